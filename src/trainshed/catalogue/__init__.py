@@ -1,0 +1,40 @@
+"""What AWS says of the instance types that train models: the only home of hardware numbers.
+
+The facts are the EC2 API's own records (`data/instance_types.json`, `data/offerings.json`), the
+records that the API has stopped returning (`data/withdrawn.json`), and a short commented overlay
+where the API is wrong or silent (`data/overlay.toml`).
+"""
+
+from trainshed.catalogue.lookup import (
+    all_regions,
+    all_types,
+    lookup,
+    regions_offering,
+    snapshot_date,
+    zone_ids,
+    zones_offering,
+)
+from trainshed.catalogue.model import (
+    Accelerator,
+    AcceleratorFamily,
+    InstanceType,
+    Lifecycle,
+    LifecycleStatus,
+    NetworkCard,
+)
+
+__all__ = [
+    "Accelerator",
+    "AcceleratorFamily",
+    "InstanceType",
+    "Lifecycle",
+    "LifecycleStatus",
+    "NetworkCard",
+    "all_regions",
+    "all_types",
+    "lookup",
+    "regions_offering",
+    "snapshot_date",
+    "zone_ids",
+    "zones_offering",
+]

@@ -1,0 +1,102 @@
+"""From the EC2 API's own record of an instance type to ours."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from trainshed.catalogue.model import (
+    Accelerator,
+    AcceleratorFamily,
+    InstanceType,
+    Lifecycle,
+    NetworkCard,
+)
+
+# A field of DescribeInstanceTypes: JSON enters here and becomes an InstanceType.
+Record = Mapping[str, Any]
+
+FAMILIES = re.compile(r"(dl1|dl2q|trn\d\w*|inf\d|p[3-6][^.]*|g[5-7][^.]*|gr6f?)\.")
+_GIGABIT = re.compile(r"(?:Up to )?(?:(\d+)x )?([\d.]+) Gigabit")
+_MANUFACTURERS = {"NVIDIA": AcceleratorFamily.NVIDIA, "Habana": AcceleratorFamily.HABANA}
+
+
+def belongs(record: Record) -> bool:
+    """Whether the catalogue keeps this type: a training family, or an accelerator with EFA."""
+    accelerated = any(key in record for key in ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo"))
+    has_efa = bool(record["NetworkInfo"].get("EfaSupported"))
+    return bool(FAMILIES.match(record["InstanceType"])) or (accelerated and has_efa)
+
+
+def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> InstanceType:
+    """Turn an API record into an InstanceType.
+
+    Args:
+        record: as DescribeInstanceTypes returns it.
+        overlay: this type's entry of the overlay; wins over the record.
+        lifecycle: whether the type is still sold.
+        quota: Service Quotas code of the type's on-demand quota.
+    """
+    network = record["NetworkInfo"]
+    return InstanceType(
+        name=record["InstanceType"],
+        architecture=record["ProcessorInfo"]["SupportedArchitectures"][0],
+        vcpus=record["VCpuInfo"]["DefaultVCpus"],
+        memory_mib=record["MemoryInfo"]["SizeInMiB"],
+        accelerator=_accelerator(record, overlay.get("accelerator", {})),
+        network_cards=tuple(
+            _network_card(card, bool(network.get("EfaSupported")))
+            for card in sorted(network["NetworkCards"], key=lambda card: card["NetworkCardIndex"])
+        ),
+        network_gbps=_gbps(network["NetworkPerformance"]),
+        efa_interfaces_max=network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
+        usage_classes=tuple(record["SupportedUsageClasses"]),
+        placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
+        nitro_version=overlay.get("nitro_version", 0),
+        efa_rdma=overlay.get("efa_rdma", False),
+        on_demand_quota=quota,
+        lifecycle=lifecycle,
+    )
+
+
+def _network_card(card: Record, type_supports_efa: bool) -> NetworkCard:
+    # Records from before mid-2026 have no InterfaceTypes. Then the type's own EfaSupported is all
+    # there is; every type that does have the field pairs `efa` with `efa-only`.
+    kinds = card.get("InterfaceTypes", ["efa", "efa-only"] if type_supports_efa else [])
+    return NetworkCard(
+        index=card["NetworkCardIndex"],
+        slots=card["MaximumNetworkInterfaces"],
+        supports_efa="efa" in kinds,
+        supports_efa_only="efa-only" in kinds,
+    )
+
+
+def _gbps(performance: str) -> float:
+    found = _GIGABIT.fullmatch(performance)
+    if not found:
+        raise ValueError(f"NetworkPerformance {performance!r} has no known form")
+    return int(found[1] or 1) * float(found[2])
+
+
+def _accelerator(record: Record, overlay: Record) -> Accelerator:
+    if "GpuInfo" in record:
+        device = record["GpuInfo"]["Gpus"][0]
+        facts = {"family": _MANUFACTURERS.get(device["Manufacturer"])}
+    elif "NeuronInfo" in record:
+        device = record["NeuronInfo"]["NeuronDevices"][0]
+        facts = {"family": AcceleratorFamily.NEURON, "cores": device["CoreInfo"]["Count"]}
+    elif "InferenceAcceleratorInfo" in record:
+        device = record["InferenceAcceleratorInfo"]["Accelerators"][0]
+        facts = {"family": AcceleratorFamily.QUALCOMM}
+    else:
+        device, facts = {}, {}
+    if device:
+        facts |= {
+            "name": device["Name"],
+            # Fractional GPUs (g6f) are reported as 0 GPUs with a partition size.
+            "count": device.get("Count", 0) or device.get("LogicalGpuCount", 1),
+            "memory_mib": device["MemoryInfo"]["SizeInMiB"],
+        }
+    facts |= overlay
+    facts["family"] = AcceleratorFamily(facts["family"])
+    return Accelerator(**facts)

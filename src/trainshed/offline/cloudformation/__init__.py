@@ -1,0 +1,1 @@
+"""A strict CloudFormation: schema checks, events, rollback, replacement, retention, exports."""

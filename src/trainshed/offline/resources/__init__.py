@@ -1,0 +1,1 @@
+"""Resource handlers, one module per AWS service: properties in, API calls out."""
