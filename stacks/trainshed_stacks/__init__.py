@@ -1,0 +1,1 @@
+"""Stacks: which constructs live and die together."""
