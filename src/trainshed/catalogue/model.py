@@ -95,6 +95,7 @@ class InstanceType:
         placement_strategies: of `cluster`, `partition`, `spread`.
         nitro_version: Nitro card generation; 0 where no document says.
         efa_rdma: AWS documents RDMA read for the type's EFA.
+        lustre_efa_client: can mount an EFA-enabled Lustre file system over EFA.
         on_demand_quota: Service Quotas code (service `ec2`, unit vCPU) that covers it.
         lifecycle: whether AWS still sells it.
     """
@@ -112,6 +113,7 @@ class InstanceType:
     placement_strategies: tuple[str, ...]
     nitro_version: int
     efa_rdma: bool
+    lustre_efa_client: bool
     on_demand_quota: str
     lifecycle: Lifecycle
 

@@ -37,6 +37,8 @@ def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> 
         quota: Service Quotas code of the type's on-demand quota.
     """
     network = record["NetworkInfo"]
+    nitro_version = overlay.get("nitro_version", 0)
+    efa_interfaces_max = network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0)
     return InstanceType(
         name=record["InstanceType"],
         architecture=record["ProcessorInfo"]["SupportedArchitectures"][0],
@@ -48,12 +50,15 @@ def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> 
             for card in sorted(network["NetworkCards"], key=lambda card: card["NetworkCardIndex"])
         ),
         network_gbps=_gbps(network["NetworkPerformance"]),
-        efa_interfaces_max=network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        efa_interfaces_max=efa_interfaces_max,
         local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         usage_classes=tuple(record["SupportedUsageClasses"]),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
-        nitro_version=overlay.get("nitro_version", 0),
+        nitro_version=nitro_version,
         efa_rdma=overlay.get("efa_rdma", False),
+        lustre_efa_client=overlay.get(
+            "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0
+        ),
         on_demand_quota=quota,
         lifecycle=lifecycle,
     )

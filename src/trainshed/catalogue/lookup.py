@@ -1,0 +1,108 @@
+"""Looking things up in the committed snapshot."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from trainshed.catalogue.model import InstanceType, Lifecycle, LifecycleStatus
+from trainshed.catalogue.records import Record, parse
+from trainshed.errors import UnknownName
+
+_DATA = files("trainshed.catalogue") / "data"
+
+
+@cache
+def _load(name: str) -> Any:
+    text = (_DATA / name).read_text(encoding="utf-8")
+    return tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+
+
+def snapshot_date() -> date:
+    """Return the day on which the EC2 API said what the snapshot holds."""
+    return date.fromisoformat(_load("instance_types.json")["date"])
+
+
+def withdrawn_records() -> Mapping[str, Record]:
+    """Return the last API record of each type that the API no longer lists, by name."""
+    return {name: entry["record"] for name, entry in _load("withdrawn.json").items()}
+
+
+@cache
+def all_types() -> tuple[str, ...]:
+    """Return the name of every instance type in the catalogue, sorted; withdrawn ones too."""
+    return tuple(sorted({*_load("instance_types.json")["records"], *_load("withdrawn.json")}))
+
+
+@cache
+def lookup(name: str) -> InstanceType:
+    """Return the facts of an instance type.
+
+    Raises:
+        UnknownName: the catalogue has no such type; the message names the nearest one.
+    """
+    if name not in all_types():
+        raise UnknownName("instance type", name, all_types())
+    overlay = _load("overlay.toml")
+    record = withdrawn_records().get(name) or _load("instance_types.json")["records"][name]
+    family = overlay["families"].get(name.partition(".")[0], {})
+    letters = re.match("[a-z]+", name)
+    return parse(
+        record,
+        family | overlay["types"].get(name, {}),
+        _lifecycle(name, overlay["lifecycles"].get(name, {})),
+        overlay["on_demand_quotas"][letters[0] if letters else ""],
+    )
+
+
+def _lifecycle(name: str, entry: Mapping[str, str]) -> Lifecycle:
+    seen = _load("withdrawn.json").get(name)
+    return Lifecycle(
+        status=LifecycleStatus.WITHDRAWN if seen else LifecycleStatus(entry.get("status", "offered")),
+        last_seen=date.fromisoformat(seen["last_seen"]) if seen else None,
+        first_missing=date.fromisoformat(seen["first_missing"]) if seen else None,
+        replacement=entry.get("replacement"),
+        source=entry.get("source"),
+    )
+
+
+def zones_offering(name: str, region: str) -> tuple[str, ...]:
+    """Return the zone IDs of a region that offer a type, sorted.
+
+    For a withdrawn type they are the last ones known, of the day `lifecycle.last_seen`.
+
+    Raises:
+        UnknownName: the catalogue does not know the type or the region.
+    """
+    if lookup(name).withdrawn:
+        return tuple(_load("withdrawn.json")[name]["zones"].get(_known(region), ()))
+    return tuple(_load("offerings.json")[_known(region)]["types"].get(name, ()))
+
+
+def regions_offering(name: str) -> tuple[str, ...]:
+    """Return the regions that offer a type, sorted; the last known ones of a withdrawn type."""
+    return tuple(region for region in all_regions() if zones_offering(name, region))
+
+
+def all_regions() -> tuple[str, ...]:
+    """Return every region of the snapshot, sorted."""
+    return tuple(_load("offerings.json"))
+
+
+def zone_ids(region: str) -> tuple[str, ...]:
+    """Return every availability zone ID of a region, sorted; local zones are not among them.
+
+    Raises:
+        UnknownName: the snapshot does not know the region.
+    """
+    return tuple(_load("offerings.json")[_known(region)]["zones"])
+
+
+def _known(region: str) -> str:
+    if region not in all_regions():
+        raise UnknownName("region", region, all_regions())
+    return region

@@ -1,0 +1,164 @@
+"""Refreshing the snapshot from a live account."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from trainshed.catalogue.records import Record, belongs
+
+# The fields of a DescribeInstanceTypes record that the catalogue keeps, with their own names.
+_KEPT = {
+    "InstanceType": True,
+    "CurrentGeneration": True,
+    "Hypervisor": True,
+    "SupportedUsageClasses": True,
+    "ProcessorInfo": {"SupportedArchitectures": True},
+    "VCpuInfo": {"DefaultVCpus": True, "DefaultCores": True},
+    "MemoryInfo": True,
+    "InstanceStorageInfo": {"TotalSizeInGB": True, "Disks": True},
+    "EbsInfo": {"EbsOptimizedInfo": {"BaselineBandwidthInMbps": True}},
+    "NetworkInfo": {
+        "NetworkPerformance": True,
+        "MaximumNetworkInterfaces": True,
+        "MaximumNetworkCards": True,
+        "DefaultNetworkCardIndex": True,
+        "NetworkCards": True,
+        "Ipv4AddressesPerInterface": True,
+        "EfaSupported": True,
+        "EfaInfo": True,
+    },
+    "GpuInfo": True,
+    "NeuronInfo": True,
+    "InferenceAcceleratorInfo": True,
+    "PlacementGroupInfo": True,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a synchronisation did to the snapshot.
+
+    Attributes:
+        added: types that are new.
+        withdrawn: types that no region of the snapshot offers any more.
+        returned: types that were withdrawn and are offered again.
+    """
+
+    added: tuple[str, ...]
+    withdrawn: tuple[str, ...]
+    returned: tuple[str, ...]
+
+
+def synchronise(
+    ec2_client: Callable[[str], Any],
+    regions: Iterable[str],
+    today: date,
+    folder: Path,
+    source: str,
+    progress: Callable[[str], None],
+) -> Change:
+    """Refresh the snapshot in `folder` with what the EC2 API says in these regions.
+
+    The other regions of the snapshot stay as they are. A type that no region offers any more
+    moves, with its last record, to `withdrawn.json`.
+
+    Args:
+        ec2_client: gives a boto3 EC2 client of a region; needs ec2:DescribeInstanceTypes,
+            ec2:DescribeInstanceTypeOfferings and ec2:DescribeAvailabilityZones.
+        regions: region names to ask.
+        today: the date to write into the snapshot.
+        folder: where instance_types.json, offerings.json and withdrawn.json are.
+        source: one line that says where the answers come from.
+        progress: called with the name of each region before it is asked.
+    """
+    types = _read(folder / "instance_types.json", {"date": today.isoformat(), "records": {}})
+    offerings = _read(folder / "offerings.json", {})
+    withdrawn = _read(folder / "withdrawn.json", {})
+    before = {region: facts["types"] for region, facts in offerings.items()}
+    records = dict(types["records"])
+    for region in regions:
+        progress(region)
+        ec2 = ec2_client(region)
+        fresh = _describe_types(ec2)
+        records |= fresh
+        offerings[region] = {"zones": _zones(ec2), "types": _offerings(ec2, fresh)}
+    offered = {name for facts in offerings.values() for name in facts["types"]}
+    gone = sorted(set(records) - offered)
+    for name in gone:
+        withdrawn[name] = {
+            "last_seen": types["date"],
+            "first_missing": today.isoformat(),
+            "zones": {region: zones[name] for region, zones in before.items() if name in zones},
+            "record": records.pop(name),
+        }
+    returned = sorted(set(withdrawn) & offered)
+    for name in returned:
+        del withdrawn[name]
+    _write(
+        folder / "instance_types.json",
+        {"source": source, "date": today.isoformat(), "records": _sorted(records)},
+    )
+    _write(folder / "offerings.json", _sorted(offerings))
+    _write(folder / "withdrawn.json", _sorted(withdrawn))
+    return Change(
+        added=tuple(sorted(set(records) - set(types["records"]) - set(returned))),
+        withdrawn=tuple(gone),
+        returned=tuple(returned),
+    )
+
+
+def trim(record: Record, kept: Mapping[str, Any] = _KEPT) -> dict[str, Any]:
+    """Return the fields of an API record that the catalogue keeps."""
+    return {
+        key: trim(record[key], rule) if isinstance(rule, Mapping) else record[key]
+        for key, rule in kept.items()
+        if key in record
+    }
+
+
+def _describe_types(ec2: Any) -> dict[str, Any]:
+    pages = ec2.get_paginator("describe_instance_types").paginate()
+    records = (record for page in pages for record in page["InstanceTypes"])
+    return {record["InstanceType"]: trim(record) for record in records if belongs(record)}
+
+
+def _offerings(ec2: Any, types: Mapping[str, Any]) -> dict[str, list[str]]:
+    pages = ec2.get_paginator("describe_instance_type_offerings").paginate(
+        LocationType="availability-zone-id"
+    )
+    zones: dict[str, set[str]] = {}
+    for page in pages:
+        for offering in page["InstanceTypeOfferings"]:
+            if offering["InstanceType"] in types:
+                zones.setdefault(offering["InstanceType"], set()).add(offering["Location"])
+    return {name: sorted(found) for name, found in sorted(zones.items())}
+
+
+def _zones(ec2: Any) -> list[str]:
+    answer = ec2.describe_availability_zones(
+        Filters=[{"Name": "zone-type", "Values": ["availability-zone"]}]
+    )
+    return sorted(zone["ZoneId"] for zone in answer["AvailabilityZones"])
+
+
+def _sorted(entries: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(sorted(entries.items()))
+
+
+def _read(path: Path, empty: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    """Write one entry a line, so that a refresh is read as a diff of the types it changed."""
+    lines = []
+    for key, value in data.items():
+        if isinstance(value, dict) and key == "records":
+            inner = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            lines.append(f"{json.dumps(key)}: {{\n{inner}\n }}")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
+    path.write_text("{\n " + ",\n ".join(lines) + "\n}\n", encoding="utf-8")
