@@ -1,1 +1,44 @@
-"""What AWS's APIs do and moto's do not, one module per service."""
+"""What AWS's APIs do and moto's do not, one module per subject.
+
+Every refusal lives here, at the API, once: it holds for boto3 users and for CloudFormation alike.
+Module docstrings mark what comes from AWS's documents [S] and what is inferred from them [I].
+"""
+
+from importlib import import_module
+
+from trainshed.offline.services.settings import ServiceSettings, follow
+
+__all__ = ["ServiceSettings", "install"]
+
+_ACTION_MODULES = (
+    "zones",
+    "instance_types",
+    "placement_groups",
+    "interfaces_in_use",
+    "security_groups",
+    "networks",
+)
+
+
+def install(settings: ServiceSettings | None = None) -> None:
+    """Extend moto, in this process, with everything of this package.
+
+    May be called again to change the settings.
+
+    Args:
+        settings: by default today's truth.
+    """
+    follow(settings or ServiceSettings())
+    for module in _ACTION_MODULES:
+        import_module(f"{__name__}.{module}")
+    # moto loads its services when they are first asked for; extending them loads them now.
+    from moto.batch.responses import BatchResponse
+    from moto.ec2.responses import EC2Response
+    from moto.fsx.responses import FSxResponse
+
+    from trainshed.offline.services import actions, ec2_tags, security_groups, zones
+
+    zones.complete_zones()
+    ec2_tags.register_prefixes()
+    security_groups.correct_moto()
+    actions.attach({"batch": BatchResponse, "ec2": EC2Response, "fsx": FSxResponse})

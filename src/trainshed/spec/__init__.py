@@ -1,0 +1,40 @@
+"""What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
+
+from trainshed.spec.models import (
+    CapacityBlock,
+    ClusterSpec,
+    DeploymentType,
+    Endpoint,
+    ImageSpec,
+    InstanceSpec,
+    JobSpec,
+    LustreSpec,
+    NetworkSpec,
+    NodeRange,
+    Reservation,
+    S3Link,
+    StorageSpec,
+)
+from trainshed.spec.problems import Problem, SpecError, Where
+from trainshed.spec.reader import Reading, read_spec
+
+__all__ = [
+    "CapacityBlock",
+    "ClusterSpec",
+    "DeploymentType",
+    "Endpoint",
+    "ImageSpec",
+    "InstanceSpec",
+    "JobSpec",
+    "LustreSpec",
+    "NetworkSpec",
+    "NodeRange",
+    "Problem",
+    "Reading",
+    "Reservation",
+    "S3Link",
+    "SpecError",
+    "StorageSpec",
+    "Where",
+    "read_spec",
+]

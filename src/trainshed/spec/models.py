@@ -1,0 +1,250 @@
+"""The cluster description: the fields of `clusters/*.yaml`, and of the same from Python."""
+
+import re
+from enum import StrEnum
+from ipaddress import IPv4Network
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, model_validator
+
+from trainshed.interfaces import InterfaceProfile
+from trainshed.spec.problems import Where
+
+ShareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+ReservationId = Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+
+
+class _Model(BaseModel):
+    """Frozen; a key that is not a field is an error; `use_attribute_docstrings` documents them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Orchestrator(StrEnum):
+    """What starts the jobs."""
+
+    BATCH = "batch"
+
+
+class DeploymentType(StrEnum):
+    """Life of a Lustre file system: for one campaign, or replicated and self-healing."""
+
+    SCRATCH_2 = "scratch-2"
+    PERSISTENT_2 = "persistent-2"
+
+
+class Compression(StrEnum):
+    """Compression of Lustre data."""
+
+    LZ4 = "lz4"
+    NONE = "none"
+
+
+class Endpoint(StrEnum):
+    """AWS services that can be reached through interface endpoints instead of the NAT gateway."""
+
+    BATCH = "batch"
+    ECR = "ecr"
+    ECS = "ecs"
+    LOGS = "logs"
+    SSM = "ssm"
+
+
+class NodeRange(_Model):
+    """How many nodes the cluster may have at one time."""
+
+    min: int = Field(default=0, ge=0, le=1000)
+    """Nodes that are kept (and billed) while no job runs."""
+    max: int = Field(default=1, ge=1, le=1000)
+    """Nodes of the largest job; AWS Batch takes up to 1000."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"min is {self.min}, more than max, {self.max}")
+        return self
+
+
+class InstanceSpec(_Model):
+    """The nodes."""
+
+    type: str
+    """EC2 instance type, for instance trn1.32xlarge."""
+    nodes: NodeRange = NodeRange()
+    """Smallest and largest number of nodes."""
+    interfaces: InterfaceProfile | None = None
+    """Layout of the network interfaces; default: the one made for the orchestrator."""
+    ami: str = Field(default="stable", min_length=1)
+    """A channel of /trainshed/ami/<accelerator>/ecs/, an SSM parameter (/...), or an AMI id."""
+    root_gib: int = Field(default=200, ge=30, le=16384)
+    """Size of the encrypted gp3 root volume, in GiB."""
+
+
+class Reservation(_Model):
+    """Launch into an On-Demand Capacity Reservation."""
+
+    reservation: ReservationId
+    """Id of the reservation, cr-..."""
+    placement_group: str | None = None
+    """Name of the cluster placement group that the reservation was made in, if it was."""
+
+
+class CapacityBlock(_Model):
+    """Launch into a Capacity Block for ML."""
+
+    capacity_block: ReservationId
+    """Id of the block, cr-..."""
+
+
+def _capacity_tag(value: object) -> str:
+    if isinstance(value, dict):
+        return "block" if "capacity_block" in value else "reservation"
+    if isinstance(value, BaseModel):
+        return "block" if isinstance(value, CapacityBlock) else "reservation"
+    return "market"
+
+
+Capacity = Annotated[
+    Annotated[Literal["on-demand", "spot"], Tag("market")]
+    | Annotated[Reservation, Tag("reservation")]
+    | Annotated[CapacityBlock, Tag("block")],
+    Discriminator(_capacity_tag),
+]
+
+
+class NetworkSpec(_Model):
+    """The VPC: a new one, or an existing one."""
+
+    name: ShareName | None = None
+    """Clusters that name the same network share it; default: from the cluster's name."""
+    cidr: IPv4Network | None = None
+    """Address range of the new VPC, /16 to /24; default 10.20.0.0/16."""
+    endpoints: tuple[Endpoint, ...] = ()
+    """Services to reach through interface endpoints; S3 always has a gateway endpoint."""
+    vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")] | None = None
+    """Id of an existing VPC to use instead."""
+    subnet: Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")] | None = None
+    """Id of the private subnet of that VPC, in the cluster's zone."""
+    default_security_group: Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")] | None = None
+    """Id of that VPC's default group; multi-node tasks land in it, so its rules are set."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        if (self.vpc is None) != (self.subnet is None):
+            raise ValueError("vpc and subnet go together: give both, or neither for a new VPC")
+        if self.vpc and (self.cidr or self.endpoints):
+            raise ValueError("cidr and endpoints are for a new VPC; leave them out with vpc")
+        if self.default_security_group and not self.vpc:
+            raise ValueError("default_security_group is for an existing VPC; give vpc and subnet")
+        return self
+
+
+class S3Link(_Model):
+    """An S3 bucket that the file system shows as a folder and exports to."""
+
+    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
+    """Name of an existing bucket in the same region."""
+    prefix: str = ""
+    """Only objects under this prefix, for instance datasets/."""
+
+
+class LustreSpec(_Model):
+    """An FSx for Lustre file system."""
+
+    name: ShareName | None = None
+    """Clusters that name the same file system share it; default: from the cluster's name."""
+    deployment: DeploymentType = DeploymentType.PERSISTENT_2
+    """scratch-2 or persistent-2."""
+    capacity_gib: int = Field(default=1200, ge=1200)
+    """Storage in GiB: 1200, 2400, then steps of 2400; larger steps with efa."""
+    throughput: int | None = None
+    """MB/s per TiB of a persistent-2 file system: 125, 250, 500 or 1000; default 250."""
+    metadata_iops: int | None = None
+    """Metadata IOPS of persistent-2: 1500, 3000, 6000, 12000, then steps of 12000 to 192000."""
+    efa: bool = False
+    """Reach the file system over EFA; needs persistent-2 and a Nitro v4 or later type."""
+    compression: Compression = Compression.LZ4
+    """lz4 or none."""
+    s3: S3Link | None = None
+    """S3 bucket linked to the file system's root."""
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._-]+)+$")] = "/fsx"
+    """Where nodes and containers see it."""
+    allow_replacement: bool = False
+    """Let a change that needs a new, empty file system go through."""
+
+
+class StorageSpec(_Model):
+    """Shared storage."""
+
+    lustre: LustreSpec | None = None
+    """An FSx for Lustre file system; default: none."""
+
+
+class ImageSpec(_Model):
+    """The container image of the job definition, in the cluster's own ECR repository."""
+
+    repository: Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[._/-][a-z0-9]+)*$")] | None = None
+    """Clusters that name the same repository share it; default: from the cluster's name."""
+    tag: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")] = "v1"
+    """Tag of the image; tags are immutable."""
+
+
+class JobSpec(_Model):
+    """Defaults of the job definition."""
+
+    shared_memory_gib: int | None = Field(default=None, ge=1)
+    """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Variables of the container; they win over the accelerator's defaults."""
+    attempts: int = Field(default=3, ge=1, le=10)
+    """Tries of a job whose host failed; other failures are not tried again."""
+    timeout_hours: int = Field(default=72, ge=1, le=8760)
+    """A job that runs longer is stopped."""
+
+
+class ClusterSpec(_Model):
+    """One training cluster."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,99}$")]
+    """Name of the compute stack; the others follow."""
+    account: Annotated[str, Field(pattern=r"^\d{12}$")] | None = None
+    """AWS account, 12 digits; default: from the environment."""
+    region: str | None = None
+    """AWS region; default: from the environment."""
+    zone: str | None = None
+    """Availability zone ID (usw2-az4) or name; default: the first that offers the type."""
+    owner: Annotated[str, Field(min_length=1, max_length=256)] = "unassigned"
+    """Value of the `owner` tag on every resource."""
+    orchestrator: Orchestrator = Orchestrator.BATCH
+    """What starts the jobs."""
+    instance: InstanceSpec
+    """The nodes."""
+    capacity: Capacity = "on-demand"
+    """on-demand, spot, {reservation: cr-...} or {capacity_block: cr-...}."""
+    network: NetworkSpec = NetworkSpec()
+    """The VPC."""
+    storage: StorageSpec = StorageSpec()
+    """Shared storage."""
+    image: ImageSpec = ImageSpec()
+    """The container image."""
+    job: JobSpec = JobSpec()
+    """Defaults of the job definition."""
+
+    _where: Where | None = PrivateAttr(default=None)
+
+    @property
+    def where(self) -> Where:
+        """Where the values stand; the cluster's name when it was made in Python."""
+        return self._where or Where(file=f"ClusterSpec({self.name!r})")
+
+    def placed(self, where: Where) -> Self:
+        """Return this spec with the knowledge of where its values stand."""
+        copy = self.model_copy()
+        copy._where = where
+        return copy
+
+    @property
+    def short_name(self) -> str:
+        """The name as shared things carry it by default: TrainCluster gives `train`."""
+        stem = re.sub(r"-?[Cc]luster$", "", self.name) or self.name
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem).lower()[:32].strip("-")

@@ -1,0 +1,62 @@
+"""What is wrong with a cluster description, and where."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from trainshed.errors import TrainshedError
+
+# The way to a value: keys and list indexes, for instance ("instance", "nodes", "max").
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where the values of one cluster description stand.
+
+    Attributes:
+        file: path as given on the command line, or the cluster's name when it came from Python.
+        lines: line number, from 1, by path; empty when it came from Python.
+    """
+
+    file: str
+    lines: Mapping[Path, int] = field(default_factory=dict)
+
+    def line(self, path: Path) -> int | None:
+        """Return the line of a value, or of the nearest enclosing one that is in the file."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong.
+
+    Attributes:
+        where: the file it is in.
+        path: the field.
+        message: what is wrong, the value seen, what is allowed, the nearest valid value.
+    """
+
+    where: Where
+    path: Path
+    message: str
+
+    def __str__(self) -> str:
+        """Return `file:line: field: message`."""
+        line = self.where.line(self.path)
+        place = f"{self.where.file}:{line}" if line else self.where.file
+        field_name = ".".join(map(str, self.path))
+        return f"{place}: {field_name}: {self.message}" if field_name else f"{place}: {self.message}"
+
+
+class SpecError(TrainshedError):
+    """One or more cluster descriptions contradict themselves, AWS, or each other.
+
+    Args:
+        problems: all of them; the message has one line each.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
