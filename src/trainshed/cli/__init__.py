@@ -1,0 +1,60 @@
+"""The command line: one module per command group, loaded only when its command is called.
+
+A group is a module of this package with a `typer.Typer(add_completion=False)` called `app`, and a
+line in `GROUPS`. An `app` of one command is that command.
+"""
+
+import importlib
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from trainshed.errors import TrainshedError
+
+GROUPS = {
+    "offline": "An AWS on this machine: no account, no network, no cost.",
+}
+
+
+class _LazyCommand(TyperCommand):
+    """Stands for a group in the help, and becomes it when it is called."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
+        module = importlib.import_module(f"trainshed.cli.{self.name}")
+        return typer.main.get_command(module.app).make_context(info_name, args, *rest, **extra)
+
+
+def main() -> None:
+    """Run the command line: exit 0 when clean, 1 on findings or a failure, 2 on wrong input."""
+    try:
+        code = _root().main(
+            sys.argv[1:] or ["--help"], prog_name="trainshed", standalone_mode=False
+        )
+    except (TrainshedError, typer.TyperException) as error:
+        typer.echo(f"error: {_words(error)}", err=True)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        sys.exit(1)
+    sys.exit(code)
+
+
+def _root() -> TyperGroup:
+    app = typer.Typer(
+        help="Accelerator training clusters on AWS, proven offline before you pay for a node."
+    )
+    app.callback()(lambda: None)
+    root = typer.main.get_group(app)
+    for name, text in GROUPS.items():
+        root.add_command(_LazyCommand(name, help=text))
+    return root
+
+
+def _words(error: TrainshedError | typer.TyperException) -> str:
+    if isinstance(error, TrainshedError):
+        return str(error)
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    hint = f"; see {context.command_path} --help" if context else ""
+    return message[:1].lower() + message[1:] + hint

@@ -1,0 +1,168 @@
+"""`trainshed offline`: bring the embedded AWS up and down, look at it, run commands against it."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.errors import TrainshedError
+from trainshed.offline.lifecycle import Project
+from trainshed.offline.process import ServerError
+from trainshed.offline.run import run as run_command
+from trainshed.offline.settings import (
+    DEFAULT_ACCOUNT,
+    DEFAULT_REGION,
+    OfflineSettings,
+    parse_as_of,
+)
+
+app = typer.Typer(add_completion=False)
+
+PortOption = Annotated[int, typer.Option(help="Port on loopback; 0 for any free one.")]
+AccountOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--account",
+        help="Account id; give it again for more.",
+        show_default=DEFAULT_ACCOUNT,
+        metavar="ID",
+    ),
+]
+RegionOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--region",
+        help="Enabled region; give it again for more.",
+        show_default=DEFAULT_REGION,
+        metavar="REGION",
+    ),
+]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Month whose instance types exist, so that withdrawn ones do.",
+        show_default="today",
+        metavar="YYYY-MM",
+    ),
+]
+
+
+@app.command()
+def up(
+    port: PortOption = 0,
+    account: AccountOption = None,
+    region: RegionOption = None,
+    as_of: AsOfOption = None,
+) -> None:
+    """Start the embedded AWS of this directory; when it runs already, say so."""
+    running, new = _project().up(_settings(port, account, region, as_of))
+    state = "is up" if new else "is up already"
+    typer.echo(f"the embedded AWS {state} at {running.endpoint} (process {running.pid})")
+    typer.echo('use it: eval "$(trainshed offline env)"')
+
+
+@app.command()
+def down() -> None:
+    """End the embedded AWS of this directory, and forget all that was deployed to it."""
+    project = _project()
+    remembered = project.remembered()
+    if ended := project.down():
+        typer.echo(f"the embedded AWS at {ended.endpoint} is down")
+    elif remembered:
+        typer.echo(
+            f"the embedded AWS had ended by itself (process {remembered.pid}); "
+            f"its log is {remembered.log}"
+        )
+    else:
+        typer.echo("no embedded AWS was up in this directory")
+
+
+@app.command()
+def status(as_json: JsonOption = False) -> None:
+    """Show the embedded AWS of this directory; exit with 1 when none is running."""
+    project = _project()
+    remembered = project.remembered()
+    running = project.running()
+    record: dict[str, Any] = {"state": "running" if running else "down"}
+    if remembered:
+        record |= {
+            "state": "running" if running else "crashed",
+            "endpoint": remembered.endpoint,
+            "accounts": remembered.settings.accounts,
+            "regions": remembered.settings.regions,
+            "as_of": remembered.settings.as_of,
+            "pid": remembered.pid,
+            "log": remembered.log,
+        }
+    if as_json:
+        print_json(record)
+    else:
+        rows = [{"fact": name, "value": value} for name, value in record.items()]
+        print_records(rows, columns={"fact": "", "value": "embedded AWS"}, as_json=False)
+    if not running:
+        raise typer.Exit(1)
+
+
+@app.command()
+def env(as_json: JsonOption = False) -> None:
+    """Print the lines that lead a shell's AWS tools to the embedded AWS, to be evaluated."""
+    project = _project()
+    running = project.running()
+    if not running:
+        raise ServerError(
+            "no embedded AWS is running in this directory; start it: trainshed offline up"
+        )
+    changes = project.environment(running)
+    if as_json:
+        print_json(changes)
+        return
+    for name, value in changes.items():
+        line = f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
+        typer.echo(line)
+
+
+class _RunCommand(TyperCommand):
+    """Takes nothing for its command that does not stand after `--`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" not in args and not set(args) & set(ctx.help_option_names):
+            raise TrainshedError(
+                "put `--` before the command: trainshed offline run [OPTIONS] -- COMMAND..."
+            )
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_RunCommand)
+def run(
+    command: Annotated[
+        list[str], typer.Argument(help="After `--`: the program and its arguments.")
+    ],
+    port: PortOption = 0,
+    account: AccountOption = None,
+    region: RegionOption = None,
+    as_of: AsOfOption = None,
+) -> None:
+    """Start an embedded AWS of its own, run a command against it, end it.
+
+    The exit code is the command's: `trainshed offline run -- npx cdk deploy`.
+    """
+    settings = _settings(port, account, region, as_of)
+    raise typer.Exit(run_command(command, settings, state=_project().state))
+
+
+def _settings(
+    port: int, account: list[str] | None, region: list[str] | None, as_of: str | None
+) -> OfflineSettings:
+    return OfflineSettings(
+        accounts=tuple(account or [DEFAULT_ACCOUNT]),
+        regions=tuple(region or [DEFAULT_REGION]),
+        as_of=parse_as_of(as_of) if as_of else None,
+        port=port,
+    )
+
+
+def _project() -> Project:
+    return Project(Path.cwd())

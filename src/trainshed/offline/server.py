@@ -1,0 +1,150 @@
+"""The server process: `python -m trainshed.offline.server`, started by `process.py` only.
+
+It says one line of JSON on standard output: `{"port": ...}` once it answers requests, or
+`{"error": ...}` when it cannot start for a reason that is not a bug.
+"""
+
+import argparse
+import errno
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import date
+
+from trainshed.errors import TrainshedError
+from trainshed.offline.settings import OfflineSettings, access_key
+
+_LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
+_TRIES = 20
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serve until SIGTERM, or until standard input ends when told to watch it."""
+    arguments = _parser().parse_args(argv)
+    settings = OfflineSettings(
+        accounts=tuple(arguments.account),
+        regions=tuple(arguments.region),
+        as_of=arguments.as_of,
+        port=arguments.port,
+    )
+    if arguments.watch_stdin:
+        threading.Thread(target=_die_with_parent, daemon=True).start()
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    try:
+        _announce(port=_serve(settings))
+    except TrainshedError as error:
+        _announce(error=str(error))
+        sys.exit(1)
+    stop.wait()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="trainshed.offline.server")
+    parser.add_argument("--account", action="append", required=True)
+    parser.add_argument("--region", action="append", required=True)
+    parser.add_argument("--as-of", type=date.fromisoformat)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--watch-stdin", action="store_true")
+    return parser
+
+
+def _announce(**facts: object) -> None:
+    """Say the one line, then let go of the pipe: the parent may go away."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+
+def _die_with_parent() -> None:
+    """Wait for the end of the pipe that the parent holds open, however the parent ends."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+def _serve(settings: OfflineSettings) -> int:
+    """Open the door, furnish the house, let people in; return the port."""
+    sockets = _listen(settings.port)
+    port: int = sockets[0].getsockname()[1]
+    _lead_here(settings, port)
+
+    # moto reads its environment on import.
+    from moto.moto_server.werkzeug_app import MotoRequestHandler
+    from werkzeug.serving import make_server
+
+    from trainshed.offline.account import application, start_over
+
+    gateway = application(settings)
+    for listening in sockets:
+        host = listening.getsockname()[0]
+        server = make_server(
+            host,
+            port,
+            gateway,
+            threaded=True,
+            request_handler=MotoRequestHandler,
+            fd=listening.fileno(),
+        )
+        # A daemon: what is still being answered when we are told to end is of no use to anybody.
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    start_over(settings, settings.as_of)
+    return port
+
+
+def _lead_here(settings: OfflineSettings, port: int) -> None:
+    """Make every AWS client of this process a client of this server, and moto know the account."""
+    os.environ |= {
+        "AWS_ENDPOINT_URL": f"http://localhost:{port}",
+        "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
+        "AWS_SECRET_ACCESS_KEY": "offline",
+        "AWS_DEFAULT_REGION": settings.regions[0],
+        "MOTO_PORT": str(port),
+        "MOTO_ACCOUNT_ID": settings.accounts[0],
+    }
+    import moto.core  # noqa: F401  (reads the default account once)
+
+    # Left in the environment, it would be the account of every request.
+    del os.environ["MOTO_ACCOUNT_ID"]
+
+
+def _listen(port: int) -> list[socket.socket]:
+    """Bind one port on every loopback address: `localhost` may mean either of them."""
+    for _ in range(_TRIES):
+        sockets: list[socket.socket] = []
+        try:
+            for family, host in _LOOPBACK:
+                if made := _bind(family, host, sockets[0].getsockname()[1] if sockets else port):
+                    sockets.append(made)
+        except OSError as error:
+            for made in sockets:
+                made.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+            if port:
+                raise TrainshedError(f"port {port} is in use") from error
+            continue
+        return sockets
+    raise TrainshedError(f"no port found that is free on both loopback addresses ({_TRIES} tries)")
+
+
+def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket | None:
+    """Return a listening socket, or None where the machine has no such address."""
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        if family == socket.AF_INET6 and error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            return None
+        raise
+    made.listen(128)
+    return made
+
+
+if __name__ == "__main__":
+    main()

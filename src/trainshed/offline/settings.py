@@ -1,0 +1,93 @@
+"""What one embedded AWS is: its accounts, its regions, the day it shows, its port."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from trainshed.errors import TrainshedError, UnknownName
+
+DEFAULT_ACCOUNT = "123456789012"
+DEFAULT_REGION = "us-west-2"
+
+# Twelve letters that no real key begins with, then the account: whoever holds the key is in it.
+_KEY_PREFIX = "OFFLINE0"
+
+
+class SettingsError(TrainshedError):
+    """An embedded AWS was asked for that cannot be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfflineSettings:
+    """The choices of one embedded AWS.
+
+    Attributes:
+        accounts: account ids of 12 digits; the first one is that of every unknown access key.
+        regions: enabled regions; the first one is the default.
+        as_of: the day whose instance types exist; None for today's.
+        port: TCP port on loopback; 0 for any free one.
+
+    Raises:
+        SettingsError: an account, a region or a port that cannot be.
+        UnknownName: a region that AWS has not.
+    """
+
+    accounts: tuple[str, ...] = (DEFAULT_ACCOUNT,)
+    regions: tuple[str, ...] = (DEFAULT_REGION,)
+    as_of: date | None = None
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        for account in self.accounts:
+            if not re.fullmatch(r"\d{12}", account):
+                raise SettingsError(f"account {account!r} is not an account id of 12 digits")
+        # The defaults need no look into botocore's data, which takes 0.1 s.
+        if unusual := [region for region in self.regions if region != DEFAULT_REGION]:
+            for region in unusual:
+                if region not in _known_regions():
+                    raise UnknownName("region", region, _known_regions())
+        for kind, names in (("account", self.accounts), ("region", self.regions)):
+            if not names or len(set(names)) < len(names):
+                raise SettingsError(f"{kind}s must be different and at least one, got {names}")
+        if not (self.port == 0 or 1024 <= self.port <= 65535):
+            raise SettingsError(
+                f"port {self.port} cannot be used; choose one of 1024 to 65535, or 0 for a free one"
+            )
+
+
+def parse_as_of(text: str) -> date:
+    """Return the day that `YYYY-MM` (its first day) or `YYYY-MM-DD` means.
+
+    Raises:
+        SettingsError: the text has neither form.
+    """
+    try:
+        return date.fromisoformat(text if len(text) != len("YYYY-MM") else f"{text}-01")
+    except ValueError:
+        raise SettingsError(
+            f"as-of {text!r} is not a month; write it as YYYY-MM, for instance 2026-06"
+        ) from None
+
+
+def access_key(account: str) -> str:
+    """Return the access key id that stands for an account in every embedded AWS.
+
+    The account is in the key, so that tools which remember the account of a key (the CDK CLI does,
+    on disk) never mix up two of them.
+    """
+    return _KEY_PREFIX + account
+
+
+def account_of(key: str, accounts: Iterable[str]) -> str | None:
+    """Return the account that an access key id of ours stands for, or None for another key."""
+    return next((account for account in accounts if key == access_key(account)), None)
+
+
+@cache
+def _known_regions() -> tuple[str, ...]:
+    import botocore.session
+
+    return tuple(botocore.session.get_session().get_available_regions("ec2"))
