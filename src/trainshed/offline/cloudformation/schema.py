@@ -1,0 +1,74 @@
+"""What AWS publishes of a resource type: its properties and how they may change."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import regex
+from cfnlint.schema.exceptions import ResourceNotFoundError
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
+
+# Path of a property, list indices as `*`.
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """The published schema of one resource type.
+
+    Attributes:
+        document: JSON schema of the properties, with AWS's own keywords.
+        attributes: what `Fn::GetAtt` may ask for; patterns, dots escaped.
+    """
+
+    document: Mapping[str, Any]
+    attributes: tuple[str, ...]
+
+    def paths(self, keyword: str) -> tuple[Path, ...]:
+        """Return the property paths that a keyword lists, for instance `createOnlyProperties`."""
+        return tuple(
+            tuple(pointer.removeprefix("/properties/").split("/"))
+            for pointer in self.document.get(keyword) or ()
+        )
+
+    def has_attribute(self, name: str) -> bool:
+        """Tell whether `Fn::GetAtt` of this type supports an attribute."""
+        return any(regex.fullmatch(pattern, name) for pattern in self.attributes)
+
+    @property
+    def taggable(self) -> bool:
+        """Whether CloudFormation puts the stack's tags on the resource."""
+        tagging = self.document.get("tagging") or {}
+        return bool(tagging.get("taggable", "Tags" in self.document.get("properties", {})))
+
+
+@cache
+def schema_of(resource_type: str, region: str) -> Schema | None:
+    """Return a type's schema, or None when AWS publishes none for it in the region.
+
+    Args:
+        resource_type: for instance `AWS::EC2::LaunchTemplate`.
+        region: for instance `us-west-2`; regions differ in a few types.
+    """
+    try:
+        found = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, resource_type)
+    except ResourceNotFoundError:
+        return None
+    names = set(found.get_atts)
+    names |= {
+        ".".join(pointer.split("/")[2:]) for pointer in found.schema.get("readOnlyProperties") or ()
+    }
+    attributes = tuple(name if ".*" in name else regex.escape(name) for name in sorted(names))
+    return Schema(document=found.schema, attributes=attributes)
+
+
+def values_at(properties: Any, path: Path) -> Iterator[Any]:
+    """Yield what stands at a property path, once per list item for `*`."""
+    if not path:
+        yield properties
+    elif path[0] == "*" and isinstance(properties, list):
+        for item in properties:
+            yield from values_at(item, path[1:])
+    elif isinstance(properties, Mapping) and path[0] in properties:
+        yield from values_at(properties[path[0]], path[1:])
