@@ -22,7 +22,9 @@ _MANUFACTURERS = {"NVIDIA": AcceleratorFamily.NVIDIA, "Habana": AcceleratorFamil
 
 def belongs(record: Record) -> bool:
     """Whether the catalogue keeps this type: a training family, or an accelerator with EFA."""
-    accelerated = any(key in record for key in ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo"))
+    accelerated = any(
+        key in record for key in ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo")
+    )
     has_efa = bool(record["NetworkInfo"].get("EfaSupported"))
     return bool(FAMILIES.match(record["InstanceType"])) or (accelerated and has_efa)
 

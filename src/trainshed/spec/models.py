@@ -118,7 +118,7 @@ class NetworkSpec(_Model):
     name: ShareName | None = None
     """Clusters that name the same network share it; default: from the cluster's name."""
     cidr: IPv4Network | None = None
-    """Address range of the new VPC, /16 to /24; default 10.20.0.0/16."""
+    """Address range of the new VPC, /16 to /22; default 10.20.0.0/16."""
     endpoints: tuple[Endpoint, ...] = ()
     """Services to reach through interface endpoints; S3 always has a gateway endpoint."""
     vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")] | None = None

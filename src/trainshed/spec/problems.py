@@ -47,7 +47,9 @@ class Problem:
         line = self.where.line(self.path)
         place = f"{self.where.file}:{line}" if line else self.where.file
         field_name = ".".join(map(str, self.path))
-        return f"{place}: {field_name}: {self.message}" if field_name else f"{place}: {self.message}"
+        return (
+            f"{place}: {field_name}: {self.message}" if field_name else f"{place}: {self.message}"
+        )
 
 
 class SpecError(TrainshedError):

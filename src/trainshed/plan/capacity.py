@@ -1,0 +1,74 @@
+"""How nodes are bought, and whether a placement group holds them together."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trainshed.catalogue import InstanceType
+from trainshed.plan.notes import Notes
+from trainshed.spec import CapacityBlock, Reservation
+
+
+class CapacityKind(StrEnum):
+    """How nodes are bought."""
+
+    ON_DEMAND = "on-demand"
+    RESERVATION = "reservation"
+    CAPACITY_BLOCK = "capacity-block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityPlan:
+    """How nodes are bought.
+
+    Attributes:
+        kind: on-demand, reservation or capacity-block.
+        reservation_id: the `cr-...` of a reservation or block.
+        own_placement_group: create a cluster placement group.
+        placement_group_name: an existing cluster placement group, the reservation's.
+    """
+
+    kind: CapacityKind
+    reservation_id: str | None = None
+    own_placement_group: bool = False
+    placement_group_name: str | None = None
+
+
+def plan_capacity(notes: Notes, instance: InstanceType | None) -> CapacityPlan:
+    """Resolve `capacity`; refuse what Batch or the type does not allow."""
+    match notes.spec.capacity:
+        case CapacityBlock(capacity_block=block):
+            if instance and "capacity-block" not in instance.usage_classes:
+                notes.problem(
+                    "capacity.capacity_block",
+                    f"{instance.name} is not sold in Capacity Blocks "
+                    f"(its usage classes: {', '.join(instance.usage_classes)})",
+                )
+            notes.decide("placement group", "none", "a Capacity Block is placed by AWS as it is")
+            return CapacityPlan(kind=CapacityKind.CAPACITY_BLOCK, reservation_id=block)
+        case Reservation(reservation=reservation, placement_group=group):
+            reason = (
+                "the one the reservation was made in"
+                if group
+                else "a reservation made outside a group cannot be launched into one"
+            )
+            notes.decide("placement group", group or "none", reason)
+            return CapacityPlan(
+                kind=CapacityKind.RESERVATION,
+                reservation_id=reservation,
+                placement_group_name=group,
+            )
+        case "spot":
+            notes.problem(
+                "capacity",
+                "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot "
+                "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
+            )
+    clusters = bool(instance) and "cluster" in instance.placement_strategies
+    notes.decide(
+        "placement group",
+        "cluster" if clusters else "none",
+        "AWS Batch asks for one around nodes that use EFA"
+        if clusters
+        else "the type does not support the cluster strategy",
+    )
+    return CapacityPlan(kind=CapacityKind.ON_DEMAND, own_placement_group=clusters)

@@ -1,0 +1,87 @@
+"""The container of a job: what of the node it gets, and how it finds it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.interfaces import NetworkInterface
+from trainshed.plan.notes import Notes
+
+# ECS registers less memory than the type has: the kernel, firmware and the agent keep some, and
+# a job that asks for more is never placed. 7.5 % is the allowance that Karpenter uses too.
+_MEMORY_SHARE = 0.925
+
+# Sources: Neuron documentation, "multi-node training with EFA"; Habana's hccl_demo README and
+# "EFA Peer Direct on Amazon EC2 DL1". RDMAV_FORK_SAFE is for Gaudi only: on newer kernels AWS's
+# distributed-training guides warn of it, while Habana requires it.
+_EFA_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
+    AcceleratorFamily.NEURON: {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"},
+    AcceleratorFamily.HABANA: {"RDMAV_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1"},
+    # libfabric 1.18 and aws-ofi-nccl 1.7 need no FI_ variables; NCCL's own sockets must keep off
+    # the interfaces that Docker and ECS add.
+    AcceleratorFamily.NVIDIA: {"NCCL_SOCKET_IFNAME": "^lo,docker,ecs"},
+}
+_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
+    AcceleratorFamily.HABANA: {
+        "HABANA_VISIBLE_DEVICES": "all",
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerPlan:
+    """What the container of one node gets.
+
+    Attributes:
+        vcpus: all of the node's.
+        memory_mib: what the node can give, in MiB.
+        gpus: NVIDIA GPUs, as Batch's GPU requirement; 0 for other accelerators.
+        devices: host device files, each with read, write and mknod.
+        shared_memory_mib: size of /dev/shm in MiB.
+        environment: variables.
+    """
+
+    vcpus: int
+    memory_mib: int
+    gpus: int
+    devices: tuple[str, ...]
+    shared_memory_mib: int
+    environment: Mapping[str, str]
+
+
+def plan_container(
+    notes: Notes, instance: InstanceType, interfaces: tuple[NetworkInterface, ...]
+) -> ContainerPlan:
+    """Give the whole node to the container."""
+    family, job = instance.accelerator.family, notes.spec.job
+    efa_devices = sum(row.kind.has_efa for row in interfaces)
+    memory_mib = int(instance.memory_mib * _MEMORY_SHARE)
+    shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
+    if shared_memory_mib > memory_mib:
+        notes.problem(
+            "job.shared_memory_gib",
+            f"{job.shared_memory_gib} GiB is more than the container's memory, "
+            f"{memory_mib // 1024} GiB on {instance.name}",
+        )
+    defaults = dict(_ENVIRONMENT.get(family, {}))
+    if efa_devices:
+        defaults |= _EFA_ENVIRONMENT.get(family, {})
+    if not instance.efa_rdma:
+        defaults.pop("FI_EFA_USE_DEVICE_RDMA", None)
+    devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]
+    if family is AcceleratorFamily.NEURON:
+        devices += [f"/dev/neuron{index}" for index in range(instance.accelerator.count)]
+    notes.decide(
+        "container memory",
+        f"{memory_mib} MiB",
+        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB; the kernel and ECS keep the rest",
+    )
+    return ContainerPlan(
+        vcpus=instance.vcpus,
+        memory_mib=memory_mib,
+        gpus=instance.accelerator.count if family is AcceleratorFamily.NVIDIA else 0,
+        devices=tuple(devices),
+        shared_memory_mib=shared_memory_mib,
+        environment=defaults | job.environment,
+    )

@@ -1,0 +1,129 @@
+"""Several clusters in one app: what they share, and whether they agree on it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trainshed.plan.cluster import ClusterPlan, make_plan
+from trainshed.plan.image import RepositoryPlan
+from trainshed.plan.network import NetworkPlan
+from trainshed.plan.storage import LustrePlan
+from trainshed.spec import ClusterSpec, Problem, SpecError, read_spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """Every cluster of an app.
+
+    Attributes:
+        clusters: in the order given.
+    """
+
+    clusters: tuple[ClusterPlan, ...]
+
+    @property
+    def networks(self) -> dict[str, NetworkPlan]:
+        """Networks by stack name; a shared one has the subnets and endpoints of all its users."""
+        merged: dict[str, NetworkPlan] = {}
+        for cluster in self.clusters:
+            mine = cluster.network
+            known = merged.setdefault(mine.stack_name, mine)
+            merged[mine.stack_name] = replace(
+                known,
+                subnets=tuple(dict.fromkeys((*known.subnets, *mine.subnets))),
+                endpoint_services=tuple(
+                    dict.fromkeys((*known.endpoint_services, *mine.endpoint_services))
+                ),
+            )
+        return merged
+
+    @property
+    def file_systems(self) -> dict[str, LustrePlan]:
+        """Lustre file systems by stack name."""
+        found = (cluster.lustre for cluster in self.clusters if cluster.lustre)
+        return {lustre.stack_name: lustre for lustre in found}
+
+    @property
+    def repositories(self) -> dict[str, RepositoryPlan]:
+        """ECR repositories by stack name."""
+        return {c.repository.stack_name: c.repository for c in self.clusters}
+
+
+def load_fleet(
+    paths: Sequence[Path], *, account: str | None = None, region: str | None = None
+) -> Fleet:
+    """Read cluster files and plan them together.
+
+    Args:
+        paths: one file for each cluster.
+        account: AWS account of the environment.
+        region: AWS region of the environment.
+
+    Raises:
+        SpecError: with what is wrong in all of the files.
+    """
+    readings = [read_spec(path) for path in paths]
+    specs = [reading.spec for reading in readings if reading.spec]
+    problems = [problem for reading in readings for problem in reading.problems]
+    try:
+        fleet = plan_fleet(specs, account=account, region=region)
+    except SpecError as error:
+        # A field that was taken out as faulty has been told already.
+        told = {(problem.where.file, problem.path) for problem in problems}
+        problems += [p for p in error.problems if (p.where.file, p.path) not in told]
+    if problems:
+        raise SpecError(problems)
+    return fleet
+
+
+def plan_fleet(
+    specs: Iterable[ClusterSpec], *, account: str | None = None, region: str | None = None
+) -> Fleet:
+    """Plan clusters together.
+
+    Raises:
+        SpecError: with every contradiction within clusters and between them.
+    """
+    clusters: list[ClusterPlan] = []
+    problems: list[Problem] = []
+    for spec in specs:
+        try:
+            clusters.append(make_plan(spec, account=account, region=region))
+        except SpecError as error:
+            problems += error.problems
+    problems += _conflicts(clusters)
+    if problems:
+        raise SpecError(problems)
+    return Fleet(clusters=tuple(clusters))
+
+
+def _conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """Find what two clusters want of one stack and cannot both have."""
+    owners: dict[str, tuple[str, ClusterPlan, object]] = {}
+    for cluster in clusters:
+        for path, stack_name, wanted in _stacks(cluster):
+            kind, first, theirs = owners.setdefault(stack_name, (path, cluster, wanted))
+            if first is cluster and kind == path:
+                continue
+            if kind != path or path == "name":
+                message = f"the stack {stack_name} is also that of {first.spec.name}"
+            elif wanted != theirs:
+                message = f"differs from {first.spec.name}, which shares the stack {stack_name}"
+            else:
+                continue
+            yield Problem(
+                where=cluster.spec.where,
+                path=tuple(path.split(".")),
+                message=f"{message} ({first.spec.where.file})",
+            )
+
+
+def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, object]]:
+    """Name each stack of a cluster: the field it comes from, its name, what must agree."""
+    place = (cluster.account, cluster.region)
+    yield "name", cluster.spec.name, None
+    network = replace(cluster.network, subnets=(), endpoint_services=())
+    yield "network", network.stack_name, (place, network)
+    if cluster.lustre:
+        yield "storage.lustre", cluster.lustre.stack_name, (place, cluster.lustre)
+    yield "image", cluster.repository.stack_name, (place, cluster.repository)

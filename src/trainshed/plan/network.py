@@ -1,0 +1,144 @@
+"""The VPC: its subnets, and whether the nodes' addresses fit."""
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from trainshed.plan.notes import Notes
+from trainshed.plan.zone import Zone
+from trainshed.spec import Endpoint, NetworkSpec
+
+_DEFAULT_CIDR = IPv4Network("10.20.0.0/16")
+_PREFIXES = range(16, 23)
+# AWS keeps the first four addresses of a subnet and the last one.
+_AWS_RESERVED = 5
+# An interface endpoint takes one address for each service name behind it.
+ENDPOINT_SERVICES = {
+    Endpoint.BATCH: ("batch",),
+    Endpoint.ECR: ("ecr.api", "ecr.dkr"),
+    Endpoint.ECS: ("ecs", "ecs-agent", "ecs-telemetry"),
+    Endpoint.LOGS: ("logs",),
+    Endpoint.SSM: ("ssm", "ssmmessages", "ec2messages"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubnetPlan:
+    """The subnets of one zone.
+
+    Attributes:
+        zone: the zone.
+        private_cidr: for nodes, storage and endpoints.
+        public_cidr: for the NAT gateway.
+    """
+
+    zone: Zone
+    private_cidr: IPv4Network
+    public_cidr: IPv4Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPlan:
+    """A VPC, new or existing.
+
+    Attributes:
+        name: what clusters share it by.
+        stack_name: stack that owns it.
+        cidr: address range of a new VPC; None for an existing one.
+        subnets: of a new VPC, one for each zone in use.
+        endpoint_services: service names of the interface endpoints, for instance `ecr.api`.
+        vpc_id: id of an existing VPC; None for a new one.
+        subnet_id: id of its private subnet.
+        zone: zone of the existing subnet.
+        default_security_group_id: id of an existing VPC's default group, if its rules are set.
+    """
+
+    name: str
+    stack_name: str
+    cidr: IPv4Network | None = None
+    subnets: tuple[SubnetPlan, ...] = ()
+    endpoint_services: tuple[str, ...] = ()
+    vpc_id: str | None = None
+    subnet_id: str | None = None
+    zone: Zone | None = None
+    default_security_group_id: str | None = None
+
+
+def pascal_case(name: str) -> str:
+    """Return a shared name as stack names carry it: `my-data` gives `MyData`."""
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
+    """Lay out the VPC for one cluster; clusters that share it add their zones later."""
+    asked: NetworkSpec = notes.spec.network
+    name = asked.name or notes.spec.short_name
+    stack_name = f"{pascal_case(name)}Network"
+    if asked.vpc:
+        if not asked.default_security_group:
+            notes.warn(
+                "TS-NET-001",
+                f"multi-node tasks land in the default security group of {asked.vpc}, whose rules "
+                "are not known here",
+                "give network.default_security_group, so that they can reach each other and ECR",
+            )
+        return NetworkPlan(
+            name=name,
+            stack_name=stack_name,
+            vpc_id=asked.vpc,
+            subnet_id=asked.subnet,
+            zone=zone,
+            default_security_group_id=asked.default_security_group,
+        )
+    cidr = asked.cidr or _DEFAULT_CIDR
+    if cidr.prefixlen not in _PREFIXES or not cidr.is_private:
+        notes.problem(
+            "network.cidr",
+            f"{cidr} is not allowed: a private range from /{_PREFIXES[0]} to /{_PREFIXES[-1]}, "
+            f"for instance {_DEFAULT_CIDR}",
+        )
+        zone = None
+    services = (service for endpoint in asked.endpoints for service in ENDPOINT_SERVICES[endpoint])
+    return NetworkPlan(
+        name=name,
+        stack_name=stack_name,
+        cidr=cidr,
+        subnets=(_subnet(cidr, zone),) if zone else (),
+        endpoint_services=tuple(dict.fromkeys(services)),
+    )
+
+
+def _subnet(cidr: IPv4Network, zone: Zone) -> SubnetPlan:
+    """Give the zone its eighth of the VPC, and its eighth of the last eighth for the public side."""
+    eighths = list(cidr.subnets(prefixlen_diff=3))
+    return SubnetPlan(
+        zone=zone,
+        private_cidr=eighths[zone.index],
+        public_cidr=list(eighths[-1].subnets(prefixlen_diff=3))[zone.index],
+    )
+
+
+def check_addresses(
+    notes: Notes, network: NetworkPlan, addresses_per_node: int, storage_interfaces: int
+) -> None:
+    """Refuse a subnet that cannot hold the largest cluster.
+
+    Args:
+        notes: where problems go.
+        network: the cluster's network.
+        addresses_per_node: of the node's own interfaces and of its job's.
+        storage_interfaces: addresses that the file system takes.
+    """
+    nodes = notes.spec.instance.nodes.max
+    others = len(network.endpoint_services) + storage_interfaces
+    needed = nodes * addresses_per_node + others
+    for subnet in network.subnets:
+        usable = subnet.private_cidr.num_addresses - _AWS_RESERVED
+        if needed > usable:
+            notes.problem(
+                "network.cidr",
+                f"{network.cidr} gives the subnet {subnet.private_cidr} with {usable} usable "
+                f"addresses, but {nodes} nodes x {addresses_per_node} (interfaces with an address, "
+                f"and the job's own) + {others} for endpoints and storage are {needed}; take a "
+                "larger range, fewer nodes, or a profile with efa-only interfaces",
+            )

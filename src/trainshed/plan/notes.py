@@ -1,0 +1,46 @@
+"""What planning gathers on its way: problems, findings, decisions."""
+
+from dataclasses import dataclass, field
+
+from trainshed.findings import Finding, Severity
+from trainshed.spec import ClusterSpec, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One value that the planner chose.
+
+    Attributes:
+        field: what was decided, for instance `zone`.
+        value: the choice, for people.
+        reason: why.
+    """
+
+    field: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Collects, for one cluster, what is wrong, what is doubtful and what was decided."""
+
+    spec: ClusterSpec
+    problems: list[Problem] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+
+    def problem(self, path: str, message: str) -> None:
+        """Note a contradiction at a dotted path of the spec."""
+        found = Problem(where=self.spec.where, path=tuple(path.split(".")), message=message)
+        self.problems.append(found)
+
+    def warn(self, rule: str, message: str, remedy: str) -> None:
+        """Note a judgment that does not stop the deployment."""
+        self.findings.append(
+            Finding(rule=rule, severity=Severity.WARNING, message=message, remedy=remedy)
+        )
+
+    def decide(self, name: str, value: object, reason: str) -> None:
+        """Note a choice and its reason."""
+        self.decisions.append(Decision(field=name, value=str(value), reason=reason))

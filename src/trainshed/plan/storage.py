@@ -1,0 +1,156 @@
+"""The Lustre file system: FSx's ladders, and what of them was chosen."""
+
+from dataclasses import dataclass
+
+from trainshed.catalogue import InstanceType
+from trainshed.plan.network import pascal_case
+from trainshed.plan.notes import Notes
+from trainshed.plan.zone import Zone
+from trainshed.spec import DeploymentType, LustreSpec, S3Link
+
+# FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
+_THROUGHPUTS = (125, 250, 500, 1000)
+_METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
+_STEP_GIB = 2400
+# FSx for Lustre user guide, "Working with EFA-enabled file systems": steps by throughput.
+_EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LustrePlan:
+    """An FSx for Lustre file system.
+
+    Attributes:
+        name: what clusters share it by.
+        stack_name: stack that owns it.
+        network: name of the network it is in.
+        zone: the zone it is in.
+        deployment: scratch-2 or persistent-2.
+        capacity_gib: storage in GiB.
+        throughput: MB/s per TiB; None for scratch-2, which has 200.
+        metadata_iops: None leaves them to FSx, which scales them with the storage.
+        efa: clients reach it over EFA.
+        lz4: data is compressed.
+        s3: linked bucket.
+        mount: where nodes and containers see it.
+        allow_replacement: a change may bring a new, empty file system.
+    """
+
+    name: str
+    stack_name: str
+    network: str
+    zone: Zone | None
+    deployment: DeploymentType
+    capacity_gib: int
+    throughput: int | None
+    metadata_iops: int | None
+    efa: bool
+    lz4: bool
+    s3: S3Link | None
+    mount: str
+    allow_replacement: bool
+
+    @property
+    def parameter_prefix(self) -> str:
+        """SSM path under which the mount facts are published."""
+        return f"/trainshed/lustre/{self.name}"
+
+    @property
+    def interfaces(self) -> int:
+        """Addresses that the file system takes, about.
+
+        Inferred: one network interface for each 1.2 TiB of storage and one for metadata.
+        """
+        return self.capacity_gib // 1200 + 1
+
+
+def plan_lustre(
+    notes: Notes, network: str, zone: Zone | None, instance: InstanceType | None
+) -> LustrePlan | None:
+    """Resolve `storage.lustre`; None when there is none."""
+    asked = notes.spec.storage.lustre
+    if asked is None:
+        return None
+    persistent = asked.deployment is DeploymentType.PERSISTENT_2
+    throughput = _throughput(notes, asked, persistent)
+    _check_metadata_iops(notes, asked, persistent)
+    if asked.efa:
+        _check_efa(notes, persistent, instance)
+    _check_capacity(notes, asked, throughput)
+    name = asked.name or notes.spec.short_name
+    return LustrePlan(
+        name=name,
+        stack_name=f"{pascal_case(name)}Storage",
+        network=network,
+        zone=zone,
+        deployment=asked.deployment,
+        capacity_gib=asked.capacity_gib,
+        throughput=throughput,
+        metadata_iops=asked.metadata_iops,
+        efa=asked.efa,
+        lz4=asked.compression == "lz4",
+        s3=asked.s3,
+        mount=asked.mount,
+        allow_replacement=asked.allow_replacement,
+    )
+
+
+def _throughput(notes: Notes, asked: LustreSpec, persistent: bool) -> int | None:
+    if not persistent:
+        if asked.throughput is not None:
+            notes.problem(
+                "storage.lustre.throughput",
+                f"{asked.throughput} is not allowed: scratch-2 has 200 MB/s per TiB, always",
+            )
+        return None
+    throughput = 250 if asked.throughput is None else asked.throughput
+    if throughput not in _THROUGHPUTS:
+        near = min(_THROUGHPUTS, key=lambda step: abs(step - throughput))
+        notes.problem(
+            "storage.lustre.throughput",
+            f"{throughput} MB/s per TiB is not allowed; did you mean {near}? "
+            f"(allowed: {', '.join(map(str, _THROUGHPUTS))})",
+        )
+    return throughput
+
+
+def _check_metadata_iops(notes: Notes, asked: LustreSpec, persistent: bool) -> None:
+    iops = asked.metadata_iops
+    if iops is None:
+        return
+    if not persistent:
+        notes.problem("storage.lustre.metadata_iops", "only persistent-2 takes metadata IOPS")
+    elif iops not in _METADATA_IOPS:
+        near = min(_METADATA_IOPS, key=lambda step: abs(step - iops))
+        notes.problem(
+            "storage.lustre.metadata_iops",
+            f"{iops} is not allowed; did you mean {near}? (allowed: 1500, 3000, 6000, 12000, then "
+            "steps of 12000 to 192000)",
+        )
+
+
+def _check_efa(notes: Notes, persistent: bool, instance: InstanceType | None) -> None:
+    if not persistent:
+        notes.problem("storage.lustre.efa", "only persistent-2 can be reached over EFA")
+    if instance and not instance.lustre_efa_client:
+        notes.problem(
+            "storage.lustre.efa",
+            f"{instance.name} cannot use EFA-enabled Lustre: clients are EFA types of Nitro v4 or "
+            "later, without trn2; set efa to false",
+        )
+
+
+def _check_capacity(notes: Notes, asked: LustreSpec, throughput: int | None) -> None:
+    capacity = asked.capacity_gib
+    step = _EFA_STEP_GIB.get(throughput or 0, _STEP_GIB) if asked.efa else _STEP_GIB
+    if capacity % step == 0 or (capacity == 1200 and not asked.efa):
+        return
+    below = capacity // step * step or (step if asked.efa else 1200)
+    above = (capacity // step + 1) * step
+    near = below if capacity - below <= above - capacity else above
+    ladder = f"multiples of {step}" + ("" if asked.efa else ", or 1200")
+    over = f" over EFA at {throughput} MB/s per TiB" if asked.efa else ""
+    notes.problem(
+        "storage.lustre.capacity_gib",
+        f"{capacity} GiB is not allowed{over}; did you mean {near}? (allowed: {ladder})",
+    )

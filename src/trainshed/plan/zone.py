@@ -1,0 +1,77 @@
+"""Which availability zone: the one that offers the type, by ID wherever possible."""
+
+import re
+from dataclasses import dataclass
+
+from trainshed import catalogue
+from trainshed.catalogue import InstanceType
+from trainshed.errors import did_you_mean
+from trainshed.plan.notes import Notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Zone:
+    """One availability zone of a region.
+
+    Attributes:
+        name: zone ID (usw2-az4, the same in every account) or zone name (us-west-2d, which each
+            account maps for itself).
+        is_id: `name` is a zone ID.
+        index: its place among the region's zones, from 0; gives the zone its subnets, so that a
+            zone that joins later does not move another's addresses.
+    """
+
+    name: str
+    is_id: bool
+    index: int
+
+
+def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -> Zone | None:
+    """Choose the zone, or say why there is none."""
+    asked = notes.spec.zone
+    if region is None:
+        return None
+    if instance and not (offering := catalogue.zones_offering(instance.name, region)):
+        regions = ", ".join(catalogue.regions_offering(instance.name))
+        notes.problem(
+            "instance.type" if notes.spec.region is None else "region",
+            f"{instance.name} is not offered in {region} (offered in: {regions})",
+        )
+        return None
+    ids = catalogue.zone_ids(region)
+    if asked and asked.startswith(region):
+        return _named(notes, region, asked)
+    if asked and asked not in ids:
+        near = did_you_mean(asked, ids)
+        notes.problem(
+            "zone", f"{asked!r} is not a zone of {region}{near} (zones: {', '.join(ids)})"
+        )
+        return None
+    if not instance:
+        return None
+    offering = tuple(zone for zone in offering if zone in ids)  # local zones have no NAT for us
+    if asked and asked not in offering:
+        notes.problem(
+            "zone",
+            f"{instance.name} is not offered in {asked} (zones that do: {', '.join(offering)})",
+        )
+        return None
+    chosen = asked or offering[0]
+    reason = "as asked" if asked else f"the first zone of {region} that offers {instance.name}"
+    notes.decide("zone", chosen, reason)
+    return Zone(name=chosen, is_id=True, index=ids.index(chosen))
+
+
+def _named(notes: Notes, region: str, asked: str) -> Zone | None:
+    letter = re.fullmatch(re.escape(region) + "([a-f])", asked)
+    if not letter:
+        notes.problem("zone", f"{asked!r} is not a zone name of {region} ({region}a to {region}f)")
+        return None
+    notes.warn(
+        "TS-ZON-001",
+        f"zone {asked} is a name, which each account maps to another zone, so that nothing can "
+        "be said of what it offers",
+        f"give a zone ID ({', '.join(catalogue.zone_ids(region))})",
+    )
+    notes.decide("zone", asked, "as asked, by name")
+    return Zone(name=asked, is_id=False, index=ord(letter[1]) - ord("a"))
