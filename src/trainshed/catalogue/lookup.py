@@ -62,9 +62,7 @@ def lookup(name: str) -> InstanceType:
 def _lifecycle(name: str, entry: Mapping[str, str]) -> Lifecycle:
     seen = _load("withdrawn.json").get(name)
     return Lifecycle(
-        status=LifecycleStatus.WITHDRAWN
-        if seen
-        else LifecycleStatus(entry.get("status", "offered")),
+        status=LifecycleStatus(entry.get("status", "withdrawn" if seen else "offered")),
         last_seen=date.fromisoformat(seen["last_seen"]) if seen else None,
         first_missing=date.fromisoformat(seen["first_missing"]) if seen else None,
         replacement=entry.get("replacement"),

@@ -17,14 +17,13 @@ Record = Mapping[str, Any]
 
 FAMILIES = re.compile(r"(dl1|dl2q|trn\d\w*|inf\d|p[3-6][^.]*|g[5-7][^.]*|gr6f?)\.")
 _GIGABIT = re.compile(r"(?:Up to )?(?:(\d+)x )?([\d.]+) Gigabit")
+_ACCELERATOR_KEYS = ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo")
 _MANUFACTURERS = {"NVIDIA": AcceleratorFamily.NVIDIA, "Habana": AcceleratorFamily.HABANA}
 
 
 def belongs(record: Record) -> bool:
     """Whether the catalogue keeps this type: a training family, or an accelerator with EFA."""
-    accelerated = any(
-        key in record for key in ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo")
-    )
+    accelerated = not record.keys().isdisjoint(_ACCELERATOR_KEYS)
     has_efa = bool(record["NetworkInfo"].get("EfaSupported"))
     return bool(FAMILIES.match(record["InstanceType"])) or (accelerated and has_efa)
 
@@ -86,6 +85,8 @@ def _gbps(performance: str) -> float:
 
 
 def _accelerator(record: Record, overlay: Record) -> Accelerator:
+    device: Record = {}
+    facts: dict[str, Any] = {}
     if "GpuInfo" in record:
         device = record["GpuInfo"]["Gpus"][0]
         facts = {"family": _MANUFACTURERS.get(device["Manufacturer"])}
@@ -95,8 +96,6 @@ def _accelerator(record: Record, overlay: Record) -> Accelerator:
     elif "InferenceAcceleratorInfo" in record:
         device = record["InferenceAcceleratorInfo"]["Accelerators"][0]
         facts = {"family": AcceleratorFamily.QUALCOMM}
-    else:
-        device, facts = {}, {}
     if device:
         facts |= {
             "name": device["Name"],
@@ -105,5 +104,4 @@ def _accelerator(record: Record, overlay: Record) -> Accelerator:
             "memory_mib": device["MemoryInfo"]["SizeInMiB"],
         }
     facts |= overlay
-    facts["family"] = AcceleratorFamily(facts["family"])
-    return Accelerator(**facts)
+    return Accelerator(**facts | {"family": AcceleratorFamily(facts["family"])})

@@ -63,7 +63,7 @@ def plan_capacity(notes: Notes, instance: InstanceType | None) -> CapacityPlan:
                 "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot "
                 "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
             )
-    clusters = bool(instance) and "cluster" in instance.placement_strategies
+    clusters = instance is not None and "cluster" in instance.placement_strategies
     notes.decide(
         "placement group",
         "cluster" if clusters else "none",

@@ -104,9 +104,7 @@ def make_plan(
     notes.decide(
         "interfaces",
         profile,
-        "as asked"
-        if spec.instance.interfaces
-        else f"made for the orchestrator, {spec.orchestrator}",
+        "as asked" if spec.instance.interfaces else f"made for {spec.orchestrator}",
     )
     _check_task_slot(notes, instance, interfaces)
     ami = plan_ami(notes, instance)
@@ -190,8 +188,9 @@ def _update_timeout(notes: Notes) -> int:
     if asked > _LONGEST_UPDATE_MINUTES:
         notes.warn(
             "TS-JOB-001",
-            f"jobs may run {notes.spec.job.timeout_hours} hours, but AWS Batch ends them after "
-            f"{_LONGEST_UPDATE_MINUTES // 60} when the compute environment's infrastructure changes",
+            f"jobs may run {notes.spec.job.timeout_hours} hours, but when the compute "
+            "environment's infrastructure changes AWS Batch ends them after "
+            f"{_LONGEST_UPDATE_MINUTES // 60}",
             "deploy such changes while no job runs",
         )
     notes.decide("update time-out", f"{minutes} minutes", "as long as a job may run")

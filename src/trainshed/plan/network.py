@@ -109,7 +109,7 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
 
 
 def _subnet(cidr: IPv4Network, zone: Zone) -> SubnetPlan:
-    """Give the zone its eighth of the VPC, and its eighth of the last eighth for the public side."""
+    """Give the zone an eighth of the VPC, and an eighth of the last eighth as its public side."""
     eighths = list(cidr.subnets(prefixlen_diff=3))
     return SubnetPlan(
         zone=zone,

@@ -138,8 +138,8 @@ def _message(detail: ErrorDetails) -> str:
         case "value_error":
             return str(context["error"])
         case "model_type" | "model_attributes_type":
-            fields = ", ".join(_model_at(_path(detail)).model_fields)
-            return f"{value!r} is not a mapping (its fields: {fields})"
+            names = ", ".join(_model_at(_path(detail)).model_fields)
+            return f"{value!r} is not a mapping (its fields: {names})"
         case _:
             text = detail["msg"].replace("Input should be", "should be").replace("Input is", "is")
             return f"{value!r} is not allowed: {text}"
