@@ -17,6 +17,11 @@ _ACTION_MODULES = (
     "interfaces_in_use",
     "security_groups",
     "networks",
+    "launch_templates",
+    "compute_environments",
+    "job_queues",
+    "job_definitions",
+    "jobs",
 )
 
 

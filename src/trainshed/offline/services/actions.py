@@ -1,0 +1,176 @@
+"""Adding API actions to moto: parsed parameters in, AWS's answer out.
+
+An action is a function from a `Call` to the members of the operation's output shape. Requests are
+parsed and answers written by botocore's own service models, so they look as botocore expects.
+An action may hand the request on to moto's own implementation with `Call.moto()`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from moto.backends import get_backend
+from moto.core.exceptions import ServiceException
+from moto.core.parse import PROTOCOL_PARSERS
+from moto.core.request import determine_request_protocol
+from moto.core.responses import ActionContext, ActionResult, BaseResponse
+from moto.core.serialize import get_serializer_class
+from moto.core.utils import camelcase_to_underscores, get_service_model
+
+State = TypeVar("State")
+# An answer: the members of the operation's output shape, or whatever moto's own method returned.
+Answer = Any
+
+
+class Refusal(ServiceException):
+    """AWS refuses the call.
+
+    Args:
+        code: AWS's error code, for instance `InvalidParameterValue`.
+        message: AWS's words.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One API request.
+
+    Attributes:
+        operation: for instance `CreatePlacementGroup`.
+        account: 12 digits.
+        region: for instance `us-west-2`.
+        params: the operation's input, by the names of its input shape.
+        response: moto's object for this request.
+        original: moto's own method for this action, or None where it has none.
+    """
+
+    operation: str
+    account: str
+    region: str
+    params: Mapping[str, Any]
+    response: BaseResponse
+    original: Callable[[BaseResponse], Any] | None
+
+    def moto(self) -> Answer:
+        """Answer as moto does."""
+        if self.original is None:
+            raise NotImplementedError("moto has no implementation of this action")
+        return self.original(self.response)
+
+    def backend(self, service: str) -> Any:
+        """Return moto's backend of a service, in this call's account and region."""
+        # moto keeps global services (IAM, S3) under the partition's name.
+        regions = get_backend(service)[self.account]  # type: ignore[call-overload]
+        return regions[self.region if self.region in regions else self.response.partition]
+
+    def state(self, service: str, name: str, kind: Callable[[], State]) -> State:
+        """Return what we remember beside a moto backend; `kind` makes it the first time.
+
+        It lives in the backend's own attributes, so moto's reset forgets it too.
+        """
+        remembered: State = self.backend(service).__dict__.setdefault(f"trainshed_{name}", kind())
+        return remembered
+
+    def dry_run(self) -> None:
+        """Stop here when the caller only asked whether the call would succeed."""
+        if self.params.get("DryRun"):
+            raise Refusal(
+                "DryRunOperation", "Request would have succeeded, but DryRun flag is set."
+            )
+
+
+Action = Callable[[Call], Answer]
+_actions: dict[tuple[str, str], Action] = {}
+
+
+def action(service: str, *operations: str) -> Callable[[Action], Action]:
+    """Make the decorated function answer these operations of a service.
+
+    Args:
+        service: botocore's name of the service, for instance `ec2`.
+        operations: for instance `CreatePlacementGroup`.
+    """
+
+    def register(function: Action) -> Action:
+        for operation in operations:
+            if (service, operation) in _actions:
+                raise ValueError(f"{service}:{operation} already has an action")
+            _actions[service, operation] = function
+        return function
+
+    return register
+
+
+def attach(responses: Mapping[str, type[BaseResponse]]) -> None:
+    """Put every registered action on moto's response class of its service.
+
+    Args:
+        responses: moto's response class by botocore's service name.
+    """
+    for (service, operation), function in _actions.items():
+        response_class = responses[service]
+        # moto's Batch routes by the path, which is the operation in lower case.
+        name = operation.lower() if service == "batch" else camelcase_to_underscores(operation)
+        original = getattr(response_class, name, None)
+        if not hasattr(original, "trainshed"):
+            setattr(response_class, name, _method(service, operation, function, original))
+
+
+def _method(
+    service: str,
+    operation: str,
+    function: Action,
+    original: Callable[[BaseResponse], Any] | None,
+) -> Callable[[BaseResponse], Any]:
+    def method(response: BaseResponse) -> Any:
+        answer = function(
+            Call(
+                operation=operation,
+                account=response.current_account,
+                region=response.region,
+                params=_parse(service, operation, response),
+                response=response,
+                original=original,
+            )
+        )
+        return _serialize(service, operation, response, answer) if _is_ours(answer) else answer
+
+    method.trainshed = True  # type: ignore[attr-defined]
+    return method
+
+
+def _is_ours(answer: Answer) -> bool:
+    return isinstance(answer, dict)
+
+
+def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str, Any]:
+    model = get_service_model(service)
+    request = response.normalized_request
+    protocol = determine_request_protocol(model, request.content_type)
+    parser = PROTOCOL_PARSERS[protocol](model.operation_model(operation), map_type=dict)
+    parsed: Mapping[str, Any] = parser.parse(
+        {
+            "method": request.method,
+            "values": request.values,
+            "headers": request.headers,
+            "body": request.data,
+            "url_path": request.path,
+            "url_params": response.uri_match,
+        }
+    )
+    return parsed
+
+
+def _serialize(
+    service: str, operation: str, response: BaseResponse, answer: Mapping[str, Any]
+) -> tuple[int, dict[str, Any], Any]:
+    model = get_service_model(service)
+    serializer = get_serializer_class(
+        model.service_name, response.determine_response_protocol(model)
+    )
+    context = ActionContext(model, model.operation_model(operation), serializer, response)
+    status, headers, body = ActionResult(answer).execute_result(context)
+    return status, {**headers, "status": status}, body

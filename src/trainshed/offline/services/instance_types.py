@@ -1,0 +1,125 @@
+"""The instance types that exist on the day the embedded AWS shows, and where they are offered.
+
+[S] DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises
+InvalidInstanceType; a type that no place offers has an empty list of offerings.
+[S] Types withdrawn in 2026 (dl1, p3) are in neither list from the day they vanished; their records
+and last zones come from the catalogue.
+moto's lists give zone names of another account than its DescribeAvailabilityZones; here names
+always follow from zone ids by that one mapping.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYPES, InstanceType
+from moto.ec2.utils import generic_filter
+
+from trainshed.catalogue import all_regions, lookup, zones_offering
+from trainshed.catalogue.lookup import withdrawn_records
+from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.ec2_tags import select
+from trainshed.offline.services.settings import current
+from trainshed.offline.services.zones import zone_names
+
+Record = Mapping[str, Any]
+
+
+def _brought_back() -> dict[str, Record]:
+    """Return the withdrawn types that still existed on the day shown."""
+    return {
+        name: record
+        for name, record in withdrawn_records().items()
+        if (gone := lookup(name).lifecycle.first_missing) and current().before(gone)
+    }
+
+
+def record_of(name: str) -> Record | None:
+    """Return the DescribeInstanceTypes record of a type, or None when there is no such type."""
+    record: Record | None = _brought_back().get(name) or INSTANCE_TYPES.get(name)
+    return record
+
+
+def is_family(name: str) -> bool:
+    """Whether an instance type of this family exists, for instance of `trn1`."""
+    return any(known.partition(".")[0] == name for known in {*INSTANCE_TYPES, *_brought_back()})
+
+
+def require(name: str, code: str = "InvalidParameterValue") -> Record:
+    """Return the record of a type.
+
+    Raises:
+        Refusal: there is no such type, in the words of RunInstances.
+    """
+    record = record_of(name)
+    if record is None:
+        raise Refusal(code, f"Invalid value '{name}' for InstanceType.")
+    return record
+
+
+def offering_zone_ids(name: str, region: str) -> tuple[str, ...]:
+    """Return the ids of the region's zones that offer a type, sorted; none for an unknown one."""
+    if name in _brought_back():
+        return zones_offering(name, region) if region in all_regions() else ()
+    return _offerings(region).get(name, ())
+
+
+@cache
+def _offerings(region: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for offering in INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(region, []):
+        found.setdefault(offering["InstanceType"], []).append(offering["Location"])
+    return {name: tuple(sorted(zones)) for name, zones in found.items()}
+
+
+class _Described(InstanceType):
+    """A record that answers moto's filters without being in moto's own list."""
+
+    def __init__(self, record: Record) -> None:
+        self.update(record)
+
+
+@action("ec2", "DescribeInstanceTypes")
+def describe_instance_types(call: Call) -> dict[str, Any]:
+    """Answer DescribeInstanceTypes for the day shown."""
+    records = {**INSTANCE_TYPES, **_brought_back()}
+    if not call.params.get("IncludeUnsupportedInRegion"):
+        records = {n: r for n, r in records.items() if offering_zone_ids(n, call.region)}
+    if names := call.params.get("InstanceTypes", []):
+        if unknown := sorted(set(names) - set(records)):
+            raise Refusal(
+                "InvalidInstanceType",
+                f"The following supplied instance types do not exist: [{', '.join(unknown)}]",
+            )
+        records = {name: records[name] for name in names}
+    filters = {wanted["Name"]: wanted["Values"] for wanted in call.params.get("Filters", [])}
+    return {
+        "InstanceTypes": generic_filter(filters, [_Described(r) for r in records.values()])
+    }
+
+
+@action("ec2", "DescribeInstanceTypeOfferings")
+def describe_instance_type_offerings(call: Call) -> dict[str, Any]:
+    """Answer DescribeInstanceTypeOfferings for the day shown."""
+    location_type = call.params.get("LocationType", "region")
+    offerings = [
+        {"InstanceType": name, "LocationType": location_type, "Location": location}
+        for name in sorted({*_offerings(call.region), *_brought_back()})
+        for location in _locations(name, call.region, location_type)
+    ]
+    filters = {
+        "instance-type": lambda offering: offering["InstanceType"],
+        "location": lambda offering: offering["Location"],
+    }
+    return {"InstanceTypeOfferings": select(call, offerings, filters)}
+
+
+def _locations(name: str, region: str, location_type: str) -> Iterable[str]:
+    zones = offering_zone_ids(name, region)
+    if location_type == "availability-zone-id":
+        return zones
+    if location_type == "availability-zone":
+        names = zone_names(region)
+        return sorted(names[zone] for zone in zones if zone in names)
+    return [region] if zones and location_type == "region" else []
+

@@ -1,0 +1,145 @@
+"""What EC2 refuses about security groups, and what moto gets wrong about them.
+
+[S] EC2 API reference and VPC user guide: a rule's identity is its protocol, ports and peer, not its
+description; a group that another group's rule names or that an interface uses cannot be deleted
+(DependencyViolation), nor can a VPC's default group (CannotDelete); a new VPC's default group lets
+its members in and everything out; a rule's peer group is in the same VPC (or a peered one, which
+the embedded AWS does not have).
+"""
+
+from typing import Any
+
+from moto.ec2.models import EC2Backend
+from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
+
+from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.interfaces_in_use import interfaces
+
+
+def correct_moto() -> None:
+    """Give rules AWS's identity, and default groups AWS's ingress rule."""
+    SecurityGroupRule.__eq__ = _same_rule  # type: ignore[assignment]
+    if not hasattr(EC2Backend.create_security_group, "trainshed"):
+        EC2Backend.create_security_group = _with_default_rules(  # type: ignore[method-assign]
+            EC2Backend.create_security_group
+        )
+
+
+def _identity(rule: SecurityGroupRule) -> tuple[Any, ...]:
+    ports = () if rule.ip_protocol == "-1" else (rule.from_port, rule.to_port)
+    peer = (
+        rule.cidr_ipv4 or rule.cidr_ipv6 or rule.prefix_list_id or rule.source_group.get("GroupId")
+    )
+    return rule.ip_protocol, ports, peer
+
+
+def _same_rule(one: SecurityGroupRule, other: SecurityGroupRule) -> bool:
+    return _identity(one) == _identity(other)
+
+
+def _with_default_rules(create: Any) -> Any:
+    def create_security_group(backend: Any, *args: Any, **kwargs: Any) -> SecurityGroup:
+        group: SecurityGroup = create(backend, *args, **kwargs)
+        if group.is_default:
+            backend.authorize_security_group_ingress(
+                group_name_or_id=group.id,
+                ip_protocol="-1",
+                from_port=None,
+                to_port=None,
+                ip_ranges=[],
+                source_groups=[{"GroupId": group.id}],
+            )
+        return group
+
+    create_security_group.trainshed = True  # type: ignore[attr-defined]
+    return create_security_group
+
+
+def group_of(call: Call, group_id: str) -> SecurityGroup:
+    """Return a security group.
+
+    Raises:
+        Refusal: there is none.
+    """
+    group: SecurityGroup | None = call.backend("ec2").get_security_group_from_id(group_id)
+    if group is None:
+        raise Refusal(
+            "InvalidGroup.NotFound", f"The security group '{group_id}' does not exist"
+        )
+    return group
+
+
+@action("ec2", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
+def authorize(call: Call) -> Any:
+    """Add rules that are new and whose peer groups are in the group's own VPC."""
+    group = group_of(call, call.params["GroupId"]) if "GroupId" in call.params else None
+    for permission in call.params.get("IpPermissions", []) if group else []:
+        for pair in permission.get("UserIdGroupPairs", []):
+            if "GroupId" in pair and group_of(call, pair["GroupId"]).vpc_id != group.vpc_id:
+                raise Refusal(
+                    "InvalidGroup.NotFound",
+                    "You have specified two resources that belong to different networks.",
+                )
+        _refuse_duplicates(group, permission, egress=call.operation.endswith("Egress"))
+    return call.moto()
+
+
+def _refuse_duplicates(group: SecurityGroup, permission: Any, *, egress: bool) -> None:
+    existing = {_identity(rule) for rule in (group.egress_rules if egress else group.ingress_rules)}
+    peers = [
+        *(entry["CidrIp"] for entry in permission.get("IpRanges", [])),
+        *(entry["CidrIpv6"] for entry in permission.get("Ipv6Ranges", [])),
+        *(entry["PrefixListId"] for entry in permission.get("PrefixListIds", [])),
+        *(pair["GroupId"] for pair in permission.get("UserIdGroupPairs", []) if "GroupId" in pair),
+    ]
+    for peer in peers:
+        rule = SecurityGroupRule(
+            group.ec2_backend,
+            permission["IpProtocol"],
+            group.id,
+            permission.get("FromPort"),
+            permission.get("ToPort"),
+            None,
+        )
+        identity = (*_identity(rule)[:2], peer)
+        if identity in existing:
+            raise Refusal(
+                "InvalidPermission.Duplicate",
+                f'the specified rule "peer: {peer}, {_wording(rule)}, ALLOW" already exists',
+            )
+        existing.add(identity)
+
+
+def _wording(rule: SecurityGroupRule) -> str:
+    if rule.ip_protocol == "-1":
+        return "ALL"
+    protocol = (rule.ip_protocol or "").upper()
+    return f"{protocol}, from port: {rule.from_port}, to port: {rule.to_port}"
+
+
+@action("ec2", "DeleteSecurityGroup")
+def delete_security_group(call: Call) -> Any:
+    """Delete a group that nothing names or uses."""
+    ec2 = call.backend("ec2")
+    group = ec2.get_security_group_by_name_or_id(
+        call.params.get("GroupId") or call.params.get("GroupName")
+    )
+    if group is None:
+        return call.moto()
+    if group.is_default:
+        raise Refusal(
+            "CannotDelete",
+            f'the specified group: "{group.id}" name: "{group.name}" cannot be deleted by a user',
+        )
+    named = any(
+        rule.source_group.get("GroupId") == group.id
+        for other in ec2.describe_security_groups()
+        if other is not group
+        for rule in [*other.ingress_rules, *other.egress_rules]
+    )
+    used = any(
+        group in interface.group_set for interface in interfaces(call)
+    )
+    if named or used:
+        raise Refusal("DependencyViolation", f"resource {group.id} has a dependent object")
+    return call.moto()

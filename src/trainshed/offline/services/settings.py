@@ -1,0 +1,34 @@
+"""What the embedded AWS's services are told when they start."""
+
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """The choices of one embedded AWS.
+
+    Attributes:
+        as_of: the day on which the APIs answer; instance types and creations that AWS withdrew
+            later are there. None means today's truth.
+    """
+
+    as_of: date | None = None
+
+    def before(self, day: date) -> bool:
+        """Whether the APIs answer as on a day before `day`."""
+        return self.as_of is not None and self.as_of < day
+
+
+_current = ServiceSettings()
+
+
+def current() -> ServiceSettings:
+    """Return the settings that the services follow."""
+    return _current
+
+
+def follow(settings: ServiceSettings) -> None:
+    """Make every service of this process follow these settings."""
+    global _current
+    _current = settings
