@@ -1,1 +1,25 @@
-"""Resource handlers, one module per AWS service: properties in, API calls out."""
+"""Resource handlers, grouped by AWS service: properties in, API calls out.
+
+Importing this package registers the handlers of every supported type.
+"""
+
+from trainshed.offline.resources import (  # noqa: F401  (imported for what they register)
+    batch,
+    ec2_compute,
+    ec2_endpoints,
+    ec2_instance,
+    ec2_routes,
+    ec2_security_groups,
+    ec2_vpc,
+    ecr,
+    fsx,
+    iam,
+    iam_policies,
+    kms,
+    lambda_,
+    logs,
+    markers,
+    messaging,
+    s3,
+    ssm,
+)

@@ -1,0 +1,122 @@
+"""IAM policies: inline ones put on roles, users and groups, and managed ones."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from trainshed.offline.cloudformation.resource import Properties, Request, resource
+from trainshed.offline.resources.arguments import arguments
+from trainshed.offline.resources.handler import Handler, changed
+from trainshed.offline.resources.names import generated_name, given_or_generated
+from trainshed.offline.resources.tags import all_tags, tag_list
+
+# Properties that list who bears a policy, and how IAM's calls name that kind.
+_BEARERS = {"Groups": "group", "Roles": "role", "Users": "user"}
+
+
+def _bearers(properties: Properties) -> Iterator[tuple[str, str]]:
+    for name, kind in _BEARERS.items():
+        for bearer in properties.get(name, []):
+            yield kind, bearer
+
+
+def _argument(kind: str, bearer: str) -> dict[str, str]:
+    return {f"{kind.capitalize()}Name": bearer}
+
+
+@resource("AWS::IAM::Policy")
+class Policy(Handler):
+    """An inline policy on several roles, users and groups; its Ref is a generated name."""
+
+    def _create(self, request: Request) -> str:
+        return generated_name(request, limit=128)
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        iam = request.client("iam")
+        now = request.properties
+        renamed = changed(request, before, "PolicyName")
+        kept = () if renamed else tuple(_bearers(now))
+        self._take_off(iam, before, [who for who in _bearers(before) if who not in kept])
+        document = json.dumps(now["PolicyDocument"])
+        for kind, bearer in _bearers(now):
+            put = getattr(iam, f"put_{kind}_policy")
+            put(**_argument(kind, bearer), PolicyName=now["PolicyName"], PolicyDocument=document)
+
+    def _take_off(self, iam: Any, properties: Properties, whom: Iterable[tuple[str, str]]) -> None:
+        for kind, bearer in whom:
+            delete = getattr(iam, f"delete_{kind}_policy")
+            try:
+                delete(**_argument(kind, bearer), PolicyName=properties["PolicyName"])
+            except iam.exceptions.NoSuchEntityException:
+                continue  # the bearer went first, and took the policy with it
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"Id": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        self._take_off(request.client("iam"), request.properties, _bearers(request.properties))
+
+
+@resource("AWS::IAM::ManagedPolicy")
+class ManagedPolicy(Handler):
+    """A managed policy and its attachments; its Ref is the policy's ARN."""
+
+    gone = ("NoSuchEntity",)
+
+    _later = ("Groups", "ManagedPolicyName", "Roles", "Users")
+
+    def _create(self, request: Request) -> str:
+        iam = request.client("iam")
+        name = given_or_generated(request, "ManagedPolicyName", limit=128)
+        taken = arguments(iam, "CreatePolicy", request.properties, leave=self._later)
+        reply = iam.create_policy(PolicyName=name, **taken, Tags=tag_list(all_tags(request)))
+        arn: str = reply["Policy"]["Arn"]
+        return arn
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        iam = request.client("iam")
+        if before and changed(request, before, "PolicyDocument"):
+            # IAM keeps five versions; CloudFormation keeps the default only.
+            document = json.dumps(request.properties["PolicyDocument"])
+            iam.create_policy_version(
+                PolicyArn=physical_id, PolicyDocument=document, SetAsDefault=True
+            )
+            self._delete_old_versions(iam, physical_id)
+        old, new = list(_bearers(before)), list(_bearers(request.properties))
+        for kind, bearer in [who for who in old if who not in new]:
+            detach = getattr(iam, f"detach_{kind}_policy")
+            detach(**_argument(kind, bearer), PolicyArn=physical_id)
+        for kind, bearer in [who for who in new if who not in old]:
+            attach = getattr(iam, f"attach_{kind}_policy")
+            attach(**_argument(kind, bearer), PolicyArn=physical_id)
+
+    def _delete_old_versions(self, iam: Any, arn: str) -> None:
+        for version in iam.list_policy_versions(PolicyArn=arn)["Versions"]:
+            if not version["IsDefaultVersion"]:
+                iam.delete_policy_version(PolicyArn=arn, VersionId=version["VersionId"])
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        policy = request.client("iam").get_policy(PolicyArn=physical_id)["Policy"]
+        return {
+            "PolicyArn": physical_id,
+            "PolicyId": policy["PolicyId"],
+            "AttachmentCount": policy["AttachmentCount"],
+            "PermissionsBoundaryUsageCount": policy.get("PermissionsBoundaryUsageCount", 0),
+            "DefaultVersionId": policy["DefaultVersionId"],
+            "IsAttachable": policy["IsAttachable"],
+            "CreateDate": policy["CreateDate"].isoformat(),
+            "UpdateDate": policy["UpdateDate"].isoformat(),
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        iam = request.client("iam")
+        own = set(_bearers(request.properties))
+        reply = iam.list_entities_for_policy(PolicyArn=physical_id)
+        for kind in _BEARERS.values():
+            title = kind.capitalize()
+            for entity in reply[f"Policy{title}s"]:
+                if (kind, bearer := entity[f"{title}Name"]) in own:
+                    detach = getattr(iam, f"detach_{kind}_policy")
+                    detach(**_argument(kind, bearer), PolicyArn=physical_id)
+        self._delete_old_versions(iam, physical_id)
+        iam.delete_policy(PolicyArn=physical_id)

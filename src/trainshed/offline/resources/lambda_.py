@@ -1,0 +1,105 @@
+"""Lambda functions and who may invoke them."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+from trainshed.offline.cloudformation.resource import Properties, Request, resource
+from trainshed.offline.resources.arguments import arguments
+from trainshed.offline.resources.handler import Handler, changed
+from trainshed.offline.resources.names import generated_name, given_or_generated
+from trainshed.offline.resources.tags import all_tags
+
+
+@resource("AWS::Lambda::Function")
+class Function(Handler):
+    """A function; its Ref is the function's name."""
+
+    gone = ("ResourceNotFoundException",)
+
+    _later = ("Code", "FunctionName", "ReservedConcurrentExecutions", "Tags")
+    # What UpdateFunctionCode, not UpdateFunctionConfiguration, changes.
+    _of_code = ("Code", "Architectures")
+
+    def _create(self, request: Request) -> str:
+        client = request.client("lambda")
+        name = given_or_generated(request, "FunctionName", limit=64)
+        taken = arguments(client, "CreateFunction", request.properties, leave=self._later)
+        code = arguments(client, "CreateFunction", {"Code": self._code(request.properties)})
+        client.create_function(FunctionName=name, **taken, **code, Tags=all_tags(request))
+        return name
+
+    def _code(self, properties: Properties) -> dict[str, Any]:
+        """Return the code as Lambda takes it: text in the template becomes a zip of one file."""
+        code = dict(properties["Code"])
+        if "ZipFile" in code:
+            suffix = "js" if properties["Runtime"].startswith("nodejs") else "py"
+            archive = io.BytesIO()
+            with zipfile.ZipFile(archive, "w") as file:
+                file.writestr(f"index.{suffix}", code["ZipFile"])
+            code["ZipFile"] = archive.getvalue()
+        return code
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        client = request.client("lambda")
+        now = request.properties
+        if before and changed(request, before, *self._of_code):
+            code = arguments(client, "UpdateFunctionCode", self._code(now))
+            client.update_function_code(FunctionName=physical_id, **code)
+        if before:
+            leave = (*self._later, *self._of_code, "PackageType", "CodeSigningConfigArn")
+            taken = arguments(client, "UpdateFunctionConfiguration", now, leave=leave)
+            client.update_function_configuration(FunctionName=physical_id, **taken)
+        if changed(request, before, "ReservedConcurrentExecutions"):
+            if "ReservedConcurrentExecutions" in now:
+                client.put_function_concurrency(
+                    FunctionName=physical_id,
+                    ReservedConcurrentExecutions=now["ReservedConcurrentExecutions"],
+                )
+            else:
+                client.delete_function_concurrency(FunctionName=physical_id)
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        client = request.client("lambda")
+        arn = self._attributes(request, physical_id)["Arn"]
+        if tags:
+            client.tag_resource(Resource=arn, Tags=dict(tags))
+        if stale:
+            client.untag_resource(Resource=arn, TagKeys=stale)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("lambda").get_function(FunctionName=physical_id)
+        configuration = reply["Configuration"]
+        snap_start = configuration.get("SnapStart", {})
+        return {
+            "Arn": configuration["FunctionArn"],
+            "SnapStartResponse.ApplyOn": snap_start.get("ApplyOn", "None"),
+            "SnapStartResponse.OptimizationStatus": snap_start.get("OptimizationStatus", "Off"),
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("lambda").delete_function(FunctionName=physical_id)
+
+
+@resource("AWS::Lambda::Permission")
+class Permission(Handler):
+    """Leave to invoke a function; its Ref is `function|statement id`."""
+
+    gone = ("ResourceNotFoundException",)
+
+    def _create(self, request: Request) -> str:
+        client = request.client("lambda")
+        statement_id = generated_name(request, limit=100)
+        taken = arguments(client, "AddPermission", request.properties)
+        client.add_permission(StatementId=statement_id, **taken)
+        return f"{request.properties['FunctionName']}|{statement_id}"
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"Id": physical_id.rpartition("|")[2]}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        function, _, statement_id = physical_id.rpartition("|")
+        request.client("lambda").remove_permission(FunctionName=function, StatementId=statement_id)

@@ -1,0 +1,29 @@
+"""Tags of a resource: the template's own over the stack's."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainshed.offline.cloudformation.resource import Properties, Request
+
+
+def own_tags(properties: Properties) -> dict[str, str]:
+    """Return the Tags property, which some types write as a list and others as a map."""
+    tags = properties.get("Tags") or {}
+    if isinstance(tags, Mapping):
+        return {key: str(value) for key, value in tags.items()}
+    return {tag["Key"]: str(tag["Value"]) for tag in tags}
+
+
+def all_tags(request: Request) -> dict[str, str]:
+    """Return every tag that the resource is to carry."""
+    return {**request.tags, **own_tags(request.properties)}
+
+
+def tag_list(tags: Mapping[str, str], key: str = "Key", value: str = "Value") -> list[Any]:
+    """Return tags as a list of pairs, in the spelling of the service."""
+    return [{key: name, value: text} for name, text in tags.items()]
+
+
+def tag_specifications(request: Request, resource_type: str) -> list[Any]:
+    """Return the TagSpecifications that EC2's create calls take."""
+    return [{"ResourceType": resource_type, "Tags": tag_list(all_tags(request))}]
