@@ -22,6 +22,8 @@ _ACTION_MODULES = (
     "job_queues",
     "job_definitions",
     "jobs",
+    "file_systems",
+    "data_repositories",
 )
 
 

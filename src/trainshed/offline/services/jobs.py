@@ -3,8 +3,10 @@
 The embedded AWS has no computers: a job that Batch would accept stays RUNNABLE until it is cancelled
 or terminated, and `statusReason` says so.
 [S] Multi-node parallel jobs are not supported on Spot, Fargate, ECS managed instances or unmanaged
-compute environments; payload rules of overrides, array sizes 2 to 10,000; a queue takes jobs only
-when ENABLED. [I] That SubmitJob itself refuses them, and the words.
+compute environments. AWS was seen to take such a job and leave it RUNNABLE for ever
+(aws-parallelcluster issue 2098); here SubmitJob refuses it, which is the kinder truth.
+[S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000; a
+queue takes jobs only when ENABLED. [I] The other words.
 """
 
 import re
@@ -96,7 +98,14 @@ def _multinode(
                 f"{kind}: {environment['computeEnvironmentName']}."
             )
     nodes = definition["nodeProperties"]
-    count = call.params.get("nodeOverrides", {}).get("numNodes")
+    overrides = call.params.get("nodeOverrides", {})
+    targets = {override["targetNodes"] for override in overrides.get("nodePropertyOverrides", [])}
+    if strange := sorted(targets - {group["targetNodes"] for group in nodes["nodeRangeProperties"]}):
+        raise refuse(
+            "NodeOverride targets should match job definition. Non matching targets - "
+            f"{', '.join(strange)}"
+        )
+    count = overrides.get("numNodes")
     if count is not None:
         check_override(nodes, count)
         nodes = {**nodes, "numNodes": count}
