@@ -198,9 +198,11 @@ def efa_bandwidth(instance: InstanceType, rows: tuple[NetworkInterface, ...]) ->
     """Compare a layout's EFA bandwidth with the type's; EFA cards share it evenly."""
     efa_cards = {card.index for card in instance.efa_cards}
     unused = sorted(efa_cards - {row.card for row in rows if row.kind.has_efa})
+    missing = f"no EFA interface on cards {', '.join(map(str, unused))}"
+    limit = f"{instance.name} takes at most {instance.efa_interfaces_max} EFA interfaces"
     share = instance.efa_gbps / len(efa_cards) if efa_cards else 0.0
     return Bandwidth(
         used_gbps=instance.efa_gbps - share * len(unused),
         available_gbps=instance.efa_gbps,
-        left_out=f"no EFA interface on cards {', '.join(map(str, unused))}" if unused else "",
+        left_out=f"{missing}: {limit}" if unused else "",
     )

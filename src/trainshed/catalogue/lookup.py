@@ -11,7 +11,7 @@ from typing import Any
 
 from trainshed.catalogue.model import InstanceType, Lifecycle, LifecycleStatus
 from trainshed.catalogue.records import Record, parse
-from trainshed.errors import UnknownName
+from trainshed.errors import TrainshedError, UnknownName
 
 _DATA = files("trainshed.catalogue") / "data"
 
@@ -47,16 +47,30 @@ def lookup(name: str) -> InstanceType:
     """
     if name not in all_types():
         raise UnknownName("instance type", name, all_types())
+    return interpret(withdrawn_records().get(name) or _load("instance_types.json")["records"][name])
+
+
+def interpret(record: Record) -> InstanceType:
+    """Return the facts in an API record, with the overlay where the API is wrong or silent.
+
+    Raises:
+        TrainshedError: the record lacks a field, or has it in a form that is not known.
+    """
     overlay = _load("overlay.toml")
-    record = withdrawn_records().get(name) or _load("instance_types.json")["records"][name]
-    family = overlay["families"].get(name.partition(".")[0], {})
+    name = record["InstanceType"]
     letters = re.match("[a-z]+", name)
-    return parse(
-        record,
-        family | overlay["types"].get(name, {}),
-        _lifecycle(name, overlay["lifecycles"].get(name, {})),
-        overlay["on_demand_quotas"][letters[0] if letters else ""],
-    )
+    try:
+        return parse(
+            record,
+            overlay["families"].get(name.partition(".")[0], {}) | overlay["types"].get(name, {}),
+            _lifecycle(name, overlay["lifecycles"].get(name, {})),
+            overlay["on_demand_quotas"][letters[0] if letters else ""],
+        )
+    except (KeyError, ValueError) as error:
+        raise TrainshedError(
+            f"the EC2 API's record of {name} cannot be read ({error}); overlay.toml of the "
+            "catalogue is the place for what it lacks"
+        ) from error
 
 
 def _lifecycle(name: str, entry: Mapping[str, str]) -> Lifecycle:

@@ -18,7 +18,6 @@ Record = Mapping[str, Any]
 FAMILIES = re.compile(r"(dl1|dl2q|trn\d\w*|inf\d|p[3-6][^.]*|g[5-7][^.]*|gr6f?)\.")
 _GIGABIT = re.compile(r"(?:Up to )?(?:(\d+)x )?([\d.]+) Gigabit")
 _ACCELERATOR_KEYS = ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo")
-_MANUFACTURERS = {"NVIDIA": AcceleratorFamily.NVIDIA, "Habana": AcceleratorFamily.HABANA}
 
 
 def belongs(record: Record) -> bool:
@@ -89,7 +88,7 @@ def _accelerator(record: Record, overlay: Record) -> Accelerator:
     facts: dict[str, Any] = {}
     if "GpuInfo" in record:
         device = record["GpuInfo"]["Gpus"][0]
-        facts = {"family": _MANUFACTURERS.get(device["Manufacturer"])}
+        facts = {"family": device["Manufacturer"].lower()}
     elif "NeuronInfo" in record:
         device = record["NeuronInfo"]["NeuronDevices"][0]
         facts = {"family": AcceleratorFamily.NEURON, "cores": device["CoreInfo"]["Count"]}

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from trainshed.catalogue.lookup import interpret
 from trainshed.catalogue.records import Record, belongs
 
 # The fields of a DescribeInstanceTypes record that the catalogue keeps, with their own names.
@@ -63,7 +64,8 @@ def synchronise(
     """Refresh the snapshot in `folder` with what the EC2 API says in these regions.
 
     The other regions of the snapshot stay as they are. A type that no region offers any more
-    moves, with its last record, to `withdrawn.json`.
+    moves, with its last record, to `withdrawn.json`. Nothing is written before every region has
+    answered.
 
     Args:
         ec2_client: gives a boto3 EC2 client of a region; needs ec2:DescribeInstanceTypes,
@@ -73,27 +75,36 @@ def synchronise(
         folder: where instance_types.json, offerings.json and withdrawn.json are.
         source: one line that says where the answers come from.
         progress: called with the name of each region before it is asked.
+
+    Raises:
+        TrainshedError: a record that this version cannot read.
     """
-    types = _read(folder / "instance_types.json", {"date": today.isoformat(), "records": {}})
+    types = _read(folder / "instance_types.json", {"records": {}})
     offerings = _read(folder / "offerings.json", {})
     withdrawn = _read(folder / "withdrawn.json", {})
-    before = {region: facts["types"] for region, facts in offerings.items()}
+    before = dict(offerings)
     records = dict(types["records"])
     for region in regions:
         progress(region)
         ec2 = ec2_client(region)
         fresh = _describe_types(ec2)
         records |= fresh
-        offerings[region] = {"zones": _zones(ec2), "types": _offerings(ec2, fresh)}
-    offered = {name for facts in offerings.values() for name in facts["types"]}
-    gone = sorted(set(records) - offered)
-    for name in gone:
-        withdrawn[name] = {
-            "last_seen": types["date"],
-            "first_missing": today.isoformat(),
-            "zones": {region: zones[name] for region, zones in before.items() if name in zones},
-            "record": records.pop(name),
+        offerings[region] = {
+            "date": today.isoformat(),
+            "zones": _zones(ec2),
+            "types": _offerings(ec2, fresh),
         }
+    offered = {name for facts in offerings.values() for name in facts["types"]}
+    gone = sorted(set(types["records"]) - offered)
+    for name in gone:
+        places = {region: facts for region, facts in before.items() if name in facts["types"]}
+        withdrawn[name] = {
+            "last_seen": max(facts["date"] for facts in places.values()),
+            "first_missing": today.isoformat(),
+            "zones": {region: facts["types"][name] for region, facts in places.items()},
+            "record": records[name],
+        }
+    records = {name: record for name, record in records.items() if name in offered}
     returned = sorted(set(withdrawn) & offered)
     for name in returned:
         del withdrawn[name]
@@ -122,7 +133,10 @@ def trim(record: Record, kept: Mapping[str, Any] = _KEPT) -> dict[str, Any]:
 def _describe_types(ec2: Any) -> dict[str, Any]:
     pages = ec2.get_paginator("describe_instance_types").paginate()
     records = (record for page in pages for record in page["InstanceTypes"])
-    return {record["InstanceType"]: trim(record) for record in records if belongs(record)}
+    found = {record["InstanceType"]: trim(record) for record in records if belongs(record)}
+    for record in found.values():
+        interpret(record)  # better now than when somebody looks the type up
+    return found
 
 
 def _offerings(ec2: Any, types: Mapping[str, Any]) -> dict[str, list[str]]:
