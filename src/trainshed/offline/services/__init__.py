@@ -24,6 +24,7 @@ _ACTION_MODULES = (
     "jobs",
     "file_systems",
     "data_repositories",
+    "lambda_functions",
 )
 
 
@@ -39,13 +40,28 @@ def install(settings: ServiceSettings | None = None) -> None:
     for module in _ACTION_MODULES:
         import_module(f"{__name__}.{module}")
     # moto loads its services when they are first asked for; extending them loads them now.
+    from moto.awslambda.responses import LambdaResponse
     from moto.batch.responses import BatchResponse
     from moto.ec2.responses import EC2Response
     from moto.fsx.responses import FSxResponse
 
-    from trainshed.offline.services import actions, ec2_tags, security_groups, zones
+    from trainshed.offline.services import (
+        actions,
+        ec2_tags,
+        lambda_functions,
+        security_groups,
+        zones,
+    )
 
     zones.complete_zones()
     ec2_tags.register_prefixes()
     security_groups.correct_moto()
-    actions.attach({"batch": BatchResponse, "ec2": EC2Response, "fsx": FSxResponse})
+    lambda_functions.run_for_real()
+    actions.attach(
+        {
+            "batch": BatchResponse,
+            "ec2": EC2Response,
+            "fsx": FSxResponse,
+            "lambda": LambdaResponse,
+        }
+    )
