@@ -14,7 +14,7 @@ def interfaces(call: Call) -> list[Any]:
     return [
         interface
         for interface in call.backend("ec2").enis.values()
-        if interface.instance is None or interface.instance.state.name != "terminated"
+        if interface.instance is None or interface.instance.state != "terminated"
     ]
 
 

@@ -40,7 +40,7 @@ def _running(call: Call, name: str) -> list[Any]:
     return [
         instance
         for instance in ec2.all_instances()
-        if _members(call).get(instance.id) == name and instance.state.name != "terminated"
+        if _members(call).get(instance.id) == name and instance.state != "terminated"
     ]
 
 
