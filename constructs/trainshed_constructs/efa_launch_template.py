@@ -1,0 +1,218 @@
+"""How one node is launched: its network interfaces, disk, metadata service and capacity."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import jsii
+from aws_cdk import Fn, ITaggable, TagManager, Tags, TagType
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from trainshed.interfaces import InterfaceKind, NetworkInterface
+from trainshed.plan.capacity import CapacityKind, CapacityPlan
+from trainshed_constructs.errors import ConstructError
+
+_Data = ec2.CfnLaunchTemplate
+# Amazon VPC user guide, "Amazon VPC quotas": security groups per network interface, by default.
+_GROUPS_MAX = 5
+
+
+@jsii.implements(ITaggable)
+class EfaLaunchTemplate(Construct):
+    """Launch template of an EFA node, for AWS Batch or anything else that takes one.
+
+    - The interfaces as given, each with the security groups that EFA needs, deleted with the node.
+      Never a public IP: EC2 refuses to be asked for one beside several interfaces, and even to be
+      asked for none ("associatePublicIPAddress parameter cannot be specified when launching with
+      multiple network interfaces"), so the private subnet decides.
+    - IMDSv2 only, with the hop that containers need; no tags in the metadata.
+    - An encrypted gp3 root volume, and metrics every minute.
+    - User data only as MIME multi-part, because AWS Batch adds a part of its own.
+    - CDK tags on the instances, volumes and interfaces that are launched, too.
+
+    No subnet, key pair or instance profile: AWS Batch has them in the compute environment and
+    ignores them here (AWS Batch user guide, "Use Amazon EC2 launch templates").
+
+    Attributes:
+        launch_template: the resource.
+        launch_template_id: its id.
+        latest_version: number of the version that this deployment makes. CloudFormation does not
+            move the default version, so name this one.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_ec2 as ec2
+        from trainshed import catalogue
+        from trainshed.interfaces import InterfaceProfile, plan_interfaces
+        from trainshed.plan.capacity import CapacityKind, CapacityPlan
+        from trainshed_constructs import EfaLaunchTemplate, EfaSecurityGroup
+
+        stack = Stack(App(), "Compute")
+        peers = EfaSecurityGroup(stack, "Peers", vpc=ec2.Vpc(stack, "Vpc"))
+        node = catalogue.lookup("trn1.32xlarge")
+        EfaLaunchTemplate(
+            stack,
+            "Node",
+            interfaces=plan_interfaces(node, InterfaceProfile.BATCH_MNP),
+            security_groups=[peers.security_group],
+            root_gib=200,
+            capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
+        )
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        interfaces: Sequence[NetworkInterface],
+        security_groups: Sequence[ec2.ISecurityGroup],
+        root_gib: int,
+        capacity: CapacityPlan,
+        primary_security_groups: Sequence[ec2.ISecurityGroup] = (),
+        user_data: ec2.MultipartUserData | None = None,
+        image_id: str | None = None,
+        instance_type: str | None = None,
+    ) -> None:
+        """Declare the launch template.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            interfaces: of one node; see `plan_interfaces`.
+            security_groups: of every interface.
+            root_gib: size of the root volume in GiB.
+            capacity: whether nodes come from a reservation or a Capacity Block.
+            primary_security_groups: of the primary interface in addition.
+            user_data: what the node runs at boot.
+            image_id: AMI; by default whoever launches names it.
+            instance_type: by default whoever launches names it.
+
+        Raises:
+            ConstructError: EC2 would refuse the interfaces or groups, or `capacity` has no id.
+        """
+        super().__init__(scope, construct_id)
+        self._tags = TagManager(TagType.KEY_VALUE, "AWS::EC2::LaunchTemplate")
+        groups, primary_groups = (
+            [group.security_group_id for group in asked]
+            for asked in (security_groups, primary_security_groups)
+        )
+        problems = (
+            *_interface_problems(interfaces),
+            *_group_problems(groups, primary_groups),
+            *_capacity_problems(capacity),
+        )
+        if problems:
+            raise ConstructError(self, "; ".join(problems))
+        # L1: the L2 LaunchTemplate has one interface only, https://github.com/aws/aws-cdk/issues/14494
+        self.launch_template = ec2.CfnLaunchTemplate(
+            self,
+            "Template",
+            launch_template_data=_Data.LaunchTemplateDataProperty(
+                image_id=image_id,
+                instance_type=instance_type,
+                user_data=Fn.base64(user_data.render()) if user_data else None,
+                network_interfaces=[
+                    _interface(row, [*groups, *primary_groups] if row.primary else groups)
+                    for row in interfaces
+                ],
+                block_device_mappings=[_root_volume(root_gib)],
+                metadata_options=_Data.MetadataOptionsProperty(
+                    http_endpoint="enabled",
+                    http_tokens="required",
+                    # One hop to the host, one more into a container's bridge network.
+                    http_put_response_hop_limit=2,
+                    instance_metadata_tags="disabled",
+                ),
+                monitoring=_Data.MonitoringProperty(enabled=True),
+                instance_market_options=_market(capacity),
+                capacity_reservation_specification=_reservation(capacity),
+            ),
+        )
+        # CDK's tags do not reach the specifications of an L1 launch template by themselves. The
+        # name is what L2 constructs give, and keeps the lists of tags from being empty.
+        Tags.of(self).add("Name", self.node.path)
+        self._tag("LaunchTemplateData.TagSpecifications", "instance", "volume", "network-interface")
+        self._tag("TagSpecifications", "launch-template")
+        self.launch_template_id = self.launch_template.ref
+        self.latest_version = self.launch_template.attr_latest_version_number
+
+    @property
+    def tags(self) -> TagManager:
+        """What CDK's `Tags.of()` reaches: makes the construct an `ITaggable`."""
+        return self._tags
+
+    def _tag(self, path: str, *resource_types: str) -> None:
+        self.launch_template.add_property_override(
+            path,
+            [{"ResourceType": kind, "Tags": self._tags.rendered_tags} for kind in resource_types],
+        )
+
+
+def _interface(row: NetworkInterface, groups: list[str]) -> _Data.NetworkInterfaceProperty:
+    return _Data.NetworkInterfaceProperty(
+        network_card_index=row.card,
+        device_index=row.device,
+        interface_type=row.kind.value,
+        groups=groups,
+        delete_on_termination=True,
+    )
+
+
+def _root_volume(size_gib: int) -> _Data.BlockDeviceMappingProperty:
+    return _Data.BlockDeviceMappingProperty(
+        device_name="/dev/xvda",  # of Amazon Linux, which multi-node parallel jobs need
+        ebs=_Data.EbsProperty(
+            volume_size=size_gib, volume_type="gp3", encrypted=True, delete_on_termination=True
+        ),
+    )
+
+
+def _market(capacity: CapacityPlan) -> _Data.InstanceMarketOptionsProperty | None:
+    if capacity.kind is not CapacityKind.CAPACITY_BLOCK:
+        return None
+    return _Data.InstanceMarketOptionsProperty(market_type="capacity-block")
+
+
+def _reservation(
+    capacity: CapacityPlan,
+) -> _Data.CapacityReservationSpecificationProperty | None:
+    if not capacity.reservation_id:
+        return None
+    return _Data.CapacityReservationSpecificationProperty(
+        capacity_reservation_target=_Data.CapacityReservationTargetProperty(
+            capacity_reservation_id=capacity.reservation_id
+        )
+    )
+
+
+def _capacity_problems(capacity: CapacityPlan) -> Iterator[str]:
+    if (capacity.kind is CapacityKind.ON_DEMAND) == bool(capacity.reservation_id):
+        yield (
+            f"capacity is {capacity.kind} with reservation_id {capacity.reservation_id}; a "
+            "reservation and a capacity block have an id (cr-...), on-demand has none"
+        )
+
+
+def _group_problems(groups: Sequence[str], primary: Sequence[str]) -> Iterator[str]:
+    if not groups:
+        yield (
+            "security_groups is empty, so that interfaces would be in the VPC's default group; "
+            "give the group of an EfaSecurityGroup"
+        )
+    together = len(groups) + len(primary)
+    if together > _GROUPS_MAX:
+        yield f"the primary interface has {together} security groups; EC2 allows {_GROUPS_MAX}"
+
+
+def _interface_problems(rows: Sequence[NetworkInterface]) -> Iterator[str]:
+    slots = Counter((row.card, row.device) for row in rows)
+    for (card, device), count in slots.items():
+        if count > 1:
+            yield f"{count} interfaces are on card {card}, device {device}; each needs its own slot"
+    primaries = [row for row in rows if row.primary]
+    if not primaries:
+        yield "no interface is the primary one; put one on card 0, device 0"
+    if any(row.kind is InterfaceKind.EFA_ONLY for row in primaries):
+        yield "the primary interface is efa-only, which has no IP address; make it efa or interface"

@@ -1,0 +1,1 @@
+"""Code of Lambda functions; constructs put its text into templates."""
