@@ -1,19 +1,26 @@
 """CDK constructs for accelerator training clusters, each usable alone in anyone's app."""
 
+from trainshed_constructs.batch_multi_node import BatchMultiNode
 from trainshed_constructs.cluster_placement_group import ClusterPlacementGroup
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.node_role import NodeRole
 from trainshed_constructs.training_network import TrainingNetwork
+from trainshed_constructs.training_repository import TrainingRepository, grant_pull
 
 __all__ = [
+    "BatchMultiNode",
     "ClusterPlacementGroup",
     "ConstructError",
     "DefaultSecurityGroupRules",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingNetwork",
+    "NodeRole",
     "TrainingNetwork",
+    "TrainingRepository",
+    "grant_pull",
 ]

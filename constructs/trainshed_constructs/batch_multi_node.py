@@ -1,0 +1,299 @@
+"""AWS Batch for multi-node parallel jobs: compute environment, queue and job definition."""
+
+from collections.abc import Iterator
+
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from trainshed.plan.container import ContainerPlan
+from trainshed.spec import NodeRange
+from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.multi_node_job import multi_node_job
+from trainshed_constructs.node_role import NodeRole
+
+_Environment = batch.CfnComputeEnvironment
+
+# Seconds that the job at the head of the queue may wait; AWS Batch takes 600 to 86400. Capacity
+# for accelerators may come late, a job that can never fit will not.
+_CAPACITY_WAIT = 86_400
+_MISCONFIGURATION_WAIT = 600
+_IMAGE_TYPES = ("ECS_AL2023", "ECS_AL2023_NVIDIA")
+
+
+class BatchMultiNode(Construct):
+    """Compute environment, job queue and job definition for training over many EFA nodes.
+
+    Follows AWS Batch's user guide, "Multi-node parallel jobs" and "Elastic Fabric Adapter":
+
+    - No security groups: the launch template's interfaces carry them, and AWS Batch refuses both
+      ("Either compute environment Security Groups or Network Interfaces in Launch template are
+      exclusively allowed"). The containers' own interfaces are then in the VPC's default group.
+    - One subnet, so one zone; one instance type; an explicit launch template version, so that a
+      new one reaches the compute environment; an explicit Amazon Linux 2023 image type, because
+      AWS Batch blocks new environments of its Amazon Linux 2 images since June 2026.
+    - Updates in place: BEST_FIT_PROGRESSIVE and the service-linked role allow infrastructure
+      updates, and running jobs go on for `update_timeout`. AWS Batch may then go over the
+      largest number of nodes by one instance.
+    - No names, so that CloudFormation can replace what it must; outputs tell users the ARNs.
+    - CDK tags go to the instances. They do not go on the compute environment itself: its tags can
+      only be set at creation, so a new owner would replace it under running jobs. Give the stack
+      its tags (`Stack(tags=...)`) to have them there.
+
+    Attributes:
+        compute_environment: the resource.
+        job_queue: the resource.
+        job_definition: the resource.
+        compute_environment_arn: ARN.
+        job_queue_arn: ARN; jobs are submitted to it.
+        job_definition_arn: ARN with the revision.
+        log_group: the containers' output; kept when the stack is deleted.
+        instance_role: role of the nodes; grant it what they need at boot, and image pulls.
+        job_role: role of the containers, which may do nothing until granted.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_ec2 as ec2
+        from trainshed.plan.container import ContainerPlan
+        from trainshed.spec import NodeRange
+        from trainshed_constructs import BatchMultiNode
+
+        stack = Stack(App(), "Compute")
+        BatchMultiNode(
+            stack,
+            "Batch",
+            subnet=ec2.Vpc(stack, "Vpc").private_subnets[0],
+            launch_template_id="lt-0123456789abcdef0",
+            launch_template_version="1",
+            instance_type="p4d.24xlarge",
+            nodes=NodeRange(min=0, max=4),
+            container=ContainerPlan(
+                vcpus=96,
+                memory_mib=1_000_000,
+                gpus=8,
+                devices=tuple(f"/dev/infiniband/uverbs{index}" for index in range(4)),
+                shared_memory_mib=131_072,
+                environment={},
+            ),
+            image_uri="public.ecr.aws/hpc-cloud/nccl-tests:latest",
+            image_type="ECS_AL2023_NVIDIA",
+        )
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        subnet: ec2.ISubnet,
+        launch_template_id: str,
+        launch_template_version: str,
+        instance_type: str,
+        nodes: NodeRange,
+        container: ContainerPlan,
+        image_uri: str,
+        image_type: str,
+        image_id: str | None = None,
+        placement_group_name: str | None = None,
+        attempts: int = 3,
+        timeout: Duration | None = None,
+        update_timeout: Duration | None = None,
+        capacity_block: bool = False,
+        mount: str | None = None,
+        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+    ) -> None:
+        """Declare the compute environment, the queue and the job definition.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            subnet: private subnet of the nodes, in the zone that offers the type.
+            launch_template_id: template that carries the network interfaces.
+            launch_template_version: its number, never `$Default` or `$Latest`.
+            instance_type: the one type of the nodes.
+            nodes: fewest and most nodes.
+            container: what the container of one node gets.
+            image_uri: the container image.
+            image_type: AWS Batch's `imageType`: ECS_AL2023 or ECS_AL2023_NVIDIA.
+            image_id: AMI of the nodes; by default AWS Batch's own, which has no EFA installer.
+            placement_group_name: cluster placement group; by default none.
+            attempts: how often a job is tried when its host fails, 1 to 10.
+            timeout: how long one attempt may take, at least a minute; by default 72 hours.
+            update_timeout: how long running jobs go on when the infrastructure is updated, up to
+                7200 minutes, which is the default.
+            capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start.
+            mount: folder of the node that the container sees under the same path.
+            log_retention: how long the containers' output is kept; by default three months.
+
+        Raises:
+            ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
+        """
+        super().__init__(scope, construct_id)
+        timeout = timeout or Duration.hours(72)
+        update_timeout = update_timeout or Duration.minutes(7200)
+        problems = (
+            *_environment_problems(launch_template_version, instance_type, image_type),
+            *_job_problems(attempts, timeout, update_timeout, container, mount),
+        )
+        if problems:
+            raise ConstructError(self, "; ".join(problems))
+        self.log_group = logs.LogGroup(
+            self,
+            "Logs",
+            retention=log_retention,
+            # What a run said outlives the compute, until its retention ends.
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
+        node_role = NodeRole(self, "NodeRole", log_group=self.log_group)
+        self.instance_role: iam.Role = node_role.role
+        self.job_role = self._job_role()
+        # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
+        # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
+        # private subnet by default.
+        self.compute_environment = batch.CfnComputeEnvironment(
+            self,
+            "Environment",
+            type="MANAGED",
+            state="ENABLED",
+            # True would replace on every infrastructure change. Never change this value together
+            # with another: CloudFormation then cannot roll back (AWS::Batch::ComputeEnvironment).
+            replace_compute_environment=False,
+            update_policy=_Environment.UpdatePolicyProperty(
+                terminate_jobs_on_update=False,
+                job_execution_timeout_minutes=update_timeout.to_minutes(),
+            ),
+            # No ServiceRole: with any but the service-linked one AWS Batch updates nothing but
+            # the number of vCPUs.
+            compute_resources=_Environment.ComputeResourcesProperty(
+                type="EC2",
+                allocation_strategy="BEST_FIT_PROGRESSIVE",
+                instance_types=[instance_type],
+                minv_cpus=nodes.min * container.vcpus,
+                maxv_cpus=nodes.max * container.vcpus,
+                subnets=[subnet.subnet_id],
+                instance_role=node_role.profile.attr_arn,
+                launch_template=_Environment.LaunchTemplateSpecificationProperty(
+                    launch_template_id=launch_template_id, version=launch_template_version
+                ),
+                ec2_configuration=[
+                    _Environment.Ec2ConfigurationObjectProperty(
+                        image_type=image_type, image_id_override=image_id
+                    )
+                ],
+                placement_group=placement_group_name,
+            ),
+        )
+        self._tag_instances_only()
+        # The policies of the role, too, before the first node boots.
+        self.compute_environment.node.add_dependency(self.instance_role)
+        self.job_queue = batch.CfnJobQueue(
+            self,
+            "Queue",
+            priority=1,
+            state="ENABLED",
+            compute_environment_order=[
+                batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
+                    order=1, compute_environment=self.compute_environment.ref
+                )
+            ],
+            job_state_time_limit_actions=_time_limits(capacity_block),
+        )
+        self.job_definition = multi_node_job(
+            self,
+            "Job",
+            instance_type=instance_type,
+            nodes=nodes,
+            container=container,
+            image_uri=image_uri,
+            job_role=self.job_role,
+            log_group=self.log_group,
+            attempts=attempts,
+            timeout=timeout,
+            mount=mount,
+        )
+        self.compute_environment_arn = self.compute_environment.ref
+        self.job_queue_arn = self.job_queue.ref
+        self.job_definition_arn = self.job_definition.ref
+
+    def _job_role(self) -> iam.Role:
+        """Make the containers' role; only ECS tasks of this account may take it.
+
+        Amazon ECS developer guide, "Amazon ECS task IAM role", on the confused deputy.
+        """
+        tasks = Stack.of(self).format_arn(service="ecs", resource="*")
+        return iam.Role(
+            self,
+            "JobRole",
+            description="Containers of multi-node training jobs",
+            assumed_by=iam.ServicePrincipal(
+                "ecs-tasks.amazonaws.com",
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    "ArnLike": {"aws:SourceArn": tasks},
+                },
+            ),
+        )
+
+    def _tag_instances_only(self) -> None:
+        environment = self.compute_environment
+        environment.add_property_deletion_override("Tags")
+        environment.add_property_override("ComputeResources.Tags", environment.tags.rendered_tags)
+
+
+def _environment_problems(version: str, instance_type: str, image_type: str) -> Iterator[str]:
+    if not Token.is_unresolved(version) and not version.isdigit():
+        yield (
+            f"launch template version {version!r} would not follow the template: AWS Batch looks "
+            "at it again only when something else changes; give the number "
+            "(CfnLaunchTemplate.attr_latest_version_number)"
+        )
+    if not Token.is_unresolved(instance_type) and "." not in instance_type:
+        yield (
+            f"instance type {instance_type!r} is not one type: all nodes of a multi-node parallel "
+            "job have the same; name it with its size, for instance p4d.24xlarge"
+        )
+    if image_type not in _IMAGE_TYPES:
+        yield (
+            f"image type {image_type!r} cannot run multi-node parallel jobs of new environments "
+            f"(allowed: {', '.join(_IMAGE_TYPES)})"
+        )
+
+
+def _job_problems(
+    attempts: int,
+    timeout: Duration,
+    update_timeout: Duration,
+    container: ContainerPlan,
+    mount: str | None,
+) -> Iterator[str]:
+    if not 1 <= attempts <= 10:
+        yield f"attempts is {attempts}; AWS Batch takes 1 to 10"
+    if timeout.to_seconds() < 60:
+        yield f"timeout is {timeout.to_seconds()} seconds; AWS Batch takes 60 or more"
+    if not 1 <= update_timeout.to_minutes() <= 7200:
+        yield f"update_timeout is {update_timeout.to_minutes()} minutes; AWS Batch takes 1 to 7200"
+    if reserved := sorted(name for name in container.environment if name.startswith("AWS_BATCH")):
+        yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
+    if mount is not None and not mount.startswith("/"):
+        yield f"mount {mount!r} is not an absolute path"
+
+
+def _time_limits(capacity_block: bool) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty]:
+    """Cancel a job that blocks the queue: AWS Batch user guide, "Job queue blocked events"."""
+    limits = {
+        "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": _MISCONFIGURATION_WAIT,
+        "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": _MISCONFIGURATION_WAIT,
+    }
+    if not capacity_block:
+        # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
+        limits["CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"] = _CAPACITY_WAIT
+    return [
+        batch.CfnJobQueue.JobStateTimeLimitActionProperty(
+            state="RUNNABLE", action="CANCEL", reason=reason, max_time_seconds=seconds
+        )
+        for reason, seconds in limits.items()
+    ]

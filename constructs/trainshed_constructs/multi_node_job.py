@@ -1,0 +1,149 @@
+"""The multi-node parallel job definition: what each container gets, and when it is retried."""
+
+from aws_cdk import Aws, Duration
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from trainshed.plan.container import ContainerPlan
+from trainshed.spec import NodeRange
+
+_Job = batch.CfnJobDefinition
+
+# awsome-distributed-training's AWS Batch templates; memlock is the one that EFA needs, to pin the
+# memory that the device reads and writes.
+_ULIMITS = {"memlock": -1, "nofile": 1_024_000, "stack": 67_108_864}
+_MOUNT_VOLUME = "lustre"
+
+
+def multi_node_job(
+    scope: Construct,
+    construct_id: str,
+    *,
+    instance_type: str,
+    nodes: NodeRange,
+    container: ContainerPlan,
+    image_uri: str,
+    job_role: iam.IRole,
+    log_group: logs.ILogGroup,
+    attempts: int,
+    timeout: Duration,
+    mount: str | None,
+) -> batch.CfnJobDefinition:
+    """Declare the job definition of a cluster; see `BatchMultiNode` for the arguments.
+
+    L1, because the L2 MultiNodeJobDefinition closes the node range ("0:3"), so that numNodes
+    cannot be overridden at submission: https://github.com/aws/aws-cdk/issues/29415
+    """
+    return batch.CfnJobDefinition(
+        scope,
+        construct_id,
+        type="multinode",
+        platform_capabilities=["EC2"],
+        propagate_tags=True,
+        node_properties=_Job.NodePropertiesProperty(
+            main_node=0,
+            num_nodes=nodes.max,
+            node_range_properties=[
+                _Job.NodeRangePropertyProperty(
+                    # Open, so that SubmitJob's nodeOverrides may ask for fewer nodes.
+                    target_nodes="0:",
+                    container=_container(
+                        container, instance_type, image_uri, job_role, log_group, mount
+                    ),
+                )
+            ],
+        ),
+        retry_strategy=_Job.RetryStrategyProperty(
+            attempts=attempts, evaluate_on_exit=_evaluate_on_exit()
+        ),
+        timeout=_Job.TimeoutProperty(attempt_duration_seconds=timeout.to_seconds()),
+    )
+
+
+def _container(
+    plan: ContainerPlan,
+    instance_type: str,
+    image_uri: str,
+    job_role: iam.IRole,
+    log_group: logs.ILogGroup,
+    mount: str | None,
+) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
+    requirements = {"VCPU": plan.vcpus, "MEMORY": plan.memory_mib, "GPU": plan.gpus}
+    return _Job.ContainerPropertiesProperty(
+        image=image_uri,
+        instance_type=instance_type,
+        job_role_arn=job_role.role_arn,
+        # Never privileged: EFA and Neuron need their device files only; Gaudi's come from the
+        # habana runtime, the default one on its image; NVIDIA's from the GPU requirement.
+        privileged=False,
+        resource_requirements=[
+            _Job.ResourceRequirementProperty(type=kind, value=str(value))
+            for kind, value in requirements.items()
+            if value
+        ],
+        environment=[
+            _Job.EnvironmentProperty(name=name, value=value)
+            for name, value in sorted(plan.environment.items())
+        ],
+        linux_parameters=_Job.LinuxParametersProperty(
+            devices=[
+                _Job.DeviceProperty(
+                    host_path=path,
+                    container_path=path,
+                    permissions=["READ", "WRITE", "MKNOD"],
+                )
+                for path in plan.devices
+            ],
+            shared_memory_size=plan.shared_memory_mib,
+        ),
+        ulimits=[
+            _Job.UlimitProperty(name=name, soft_limit=limit, hard_limit=limit)
+            for name, limit in _ULIMITS.items()
+        ],
+        log_configuration=_Job.LogConfigurationProperty(
+            log_driver="awslogs",
+            options={
+                "awslogs-group": log_group.log_group_name,
+                "awslogs-region": Aws.REGION,
+                "awslogs-stream-prefix": "job",
+                # The driver's default stops the container's output, and with it the training,
+                # while CloudWatch Logs does not answer.
+                "mode": "non-blocking",
+                "max-buffer-size": "25m",
+            },
+        ),
+        volumes=[
+            _Job.VolumesProperty(
+                name=_MOUNT_VOLUME, host=_Job.VolumesHostProperty(source_path=mount)
+            )
+        ]
+        if mount
+        else None,
+        mount_points=[
+            _Job.MountPointsProperty(
+                source_volume=_MOUNT_VOLUME, container_path=mount, read_only=False
+            )
+        ]
+        if mount
+        else None,
+    )
+
+
+def _evaluate_on_exit() -> list[batch.CfnJobDefinition.EvaluateOnExitProperty]:
+    """Try again when the host failed, and in no other case.
+
+    AWS Batch user guide, "Automated job retries": at most five conditions, the first that matches
+    decides, and a job that none matches is tried again, hence the last one. Of a multi-node
+    parallel job only the main node's end counts.
+    """
+    return [
+        # "Host EC2 (instance i-...) terminated."
+        _Job.EvaluateOnExitProperty(on_status_reason="Host EC2*", action="RETRY"),
+        _Job.EvaluateOnExitProperty(on_status_reason="Task failed to start", action="RETRY"),
+        _Job.EvaluateOnExitProperty(on_reason="AGENT", action="RETRY"),
+        # Many nodes that pull at once meet the registry's request limits.
+        _Job.EvaluateOnExitProperty(on_reason="CannotPullContainerError:*", action="RETRY"),
+        _Job.EvaluateOnExitProperty(on_reason="*", action="EXIT"),
+    ]
