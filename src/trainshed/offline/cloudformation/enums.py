@@ -39,9 +39,7 @@ def borrowed_enums(resource_type: str) -> Mapping[Path, tuple[str, ...]]:
     return dict(_enums(model.operation_model(operation).input_shape, (), frozenset()))
 
 
-def _enums(
-    shape: Any, path: Path, above: frozenset[str]
-) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def _enums(shape: Any, path: Path, above: frozenset[str]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     if shape.type_name == "structure" and shape.name not in above:
         for name, member in shape.members.items():
             # Batch's API starts its names in lower case, CloudFormation never does.

@@ -31,3 +31,9 @@ class InsufficientCapabilities(ServiceException):
     """The template makes IAM resources and the caller did not acknowledge it."""
 
     code = "InsufficientCapabilitiesException"
+
+
+class InternalFailure(ServiceException):
+    """A bug of the embedded AWS."""
+
+    code = "InternalFailure"

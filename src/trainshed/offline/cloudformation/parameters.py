@@ -51,7 +51,9 @@ def resolve_parameters(
     ]:
         raise ValidationError(f"Parameters: [{', '.join(missing)}] must have values")
     return {
-        name: _resolve(name, declaration, str(text(given.get(name, declaration.get("Default")))), fetch)
+        name: _resolve(
+            name, declaration, str(text(given.get(name, declaration.get("Default")))), fetch
+        )
         for name, declaration in declared.items()
     }
 
@@ -73,9 +75,7 @@ def _resolve(
                 f"Unable to fetch parameters [{given}] from parameter store for this account."
             )
         inner = kind.removeprefix(_STORED).removesuffix(">")
-        return Parameter(
-            given=given, value=_typed(inner, stored), stored=stored, no_echo=no_echo
-        )
+        return Parameter(given=given, value=_typed(inner, stored), stored=stored, no_echo=no_echo)
     return Parameter(given=given, value=_typed(kind, given), no_echo=no_echo)
 
 
@@ -107,7 +107,9 @@ def _check_item(name: str, declaration: Mapping[str, Any], kind: str, item: str)
         except ValueError as error:
             raise refuse(f"Parameter '{name}' must be a number.") from error
         if number < float(declaration.get("MinValue", "-inf")):
-            raise refuse(f"Parameter '{name}' must be a number not less than {declaration['MinValue']}")
+            raise refuse(
+                f"Parameter '{name}' must be a number not less than {declaration['MinValue']}"
+            )
         if number > float(declaration.get("MaxValue", "inf")):
             raise refuse(
                 f"Parameter '{name}' must be a number not greater than {declaration['MaxValue']}"

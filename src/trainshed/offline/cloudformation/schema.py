@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import regex
-from cfnlint.schema.exceptions import ResourceNotFoundError
+from cfnlint.schema._exceptions import ResourceNotFoundError
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 # Path of a property, list indices as `*`.
@@ -72,3 +72,9 @@ def values_at(properties: Any, path: Path) -> Iterator[Any]:
             yield from values_at(item, path[1:])
     elif isinstance(properties, Mapping) and path[0] in properties:
         yield from values_at(properties[path[0]], path[1:])
+
+
+def is_taggable(resource_type: str, region: str) -> bool:
+    """Tell whether CloudFormation puts the stack's tags on resources of a type."""
+    schema = schema_of(resource_type, region)
+    return schema is not None and schema.taggable

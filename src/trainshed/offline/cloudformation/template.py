@@ -189,9 +189,7 @@ def _check_resource(logical_id: str, resource: Any) -> None:
         )
     where = f"[/Resources/{logical_id}]"
     if not isinstance(resource, dict):
-        raise ValidationError(
-            f"Template format error: {where} resource definition is malformed"
-        )
+        raise ValidationError(f"Template format error: {where} resource definition is malformed")
     if not isinstance(resource.get("Type"), str):
         raise ValidationError(
             f"Template format error: {where} Every Resources object must contain a Type member."
@@ -201,6 +199,4 @@ def _check_resource(logical_id: str, resource: Any) -> None:
             f"Invalid template resource property '{unknown[0]}' of resource {logical_id}"
         )
     if not isinstance(resource.get("Properties", {}), dict):
-        raise ValidationError(
-            f"Template format error: {where} Properties must be an object"
-        )
+        raise ValidationError(f"Template format error: {where} Properties must be an object")

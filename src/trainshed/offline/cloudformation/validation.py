@@ -7,8 +7,9 @@ import regex
 from jsonschema import Draft7Validator, ValidationError, validators
 
 from trainshed.offline.cloudformation.enums import borrowed_enums
+from trainshed.offline.cloudformation.failures import InvalidProperties
 from trainshed.offline.cloudformation.functions import text
-from trainshed.offline.cloudformation.resource import HandlerError, Properties
+from trainshed.offline.cloudformation.resource import Properties
 from trainshed.offline.cloudformation.schema import Schema, values_at
 
 _TYPE_NAMES: Final = {
@@ -31,7 +32,7 @@ def valid_properties(
     text where text is wanted.
 
     Raises:
-        HandlerError: the schema does not allow them; the message names each place.
+        InvalidProperties: the schema does not allow them; the message names each place.
     """
     coerced: dict[str, Any] = _coerce(dict(properties), schema.document, schema.document)
     problems = [
@@ -47,7 +48,7 @@ def valid_properties(
         if isinstance(value, str) and value not in allowed
     ]
     if problems:
-        raise HandlerError(
+        raise InvalidProperties(
             f"Properties validation failed for resource {logical_id} with message: "
             + "\n".join(dict.fromkeys(problems))
         )

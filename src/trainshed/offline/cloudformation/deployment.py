@@ -1,0 +1,251 @@
+"""What a caller wants a stack to be: a template with its parameters, checked and in order."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from moto.utilities.utils import get_partition
+
+from trainshed.offline.cloudformation import rules
+from trainshed.offline.cloudformation.clients import client
+from trainshed.offline.cloudformation.errors import ValidationError
+from trainshed.offline.cloudformation.functions import (
+    Scope,
+    Unknown,
+    evaluate,
+    function_in,
+)
+from trainshed.offline.cloudformation.parameters import Parameter, resolve_parameters
+from trainshed.offline.cloudformation.references import depends_on, in_order, references
+from trainshed.offline.cloudformation.schema import schema_of
+from trainshed.offline.cloudformation.support import is_custom, is_supported
+from trainshed.offline.cloudformation.template import Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """A template with everything that can be known before anything exists.
+
+    Attributes:
+        parameters: with their values.
+        names: what `Ref` returns of parameters and pseudo parameters.
+        tags: the stack's tags.
+        resources: the resources whose condition holds, functions `Fn::If` decided.
+        outputs: the outputs whose condition holds.
+        dependencies: what each resource needs to exist before it.
+        order: logical ids, each after its dependencies.
+        imports: names of the exports that it uses, with their values.
+    """
+
+    template: Template
+    parameters: Mapping[str, Parameter]
+    names: Mapping[str, Any]
+    tags: Mapping[str, str]
+    resources: Mapping[str, Mapping[str, Any]]
+    outputs: Mapping[str, Mapping[str, Any]]
+    dependencies: Mapping[str, frozenset[str]]
+    order: Sequence[str]
+    imports: Mapping[str, str]
+
+    def scope(self, resource: Callable[[str, str | None], Any]) -> Scope:
+        """Return a scope in which references to resources are answered by `resource`."""
+        return _scope(self.template, self.names, resource, self.imports.__getitem__)
+
+
+def prepare(
+    template: Template,
+    *,
+    given: Mapping[str, str],
+    tags: Mapping[str, str],
+    stack_name: str,
+    stack_id: str,
+    account: str,
+    region: str,
+    export: Callable[[str], str],
+) -> Deployment:
+    """Check a template as a whole, as CloudFormation does before it touches anything.
+
+    Args:
+        template: what to deploy.
+        given: parameter values, previous ones already filled in.
+        tags: the stack's tags.
+        stack_name: name of the stack.
+        stack_id: ARN of the stack.
+        account: 12 digits.
+        region: for instance `us-west-2`.
+        export: gives the value of an export; raises ValidationError when there is none.
+
+    Raises:
+        ValidationError: in AWS's words.
+    """
+    fetch = partial(_fetch, client("ssm", account=account, region=region))
+    parameters = resolve_parameters(template.section("Parameters"), given, fetch)
+    names = {name: parameter.value for name, parameter in parameters.items()}
+    names |= _pseudo_parameters(stack_name, stack_id, account, region)
+    _check_types(template, region)
+    _check_references(template, names, region)
+    imports: dict[str, str] = {}
+
+    def imported(name: str) -> str:
+        imports[name] = export(name)
+        return imports[name]
+
+    scope = _scope(
+        template,
+        names,
+        lambda logical_id, attribute: Unknown(logical_id=logical_id, attribute=attribute),
+        imported,
+    )
+    rules.check(template.section("Rules"), scope)
+    resources = _active(template.resources, scope)
+    outputs = _active(template.section("Outputs"), scope)
+    dependencies = _dependencies(template, resources, outputs)
+    for resource in resources.values():
+        evaluate(resource.get("Properties", {}), scope)
+    for output in outputs.values():
+        evaluate(output, scope)
+    return Deployment(
+        template=template,
+        parameters=parameters,
+        names=names,
+        tags=tags,
+        resources=resources,
+        outputs=outputs,
+        dependencies=dependencies,
+        order=in_order(dependencies),
+        imports=imports,
+    )
+
+
+def _fetch(ssm: Any, name: str) -> str | None:
+    try:
+        value: str = ssm.get_parameter(Name=name)["Parameter"]["Value"]
+    except ssm.exceptions.ParameterNotFound:
+        return None
+    return value
+
+
+def _pseudo_parameters(stack_name: str, stack_id: str, account: str, region: str) -> dict[str, Any]:
+    partition = get_partition(region)
+    return {
+        "AWS::AccountId": account,
+        "AWS::NotificationARNs": [],
+        "AWS::Partition": partition,
+        "AWS::Region": region,
+        "AWS::StackId": stack_id,
+        "AWS::StackName": stack_name,
+        "AWS::URLSuffix": "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com",
+    }
+
+
+def _scope(
+    template: Template,
+    names: Mapping[str, Any],
+    resource: Callable[[str, str | None], Any],
+    imported: Callable[[str], Any],
+) -> Scope:
+    def zones(region: str) -> list[str]:
+        ec2 = client("ec2", account=names["AWS::AccountId"], region=region)
+        return [zone["ZoneName"] for zone in ec2.describe_availability_zones()["AvailabilityZones"]]
+
+    return Scope(
+        names=names,
+        mappings=template.section("Mappings"),
+        conditions=template.section("Conditions"),
+        zones=zones,
+        resource=resource,
+        imported=imported,
+    )
+
+
+def _check_types(template: Template, region: str) -> None:
+    unknown = {
+        resource["Type"]
+        for resource in template.resources.values()
+        if not is_supported(resource["Type"])
+    }
+    if unknown:
+        raise ValidationError(
+            f"Template format error: Unrecognized resource types: [{', '.join(sorted(unknown))}]"
+        )
+
+
+def _check_references(template: Template, names: Mapping[str, Any], region: str) -> None:
+    """Every name must be there, in every branch of every condition, as on AWS."""
+    known = {*names, "AWS::NoValue"}
+    for block in ("Resources", "Outputs"):
+        missing: list[str] = []
+        for part in template.section(block).values():
+            for name, attribute in references(part):
+                if name in template.resources:
+                    if attribute is not None:
+                        _check_attribute(template, name, attribute, region)
+                elif attribute is not None or name not in known:
+                    missing.append(str(name))
+            if block == "Resources":
+                missing += [name for name in depends_on(part) if name not in template.resources]
+        if missing:
+            raise _unresolved(missing, block)
+
+
+def _unresolved(missing: Sequence[str], block: str) -> ValidationError:
+    return ValidationError(
+        f"Template format error: Unresolved resource dependencies "
+        f"[{', '.join(dict.fromkeys(missing))}] in the {block} block of the template"
+    )
+
+
+def _check_attribute(template: Template, logical_id: str, attribute: str, region: str) -> None:
+    resource_type = template.resources[logical_id]["Type"]
+    schema = None if is_custom(resource_type) else schema_of(resource_type, region)
+    if schema and attribute and not schema.has_attribute(attribute):
+        raise ValidationError(
+            f"Template error: resource {logical_id} does not support attribute type "
+            f"{attribute} in Fn::GetAtt"
+        )
+
+
+def _active(section: Mapping[str, Any], scope: Scope) -> dict[str, Mapping[str, Any]]:
+    return {
+        name: _decided(part, scope)
+        for name, part in section.items()
+        if "Condition" not in part or scope.condition(part["Condition"])
+    }
+
+
+def _decided(value: Any, scope: Scope) -> Any:
+    """Replace every `Fn::If` by the branch that its condition chooses."""
+    if call := function_in(value):
+        name, argument = call
+        if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
+            condition, then, otherwise = argument
+            return _decided(then if scope.condition(condition) else otherwise, scope)
+    if isinstance(value, dict):
+        return {key: _decided(item, scope) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_decided(item, scope) for item in value]
+    return value
+
+
+def _dependencies(
+    template: Template, resources: Mapping[str, Any], outputs: Mapping[str, Any]
+) -> dict[str, frozenset[str]]:
+    """Who waits for whom; a reference to a resource whose condition is false is refused."""
+
+    def needed(part: Any, block: str) -> set[str]:
+        needs = {name for name, _ in references(part) if name in template.resources}
+        if absent := sorted(needs - set(resources)):
+            raise _unresolved(absent, block)
+        return needs
+
+    for output in outputs.values():
+        needed(output, "Outputs")
+    return {
+        logical_id: frozenset(
+            # An explicit dependency on a resource whose condition is false is ignored, as on AWS.
+            needed(resource.get("Properties", {}), "Resources")
+            | (set(depends_on(resource)) & set(resources))
+        )
+        for logical_id, resource in resources.items()
+    }

@@ -1,0 +1,143 @@
+"""Resource types that only moto can make: its CloudFormation models as a handler of ours."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from moto.cloudformation import parsing
+from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
+from moto.cloudformation.models import cloudformation_backends
+from moto.core.common_models import CloudFormationModel
+
+from trainshed.offline.cloudformation.resource import HandlerError, Made, Properties, Request
+
+
+@cache
+def moto_handler(resource_type: str) -> "MotoResource | None":
+    """Return a handler for a type that moto has a CloudFormation model of, else None.
+
+    Args:
+        resource_type: for instance `AWS::SNS::Topic`.
+    """
+    model = parsing.get_model_map().get(resource_type)
+    return MotoResource(model) if model and model.__module__.startswith("moto.") else None
+
+
+class MotoResource:
+    """Makes one resource type through moto's model of it.
+
+    The model's objects are kept in moto's CloudFormation backend, so that its reset forgets them.
+
+    Args:
+        model: a direct subclass of moto's CloudFormationModel.
+    """
+
+    def __init__(self, model: type[CloudFormationModel]) -> None:
+        self._model = model
+
+    def create(self, request: Request) -> Made:
+        """Create the resource."""
+        made = self._model.create_from_cloudformation_json(
+            self._name(request),
+            _as_moto_wants(request),
+            request.account,
+            request.region,
+            LogicalId=request.logical_id,
+            StackId=request.stack_id,
+            ResourceType=request.resource_type,
+        )
+        return self._remember(request, made)
+
+    def update(self, request: Request, physical_id: str, before: Properties) -> Made:
+        """Change the resource as moto does it, which may mean that it makes another one.
+
+        Raises:
+            HandlerError: moto has no update of this type.
+        """
+        update = self._model.update_from_cloudformation_json
+        if hasattr(update, "__isabstractmethod__"):
+            raise HandlerError(
+                f"the embedded AWS cannot update a resource of type {request.resource_type}",
+                "NotUpdatable",
+            )
+        updated = update(
+            original_resource=self._object(request, physical_id),
+            new_resource_name=self._name(request),
+            cloudformation_json=_as_moto_wants(request),
+            account_id=request.account,
+            region_name=request.region,
+        )
+        if updated is None:
+            raise HandlerError(
+                f"moto's update of {request.resource_type} does not say what became of it",
+                "InternalFailure",
+            )
+        return self._remember(request, updated)
+
+    def delete(self, request: Request, physical_id: str) -> None:
+        """Delete the resource.
+
+        Raises:
+            HandlerError: moto has no deletion of this type.
+        """
+        made = _objects(request).pop((request.resource_type, physical_id), None)
+        delete = self._model.delete_from_cloudformation_json
+        if not hasattr(delete, "__isabstractmethod__"):
+            delete(physical_id, _as_moto_wants(request), request.account, request.region)
+        elif made is not None and hasattr(made, "delete"):
+            made.delete(request.account, request.region)
+        else:
+            raise HandlerError(
+                f"the embedded AWS cannot delete a resource of type {request.resource_type}",
+                "GeneralServiceException",
+            )
+
+    def _name(self, request: Request) -> str:
+        """The name given in the template, or one as moto would make it up."""
+        given = request.properties.get(self._model.cloudformation_name_type() or "")
+        return str(
+            given
+            or parsing.generate_resource_name(
+                request.resource_type, request.stack_name, request.logical_id
+            )
+        )
+
+    def _remember(self, request: Request, made: Any) -> Made:
+        physical_id: str = made.physical_resource_id
+        _objects(request)[request.resource_type, physical_id] = made
+        return Made(physical_id=physical_id, attributes=_Attributes(made))
+
+    def _object(self, request: Request, physical_id: str) -> Any:
+        return _objects(request)[request.resource_type, physical_id]
+
+
+class _Attributes(Mapping[str, Any]):
+    """A model's attributes, asked for when they are wanted: moto cannot list them."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._made.get_cfn_attribute(name)
+        except (UnformattedGetAttTemplateException, NotImplementedError) as error:
+            raise KeyError(name) from error
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _as_moto_wants(request: Request) -> dict[str, Any]:
+    return {"Type": request.resource_type, "Properties": dict(request.properties)}
+
+
+def _objects(request: Request) -> dict[tuple[str, str], Any]:
+    """Moto's objects by type and physical id."""
+    backend: Any = cloudformation_backends[request.account][request.region]
+    if not hasattr(backend, "made_for_stacks"):
+        backend.made_for_stacks = {}
+    objects: dict[tuple[str, str], Any] = backend.made_for_stacks
+    return objects

@@ -1,0 +1,217 @@
+"""What can be done to a whole stack: create, update, roll back, delete."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from trainshed.offline.cloudformation.converge import ConvergeFailed, converge, failure_reason
+from trainshed.offline.cloudformation.deployment import Deployment
+from trainshed.offline.cloudformation.errors import ValidationError
+from trainshed.offline.cloudformation.exports import check_exports, outputs_of
+from trainshed.offline.cloudformation.policies import DELETION, REPLACEMENT
+from trainshed.offline.cloudformation.removal import remove
+from trainshed.offline.cloudformation.stack import Resource, Stable, Stack, Store
+from trainshed.offline.cloudformation.step import Step, StepFailed
+from trainshed.offline.cloudformation.values import value_of
+
+_SKIPPED = "Resource skipped during UpdateRollback"
+
+
+def create(store: Store, stack: Stack, deployment: Deployment, on_failure: str) -> None:
+    """Create a stack whose CREATE_IN_PROGRESS has been told.
+
+    Args:
+        store: the region's stacks.
+        stack: the stack, without resources.
+        deployment: what it shall be.
+        on_failure: ROLLBACK, DO_NOTHING or DELETE.
+    """
+    stack.deployment = deployment
+    stack.stable = Stable(deployment=None, resources={}, outputs=())
+    try:
+        _become(store, stack, deployment)
+    except ConvergeFailed as failure:
+        if on_failure == "DO_NOTHING":
+            stack.tell("CREATE_FAILED", str(failure))
+        elif on_failure == "DELETE":
+            stack.tell("DELETE_IN_PROGRESS", f"{failure} Delete requested by user.")
+            delete(store, stack)
+        else:
+            roll_back_creation(stack, f"{failure} Rollback requested by user.")
+    else:
+        stack.stable = None
+        stack.tell("CREATE_COMPLETE")
+
+
+def update(store: Store, stack: Stack, deployment: Deployment, *, disable_rollback: bool) -> None:
+    """Update a stack whose UPDATE_IN_PROGRESS has been told.
+
+    Args:
+        store: the region's stacks.
+        stack: the stack.
+        deployment: what it shall be.
+        disable_rollback: leave everything as it is when the update fails.
+    """
+    if stack.stable is None:
+        stack.stable = Stable(
+            deployment=stack.deployment,
+            resources=dict(stack.resources),
+            outputs=stack.outputs,
+        )
+    stack.deployment = deployment
+    stack.updated = datetime.now(UTC)
+    try:
+        _become(store, stack, deployment)
+    except ConvergeFailed as failure:
+        if disable_rollback:
+            stack.tell("UPDATE_FAILED", str(failure))
+        elif stack.stable.deployment is None:
+            roll_back_creation(stack, str(failure))
+        else:
+            roll_back_update(stack, str(failure))
+        return
+    stack.tell("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+    remove(stack, stack.leftovers, REPLACEMENT)
+    removed = [it for name, it in stack.resources.items() if name not in deployment.resources]
+    remove(stack, removed, DELETION)
+    for resource in removed:
+        # As on AWS, the stack lets go even of what it could not delete.
+        stack.forget(resource)
+    stack.leftovers.clear()
+    stack.stable = None
+    stack.tell("UPDATE_COMPLETE")
+
+
+def _become(store: Store, stack: Stack, deployment: Deployment) -> None:
+    """Converge, then publish the outputs."""
+    before = stack.outputs
+    converge(stack, deployment)
+    scope = deployment.scope(lambda logical_id, attribute: value_of(stack, logical_id, attribute))
+    try:
+        stack.outputs = tuple(output for output in outputs_of(deployment, scope) if output)
+        check_exports(store, stack, before)
+    except ValidationError as error:
+        stack.outputs = before
+        raise ConvergeFailed(error.message) from error
+
+
+def roll_back_creation(stack: Stack, reason: str | None) -> None:
+    """Delete what a creation made.
+
+    Args:
+        stack: a stack that never was complete.
+        reason: for the event.
+    """
+    stack.tell("ROLLBACK_IN_PROGRESS", reason)
+    stack.outputs = ()
+    made = [*stack.leftovers, *stack.resources.values()]
+    if failed := remove(stack, made, DELETION, being_created=True):
+        stack.tell("ROLLBACK_FAILED", failure_reason({"DELETE": failed}))
+        return
+    stack.leftovers.clear()
+    stack.tell("ROLLBACK_COMPLETE")
+
+
+def roll_back_update(stack: Stack, reason: str | None, skip: Collection[str] = ()) -> None:
+    """Bring a stack back to what it was before its update.
+
+    Args:
+        stack: a stack with a stable state to go back to.
+        reason: for the event.
+        skip: logical ids whose restoring is given up.
+    """
+    stable = stack.stable
+    assert stable is not None and stable.deployment is not None
+    stack.tell("UPDATE_ROLLBACK_IN_PROGRESS", reason)
+    made = _made_since(stack, stable)
+    failed = [
+        name
+        for name in stable.deployment.order
+        if name in stable.resources and not _restore(stack, stable.resources[name], name in skip)
+    ]
+    if failed:
+        stack.tell("UPDATE_ROLLBACK_FAILED", failure_reason({"UPDATE": failed}))
+        return
+    stack.tell("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
+    for name in [name for name in stack.resources if name not in stable.resources]:
+        if not stack.resources[name].physical_id:
+            del stack.resources[name]
+    remove(stack, made, DELETION, being_created=True)
+    stack.deployment, stack.outputs = stable.deployment, stable.outputs
+    stack.leftovers.clear()
+    stack.stable = None
+    stack.tell("UPDATE_ROLLBACK_COMPLETE")
+
+
+def _made_since(stack: Stack, stable: Stable) -> list[Resource]:
+    """Return the resources that exist now and did not in the stable state."""
+    kept = {(it.logical_id, it.physical_id) for it in stable.resources.values()}
+    return [
+        resource
+        for resource in [*stack.leftovers, *stack.resources.values()]
+        if (resource.logical_id, resource.physical_id) not in kept
+    ]
+
+
+def _restore(stack: Stack, old: Resource, skip: bool) -> bool:
+    """Bring one resource back to its old state; False when it failed."""
+    step = Step(stack=stack)
+    current = stack.resources[old.logical_id]
+    same_thing = current.physical_id == old.physical_id
+    if current.properties == old.properties and same_thing and current.tags == old.tags:
+        if current.status == "UPDATE_FAILED":
+            step.tell(old, "UPDATE_COMPLETE")
+        stack.resources[old.logical_id] = old
+        return True
+    if skip:
+        stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE", _SKIPPED)
+        return True
+    step.tell(old, "UPDATE_IN_PROGRESS")
+    if not same_thing:
+        stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE")
+        return True
+    try:
+        restored = step.update(current, old)
+    except StepFailed:
+        return False
+    stack.resources[old.logical_id] = replace(old, attributes=restored.attributes)
+    return True
+
+
+def delete(
+    store: Store, stack: Stack, *, retain: Collection[str] = (), force: bool = False
+) -> None:
+    """Delete a stack whose DELETE_IN_PROGRESS has been told.
+
+    Args:
+        store: the region's stacks.
+        stack: the stack.
+        retain: logical ids to keep.
+        force: keep what cannot be deleted, and be rid of the stack.
+    """
+    if used := _exports_in_use(store, stack):
+        stack.tell("DELETE_FAILED", used)
+        return
+    everything = [*stack.leftovers, *stack.resources.values()]
+    failed = remove(stack, everything, DELETION, retain=retain)
+    if failed and not force:
+        stack.tell("DELETE_FAILED", failure_reason({"DELETE": failed}))
+        return
+    stack.leftovers.clear()
+    stack.outputs = ()
+    stack.deleted = datetime.now(UTC)
+    stack.tell("DELETE_COMPLETE")
+    store.deleted[stack.stack_id] = stack
+    store.stacks.pop(stack.stack_id, None)
+
+
+def _exports_in_use(store: Store, stack: Stack) -> str | None:
+    for output in stack.outputs:
+        if output.export is None:
+            continue
+        importers = [other.name for other in store.importers(output.export) if other is not stack]
+        if importers:
+            return (
+                f"Cannot delete export {output.export} as it is in use by {', '.join(importers)}."
+            )
+    return None

@@ -1,0 +1,22 @@
+"""A template's Rules: assertions over its parameters, as CDK's CheckBootstrapVersion."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainshed.offline.cloudformation.errors import ValidationError
+from trainshed.offline.cloudformation.functions import Scope, evaluate_condition
+
+
+def check(rules: Mapping[str, Any], scope: Scope) -> None:
+    """Hold every rule whose condition applies against the parameters.
+
+    Raises:
+        ValidationError: an assertion does not hold; the message has its description.
+    """
+    for name, rule in rules.items():
+        if "RuleCondition" in rule and not evaluate_condition(rule["RuleCondition"], scope):
+            continue
+        for assertion in rule.get("Assertions", ()):
+            if not evaluate_condition(assertion["Assert"], scope):
+                reason = assertion.get("AssertDescription", f"assertion of rule {name} failed")
+                raise ValidationError(f"Template validation error: Rule {name}: {reason}")

@@ -1,0 +1,255 @@
+"""What CloudFormation remembers: stacks, their resources, events and change sets."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from moto.cloudformation.models import cloudformation_backends
+
+from trainshed.offline.cloudformation.deployment import Deployment
+from trainshed.offline.cloudformation.errors import ValidationError
+
+STACK_TYPE = "AWS::CloudFormation::Stack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of a stack's history.
+
+    Attributes:
+        reason: why, for a failure or a skip.
+        token: ClientRequestToken of the call that caused it.
+    """
+
+    logical_id: str
+    physical_id: str
+    resource_type: str
+    status: str
+    reason: str | None
+    token: str | None
+    event_id: str = field(default_factory=lambda: str(uuid4()))
+    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One resource as it stands; changed by replacing the whole record.
+
+    Attributes:
+        physical_id: empty while it is being created.
+        properties: the template's, resolved, dynamic references left as they are written.
+        sent: what the handler got: dynamic references resolved, scalars coerced.
+        attributes: what `Fn::GetAtt` returns.
+        definition: the template's resource without its properties: policies, metadata.
+        dependencies: logical ids that must outlive it.
+        tags: the stack's tags that it was made with.
+        status: for instance `CREATE_COMPLETE`.
+    """
+
+    logical_id: str
+    resource_type: str
+    physical_id: str = ""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    sent: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    dependencies: frozenset[str] = frozenset()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    status: str = ""
+    reason: str | None = None
+    changed_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """One output of a stack.
+
+    Attributes:
+        export: name under which other stacks of the region import it.
+    """
+
+    name: str
+    value: str
+    description: str | None = None
+    export: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stable:
+    """A state to roll back to.
+
+    Attributes:
+        deployment: None when there was no stack before.
+    """
+
+    deployment: Deployment | None
+    resources: Mapping[str, Resource]
+    outputs: tuple[Output, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Stack:
+    """One stack; only its own operation changes it, everybody may read it meanwhile.
+
+    Attributes:
+        deployment: what it was last told to be.
+        stable: what it was before the operation that runs, or failed without rolling back.
+        leftovers: replaced resources whose deletion is still due.
+        gone: resources that it had and has no more.
+        root_id, parent_id: for a nested stack.
+    """
+
+    stack_id: str
+    name: str
+    account: str
+    region: str
+    status: str
+    reason: str | None = None
+    deployment: Deployment | None = None
+    resources: dict[str, Resource] = field(default_factory=dict)
+    outputs: tuple[Output, ...] = ()
+    events: list[Event] = field(default_factory=list)
+    stable: Stable | None = None
+    leftovers: list[Resource] = field(default_factory=list)
+    gone: dict[str, Resource] = field(default_factory=dict)
+    termination_protection: bool = False
+    disable_rollback: bool = False
+    role_arn: str | None = None
+    timeout_minutes: int | None = None
+    parent_id: str | None = None
+    root_id: str | None = None
+    token: str | None = None
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    updated: datetime | None = None
+    deleted: datetime | None = None
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """The stack's tags (moto's Resource Groups Tagging API reads them here)."""
+        return self.deployment.tags if self.deployment else {}
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether an operation runs on it."""
+        return self.status.endswith("_IN_PROGRESS") and self.status != "REVIEW_IN_PROGRESS"
+
+    def forget(self, resource: Resource) -> None:
+        """Let go of a resource that was deleted or is kept without the stack."""
+        current = self.resources.get(resource.logical_id)
+        if current and current.physical_id == resource.physical_id:
+            del self.resources[resource.logical_id]
+            self.gone[resource.logical_id] = resource
+
+    def tell(
+        self,
+        status: str,
+        reason: str | None = None,
+        *,
+        resource: Resource | None = None,
+    ) -> None:
+        """Add an event about a resource, or about the stack itself, whose status it becomes."""
+        if resource is None:
+            self.status, self.reason = status, reason
+        self.events.append(
+            Event(
+                logical_id=resource.logical_id if resource else self.name,
+                physical_id=resource.physical_id if resource else self.stack_id,
+                resource_type=resource.resource_type if resource else STACK_TYPE,
+                status=status,
+                reason=reason,
+                token=self.token,
+            )
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class ChangeSet:
+    """A change set.
+
+    Attributes:
+        kind: CREATE or UPDATE.
+        on_failure: what a failing execution does: ROLLBACK, DO_NOTHING or DELETE.
+        deployment: None when it could not be worked out.
+        changes: as DescribeChangeSet shows them.
+    """
+
+    change_set_id: str
+    name: str
+    kind: str
+    stack: Stack
+    deployment: Deployment | None
+    changes: tuple[Mapping[str, Any], ...]
+    status: str
+    reason: str | None
+    execution_status: str
+    description: str | None = None
+    on_failure: str | None = None
+    role_arn: str | None = None
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+class Store:
+    """The stacks and change sets of one account in one region.
+
+    They live in moto's backend, so that moto's reset forgets them too.
+    """
+
+    def __init__(self, account: str, region: str) -> None:
+        self._backend = cloudformation_backends[account][region]
+        self.account, self.region = account, region
+
+    @property
+    def stacks(self) -> dict[str, Stack]:
+        """Stacks that are not deleted, by id."""
+        stacks: dict[str, Any] = self._backend.stacks
+        return stacks
+
+    @property
+    def deleted(self) -> dict[str, Stack]:
+        """Deleted stacks, by id."""
+        deleted: dict[str, Any] = self._backend.deleted_stacks
+        return deleted
+
+    @property
+    def change_sets(self) -> dict[str, ChangeSet]:
+        """Change sets, by id."""
+        change_sets: dict[str, Any] = self._backend.change_sets
+        return change_sets
+
+    def find(self, name_or_id: str | None) -> Stack | None:
+        """Return a stack by name, or by id even when it is deleted."""
+        if name_or_id is None:
+            return None
+        if found := self.stacks.get(name_or_id) or self.deleted.get(name_or_id):
+            return found
+        return next(
+            (stack for stack in list(self.stacks.values()) if stack.name == name_or_id), None
+        )
+
+    def get(self, name_or_id: str) -> Stack:
+        """Return a stack by name or id.
+
+        Raises:
+            ValidationError: there is none.
+        """
+        found = self.find(name_or_id)
+        if found is None:
+            raise ValidationError(f"Stack with id {name_or_id} does not exist")
+        return found
+
+    def exports(self) -> Iterator[tuple[Stack, Output]]:
+        """Yield every export of the region with its stack."""
+        for stack in list(self.stacks.values()):
+            for output in stack.outputs:
+                if output.export is not None:
+                    yield stack, output
+
+    def importers(self, export: str) -> list[Stack]:
+        """Return the stacks that import an export."""
+        return [
+            stack
+            for stack in list(self.stacks.values())
+            if stack.deployment and stack.resources and export in stack.deployment.imports
+        ]
