@@ -41,7 +41,7 @@ def read(overlay: dict[str, Any] | None = None, **changes: Any) -> InstanceType:
 
 
 def network(performance: str = "100 Gigabit", **fields: Any) -> dict[str, Any]:
-    return RECORD["NetworkInfo"] | {"NetworkPerformance": performance} | fields
+    return {**RECORD["NetworkInfo"], "NetworkPerformance": performance, **fields}
 
 
 def test_a_record_without_optional_parts_reads_as_none_of_them() -> None:

@@ -5,13 +5,26 @@ from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Strict,
+    Tag,
+    model_validator,
+)
 
 from trainshed.interfaces import InterfaceProfile
+from trainshed.spec import forms
 from trainshed.spec.problems import Where
 
-ShareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
-ReservationId = Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
+ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
+# Pydantic would take `true` for 1, and "yes" for true.
+Whole = Annotated[int, Strict(), Field(le=2**31 - 1)]
+Flag = Annotated[bool, Strict()]
 
 
 class _Model(BaseModel):
@@ -53,15 +66,15 @@ class Endpoint(StrEnum):
 class NodeRange(_Model):
     """How many nodes the cluster may have at one time."""
 
-    min: int = Field(default=0, ge=0, le=1000)
+    min: Whole = Field(default=0, ge=0, le=1000)
     """Nodes that are kept (and billed) while no job runs."""
-    max: int = Field(default=1, ge=1, le=1000)
+    max: Whole = Field(default=1, ge=1, le=1000)
     """Nodes of the largest job; AWS Batch takes up to 1000."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.min > self.max:
-            raise ValueError(f"min is {self.min}, more than max, {self.max}")
+            raise ValueError(f"min is {self.min}, more than max, which is {self.max}")
         return self
 
 
@@ -76,7 +89,7 @@ class InstanceSpec(_Model):
     """Layout of the network interfaces; default: the one made for the orchestrator."""
     ami: str = Field(default="stable", min_length=1)
     """A channel of /trainshed/ami/<accelerator>/ecs/, an SSM parameter (/...), or an AMI id."""
-    root_gib: int = Field(default=200, ge=30, le=16384)
+    root_gib: Whole = Field(default=200, ge=30, le=16384)
     """Size of the encrypted gp3 root volume, in GiB."""
 
 
@@ -96,12 +109,16 @@ class CapacityBlock(_Model):
     """Id of the block, cr-..."""
 
 
-def _capacity_tag(value: object) -> str:
-    if isinstance(value, dict):
-        return "block" if "capacity_block" in value else "reservation"
-    if isinstance(value, BaseModel):
-        return "block" if isinstance(value, CapacityBlock) else "reservation"
-    return "market"
+def _capacity_tag(value: object) -> str | None:
+    """Name the member of `Capacity` that a value is meant to be; None when there is none."""
+    match value:
+        case "on-demand" | "spot":
+            return "market"
+        case CapacityBlock() | {"capacity_block": _}:
+            return "block"
+        case Reservation() | {"reservation": _}:
+            return "reservation"
+    return None
 
 
 Capacity = Annotated[
@@ -121,11 +138,13 @@ class NetworkSpec(_Model):
     """Address range of the new VPC, /16 to /22; default 10.20.0.0/16."""
     endpoints: tuple[Endpoint, ...] = ()
     """Services to reach through interface endpoints; S3 always has a gateway endpoint."""
-    vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")] | None = None
+    vpc: Annotated[str, Field(pattern=forms.VPC.pattern)] | None = None
     """Id of an existing VPC to use instead."""
-    subnet: Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")] | None = None
+    subnet: Annotated[str, Field(pattern=forms.SUBNET.pattern)] | None = None
     """Id of the private subnet of that VPC, in the cluster's zone."""
-    default_security_group: Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")] | None = None
+    default_security_group: Annotated[str, Field(pattern=forms.SECURITY_GROUP.pattern)] | None = (
+        None
+    )
     """Id of that VPC's default group; multi-node tasks land in it, so its rules are set."""
 
     @model_validator(mode="after")
@@ -142,7 +161,7 @@ class NetworkSpec(_Model):
 class S3Link(_Model):
     """An S3 bucket that the file system shows as a folder and exports to."""
 
-    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
+    bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
     """Name of an existing bucket in the same region."""
     prefix: str = ""
     """Only objects under this prefix, for instance datasets/."""
@@ -155,21 +174,21 @@ class LustreSpec(_Model):
     """Clusters that name the same file system share it; default: from the cluster's name."""
     deployment: DeploymentType = DeploymentType.PERSISTENT_2
     """scratch-2 or persistent-2."""
-    capacity_gib: int = Field(default=1200, ge=1200)
+    capacity_gib: Whole = Field(default=1200, ge=1200)
     """Storage in GiB: 1200, 2400, then steps of 2400; larger steps with efa."""
-    throughput: int | None = None
+    throughput: Whole | None = None
     """MB/s per TiB of a persistent-2 file system: 125, 250, 500 or 1000; default 250."""
-    metadata_iops: int | None = None
+    metadata_iops: Whole | None = None
     """Metadata IOPS of persistent-2: 1500, 3000, 6000, 12000, then steps of 12000 to 192000."""
-    efa: bool = False
+    efa: Flag = False
     """Reach the file system over EFA; needs persistent-2 and a Nitro v4 or later type."""
     compression: Compression = Compression.LZ4
     """lz4 or none."""
     s3: S3Link | None = None
     """S3 bucket linked to the file system's root."""
-    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._-]+)+$")] = "/fsx"
+    mount: Annotated[str, Field(pattern=forms.MOUNT.pattern)] = "/fsx"
     """Where nodes and containers see it."""
-    allow_replacement: bool = False
+    allow_replacement: Flag = False
     """Let a change that needs a new, empty file system go through."""
 
 
@@ -183,37 +202,37 @@ class StorageSpec(_Model):
 class ImageSpec(_Model):
     """The container image of the job definition, in the cluster's own ECR repository."""
 
-    repository: Annotated[str, Field(pattern=r"^[a-z0-9]+(?:[._/-][a-z0-9]+)*$")] | None = None
+    repository: Annotated[str, Field(pattern=forms.REPOSITORY.pattern)] | None = None
     """Clusters that name the same repository share it; default: from the cluster's name."""
-    tag: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")] = "v1"
+    tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] = "v1"
     """Tag of the image; tags are immutable."""
 
 
 class JobSpec(_Model):
     """Defaults of the job definition."""
 
-    shared_memory_gib: int | None = Field(default=None, ge=1)
+    shared_memory_gib: Whole | None = Field(default=None, ge=1)
     """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Variables of the container; they win over the accelerator's defaults."""
-    attempts: int = Field(default=3, ge=1, le=10)
+    attempts: Whole = Field(default=3, ge=1, le=10)
     """Tries of a job whose host failed; other failures are not tried again."""
-    timeout_hours: int = Field(default=72, ge=1, le=8760)
+    timeout_hours: Whole = Field(default=72, ge=1, le=8760)
     """A job that runs longer is stopped."""
 
 
 class ClusterSpec(_Model):
     """One training cluster."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,99}$")]
+    name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)]
     """Name of the compute stack; the others follow."""
-    account: Annotated[str, Field(pattern=r"^\d{12}$")] | None = None
+    account: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)] | None = None
     """AWS account, 12 digits; default: from the environment."""
     region: str | None = None
     """AWS region; default: from the environment."""
     zone: str | None = None
     """Availability zone ID (usw2-az4) or name; default: the first that offers the type."""
-    owner: Annotated[str, Field(min_length=1, max_length=256)] = "unassigned"
+    owner: Annotated[str, Field(pattern=forms.OWNER.pattern, max_length=256)] = "unassigned"
     """Value of the `owner` tag on every resource."""
     orchestrator: Orchestrator = Orchestrator.BATCH
     """What starts the jobs."""
@@ -246,5 +265,6 @@ class ClusterSpec(_Model):
     @property
     def short_name(self) -> str:
         """The name as shared things carry it by default: TrainCluster gives `train`."""
-        stem = re.sub(r"-?[Cc]luster$", "", self.name) or self.name
-        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem).lower()[:32].strip("-")
+        stem = re.sub(r"-?[Cc]luster$", "", self.name)
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem if len(stem) > 1 else self.name)
+        return re.sub("-+", "-", words).lower()[:32].strip("-")

@@ -1,0 +1,153 @@
+"""From YAML text to plain values, and the line that each of them stands on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from trainshed.spec.problems import Path
+
+_TAG = "tag:yaml.org,2002:"
+# A cluster file has some fifty values. Anchors repeated in anchors can stand for billions.
+_MOST_VALUES = 10_000
+_INTEGER_BITS = 63
+
+Scalar = str | int | float | bool | None
+Value = Scalar | list["Value"] | dict[str, "Value"]
+
+
+class DocumentError(Exception):
+    """The text is not a document that can be read.
+
+    Attributes:
+        line: where, from 1; None where that is not known.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        self.line = line
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What one file holds.
+
+    Attributes:
+        value: the plain value; None when the file has none.
+        lines: the line of each value, from 1, by path; () is the whole.
+    """
+
+    value: Value
+    lines: dict[Path, int]
+
+
+def parse_document(text: str) -> Document:
+    """Read YAML 1.2 text; dates stay text, and keys are text whatever they look like.
+
+    Raises:
+        DocumentError: invalid YAML, a duplicate key, an unknown tag, an anchor inside itself, or
+            a text that is too deep or stands for too many values.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        root = yaml.compose(text)
+        reading = _Reading(yaml)
+        value = reading.value(root, ()) if root else None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        raise DocumentError(_words(error), mark.line + 1 if mark else None) from error
+    except YAMLError as error:
+        raise DocumentError(f"invalid YAML: {str(error).splitlines()[0]}") from error
+    except RecursionError:
+        raise DocumentError("is nested too deeply to be a cluster") from None
+    return Document(value=value, lines=reading.lines)
+
+
+def _words(error: MarkedYAMLError) -> str:
+    problem = str(error.problem)
+    if "'\\t'" in problem:
+        return "invalid YAML: a tab; indent with spaces"
+    if "another document" in problem:
+        return "invalid YAML: a second document begins here; one file holds one cluster"
+    return f"invalid YAML: {problem}"
+
+
+@dataclass(slots=True)
+class _Reading:
+    yaml: YAML
+    lines: dict[Path, int] = field(default_factory=dict)
+    count: int = 0
+
+    def value(self, node: Node, path: Path, inside: tuple[Node, ...] = ()) -> Value:
+        self.count += 1
+        if self.count > _MOST_VALUES:
+            raise DocumentError(f"stands for more than {_MOST_VALUES} values", _line(node))
+        if node in inside:
+            raise DocumentError("an anchor holds itself", _line(node))
+        self.lines.setdefault(path, _line(node))
+        if isinstance(node, MappingNode) and node.tag == _TAG + "map":
+            return self._mapping(node, path, (*inside, node))
+        if isinstance(node, SequenceNode) and node.tag == _TAG + "seq":
+            entries = enumerate(node.value)
+            return [self.value(entry, (*path, n), (*inside, node)) for n, entry in entries]
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        raise DocumentError(f"the tag {node.tag} is not known", _line(node))
+
+    def _mapping(self, node: MappingNode, path: Path, inside: tuple[Node, ...]) -> Value:
+        own: dict[str, Value] = {}
+        merged: list[MappingNode] = []
+        for key, entry in node.value:
+            if key.tag == _TAG + "merge":
+                merged += _mappings(entry)
+                continue
+            if not isinstance(key, ScalarNode):
+                raise DocumentError("a key must be text", _line(key))
+            here = (*path, key.value)
+            if key.value in own:
+                first = self.lines[here]
+                raise DocumentError(f"the key {key.value!r} is on line {first} too", _line(key))
+            self.lines[here] = _line(key)
+            own[key.value] = self.value(entry, here, inside)
+        for other in merged:
+            # The mapping's own keys win, and so do those of a mapping merged earlier.
+            before = dict(self.lines)
+            found = self.value(other, path, inside)
+            assert isinstance(found, dict)
+            self.lines |= before
+            own = found | own
+        return own
+
+    def _scalar(self, node: ScalarNode) -> Scalar:
+        try:
+            match str(node.tag).removeprefix(_TAG):
+                case "null":
+                    return None
+                case "bool":
+                    return bool(self.yaml.constructor.construct_yaml_bool(node))
+                case "int":
+                    number = int(self.yaml.constructor.construct_yaml_int(node))
+                    if number.bit_length() <= _INTEGER_BITS:
+                        return number
+                    raise DocumentError("the number is too large", _line(node))
+                case "float":
+                    return float(self.yaml.constructor.construct_yaml_float(node))
+                case "str" | "timestamp" | "value" | "merge":
+                    return str(node.value)
+        except ValueError as error:  # more digits than Python reads
+            raise DocumentError("the number is too large", _line(node)) from error
+        raise DocumentError(f"the tag {node.tag} is not known", _line(node))
+
+
+def _mappings(node: Node) -> Iterator[MappingNode]:
+    """Return what a merge key `<<` names: a mapping, or a list of them."""
+    for entry in node.value if isinstance(node, SequenceNode) else [node]:
+        if not isinstance(entry, MappingNode):
+            raise DocumentError("`<<` takes an anchored mapping", _line(entry))
+        yield entry
+
+
+def _line(node: Node) -> int:
+    return int(node.start_mark.line) + 1

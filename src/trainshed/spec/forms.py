@@ -1,0 +1,94 @@
+"""The forms that a field's text may have: a pattern for machines, and words for people."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """The form of a text.
+
+    Attributes:
+        pattern: regular expression over the whole text.
+        words: the same for people, without a verb.
+        example: one text that has the form.
+    """
+
+    pattern: str
+    words: str
+    example: str
+
+
+def _id(prefix: str, what: str) -> Form:
+    return Form(
+        pattern=f"^{prefix}-[0-9a-f]{{8,17}}$",
+        words=f"the id of {what}, {prefix}- and 8 to 17 hexadecimal digits",
+        example=f"{prefix}-0123456789abcdef0",
+    )
+
+
+# CloudFormation's rule for stack names; shorter, because the names of other stacks follow from it.
+CLUSTER_NAME = Form(
+    pattern="^[A-Za-z][A-Za-z0-9-]{1,99}$",
+    words="2 to 100 letters, digits and hyphens, beginning with a letter",
+    example="TrainCluster",
+)
+SHARE_NAME = Form(
+    pattern="^[a-z][a-z0-9-]{0,31}$",
+    words="up to 32 lower-case letters, digits and hyphens, beginning with a letter",
+    example="shared-data",
+)
+# ECR's rule for repository names; shorter, because a stack's name follows from it.
+REPOSITORY = Form(
+    pattern="^[a-z](?:[._/-]?[a-z0-9]){1,99}$",
+    words="2 to 100 lower-case letters and digits, with single . _ / - between them, beginning "
+    "with a letter",
+    example="team/train",
+)
+IMAGE_TAG = Form(
+    pattern="^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$",
+    words="up to 128 letters, digits and _ . -, not beginning with . or -",
+    example="2.9.0-neuronx",
+)
+# EC2 and Batch take more in a tag; what every service takes is this.
+OWNER = Form(
+    pattern=r"^[\w .:/=+@-]+$",
+    words="letters, digits, spaces and _ . : / = + - @",
+    example="ml-platform",
+)
+ACCOUNT = Form(
+    pattern="^[0-9]{12}$",
+    words="an AWS account, 12 digits in quotes",
+    example='"123456789012"',
+)
+BUCKET = Form(
+    pattern="^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$",
+    words="the name of a bucket, 3 to 63 lower-case letters, digits, dots and hyphens",
+    example="my-datasets",
+)
+MOUNT = Form(
+    pattern="^(/[A-Za-z0-9._-]+)+$",
+    words="an absolute path of letters, digits and . _ -",
+    example="/fsx",
+)
+RESERVATION = _id("cr", "a capacity reservation or block")
+VPC = _id("vpc", "a VPC")
+SUBNET = _id("subnet", "a subnet")
+SECURITY_GROUP = _id("sg", "a security group")
+
+FORMS = {
+    form.pattern: form
+    for form in (
+        CLUSTER_NAME,
+        SHARE_NAME,
+        REPOSITORY,
+        IMAGE_TAG,
+        OWNER,
+        ACCOUNT,
+        BUCKET,
+        MOUNT,
+        RESERVATION,
+        VPC,
+        SUBNET,
+        SECURITY_GROUP,
+    )
+}

@@ -1,0 +1,137 @@
+"""Pydantic's errors in the words of trainshed: what is wrong, what is allowed, what is near."""
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from trainshed.errors import did_you_mean
+from trainshed.spec.forms import FORMS
+from trainshed.spec.models import CapacityBlock, ClusterSpec, Reservation
+from trainshed.spec.problems import Path
+
+# The tags of the `capacity` union, which pydantic puts into an error's location.
+_CAPACITY_TAGS: dict[str, type[BaseModel] | None] = {
+    "market": None,
+    "reservation": Reservation,
+    "block": CapacityBlock,
+}
+_LONGEST_SHOWN = 60
+
+
+def path_of(detail: ErrorDetails) -> Path:
+    """Return the field that an error is about, as it stands in the file."""
+    match detail["loc"]:
+        case ("capacity", tag, *rest) if tag in _CAPACITY_TAGS:
+            return ("capacity", *rest)
+        case (*rest, "[key]"):
+            return tuple(rest)
+        case loc:
+            return loc
+
+
+def message_of(detail: ErrorDetails) -> str:
+    """Say what is wrong with a value, what is allowed, and the nearest valid value."""
+    value, context = shown(detail["input"]), detail.get("ctx", {})
+    match detail["type"]:
+        case "missing":
+            return "is required"
+        case "extra_forbidden":
+            fields = tuple(_fields_beside(detail))
+            near = did_you_mean(str(detail["loc"][-1]), fields)
+            return f"unknown key{near} (allowed: {', '.join(fields)})"
+        case _ if detail["input"] is None:
+            return "is empty; give it a value, or leave the key out for its default"
+        case "enum" | "literal_error":
+            allowed = context["expected"].replace("'", "").replace(" or ", ", ")
+            near = did_you_mean(str(detail["input"]), tuple(allowed.split(", ")))
+            return f"{value} is not allowed{near} (allowed: {allowed})"
+        case "union_tag_not_found":
+            near = did_you_mean(str(detail["input"]), ("on-demand", "spot"))
+            return (
+                f"{value} is not allowed{near} (allowed: on-demand, {{reservation: cr-...}}, "
+                "{capacity_block: cr-...})"
+            )
+        case "string_pattern_mismatch":
+            return _unlike_its_form(detail["input"], context["pattern"])
+        case "string_too_short":
+            return "is an empty text; give it a value, or leave the key out for its default"
+        case "string_too_long":
+            return f"{value} is too long; at most {context['max_length']} characters"
+        case "string_type":
+            quotes = "" if isinstance(detail["input"], list | dict) else ": put it in quotes"
+            return f"{value} is not text{quotes}"
+        case "int_type":
+            return f"{value} is not a whole number"
+        case "bool_type":
+            return f"{value} is neither true nor false"
+        case "greater_than_equal":
+            return f"{value} is not allowed; the smallest allowed is {context['ge']}"
+        case "less_than_equal":
+            return f"{value} is not allowed; the largest allowed is {context['le']}"
+        case "ip_v4_network" | "ip_any_network":
+            return f"{value} is not an IPv4 range{_near_network(detail['input'])}"
+        case "tuple_type" | "list_type":
+            return f"{value} is not a list; write it as [{detail['input']}]"
+        case "dict_type":
+            return f"{value} is not a mapping; write it as {{NAME: value}}"
+        case "model_type" | "model_attributes_type":
+            return f"{value} is not a mapping (its fields: {', '.join(_fields_of(detail['loc']))})"
+        case "value_error":
+            return str(context["error"])
+    return f"{value} is not allowed: {detail['msg']}"
+
+
+def shown(value: object) -> str:
+    """Return a value as messages show it: as it is written in YAML, and not longer than a line."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def _unlike_its_form(value: str, pattern: str) -> str:
+    form = FORMS[pattern]
+    slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
+    folder = "/" + value.strip("/")
+    tries = (value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower(), folder)
+    near = next((text for text in tries if re.fullmatch(pattern, text)), None)
+    hint = f"did you mean {near}?" if near else f"for instance {form.example}"
+    return f"{shown(value)} is not allowed; {hint} (allowed: {form.words})"
+
+
+def _near_network(value: object) -> str:
+    try:
+        return f"; did you mean {IPv4Network(str(value), strict=False)}?"
+    except ValueError:
+        return "; for instance 10.20.0.0/16"
+
+
+def _fields_beside(detail: ErrorDetails) -> Iterator[str]:
+    return _fields_of(detail["loc"][:-1])
+
+
+def _fields_of(loc: tuple[str | int, ...]) -> Iterator[str]:
+    """Name the fields of the model at an error's location."""
+    model: type[BaseModel] = ClusterSpec
+    for key in loc:
+        tagged = _CAPACITY_TAGS.get(str(key))
+        model = tagged or next(_models_in(model.model_fields[str(key)].annotation))
+    yield from model.model_fields
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) is not None or isinstance(annotation, UnionType | Union):
+        for part in get_args(annotation):
+            yield from _models_in(part)
