@@ -1,12 +1,25 @@
 """Stacks, resources, events and change sets as CloudFormation's API shows them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainshed.offline.cloudformation.capabilities import needed_capabilities
 from trainshed.offline.cloudformation.parameters import Parameter
 from trainshed.offline.cloudformation.stack import ChangeSet, Event, Resource, Stack
 from trainshed.offline.cloudformation.template import Template
+
+_SUMMARY: Final = (
+    "CreationTime",
+    "DeletionTime",
+    "DriftInformation",
+    "LastUpdatedTime",
+    "ParentId",
+    "RootId",
+    "StackId",
+    "StackName",
+    "StackStatus",
+    "StackStatusReason",
+)
 
 
 def shown_stack(stack: Stack) -> Mapping[str, Any]:
@@ -52,9 +65,7 @@ def shown_stack(stack: Stack) -> Mapping[str, Any]:
 def shown_summary(stack: Stack) -> Mapping[str, Any]:
     """Return a stack as ListStacks does."""
     whole = shown_stack(stack)
-    names = ("StackId", "StackName", "CreationTime", "LastUpdatedTime", "DeletionTime")
-    names += ("StackStatus", "StackStatusReason", "ParentId", "RootId", "DriftInformation")
-    summary = {name: whole[name] for name in names if name in whole}
+    summary = {name: whole[name] for name in _SUMMARY if name in whole}
     if "Description" in whole:
         summary["TemplateDescription"] = whole["Description"]
     return summary

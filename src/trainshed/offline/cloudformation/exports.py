@@ -40,7 +40,7 @@ def check_exports(store: Store, stack: Stack, before: Sequence[Output]) -> None:
 
     Args:
         store: the region's stacks.
-        stack: with its new outputs.
+        stack: with its new outputs; none when it is to be deleted.
         before: its outputs before the operation.
 
     Raises:
@@ -53,19 +53,16 @@ def check_exports(store: Store, stack: Stack, before: Sequence[Output]) -> None:
                 f"Export with name {output.export} is already exported by stack {other.name}."
             )
     for output in before:
-        if output.export is None:
+        if output.export is None or mine.get(output.export) == output.value:
             continue
-        importers = [other.name for other in store.importers(output.export) if other is not stack]
-        if not importers:
-            continue
-        if output.export not in mine:
+        users = [other.name for other in store.importers(output.export) if other is not stack]
+        if users and output.export not in mine:
             raise ValidationError(
-                f"Cannot delete export {output.export} as it is in use by {', '.join(importers)}."
+                f"Cannot delete export {output.export} as it is in use by {', '.join(users)}."
             )
-        if mine[output.export] != output.value:
+        if users:
             raise ValidationError(
-                f"Export {output.export} cannot be updated as it is in use by "
-                f"{', '.join(importers)}"
+                f"Export {output.export} cannot be updated as it is in use by {', '.join(users)}"
             )
 
 

@@ -114,7 +114,7 @@ def evaluate_condition(value: Any, scope: Scope) -> bool:
             return scope.condition(argument)
         if name == "Fn::Equals" and isinstance(argument, list) and len(argument) == 2:
             left, right = (evaluate(item, scope) for item in argument)
-            return text(left) == text(right)
+            return bool(text(left) == text(right))
         if name == "Fn::Not" and isinstance(argument, list) and len(argument) == 1:
             return not evaluate_condition(argument[0], scope)
         if name in ("Fn::And", "Fn::Or") and isinstance(argument, list):
@@ -127,7 +127,7 @@ def evaluate_condition(value: Any, scope: Scope) -> bool:
             return all(decided) if name == "Fn::And" else any(decided)
         if name == "Fn::Contains":
             choices, wanted = (evaluate(item, scope) for item in argument)
-            return text(wanted) in [text(choice) for choice in choices]
+            return any(text(wanted) == text(choice) for choice in choices)
         if name == "Fn::EachMemberEquals":
             members, wanted = (evaluate(item, scope) for item in argument)
             return all(text(member) == text(wanted) for member in members)
@@ -230,7 +230,8 @@ def _substitute(argument: Any, scope: Scope) -> Any:
             return value
         if isinstance(value, dict | list):
             raise ValidationError(
-                f"Template error: variable {name} in Fn::Sub expression does not resolve to a string"
+                f"Template error: variable {name} in Fn::Sub expression does not resolve to a "
+                "string"
             )
         values[name] = text(value)
     return _VARIABLE.sub(

@@ -10,6 +10,7 @@ from moto.cloudformation.models import cloudformation_backends
 from moto.core.common_models import CloudFormationModel
 
 from trainshed.offline.cloudformation.resource import HandlerError, Made, Properties, Request
+from trainshed.offline.cloudformation.schema import schema_of
 
 
 @cache
@@ -105,7 +106,7 @@ class MotoResource:
     def _remember(self, request: Request, made: Any) -> Made:
         physical_id: str = made.physical_resource_id
         _objects(request)[request.resource_type, physical_id] = made
-        return Made(physical_id=physical_id, attributes=_Attributes(made))
+        return Made(physical_id=physical_id, attributes=_Attributes(made, _identity(request)))
 
     def _object(self, request: Request, physical_id: str) -> Any:
         return _objects(request)[request.resource_type, physical_id]
@@ -114,10 +115,13 @@ class MotoResource:
 class _Attributes(Mapping[str, Any]):
     """A model's attributes, asked for when they are wanted: moto cannot list them."""
 
-    def __init__(self, made: Any) -> None:
+    def __init__(self, made: Any, identity: str | None) -> None:
         self._made = made
+        self._identity = identity
 
     def __getitem__(self, name: str) -> Any:
+        if name == self._identity:
+            return self._made.physical_resource_id
         try:
             return self._made.get_cfn_attribute(name)
         except (UnformattedGetAttTemplateException, NotImplementedError) as error:
@@ -128,6 +132,13 @@ class _Attributes(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return 0
+
+
+def _identity(request: Request) -> str | None:
+    """The attribute that is the physical id, which moto's models often do not know by its name."""
+    schema = schema_of(request.resource_type, request.region)
+    paths = schema.paths("primaryIdentifier") if schema else ()
+    return paths[0][0] if len(paths) == 1 else None
 
 
 def _as_moto_wants(request: Request) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from trainshed.offline.cloudformation.errors import ValidationError
 from trainshed.offline.cloudformation.exports import check_exports, outputs_of
 from trainshed.offline.cloudformation.policies import DELETION, REPLACEMENT
 from trainshed.offline.cloudformation.removal import remove
+from trainshed.offline.cloudformation.resource import HandlerError
 from trainshed.offline.cloudformation.stack import Resource, Stable, Stack, Store
 from trainshed.offline.cloudformation.step import Step, StepFailed
 from trainshed.offline.cloudformation.values import value_of
@@ -90,9 +91,9 @@ def _become(store: Store, stack: Stack, deployment: Deployment) -> None:
     try:
         stack.outputs = tuple(output for output in outputs_of(deployment, scope) if output)
         check_exports(store, stack, before)
-    except ValidationError as error:
+    except (ValidationError, HandlerError) as error:
         stack.outputs = before
-        raise ConvergeFailed(error.message) from error
+        raise ConvergeFailed(str(error.args[0])) from error
 
 
 def roll_back_creation(stack: Stack, reason: str | None) -> None:
@@ -189,8 +190,12 @@ def delete(
         retain: logical ids to keep.
         force: keep what cannot be deleted, and be rid of the stack.
     """
-    if used := _exports_in_use(store, stack):
-        stack.tell("DELETE_FAILED", used)
+    before, stack.outputs = stack.outputs, ()
+    try:
+        check_exports(store, stack, before)
+    except ValidationError as error:
+        stack.outputs = before
+        stack.tell("DELETE_FAILED", error.message)
         return
     everything = [*stack.leftovers, *stack.resources.values()]
     failed = remove(stack, everything, DELETION, retain=retain)
@@ -198,20 +203,7 @@ def delete(
         stack.tell("DELETE_FAILED", failure_reason({"DELETE": failed}))
         return
     stack.leftovers.clear()
-    stack.outputs = ()
     stack.deleted = datetime.now(UTC)
     stack.tell("DELETE_COMPLETE")
     store.deleted[stack.stack_id] = stack
     store.stacks.pop(stack.stack_id, None)
-
-
-def _exports_in_use(store: Store, stack: Stack) -> str | None:
-    for output in stack.outputs:
-        if output.export is None:
-            continue
-        importers = [other.name for other in store.importers(output.export) if other is not stack]
-        if importers:
-            return (
-                f"Cannot delete export {output.export} as it is in use by {', '.join(importers)}."
-            )
-    return None

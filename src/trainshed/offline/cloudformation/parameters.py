@@ -51,16 +51,18 @@ def resolve_parameters(
     ]:
         raise ValidationError(f"Parameters: [{', '.join(missing)}] must have values")
     return {
-        name: _resolve(
-            name, declaration, str(text(given.get(name, declaration.get("Default")))), fetch
-        )
+        name: _resolve(name, declaration, given.get(name), fetch)
         for name, declaration in declared.items()
     }
 
 
 def _resolve(
-    name: str, declaration: Mapping[str, Any], given: str, fetch: Callable[[str], str | None]
+    name: str,
+    declaration: Mapping[str, Any],
+    value: str | None,
+    fetch: Callable[[str], str | None],
 ) -> Parameter:
+    given = str(text(declaration.get("Default") if value is None else value))
     kind = declaration.get("Type")
     if not isinstance(kind, str):
         raise ValidationError(

@@ -94,10 +94,7 @@ class Reading(BaseResponse):
             self._get_param("LogicalResourceId"),
             self._get_param("PhysicalResourceId"),
         )
-        if self._get_param("StackName"):
-            stack = self._stack()
-        else:
-            stack = self._owner(physical)
+        stack = self._stack() if self._get_param("StackName") else self._owner(physical)
         shown = [
             describe.shown_resource(stack, resource)
             for resource in describe.resources_of(stack)

@@ -65,13 +65,25 @@ def schema_of(resource_type: str, region: str) -> Schema | None:
 
 def values_at(properties: Any, path: Path) -> Iterator[Any]:
     """Yield what stands at a property path, once per list item for `*`."""
+    for _, value in places_at(properties, path):
+        yield value
+
+
+def places_at(properties: Any, path: Path, above: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield what stands at a property path, each with its own path, `*` counted out.
+
+    Args:
+        properties: where to look.
+        path: for instance `("Tags", "*", "Key")`.
+        above: path of `properties` itself.
+    """
     if not path:
-        yield properties
+        yield above, properties
     elif path[0] == "*" and isinstance(properties, list):
-        for item in properties:
-            yield from values_at(item, path[1:])
+        for index, item in enumerate(properties):
+            yield from places_at(item, path[1:], (*above, str(index)))
     elif isinstance(properties, Mapping) and path[0] in properties:
-        yield from values_at(properties[path[0]], path[1:])
+        yield from places_at(properties[path[0]], path[1:], (*above, path[0]))
 
 
 def is_taggable(resource_type: str, region: str) -> bool:

@@ -69,7 +69,7 @@ class Template:
         return self.document.get("Description")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML is untyped
     """YAML as CloudFormation reads it: tags are functions, dates stay text, keys are unique."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -82,7 +82,8 @@ class _Loader(yaml.SafeLoader):
                     f"duplicate key {key.value}"
                 )
             seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
 
 
 # `Version: 2012-10-17` is text for CloudFormation, not a date.
@@ -148,7 +149,7 @@ def _read(body: str) -> Any:
                 f"column {error.colno})"
             ) from error
     try:
-        return _long_forms(yaml.load(body, Loader=_Loader))  # noqa: S506: a SafeLoader
+        return _long_forms(yaml.load(body, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""

@@ -1,6 +1,6 @@
 """Properties against the published schema, with CloudFormation's coercions and words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import regex
@@ -10,7 +10,7 @@ from trainshed.offline.cloudformation.enums import borrowed_enums
 from trainshed.offline.cloudformation.failures import InvalidProperties
 from trainshed.offline.cloudformation.functions import text
 from trainshed.offline.cloudformation.resource import Properties
-from trainshed.offline.cloudformation.schema import Schema, values_at
+from trainshed.offline.cloudformation.schema import Schema, places_at, values_at
 
 _TYPE_NAMES: Final = {
     dict: "JSONObject",
@@ -42,9 +42,9 @@ def valid_properties(
     ]
     problems += _problems(coerced, schema)
     problems += [
-        f"{_pointer(path)}: {value} is not a valid enum value"
+        f"{_pointer(place)}: {value} is not a valid enum value"
         for path, allowed in borrowed_enums(resource_type).items()
-        for value in values_at(coerced, path)
+        for place, value in places_at(coerced, path)
         if isinstance(value, str) and value not in allowed
     ]
     if problems:
@@ -67,14 +67,16 @@ def _messages(error: ValidationError) -> Iterator[str]:
         for inner in error.context:
             yield from _messages(inner)
         return
-    yield f"{where}: {_WORDS.get(str(error.validator), _keyword)(error)}"
+    yield f"{where}: {_words(error)}"
 
 
 def _pointer(path: Any) -> str:
     return "/".join(["#", *map(str, path)])
 
 
-def _keyword(error: ValidationError) -> str:
+def _words(error: ValidationError) -> str:
+    if words := _WORDS.get(str(error.validator)):
+        return words(error)
     return f"failed validation constraint for keyword [{error.validator}]"
 
 
@@ -85,8 +87,8 @@ def _wrong_type(error: ValidationError) -> str:
 
 
 # The wording is that of the validator that AWS's resource providers are built with.
-_WORDS: Final = {
-    "additionalProperties": lambda error: error.message,
+_WORDS: Final[Mapping[str, Callable[[ValidationError], str]]] = {
+    "additionalProperties": lambda error: str(error.message),
     "const": lambda error: f"{error.instance} is not a valid enum value",
     "enum": lambda error: f"{error.instance} is not a valid enum value",
     "enumCaseInsensitive": lambda error: f"{error.instance} is not a valid enum value",
@@ -104,7 +106,7 @@ _WORDS: Final = {
         f"expected minLength: {error.validator_value}, actual: {len(error.instance)}"
     ),
     "minimum": lambda error: f"{error.instance} is not greater or equal to {error.validator_value}",
-    "required": lambda error: error.message,
+    "required": lambda error: str(error.message),
     "type": _wrong_type,
     "uniqueItems": lambda error: "array items are not unique",
 }

@@ -3,6 +3,7 @@
 from typing import Any
 
 from trainshed.offline.cloudformation.errors import ValidationError
+from trainshed.offline.cloudformation.resource import HandlerError
 from trainshed.offline.cloudformation.schema import values_at
 from trainshed.offline.cloudformation.stack import Stack
 from trainshed.offline.cloudformation.support import is_custom
@@ -18,7 +19,7 @@ def value_of(stack: Stack, logical_id: str, attribute: str | None) -> Any:
 
     Raises:
         ValidationError: a custom resource's function did not return the attribute.
-        RuntimeError: the handler forgot an attribute that the type has.
+        HandlerError: the handler forgot an attribute that the type has.
     """
     resource = stack.resources[logical_id]
     if attribute is None:
@@ -34,4 +35,8 @@ def value_of(stack: Stack, logical_id: str, attribute: str | None) -> Any:
     # Older types let `Fn::GetAtt` read some of the properties back.
     for value in values_at(resource.sent, tuple(attribute.split("."))):
         return value
-    raise RuntimeError(f"the handler of {resource.resource_type} returned no attribute {attribute}")
+    raise HandlerError(
+        f"internal error of the embedded AWS: the handler of {resource.resource_type} returned no "
+        f"attribute {attribute}",
+        "InternalFailure",
+    )
