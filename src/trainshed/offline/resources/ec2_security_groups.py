@@ -81,8 +81,13 @@ class SecurityGroup(Ec2Handler):
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_security_groups(GroupIds=[physical_id])
-        vpc_id = reply["SecurityGroups"][0]["VpcId"]
-        return {"Id": physical_id, "GroupId": physical_id, "VpcId": vpc_id}
+        group = reply["SecurityGroups"][0]
+        return {
+            "Id": physical_id,
+            "GroupId": physical_id,
+            "GroupName": group["GroupName"],
+            "VpcId": group["VpcId"],
+        }
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("ec2").delete_security_group(GroupId=physical_id)

@@ -51,7 +51,9 @@ class Handler:
                 raise
 
     def _made(self, request: Request, physical_id: str) -> Made:
-        return Made(physical_id=physical_id, attributes=self._attributes(request, physical_id))
+        # Of many types Fn::GetAtt gives properties too; the schema says of which.
+        attributes = {**request.properties, **self._attributes(request, physical_id)}
+        return Made(physical_id=physical_id, attributes=attributes)
 
     def _create(self, request: Request) -> str:
         raise NotImplementedError
@@ -65,7 +67,7 @@ class Handler:
         """Put `tags` on the resource and take the keys in `stale` off, if the type has tags."""
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        """Return what Fn::GetAtt gives."""
+        """Return what Fn::GetAtt gives beside the properties."""
         return {}
 
     def _delete(self, request: Request, physical_id: str) -> None:

@@ -96,9 +96,7 @@ class InstanceProfile(Handler):
         iam = request.client("iam")
         name = given_or_generated(request, "InstanceProfileName", limit=128)
         path = present(request.properties, "Path")
-        iam.create_instance_profile(
-            InstanceProfileName=name, **path, Tags=tag_list(all_tags(request))
-        )
+        iam.create_instance_profile(InstanceProfileName=name, **path)
         return name
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:

@@ -8,7 +8,6 @@ from trainshed.offline.cloudformation.resource import Properties, Request, resou
 from trainshed.offline.resources.arguments import arguments
 from trainshed.offline.resources.handler import Handler, changed
 from trainshed.offline.resources.names import generated_name, given_or_generated
-from trainshed.offline.resources.tags import all_tags, tag_list
 
 # Properties that list who bears a policy, and how IAM's calls name that kind.
 _BEARERS = {"Groups": "group", "Roles": "role", "Users": "user"}
@@ -69,7 +68,7 @@ class ManagedPolicy(Handler):
         iam = request.client("iam")
         name = given_or_generated(request, "ManagedPolicyName", limit=128)
         taken = arguments(iam, "CreatePolicy", request.properties, leave=self._later)
-        reply = iam.create_policy(PolicyName=name, **taken, Tags=tag_list(all_tags(request)))
+        reply = iam.create_policy(PolicyName=name, **taken)
         arn: str = reply["Policy"]["Arn"]
         return arn
 

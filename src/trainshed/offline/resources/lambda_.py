@@ -74,10 +74,14 @@ class Function(Handler):
         reply = request.client("lambda").get_function(FunctionName=physical_id)
         configuration = reply["Configuration"]
         snap_start = configuration.get("SnapStart", {})
+        response = {
+            "ApplyOn": snap_start.get("ApplyOn", "None"),
+            "OptimizationStatus": snap_start.get("OptimizationStatus", "Off"),
+        }
         return {
             "Arn": configuration["FunctionArn"],
-            "SnapStartResponse.ApplyOn": snap_start.get("ApplyOn", "None"),
-            "SnapStartResponse.OptimizationStatus": snap_start.get("OptimizationStatus", "Off"),
+            "SnapStartResponse": response,
+            **{f"SnapStartResponse.{name}": value for name, value in response.items()},
         }
 
     def _delete(self, request: Request, physical_id: str) -> None:

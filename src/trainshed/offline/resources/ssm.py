@@ -42,11 +42,7 @@ class Parameter(Handler):
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         parameter = request.client("ssm").get_parameter(Name=physical_id)["Parameter"]
-        return {
-            "Arn": parameter["ARN"],
-            "Type": parameter["Type"],
-            "Value": parameter["Value"],
-        }
+        return {"Arn": parameter["ARN"], "Name": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("ssm").delete_parameter(Name=physical_id)

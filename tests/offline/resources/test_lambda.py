@@ -1,0 +1,70 @@
+"""Functions and permissions through their handlers."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+
+@pytest.fixture
+def function(deploy: Any) -> Any:
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    role = deploy("AWS::IAM::Role", AssumeRolePolicyDocument=document)
+    return deploy(
+        "AWS::Lambda::Function",
+        "Function",
+        Code={"ZipFile": "def handler(event, context): return event"},
+        Handler="index.handler",
+        Runtime="python3.13",
+        Role=role.attributes["Arn"],
+        Environment={"Variables": {"lowerCase": "1"}},
+    )
+
+
+def test_a_function_changes_code_and_configuration_in_place(
+    client: Any, deploy: Any, function: Any
+) -> None:
+    functions = client("lambda")
+    first = functions.get_function(FunctionName=function.ref)["Configuration"]
+    bucket = deploy("AWS::S3::Bucket")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("index.py", "def handler(event, context): return None")
+    client("s3").put_object(Bucket=bucket.ref, Key="code.zip", Body=archive.getvalue())
+
+    function.update(Code={"S3Bucket": bucket.ref, "S3Key": "code.zip"}, Timeout=60)
+
+    second = functions.get_function(FunctionName=function.ref)["Configuration"]
+    assert first["Environment"] == {"Variables": {"lowerCase": "1"}}
+    assert (second["Timeout"], second["FunctionArn"]) == (60, function.attributes["Arn"])
+    assert second["CodeSha256"] != first["CodeSha256"]
+    function.delete()
+    function.delete()
+    with pytest.raises(ClientError, match="ResourceNotFound"):
+        functions.get_function(FunctionName=function.ref)
+
+
+def test_a_permission_is_a_statement_until_deleted(client: Any, deploy: Any, function: Any) -> None:
+    functions = client("lambda")
+    permission = deploy(
+        "AWS::Lambda::Permission",
+        FunctionName=function.attributes["Arn"],
+        Action="lambda:InvokeFunction",
+        Principal="events.amazonaws.com",
+    )
+    policy = json.loads(functions.get_policy(FunctionName=function.ref)["Policy"])
+
+    permission.delete()
+    permission.delete()
+
+    assert [each["Sid"] for each in policy["Statement"]] == [permission.attributes["Id"]]
+    with pytest.raises(ClientError, match="ResourceNotFound"):
+        functions.get_policy(FunctionName=function.ref)

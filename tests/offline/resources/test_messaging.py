@@ -1,0 +1,48 @@
+"""Topics and rules through their handlers."""
+
+from typing import Any
+
+
+def test_a_topic_changes_its_name_tag_and_subscriptions_in_place(client: Any, deploy: Any) -> None:
+    sns = client("sns")
+    topic = deploy(
+        "AWS::SNS::Topic",
+        DisplayName="first",
+        Subscription=[{"Protocol": "email", "Endpoint": "one@example.org"}],
+    )
+
+    topic.update(
+        DisplayName="second",
+        Subscription=[{"Protocol": "email", "Endpoint": "two@example.org"}],
+    )
+
+    attributes = sns.get_topic_attributes(TopicArn=topic.ref)["Attributes"]
+    subscriptions = sns.list_subscriptions_by_topic(TopicArn=topic.ref)["Subscriptions"]
+    assert attributes["DisplayName"] == "second"
+    assert [each["Endpoint"] for each in subscriptions] == ["two@example.org"]
+    topic.delete()
+    topic.delete()
+    assert topic.ref not in [each["TopicArn"] for each in sns.list_topics()["Topics"]]
+
+
+def test_a_rule_changes_its_targets_in_place(client: Any, deploy: Any) -> None:
+    events = client("events")
+    topic = deploy("AWS::SNS::Topic")
+
+    def target(name: str) -> dict[str, str]:
+        return {"Id": name, "Arn": topic.ref}
+
+    rule = deploy(
+        "AWS::Events::Rule",
+        EventPattern={"source": ["aws.batch"]},
+        Targets=[target("one"), target("two")],
+    )
+
+    rule.update(Targets=[target("two"), target("three")], State="DISABLED")
+
+    targets = events.list_targets_by_rule(Rule=rule.ref)["Targets"]
+    assert {each["Id"] for each in targets} == {"two", "three"}
+    assert events.describe_rule(Name=rule.ref)["State"] == "DISABLED"
+    rule.delete()
+    rule.delete()
+    assert rule.ref not in [each["Name"] for each in events.list_rules()["Rules"]]
