@@ -25,6 +25,12 @@ _ACTION_MODULES = (
     "file_systems",
     "data_repositories",
     "lambda_functions",
+    "capacity_reservations",
+    "capacity_blocks",
+    "instances",
+    "quotas",
+    "parameters",
+    "log_groups",
 )
 
 
@@ -44,10 +50,14 @@ def install(settings: ServiceSettings | None = None) -> None:
     from moto.batch.responses import BatchResponse
     from moto.ec2.responses import EC2Response
     from moto.fsx.responses import FSxResponse
+    from moto.logs.responses import LogsResponse
+    from moto.servicequotas.responses import ServiceQuotasResponse
+    from moto.ssm.responses import SimpleSystemManagerResponse
 
     from trainshed.offline.services import (
         actions,
         ec2_tags,
+        instances,
         lambda_functions,
         security_groups,
         zones,
@@ -56,6 +66,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     zones.complete_zones()
     ec2_tags.register_prefixes()
     security_groups.correct_moto()
+    instances.show_network_cards()
     lambda_functions.run_for_real()
     actions.attach(
         {
@@ -63,5 +74,8 @@ def install(settings: ServiceSettings | None = None) -> None:
             "ec2": EC2Response,
             "fsx": FSxResponse,
             "lambda": LambdaResponse,
+            "logs": LogsResponse,
+            "service-quotas": ServiceQuotasResponse,
+            "ssm": SimpleSystemManagerResponse,
         }
     )

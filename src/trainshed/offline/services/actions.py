@@ -1,8 +1,8 @@
 """Adding API actions to moto: parsed parameters in, AWS's answer out.
 
 An action is a function from a `Call` to the members of the operation's output shape. Requests are
-parsed and answers written by botocore's own service models, so they look as botocore expects.
-An action may hand the request on to moto's own implementation with `Call.moto()`.
+parsed and answers written by botocore's own service models, so they look as botocore expects. An
+action may hand the request on to moto's own implementation with `Call.moto()`.
 """
 
 from collections.abc import Callable, Mapping

@@ -12,6 +12,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
+from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, action
 from trainshed.offline.services.compute_resources import (
     EC2_TYPES,
@@ -29,18 +30,13 @@ _SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
 _GPU_FAMILIES = re.compile(r"(p[2-6]|g[3-7])")
 
 
-def environments(call: Call) -> dict[str, Environment]:
-    """Return every compute environment by its ARN."""
-    return call.state("batch", "compute_environments", dict)
-
-
 def find(call: Call, name_or_arn: str) -> Environment:
     """Return a compute environment.
 
     Raises:
         Refusal: there is none.
     """
-    for environment in environments(call).values():
+    for environment in tables.compute_environments(call).values():
         if name_or_arn in (
             environment["computeEnvironmentName"],
             environment["computeEnvironmentArn"],
@@ -55,7 +51,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
     name = call.params["computeEnvironmentName"]
     if not _NAME.fullmatch(name):
         raise refuse(f"computeEnvironmentName {name} should match valid pattern {_NAME.pattern}")
-    if any(e["computeEnvironmentName"] == name for e in environments(call).values()):
+    if any(e["computeEnvironmentName"] == name for e in tables.compute_environments(call).values()):
         raise refuse("Object already exists")
     kind, state = call.params["type"], call.params.get("state", "ENABLED")
     _check_state(state)
@@ -89,7 +85,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
     }
     if resources is not None:
         environment["computeResources"] = _with_defaults(resources)
-    environments(call)[arn] = environment
+    tables.compute_environments(call)[arn] = environment
     call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
 
@@ -102,7 +98,7 @@ def describe_compute_environments(call: Call) -> dict[str, Any]:
     return {
         "computeEnvironments": [
             {**environment, "tags": tags(arn)}
-            for arn, environment in environments(call).items()
+            for arn, environment in tables.compute_environments(call).items()
             if not named or {arn, environment["computeEnvironmentName"]} & set(named)
         ]
     }
@@ -150,10 +146,10 @@ def delete_compute_environment(call: Call) -> dict[str, Any]:
     arn = environment["computeEnvironmentArn"]
     if environment["state"] != "DISABLED":
         raise refuse("Cannot delete, compute environment state must be DISABLED.")
-    queues = call.state("batch", "job_queues", dict).values()
+    queues = tables.job_queues(call).values()
     if any(arn in (e["computeEnvironment"] for e in q["computeEnvironmentOrder"]) for q in queues):
         raise refuse("Cannot delete, found existing JobQueue relationship")
-    del environments(call)[arn]
+    del tables.compute_environments(call)[arn]
     call.backend("ecs").delete_cluster(environment["ecsClusterArn"])
     return {}
 
@@ -172,8 +168,7 @@ def _check_updatable(environment: Environment, role: str | None, fields: list[st
         )
     if "/aws-service-role/" not in (role or environment["serviceRole"]):
         raise refuse(
-            f"Updating {', '.join(fields)} requires the service-linked role "
-            "AWSServiceRoleForBatch."
+            f"Updating {', '.join(fields)} requires the service-linked role AWSServiceRoleForBatch."
         )
 
 

@@ -5,9 +5,9 @@ other ("Either compute environment Security Groups or Network Interfaces in Laun
 exclusively allowed"); allocation strategies, image types (new Amazon Linux 2 environments blocked
 since 2026-06-30; ECS_AL2023_NVIDIA runs no p3 and no g3), launch template version ($Default unless
 given); a cluster placement group lies in one zone.
-[I] On AWS some of it (instance profile, type not offered in a zone, interfaces the type cannot have)
-shows only as status INVALID of the environment made, or as jobs stuck in RUNNABLE. Here the call
-itself is refused, with EC2's words, so that a deployment fails where the mistake is.
+[I] On AWS some of it (instance profile, type not offered in a zone, interfaces the type cannot
+have) shows only as status INVALID of the environment made, or as jobs stuck in RUNNABLE. Here the
+call itself is refused, with EC2's words, so that a deployment fails where the mistake is.
 """
 
 from collections.abc import Mapping
@@ -165,9 +165,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
                 {key: value for key, value in interface.items() if key != "SubnetId"}
                 for interface in template.get("NetworkInterfaces", [])
             ]
-            check_launch(
-                call, Launch(instance_type=instance_type, subnet_id=subnet_id, data=data)
-            )
+            check_launch(call, Launch(instance_type=instance_type, subnet_id=subnet_id, data=data))
 
 
 def _instance_types(resources: Resources) -> list[str]:
@@ -178,7 +176,9 @@ def _instance_types(resources: Resources) -> list[str]:
     for name in names:
         exact = "." in name
         if exact and record_of(name) is None:
-            raise refuse(f"Instance type can only be one of those of the region. {unknown_type(name)}")
+            raise refuse(
+                f"Instance type can only be one of those of the region. {unknown_type(name)}"
+            )
         if not exact and name not in _ANY_TYPE and not is_family(name):
             raise refuse(f"Instance type can only be one of those of the region, not {name}.")
     return [name for name in names if "." in name]

@@ -1,8 +1,9 @@
 """FSx data repository associations, which moto does not have.
 
-[S] FSx API reference: an S3 bucket that exists, in the file system's region; at most 8 associations
-per file system; file system paths do not overlap, and `/` stands alone; not on SCRATCH_1, Lustre
-2.10 or Intelligent-Tiering; chunk sizes of 1 to 512,000 MiB. [I] The exact words. Nothing is copied.
+[S] FSx API reference: an S3 bucket that exists, in the file system's region; at most 8
+associations per file system; file system paths do not overlap, and `/` stands alone; not on
+SCRATCH_1, Lustre 2.10 or Intelligent-Tiering; chunk sizes of 1 to 512,000 MiB. [I] The exact
+words. Nothing is copied.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from trainshed.offline.services import file_systems
+from trainshed.offline.services import file_systems, tables
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.lustre import bad_request, default_version
 
@@ -25,12 +26,8 @@ _MAXIMUM = 8
 _CHUNK_MIB = 512000
 
 
-def _associations(call: Call) -> dict[str, Association]:
-    return call.state("fsx", "associations", dict)
-
-
 def _find(call: Call, association_id: str) -> Association:
-    found = _associations(call).get(association_id)
+    found = tables.data_repository_associations(call).get(association_id)
     if found is None:
         raise Refusal(
             "DataRepositoryAssociationNotFound",
@@ -47,7 +44,7 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
     path = call.params.get("FileSystemPath", "/")
     siblings = [
         other
-        for other in _associations(call).values()
+        for other in tables.data_repository_associations(call).values()
         if other["FileSystemId"] == file_system.file_system_id
     ]
     if len(siblings) >= _MAXIMUM:
@@ -63,7 +60,7 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
         f"arn:aws:fsx:{call.region}:{call.account}:association/"
         f"{file_system.file_system_id}/{association_id}"
     )
-    _associations(call)[association_id] = {
+    tables.data_repository_associations(call)[association_id] = {
         "AssociationId": association_id,
         "ResourceARN": arn,
         "FileSystemId": file_system.file_system_id,
@@ -85,7 +82,10 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
 def describe_data_repository_associations(call: Call) -> dict[str, Any]:
     """Describe associations by id or by file system."""
     ids = call.params.get("AssociationIds", [])
-    found = [_described(call, _find(call, i)["AssociationId"]) for i in ids or _associations(call)]
+    found = [
+        _described(call, _find(call, i)["AssociationId"])
+        for i in ids or tables.data_repository_associations(call)
+    ]
     for wanted in call.params.get("Filters", []):
         if wanted["Name"] == "file-system-id":
             found = [one for one in found if one["FileSystemId"] in wanted["Values"]]
@@ -111,7 +111,7 @@ def update_data_repository_association(call: Call) -> dict[str, Any]:
 def delete_data_repository_association(call: Call) -> dict[str, Any]:
     """Unlink; the data in S3 stays."""
     association_id = _find(call, call.params["AssociationId"])["AssociationId"]
-    del _associations(call)[association_id]
+    del tables.data_repository_associations(call)[association_id]
     return {
         "AssociationId": association_id,
         "Lifecycle": "DELETING",
@@ -120,7 +120,7 @@ def delete_data_repository_association(call: Call) -> dict[str, Any]:
 
 
 def _described(call: Call, association_id: str) -> Association:
-    association = _associations(call)[association_id]
+    association = tables.data_repository_associations(call)[association_id]
     tags = call.backend("fsx").list_tags_for_resource(association["ResourceARN"])
     return {**association, "Tags": tags}
 
@@ -145,9 +145,7 @@ def _check_file_system(file_system: Any) -> None:
             f"{lustre['DeploymentType']} {described['StorageType']}, Lustre {version}.",
         )
     if "DataRepositoryConfiguration" in lustre:
-        raise bad_request(
-            "A file system with ImportPath cannot have data repository associations."
-        )
+        raise bad_request("A file system with ImportPath cannot have data repository associations.")
 
 
 def _check_path(path: str, others: list[str]) -> None:

@@ -6,14 +6,14 @@ are joined by and, several values of one filter by or).
 
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Any
 
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
 
 from trainshed.offline.services.actions import Call, Refusal
+from trainshed.offline.services.tables import Row
 
 # An EC2 resource by its API fields.
-Resource = dict[str, Any]
+Resource = Row
 
 _NEW_RESOURCES = {"placement-group": "pg", "capacity-reservation": "cr"}
 

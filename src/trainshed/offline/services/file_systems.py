@@ -1,10 +1,11 @@
 """FSx for Lustre file systems; other kinds stay as moto has them.
 
 [S] FSx API reference: DNSName, MountName (`fsx` on SCRATCH_1, else eight letters and digits), what
-Describe returns (not the security groups), which updates exist (capacity only grows; the throughput
-of an EFA-enabled file system is fixed; SCRATCH_1 does not grow). A file system's network interfaces
-hold its subnet and its security groups. [I] AUTOMATIC metadata IOPS by capacity; one interface for
-the metadata server and one per 2,400 GiB. A new file system is AVAILABLE at once.
+Describe returns (not the security groups), which updates exist (capacity only grows; the
+throughput of an EFA-enabled file system is fixed; SCRATCH_1 does not grow). A file system's
+network interfaces hold its subnet and its security groups. [I] AUTOMATIC metadata IOPS by
+capacity; one interface for the metadata server and one per 2,400 GiB. A new file system is
+AVAILABLE at once.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
+from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.lustre import (
     FileSystemParams,
@@ -134,7 +136,7 @@ def create_file_system(call: Call) -> Any:
     """Create a file system; the same ClientRequestToken gives the same one again."""
     if call.params["FileSystemType"] != "LUSTRE":
         return call.moto()
-    tokens: dict[str, LustreFileSystem] = call.state("fsx", "tokens", dict)
+    tokens = call.state("fsx", "tokens", dict[str, LustreFileSystem])
     token = call.params.get("ClientRequestToken")
     if token in tokens:
         if tokens[token].params != call.params:
@@ -234,7 +236,7 @@ def delete_file_system(call: Call) -> Any:
     if isinstance(found, LustreFileSystem):
         for interface_id in found.interface_ids:
             call.backend("ec2").get_network_interface(interface_id).delete()
-        associations = call.state("fsx", "associations", dict)
+        associations = tables.data_repository_associations(call)
         for association_id, association in list(associations.items()):
             if association["FileSystemId"] == found.file_system_id:
                 del associations[association_id]

@@ -3,9 +3,8 @@
 [S] DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises
 InvalidInstanceType; a type that no place offers has an empty list of offerings.
 [S] Types withdrawn in 2026 (dl1, p3) are in neither list from the day they vanished; their records
-and last zones come from the catalogue.
-moto's lists give zone names of another account than its DescribeAvailabilityZones; here names
-always follow from zone ids by that one mapping.
+and last zones come from the catalogue. moto's lists give zone names of another account than its
+DescribeAvailabilityZones; here names always follow from zone ids by that one mapping.
 """
 
 from collections.abc import Iterable, Mapping
@@ -93,9 +92,7 @@ def describe_instance_types(call: Call) -> dict[str, Any]:
             )
         records = {name: records[name] for name in names}
     filters = {wanted["Name"]: wanted["Values"] for wanted in call.params.get("Filters", [])}
-    return {
-        "InstanceTypes": generic_filter(filters, [_Described(r) for r in records.values()])
-    }
+    return {"InstanceTypes": generic_filter(filters, [_Described(r) for r in records.values()])}
 
 
 @action("ec2", "DescribeInstanceTypeOfferings")
@@ -122,4 +119,3 @@ def _locations(name: str, region: str, location_type: str) -> Iterable[str]:
         names = zone_names(region)
         return sorted(names[zone] for zone in zones if zone in names)
     return [region] if zones and location_type == "region" else []
-

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, action
 from trainshed.offline.services.compute_resources import refuse
 from trainshed.offline.services.container_properties import check_container
@@ -30,18 +31,13 @@ _KEPT = (
 )
 
 
-def definitions(call: Call) -> dict[str, Definition]:
-    """Return every job definition by its ARN, oldest first."""
-    return call.state("batch", "job_definitions", dict)
-
-
 def find(call: Call, identifier: str) -> Definition:
     """Return a job definition by ARN, `name:revision` or name (its newest active revision).
 
     Raises:
         Refusal: there is none that is active.
     """
-    for definition in reversed(definitions(call).values()):
+    for definition in reversed(tables.job_definitions(call).values()):
         name = definition["jobDefinitionName"]
         names = (definition["jobDefinitionArn"], f"{name}:{definition['revision']}", name)
         if identifier in names and definition["status"] == "ACTIVE":
@@ -56,10 +52,10 @@ def register_job_definition(call: Call) -> dict[str, Any]:
     if not _NAME.fullmatch(name):
         raise refuse(f"jobDefinitionName {name} should match valid pattern {_NAME.pattern}")
     check_definition(call.params)
-    existing = [d for d in definitions(call).values() if d["jobDefinitionName"] == name]
+    existing = [d for d in tables.job_definitions(call).values() if d["jobDefinitionName"] == name]
     revision = 1 + max((d["revision"] for d in existing), default=0)
     arn = f"arn:aws:batch:{call.region}:{call.account}:job-definition/{name}:{revision}"
-    definitions(call)[arn] = {
+    tables.job_definitions(call)[arn] = {
         "jobDefinitionName": name,
         "jobDefinitionArn": arn,
         "revision": revision,
@@ -79,7 +75,7 @@ def describe_job_definitions(call: Call) -> dict[str, Any]:
     name, status = call.params.get("jobDefinitionName"), call.params.get("status")
     tags = call.backend("batch").list_tags_for_resource
     found = []
-    for arn, definition in definitions(call).items():
+    for arn, definition in tables.job_definitions(call).items():
         own = definition["jobDefinitionName"]
         names = {arn, own, f"{own}:{definition['revision']}"}
         if (
@@ -95,7 +91,7 @@ def describe_job_definitions(call: Call) -> dict[str, Any]:
 def deregister_job_definition(call: Call) -> dict[str, Any]:
     """Make a revision inactive."""
     identifier = call.params["jobDefinition"]
-    for arn, definition in definitions(call).items():
+    for arn, definition in tables.job_definitions(call).items():
         if identifier in (arn, f"{definition['jobDefinitionName']}:{definition['revision']}"):
             definition["status"] = "INACTIVE"
     return {}

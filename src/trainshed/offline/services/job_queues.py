@@ -1,16 +1,16 @@
 """Batch job queues.
 
-[S] Batch API reference: 1 to 3 compute environments, each VALID, in distinct orders, EC2 and Fargate
-not mixed; jobStateTimeLimitActions act on RUNNABLE jobs by CANCEL after 600 to 86400 seconds, for
-one of three reasons; a first-in-first-out queue never gets a scheduling policy; a queue is deleted
-only when DISABLED. [I] The exact words.
+[S] Batch API reference: 1 to 3 compute environments, each VALID, in distinct orders, EC2 and
+Fargate not mixed; jobStateTimeLimitActions act on RUNNABLE jobs by CANCEL after 600 to 86400
+seconds, for one of three reasons; a first-in-first-out queue never gets a scheduling policy; a
+queue is deleted only when DISABLED. [I] The exact words.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from trainshed.offline.services import compute_environments
+from trainshed.offline.services import compute_environments, tables
 from trainshed.offline.services.actions import Call, action
 from trainshed.offline.services.compute_resources import EC2_TYPES, refuse
 
@@ -25,18 +25,13 @@ _REASONS = (
 )
 
 
-def queues(call: Call) -> dict[str, Queue]:
-    """Return every job queue by its ARN."""
-    return call.state("batch", "job_queues", dict)
-
-
 def find(call: Call, name_or_arn: str) -> Queue:
     """Return a job queue.
 
     Raises:
         Refusal: there is none.
     """
-    for queue in queues(call).values():
+    for queue in tables.job_queues(call).values():
         if name_or_arn in (queue["jobQueueName"], queue["jobQueueArn"]):
             return queue
     raise refuse(f"Job queue {name_or_arn} does not exist")
@@ -48,7 +43,7 @@ def create_job_queue(call: Call) -> dict[str, Any]:
     name = call.params["jobQueueName"]
     if not _NAME.fullmatch(name):
         raise refuse(f"jobQueueName {name} should match valid pattern {_NAME.pattern}")
-    if any(queue["jobQueueName"] == name for queue in queues(call).values()):
+    if any(queue["jobQueueName"] == name for queue in tables.job_queues(call).values()):
         raise refuse("Object already exists")
     arn = f"arn:aws:batch:{call.region}:{call.account}:job-queue/{name}"
     queue: Queue = {
@@ -63,7 +58,7 @@ def create_job_queue(call: Call) -> dict[str, Any]:
     _apply(call, queue)
     if "priority" not in queue or "computeEnvironmentOrder" not in queue:
         raise refuse("priority and computeEnvironmentOrder must be provided.")
-    queues(call)[arn] = queue
+    tables.job_queues(call)[arn] = queue
     call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
     return {"jobQueueName": name, "jobQueueArn": arn}
 
@@ -76,7 +71,7 @@ def describe_job_queues(call: Call) -> dict[str, Any]:
     return {
         "jobQueues": [
             {**queue, "tags": tags(arn)}
-            for arn, queue in queues(call).items()
+            for arn, queue in tables.job_queues(call).items()
             if not named or {arn, queue["jobQueueName"]} & set(named)
         ]
     }
@@ -104,8 +99,8 @@ def delete_job_queue(call: Call) -> dict[str, Any]:
     queue = find(call, call.params["jobQueue"])
     if queue["state"] != "DISABLED":
         raise refuse("Cannot delete, job queue state must be DISABLED.")
-    del queues(call)[queue["jobQueueArn"]]
-    for job in call.state("batch", "jobs", dict).values():
+    del tables.job_queues(call)[queue["jobQueueArn"]]
+    for job in tables.jobs(call).values():
         if job["jobQueue"] == queue["jobQueueArn"] and job["status"] != "FAILED":
             job.update(status="FAILED", statusReason="Job queue was deleted")
     return {}

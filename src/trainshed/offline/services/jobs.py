@@ -1,12 +1,12 @@
 """Batch jobs: taken in, listed, cancelled, and never run.
 
-The embedded AWS has no computers: a job that Batch would accept stays RUNNABLE until it is cancelled
-or terminated, and `statusReason` says so.
+The embedded AWS has no computers: a job that Batch would accept stays RUNNABLE until it is
+cancelled or terminated, and `statusReason` says so.
 [S] Multi-node parallel jobs are not supported on Spot, Fargate, ECS managed instances or unmanaged
 compute environments. AWS was seen to take such a job and leave it RUNNABLE for ever
 (aws-parallelcluster issue 2098); here SubmitJob refuses it, which is the kinder truth.
-[S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000; a
-queue takes jobs only when ENABLED. [I] The other words.
+[S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000;
+a queue takes jobs only when ENABLED. [I] The other words.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from trainshed.offline.services import compute_environments, job_definitions, job_queues
+from trainshed.offline.services import compute_environments, job_definitions, job_queues, tables
 from trainshed.offline.services.actions import Call, action
 from trainshed.offline.services.compute_resources import refuse
 from trainshed.offline.services.node_properties import check_override
@@ -31,10 +31,6 @@ _SUMMARY = (
 )
 
 
-def _jobs(call: Call) -> dict[str, Job]:
-    return call.state("batch", "jobs", dict)
-
-
 @action("batch", "SubmitJob")
 def submit_job(call: Call) -> dict[str, Any]:
     """Take a job into a queue."""
@@ -48,7 +44,7 @@ def submit_job(call: Call) -> dict[str, Any]:
     job_definitions.check_retry(call.params.get("retryStrategy", {}))
     job_definitions.check_timeout(call.params.get("timeout", {}))
     for dependency in call.params.get("dependsOn", []):
-        if dependency.get("jobId") not in (None, *_jobs(call)):
+        if dependency.get("jobId") not in (None, *tables.jobs(call)):
             raise refuse(f"dependsOn: job {dependency['jobId']} does not exist.")
     job_id = str(mock_random.uuid4())
     job: Job = {
@@ -78,7 +74,7 @@ def submit_job(call: Call) -> dict[str, Any]:
     if "containerProperties" in definition:
         overrides = call.params.get("containerOverrides", {})
         job["container"] = {**definition["containerProperties"], **overrides}
-    _jobs(call)[job_id] = job
+    tables.jobs(call)[job_id] = job
     call.backend("batch").tag_resource(job["jobArn"], job["tags"])
     return {"jobArn": job["jobArn"], "jobId": job_id, "jobName": name}
 
@@ -100,7 +96,9 @@ def _multinode(
     nodes = definition["nodeProperties"]
     overrides = call.params.get("nodeOverrides", {})
     targets = {override["targetNodes"] for override in overrides.get("nodePropertyOverrides", [])}
-    if strange := sorted(targets - {group["targetNodes"] for group in nodes["nodeRangeProperties"]}):
+    if strange := sorted(
+        targets - {group["targetNodes"] for group in nodes["nodeRangeProperties"]}
+    ):
         raise refuse(
             "NodeOverride targets should match job definition. Non matching targets - "
             f"{', '.join(strange)}"
@@ -116,7 +114,9 @@ def _multinode(
 def describe_jobs(call: Call) -> dict[str, Any]:
     """Describe jobs by id or ARN; unknown ones are left out."""
     named = set(call.params["jobs"])
-    return {"jobs": [job for job in _jobs(call).values() if {job["jobId"], job["jobArn"]} & named]}
+    return {
+        "jobs": [job for job in tables.jobs(call).values() if {job["jobId"], job["jobArn"]} & named]
+    }
 
 
 @action("batch", "ListJobs")
@@ -134,7 +134,7 @@ def list_jobs(call: Call) -> dict[str, Any]:
     status = call.params.get("jobStatus", "RUNNING")
     found = [
         job
-        for job in _jobs(call).values()
+        for job in tables.jobs(call).values()
         if job["jobQueue"] == queue
         # [S] A filter replaces the status.
         and (_is_named(job, names) if names else job["status"] == status)
@@ -155,7 +155,7 @@ def stop_job(call: Call) -> dict[str, Any]:
     """Fail a job with the caller's reason; a job that is over stays as it is."""
     if not call.params.get("reason"):
         raise refuse("reason must be provided.")
-    job = _jobs(call).get(call.params["jobId"])
+    job = tables.jobs(call).get(call.params["jobId"])
     if job is None:
         raise refuse(f"Job {call.params['jobId']} does not exist.")
     if job["status"] != "FAILED":

@@ -2,8 +2,8 @@
 
 [S] Lambda API reference: the invocation types, the log group /aws/lambda/NAME (or the one of
 LoggingConfig), the execution role's credentials in the environment, what CreateFunction refuses of
-roles and code. [I] The words for a runtime that the embedded AWS does not run.
-Calls of a function reach this server only: AWS_ENDPOINT_URL of the server's environment is passed on.
+roles and code. [I] The words for a runtime that the embedded AWS does not run. Calls of a function
+reach this server only: AWS_ENDPOINT_URL of the server's environment is passed on.
 """
 
 import base64
@@ -27,7 +27,7 @@ _RUNTIME = re.compile(r"python3\.\d+|nodejs(1[89]|[2-9]\d)\.x")
 
 def run_for_real() -> None:
     """Make moto's functions run their code in processes here."""
-    LambdaFunction.invoke = _invoke  # type: ignore[method-assign]
+    setattr(LambdaFunction, "invoke", _invoke)  # noqa: B010 - mypy knows no other way to replace a method
 
 
 @action("lambda", "CreateFunction")
@@ -38,7 +38,10 @@ def create_function(call: Call) -> Any:
     if call.params.get("PackageType", "Zip") != "Zip" or "ImageUri" in code:
         raise _invalid("the embedded AWS runs functions of package type Zip only.")
     if runtime is None or not call.params.get("Handler"):
-        raise _invalid("Runtime and Handler are mandatory parameters for functions created with deployment packages.")
+        raise _invalid(
+            "Runtime and Handler are mandatory parameters for functions created with deployment "
+            "packages."
+        )
     if not _RUNTIME.fullmatch(runtime):
         raise _invalid(
             f"the embedded AWS runs python3.x and nodejs18.x and newer functions, not {runtime}."
@@ -125,6 +128,12 @@ def _run_and_log(function: LambdaFunction, event: Any) -> Outcome:
 
 def _aws_environment(function: LambdaFunction, stream: str) -> dict[str, str]:
     """Return the variables that Lambda sets, with credentials of the function's role."""
+    if "AWS_ENDPOINT_URL" not in os.environ:
+        raise Refusal(
+            "ServiceException",
+            "the server's own AWS_ENDPOINT_URL is not set; without it the function's calls "
+            "would leave the embedded AWS",
+        )
     sts = get_backend("sts")[function.account_id][function.partition]
     credentials = sts.assume_role(
         region_name=function.region,

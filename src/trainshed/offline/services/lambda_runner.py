@@ -2,9 +2,9 @@
 
 [S] Lambda developer guide: the environment variables, the context, "Task timed out after N.NN
 seconds", FunctionError `Unhandled`, errorMessage and errorType, START, END and REPORT lines in the
-log, 10 seconds for loading the code before the timeout starts to count.
-Python functions run in the interpreter of the server (boto3 and `cfnresponse` are importable),
-Node.js functions in the `node` of its environment (`cfn-response` is there; the AWS SDK is not).
+log, 10 seconds for loading the code before the timeout starts to count. Python functions run in
+the interpreter of the server (boto3 and `cfnresponse` are importable), Node.js functions in the
+`node` of its environment (`cfn-response` is there; the AWS SDK is not).
 """
 
 import io

@@ -1,12 +1,12 @@
 """What EC2 refuses in a launch template, and where a template's data comes from.
 
-At CreateLaunchTemplate and CreateLaunchTemplateVersion: what is wrong whatever the launch adds, that
-is malformed values, contradictions between fields, and the interface limits of the instance type
-when the template names one. The rest waits for the launch (`launches`), as a template may leave the
-type, the subnet or the primary interface to it.
-[S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` images) and the messages
-of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces. [I] EC2 reports
-some of these only at launch; nothing it would launch is refused here.
+At CreateLaunchTemplate and CreateLaunchTemplateVersion: what is wrong whatever the launch adds,
+that is malformed values, contradictions between fields, and the interface limits of the instance
+type when the template names one. The rest waits for the launch (`launches`), as a template may
+leave the type, the subnet or the primary interface to it.
+[S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` images) and the
+messages of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces. [I]
+EC2 reports some of these only at launch; nothing it would launch is refused here.
 """
 
 import base64
@@ -67,9 +67,7 @@ def _check_user_data(user_data: str | None) -> None:
             "InvalidUserData.Malformed", "Invalid BASE64 encoding of user data."
         ) from None
     if len(decoded) > _USER_DATA_BYTES:
-        raise Refusal(
-            "InvalidParameterValue", f"User data is limited to {_USER_DATA_BYTES} bytes"
-        )
+        raise Refusal("InvalidParameterValue", f"User data is limited to {_USER_DATA_BYTES} bytes")
 
 
 @action("ec2", "CreateLaunchTemplate")
@@ -78,7 +76,9 @@ def create_launch_template(call: Call) -> Any:
     check_template(call.params.get("LaunchTemplateData", {}))
     answer = call.moto()
     ec2 = call.backend("ec2")
-    data = ec2.launch_templates[answer.result["LaunchTemplate"]["LaunchTemplateId"]].versions[0].data
+    data = (
+        ec2.launch_templates[answer.result["LaunchTemplate"]["LaunchTemplateId"]].versions[0].data
+    )
     # moto copies the template's own tags into the data that instances are launched with.
     data["TagSpecifications"] = call.params.get("LaunchTemplateData", {}).get(
         "TagSpecifications", []

@@ -1,8 +1,9 @@
 """A launch: an instance type, a subnet and a template's data together, and what EC2 then refuses.
 
 RunInstances and Batch's compute environments both come here.
-[S] Words of `Unsupported` (type not offered in the zone), of groups of another VPC, of unknown types
-and of a subnet without enough addresses. [S] A capacity-block launch needs a reservation target.
+[S] Words of `Unsupported` (type not offered in the zone), of groups of another VPC, of unknown
+types and of a subnet without enough addresses. [S] A capacity-block launch needs a reservation
+target.
 [S] 5 addresses of every subnet are AWS's own; an `efa-only` interface has no address.
 [I] The words for a withdrawn type: EC2's answer to one was not seen.
 """
@@ -124,8 +125,7 @@ def check_offered(region: str, instance_type: str, zone_id: str) -> None:
     names = zone_names(region)
     others = ", ".join(sorted(names[zone] for zone in offering if zone in names))
     remedy = (
-        "Please retry your request by not specifying an Availability Zone or choosing "
-        f"{others}."
+        f"Please retry your request by not specifying an Availability Zone or choosing {others}."
         if others
         else f"No Availability Zone of {region} supports it."
     )

@@ -87,7 +87,8 @@ def _check_version(params: FileSystemParams) -> None:
     if persistent_2 and (version == "2.10" or (version == "2.12" and with_metadata)):
         suffix = " with a metadata configuration" if version == "2.12" else ""
         raise bad_request(
-            f"FileSystemTypeVersion {version} is not supported on PERSISTENT_2 file systems{suffix}."
+            f"FileSystemTypeVersion {version} is not supported on PERSISTENT_2 file systems"
+            f"{suffix}."
         )
 
 

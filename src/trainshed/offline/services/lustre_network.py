@@ -5,12 +5,12 @@ system cannot be created because the default security group in the subnet provid
 security groups do not permit Lustre LNET network traffic on port 988"); for EFA they let all
 traffic to and from themselves, named by group id ("Insufficient security group permissions to
 create an EFA-enabled file system").
-[I] That FSx looks for 988 in both directions, between the file servers themselves, that is from and
-to one of the groups or a range that holds the subnet.
+[I] That FSx looks for 988 in both directions, between the file servers themselves, that is from
+and to one of the groups or a range that holds the subnet.
 """
 
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_network
+from ipaddress import IPv4Network
 from typing import Any
 
 from trainshed.offline.services.actions import Call, Refusal
@@ -77,7 +77,7 @@ def _permits_lnet(rules: Iterable[Any], group_ids: set[str], cidr: str) -> bool:
         _covers_port(rule)
         and (
             rule.source_group.get("GroupId") in group_ids
-            or (rule.cidr_ipv4 and ip_network(cidr).subnet_of(ip_network(rule.cidr_ipv4)))
+            or (rule.cidr_ipv4 and IPv4Network(cidr).subnet_of(IPv4Network(rule.cidr_ipv4)))
         )
         for rule in rules
     )
@@ -86,7 +86,7 @@ def _permits_lnet(rules: Iterable[Any], group_ids: set[str], cidr: str) -> bool:
 def _covers_port(rule: Any) -> bool:
     if rule.ip_protocol == "-1":
         return True
-    return rule.ip_protocol == "tcp" and rule.from_port <= _LNET_PORT <= rule.to_port
+    return bool(rule.ip_protocol == "tcp" and rule.from_port <= _LNET_PORT <= rule.to_port)
 
 
 def _permits_efa(rules: Iterable[Any], group_ids: set[str]) -> bool:

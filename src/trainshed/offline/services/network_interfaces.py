@@ -2,12 +2,11 @@
 
 Certain without the instance type: [S] the interface kinds (`interface`, `efa`, `efa-only`); a
 (card, device) pair is unique; `efa-only` cannot be primary; the primary interface is card 0 device
-0; public addresses are not assigned with several interfaces.
-With the type's DescribeInstanceTypes record: [S] cards, interfaces per card, kinds per card
-(`InterfaceTypes`) and EFA per instance.
-[S] "The associatePublicIPAddress parameter cannot be specified when launching with multiple network
-interfaces." [I] The other messages' exact words, and that CreateLaunchTemplate already refuses what
-no launch could accept.
+0; public addresses are not assigned with several interfaces. With the type's DescribeInstanceTypes
+record: [S] cards, interfaces per card, kinds per card (`InterfaceTypes`) and EFA per instance.
+[S] "The associatePublicIPAddress parameter cannot be specified when launching with multiple
+network interfaces." [I] The other messages' exact words, and that CreateLaunchTemplate already
+refuses what no launch could accept.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -158,9 +157,7 @@ def _check_efa(interface: Interface, record: Record) -> None:
             f"Elastic Fabric Adapter (EFA) interfaces are not supported on instance type '{name}'.",
         )
     card_index, _ = place_of(interface)
-    card = next(
-        card for card in network["NetworkCards"] if card["NetworkCardIndex"] == card_index
-    )
+    card = next(card for card in network["NetworkCards"] if card["NetworkCardIndex"] == card_index)
     # Records from before mid-2026 do not say; then the type's own EfaSupported counts.
     if kind_of(interface) not in card.get("InterfaceTypes", _EFA_KINDS):
         raise Refusal(

@@ -2,8 +2,8 @@
 
 [S] EC2 API reference and user guide "Placement groups": names are unique in the region (500 per
 region); strategy cluster, partition (1 to 7 partitions) or spread; a group is deletable only while
-no instance is in it; a cluster placement group spans one zone and takes only types whose
-`PlacementGroupInfo.SupportedStrategies` has `cluster`.
+no instance and no capacity reservation is in it; a cluster placement group spans one zone and
+takes only types whose `PlacementGroupInfo.SupportedStrategies` has `cluster`.
 [I] The wording of the refusals of a second zone and of an unsupported type.
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
+from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.ec2_tags import Resource, put_tags, select, tags_of
 from trainshed.offline.services.instance_types import require
@@ -26,21 +27,13 @@ _FILTERS = {
 }
 
 
-def _groups(call: Call) -> dict[str, Resource]:
-    return call.state("ec2", "placement_groups", dict)
-
-
-def _members(call: Call) -> dict[str, str]:
-    """Return the name of the placement group of each instance that was launched into one."""
-    return call.state("ec2", "placement_group_members", dict)
-
-
 def _running(call: Call, name: str) -> list[Any]:
     ec2 = call.backend("ec2")
     return [
         instance
         for instance in ec2.all_instances()
-        if _members(call).get(instance.id) == name and instance.state != "terminated"
+        if tables.placement_group_members(call).get(instance.id) == name
+        and instance.state != "terminated"
     ]
 
 
@@ -50,7 +43,7 @@ def find(call: Call, name_or_id_or_arn: str) -> Resource:
     Raises:
         Refusal: there is none.
     """
-    for group in _groups(call).values():
+    for group in tables.placement_groups(call).values():
         if name_or_id_or_arn in (group["GroupName"], group["GroupId"], group["GroupArn"]):
             return group
     raise Refusal(
@@ -61,7 +54,7 @@ def find(call: Call, name_or_id_or_arn: str) -> Resource:
 @action("ec2", "CreatePlacementGroup")
 def create_placement_group(call: Call) -> dict[str, Any]:
     """Create a placement group; the strategy defaults to cluster."""
-    groups = _groups(call)
+    groups = tables.placement_groups(call)
     group_id = f"pg-{mock_random.get_random_hex(17)}"
     name = call.params.get("GroupName", group_id)
     strategy = call.params.get("Strategy", "cluster")
@@ -112,7 +105,7 @@ def describe_placement_groups(call: Call) -> dict[str, Any]:
     """Describe placement groups by name, id or filter."""
     named = [find(call, name) for name in call.params.get("GroupNames", [])]
     by_id = [find(call, group_id) for group_id in call.params.get("GroupIds", [])]
-    groups = named + by_id or list(_groups(call).values())
+    groups = named + by_id or list(tables.placement_groups(call).values())
     return {
         "PlacementGroups": select(
             call,
@@ -126,13 +119,18 @@ def describe_placement_groups(call: Call) -> dict[str, Any]:
 def delete_placement_group(call: Call) -> dict[str, Any]:
     """Delete a placement group by name (or id), when no instance is in it."""
     group = find(call, call.params["GroupName"])
-    if _running(call, group["GroupName"]):
+    reserved = any(
+        reservation.get("PlacementGroupArn") == group["GroupArn"]
+        and reservation["State"] not in ("cancelled", "expired")
+        for reservation in tables.capacity_reservations(call).values()
+    )
+    if reserved or _running(call, group["GroupName"]):
         raise Refusal(
             "InvalidPlacementGroup.InUse",
             f"The placement group {group['GroupName']} is in use and may not be deleted.",
         )
     call.dry_run()
-    del _groups(call)[group["GroupId"]]
+    del tables.placement_groups(call)[group["GroupId"]]
     call.backend("ec2").tags.pop(group["GroupId"], None)
     return {}
 
@@ -156,7 +154,7 @@ def check_launch(call: Call, group: Resource, instance_type: str, zone: str) -> 
             f"The instance type '{instance_type}' is not supported by the "
             f"'{group['Strategy']}' placement strategy.",
         )
-    others = {instance.placement["AvailabilityZone"] for instance in _running(call, group["GroupName"])}
+    others = {instance.placement.zone for instance in _running(call, group["GroupName"])}
     if group["Strategy"] == "cluster" and others - {zone}:
         raise Refusal(
             "InvalidParameterCombination",
@@ -167,4 +165,5 @@ def check_launch(call: Call, group: Resource, instance_type: str, zone: str) -> 
 
 def join(call: Call, group: Resource, instance_ids: list[str]) -> None:
     """Remember that these instances were launched into the placement group."""
-    _members(call).update(dict.fromkeys(instance_ids, group["GroupName"]))
+    name: str = group["GroupName"]
+    tables.placement_group_members(call).update(dict.fromkeys(instance_ids, name))

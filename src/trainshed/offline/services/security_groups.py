@@ -1,10 +1,10 @@
 """What EC2 refuses about security groups, and what moto gets wrong about them.
 
-[S] EC2 API reference and VPC user guide: a rule's identity is its protocol, ports and peer, not its
-description; a group that another group's rule names or that an interface uses cannot be deleted
-(DependencyViolation), nor can a VPC's default group (CannotDelete); a new VPC's default group lets
-its members in and everything out; a rule's peer group is in the same VPC (or a peered one, which
-the embedded AWS does not have).
+[S] EC2 API reference and VPC user guide: a rule's identity is its protocol, ports and peer, not
+its description; a group that another group's rule names or that an interface uses cannot be
+deleted (DependencyViolation), nor can a VPC's default group (CannotDelete); a new VPC's default
+group lets its members in and everything out; a rule's peer group is in the same VPC (or a peered
+one, which the embedded AWS does not have).
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from trainshed.offline.services.interfaces_in_use import interfaces
 
 def correct_moto() -> None:
     """Give rules AWS's identity, and default groups AWS's ingress rule."""
-    SecurityGroupRule.__eq__ = _same_rule  # type: ignore[assignment]
+    SecurityGroupRule.__eq__ = _same_rule  # type: ignore[method-assign]
     if not hasattr(EC2Backend.create_security_group, "trainshed"):
         EC2Backend.create_security_group = _with_default_rules(  # type: ignore[method-assign]
             EC2Backend.create_security_group
@@ -63,17 +63,17 @@ def group_of(call: Call, group_id: str) -> SecurityGroup:
     """
     group: SecurityGroup | None = call.backend("ec2").get_security_group_from_id(group_id)
     if group is None:
-        raise Refusal(
-            "InvalidGroup.NotFound", f"The security group '{group_id}' does not exist"
-        )
+        raise Refusal("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
     return group
 
 
 @action("ec2", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
 def authorize(call: Call) -> Any:
     """Add rules that are new and whose peer groups are in the group's own VPC."""
-    group = group_of(call, call.params["GroupId"]) if "GroupId" in call.params else None
-    for permission in call.params.get("IpPermissions", []) if group else []:
+    if "GroupId" not in call.params:
+        return call.moto()
+    group = group_of(call, call.params["GroupId"])
+    for permission in call.params.get("IpPermissions", []):
         for pair in permission.get("UserIdGroupPairs", []):
             if "GroupId" in pair and group_of(call, pair["GroupId"]).vpc_id != group.vpc_id:
                 raise Refusal(
@@ -137,9 +137,7 @@ def delete_security_group(call: Call) -> Any:
         if other is not group
         for rule in [*other.ingress_rules, *other.egress_rules]
     )
-    used = any(
-        group in interface.group_set for interface in interfaces(call)
-    )
+    used = any(group in interface.group_set for interface in interfaces(call))
     if named or used:
         raise Refusal("DependencyViolation", f"resource {group.id} has a dependent object")
     return call.moto()

@@ -40,7 +40,7 @@ def main() -> None:
     handler_name, result_path = sys.argv[1], Path(sys.argv[2])
     invocation = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_the_server, daemon=True).start()
-    sys.path.insert(0, str(Path.cwd()))
+    sys.path[0] = str(Path.cwd())
     logging.basicConfig(
         stream=sys.stdout, format="[%(levelname)s]\t%(asctime)s\t%(name)s\t%(message)s"
     )

@@ -11,13 +11,15 @@ FAILED = "FAILED"
 def send(
     event: dict[str, Any],
     context: Any,
-    responseStatus: str,  # noqa: N803 - AWS's own argument names, which callers may use
-    responseData: dict[str, Any] | None,  # noqa: N803
-    physicalResourceId: str | None = None,  # noqa: N803
-    noEcho: bool = False,  # noqa: N803
+    responseStatus: str,
+    responseData: dict[str, Any] | None,
+    physicalResourceId: str | None = None,
+    noEcho: bool = False,
     reason: str | None = None,
 ) -> None:
     """Tell CloudFormation how a custom resource's request ended.
+
+    The names of the arguments are AWS's own, as callers may use them.
 
     Args:
         event: the request.
@@ -31,7 +33,8 @@ def send(
     body = json.dumps(
         {
             "Status": responseStatus,
-            "Reason": reason or f"See the details in CloudWatch Log Stream: {context.log_stream_name}",
+            "Reason": reason
+            or f"See the details in CloudWatch Log Stream: {context.log_stream_name}",
             "PhysicalResourceId": physicalResourceId or context.log_stream_name,
             "StackId": event["StackId"],
             "RequestId": event["RequestId"],
