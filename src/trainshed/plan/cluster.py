@@ -140,7 +140,7 @@ def _region(notes: Notes, region: str | None) -> str | None:
     if asked is None:
         notes.problem("region", "is not given, and the environment has none (AWS_REGION)")
     elif asked not in known:
-        near = did_you_mean(asked, known)
+        near = did_you_mean(asked, known) or f" (its regions: {', '.join(known)})"
         notes.problem("region", f"{asked!r} is not a region of the catalogue{near}")
         return None
     return asked
@@ -151,13 +151,13 @@ def _instance(notes: Notes) -> InstanceType | None:
     try:
         instance = catalogue.lookup(asked.type)
     except UnknownName as error:
-        notes.problem("instance.type", str(error))
+        notes.problem("instance.type", f"{error} (all: trainshed catalogue list)")
         return None
     if asked.nodes.max > 1 and not instance.efa_interfaces_max:
         notes.problem(
             "instance.type",
             f"{instance.name} has no EFA, which a cluster of {asked.nodes.max} nodes needs; set "
-            "nodes.max to 1 or take a type with EFA",
+            f"nodes.max to 1, or take a type with EFA, for instance {_with_efa_like(instance)}",
         )
     lifecycle = instance.lifecycle
     if instance.withdrawn:
@@ -168,6 +168,15 @@ def _instance(notes: Notes) -> InstanceType | None:
             f"use {lifecycle.replacement}",
         )
     return instance
+
+
+def _with_efa_like(instance: InstanceType) -> str:
+    """Name a type with EFA: of the same family, else of the same maker's accelerators."""
+    types = [catalogue.lookup(name) for name in catalogue.all_types()]
+    sold = [entry for entry in types if entry.efa_interfaces_max and not entry.withdrawn]
+    kin = [entry for entry in sold if entry.accelerator.family is instance.accelerator.family]
+    family = [entry for entry in kin if entry.family == instance.family]
+    return (family or kin or sold)[0].name
 
 
 def _check_task_slot(

@@ -1,12 +1,13 @@
 """Several clusters in one app: what they share, and whether they agree on it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.image import RepositoryPlan
 from trainshed.plan.network import NetworkPlan
+from trainshed.plan.sharing import conflicts, duplicate_names
 from trainshed.plan.storage import LustrePlan
 from trainshed.spec import ClusterSpec, Problem, SpecError, read_spec
 
@@ -86,44 +87,13 @@ def plan_fleet(
     """
     clusters: list[ClusterPlan] = []
     problems: list[Problem] = []
+    specs = tuple(specs)
     for spec in specs:
         try:
             clusters.append(make_plan(spec, account=account, region=region))
         except SpecError as error:
             problems += error.problems
-    problems += _conflicts(clusters)
+    problems += (*duplicate_names(specs), *conflicts(clusters))
     if problems:
         raise SpecError(problems)
     return Fleet(clusters=tuple(clusters))
-
-
-def _conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
-    """Find what two clusters want of one stack and cannot both have."""
-    owners: dict[str, tuple[str, ClusterPlan, object]] = {}
-    for cluster in clusters:
-        for path, stack_name, wanted in _stacks(cluster):
-            kind, first, theirs = owners.setdefault(stack_name, (path, cluster, wanted))
-            if first is cluster and kind == path:
-                continue
-            if kind != path or path == "name":
-                message = f"the stack {stack_name} is also that of {first.spec.name}"
-            elif wanted != theirs:
-                message = f"differs from {first.spec.name}, which shares the stack {stack_name}"
-            else:
-                continue
-            yield Problem(
-                where=cluster.spec.where,
-                path=tuple(path.split(".")),
-                message=f"{message} ({first.spec.where.file})",
-            )
-
-
-def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, object]]:
-    """Name each stack of a cluster: the field it comes from, its name, what must agree."""
-    place = (cluster.account, cluster.region)
-    yield "name", cluster.spec.name, None
-    network = replace(cluster.network, subnets=(), endpoint_services=())
-    yield "network", network.stack_name, (place, network)
-    if cluster.lustre:
-        yield "storage.lustre", cluster.lustre.stack_name, (place, cluster.lustre)
-    yield "image", cluster.repository.stack_name, (place, cluster.repository)

@@ -10,6 +10,12 @@ from trainshed.spec import Endpoint, NetworkSpec
 
 _DEFAULT_CIDR = IPv4Network("10.20.0.0/16")
 _PREFIXES = range(16, 23)
+# RFC 1918 and RFC 6598, the ranges that the VPC guide recommends.
+_PRIVATE = tuple(
+    IPv4Network(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
+# Each zone has an eighth of the VPC.
+_ZONE_BITS = 3
 # AWS keeps the first four addresses of a subnet and the last one.
 _AWS_RESERVED = 5
 # An interface endpoint takes one address for each service name behind it.
@@ -35,6 +41,11 @@ class SubnetPlan:
     zone: Zone
     private_cidr: IPv4Network
     public_cidr: IPv4Network
+
+    @property
+    def usable_addresses(self) -> int:
+        """Private addresses that AWS does not keep for itself."""
+        return self.private_cidr.num_addresses - _AWS_RESERVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +102,11 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
             default_security_group_id=asked.default_security_group,
         )
     cidr = asked.cidr or _DEFAULT_CIDR
-    if cidr.prefixlen not in _PREFIXES or not cidr.is_private:
+    if (near := _nearest_range(cidr)) != cidr:
         notes.problem(
             "network.cidr",
-            f"{cidr} is not allowed: a private range from /{_PREFIXES[0]} to /{_PREFIXES[-1]}, "
-            f"for instance {_DEFAULT_CIDR}",
+            f"{cidr} is not allowed; did you mean {near}? (allowed: a private range from "
+            f"/{_PREFIXES[0]} to /{_PREFIXES[-1]})",
         )
         zone = None
     services = (service for endpoint in asked.endpoints for service in ENDPOINT_SERVICES[endpoint])
@@ -108,13 +119,21 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     )
 
 
+def _nearest_range(cidr: IPv4Network) -> IPv4Network:
+    """Return the range itself when it can be a VPC's, else the most similar one that can."""
+    if not any(cidr.subnet_of(private) for private in _PRIVATE):
+        return _DEFAULT_CIDR
+    prefix = min(max(cidr.prefixlen, _PREFIXES[0]), _PREFIXES[-1])
+    return IPv4Network((cidr.network_address, prefix), strict=False)
+
+
 def _subnet(cidr: IPv4Network, zone: Zone) -> SubnetPlan:
     """Give the zone an eighth of the VPC, and an eighth of the last eighth as its public side."""
-    eighths = list(cidr.subnets(prefixlen_diff=3))
+    eighths = list(cidr.subnets(prefixlen_diff=_ZONE_BITS))
     return SubnetPlan(
         zone=zone,
         private_cidr=eighths[zone.index],
-        public_cidr=list(eighths[-1].subnets(prefixlen_diff=3))[zone.index],
+        public_cidr=list(eighths[-1].subnets(prefixlen_diff=_ZONE_BITS))[zone.index],
     )
 
 
@@ -133,12 +152,20 @@ def check_addresses(
     others = len(network.endpoint_services) + storage_interfaces
     needed = nodes * addresses_per_node + others
     for subnet in network.subnets:
-        usable = subnet.private_cidr.num_addresses - _AWS_RESERVED
+        usable = subnet.usable_addresses
         if needed > usable:
             notes.problem(
                 "network.cidr",
                 f"{network.cidr} gives the subnet {subnet.private_cidr} with {usable} usable "
                 f"addresses, but {nodes} nodes x {addresses_per_node} (interfaces with an address, "
-                f"and the job's own) + {others} for endpoints and storage are {needed}; take a "
-                "larger range, fewer nodes, or a profile with efa-only interfaces",
+                f"and the job's own) + {others} for endpoints and storage are {needed}; "
+                f"{larger_range(network.cidr, needed)}",
             )
+
+
+def larger_range(cidr: IPv4Network | None, needed: int) -> str:
+    """Say which range gives a zone the addresses needed, or that none does."""
+    for prefix in reversed(_PREFIXES):
+        if cidr and needed <= 2 ** (32 - prefix - _ZONE_BITS) - _AWS_RESERVED:
+            return f"take {IPv4Network((cidr.network_address, prefix), strict=False)}"
+    return "take fewer nodes, or a profile with efa-only interfaces: no VPC is large enough"

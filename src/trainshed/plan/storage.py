@@ -12,6 +12,7 @@ from trainshed.spec import DeploymentType, LustreSpec, S3Link
 _THROUGHPUTS = (125, 250, 500, 1000)
 _METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
 _STEP_GIB = 2400
+_SMALLEST_GIB = 1200
 # FSx for Lustre user guide, "Working with EFA-enabled file systems": steps by throughput.
 _EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
 
@@ -76,7 +77,7 @@ def plan_lustre(
     _check_metadata_iops(notes, asked, persistent)
     if asked.efa:
         _check_efa(notes, persistent, instance)
-    _check_capacity(notes, asked, throughput)
+    _check_capacity(notes, asked, throughput if asked.efa and persistent else None)
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
@@ -140,16 +141,17 @@ def _check_efa(notes: Notes, persistent: bool, instance: InstanceType | None) ->
         )
 
 
-def _check_capacity(notes: Notes, asked: LustreSpec, throughput: int | None) -> None:
+def _check_capacity(notes: Notes, asked: LustreSpec, efa_throughput: int | None) -> None:
     capacity = asked.capacity_gib
-    step = _EFA_STEP_GIB.get(throughput or 0, _STEP_GIB) if asked.efa else _STEP_GIB
-    if capacity % step == 0 or (capacity == 1200 and not asked.efa):
+    step = _EFA_STEP_GIB.get(efa_throughput or 0, _STEP_GIB)
+    smallest = step if efa_throughput else _SMALLEST_GIB
+    if capacity % step == 0 or capacity == smallest:
         return
-    below = capacity // step * step or (step if asked.efa else 1200)
+    below = capacity // step * step or smallest
     above = (capacity // step + 1) * step
     near = below if capacity - below <= above - capacity else above
-    ladder = f"multiples of {step}" + ("" if asked.efa else ", or 1200")
-    over = f" over EFA at {throughput} MB/s per TiB" if asked.efa else ""
+    ladder = f"multiples of {step}" + ("" if smallest == step else f", or {smallest}")
+    over = f" over EFA at {efa_throughput} MB/s per TiB" if efa_throughput else ""
     notes.problem(
         "storage.lustre.capacity_gib",
         f"{capacity} GiB is not allowed{over}; did you mean {near}? (allowed: {ladder})",

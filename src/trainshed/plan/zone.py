@@ -17,8 +17,8 @@ class Zone:
         name: zone ID (usw2-az4, the same in every account) or zone name (us-west-2d, which each
             account maps for itself).
         is_id: `name` is a zone ID.
-        index: its place among the region's zones, from 0; gives the zone its subnets, so that a
-            zone that joins later does not move another's addresses.
+        index: the number in its ID less one, or the place of its letter: from 0; gives the zone
+            its subnets, so that a zone that joins later does not move another's addresses.
     """
 
     name: str
@@ -49,7 +49,11 @@ def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -
         return None
     if not instance:
         return None
-    offering = tuple(zone for zone in offering if zone in ids)  # local zones have no NAT for us
+    if not (offering := tuple(zone for zone in offering if zone in ids)):
+        notes.problem(
+            "region", f"{instance.name} is offered in local zones of {region} only, without a NAT"
+        )
+        return None
     if asked and asked not in offering:
         notes.problem(
             "zone",
@@ -59,7 +63,7 @@ def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -
     chosen = asked or offering[0]
     reason = "as asked" if asked else f"the first zone of {region} that offers {instance.name}"
     notes.decide("zone", chosen, reason)
-    return Zone(name=chosen, is_id=True, index=ids.index(chosen))
+    return Zone(name=chosen, is_id=True, index=int(chosen.rpartition("-az")[2]) - 1)
 
 
 def _named(notes: Notes, region: str, asked: str) -> Zone | None:

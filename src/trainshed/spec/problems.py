@@ -27,6 +27,11 @@ class Where:
             path = path[:-1]
         return self.lines.get(path)
 
+    def place(self, path: Path) -> str:
+        """Return `file:line` of a value, or `file` where there are no lines."""
+        line = self.line(path)
+        return f"{self.file}:{line}" if line else self.file
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -44,11 +49,9 @@ class Problem:
 
     def __str__(self) -> str:
         """Return `file:line: field: message`."""
-        line = self.where.line(self.path)
-        place = f"{self.where.file}:{line}" if line else self.where.file
         field_name = ".".join(map(str, self.path))
-        return (
-            f"{place}: {field_name}: {self.message}" if field_name else f"{place}: {self.message}"
+        return ": ".join(
+            part for part in (self.where.place(self.path), field_name, self.message) if part
         )
 
 

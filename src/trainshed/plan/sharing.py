@@ -1,0 +1,111 @@
+"""What clusters of one app share, and whether they agree on it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from trainshed.plan.cluster import ClusterPlan
+from trainshed.plan.network import larger_range
+from trainshed.plan.zone import Zone
+from trainshed.spec import ClusterSpec, Problem
+
+
+def duplicate_names(specs: Iterable[ClusterSpec]) -> Iterator[Problem]:
+    """Find clusters that are called what another one is called."""
+    first: dict[str, ClusterSpec] = {}
+    for spec in specs:
+        known = first.setdefault(spec.name, spec)
+        if known is not spec:
+            message = f"{spec.name!r} is the name of another cluster ({_place(known, 'name')})"
+            yield _problem(spec, "name", message)
+
+
+def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """Find what two clusters want of one stack and cannot both have."""
+    yield from _stack_conflicts(clusters)
+    yield from _subnet_conflicts(clusters)
+
+
+def _stack_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    owners: dict[str, tuple[str, ClusterPlan, dict[str, Any]]] = {}
+    for cluster in clusters:
+        for path, stack_name, wanted in _stacks(cluster):
+            kind, first, theirs = owners.setdefault(stack_name, (path, cluster, wanted))
+            there = f"{first.spec.name} ({_place(first.spec, kind)})"
+            if kind != path:
+                message = f"makes a stack called {stack_name}, and so does {kind} of {there}"
+                yield _problem(cluster.spec, path, f"{message}; rename one of them")
+            elif wanted != theirs:
+                message = f"shares the stack {stack_name} with {there}, but differs from it"
+                yield _problem(cluster.spec, path, f"{message}: {_differences(wanted, theirs)}")
+
+
+def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Name each stack of a cluster: the field it comes from, its name, what must agree."""
+    place = {"account": cluster.account, "region": cluster.region}
+    # Two clusters of one name are told by `duplicate_names`.
+    yield "name", cluster.spec.name, {}
+    network = replace(cluster.network, subnets=(), endpoint_services=())
+    yield "network", network.stack_name, place | asdict(network)
+    if cluster.lustre:
+        yield "storage.lustre", cluster.lustre.stack_name, place | asdict(cluster.lustre)
+    yield "image", cluster.repository.stack_name, place | asdict(cluster.repository)
+
+
+def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} is {_shown(mine[name])} here and {_shown(theirs[name])} there"
+        for name in mine
+        if mine[name] != theirs[name]
+    )
+
+
+def _shown(value: Any) -> str:
+    return str(value["name"]) if isinstance(value, dict) else str(value)
+
+
+def _subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """A subnet of a shared network is in one zone, and has addresses for all of its clusters."""
+    users: dict[tuple[str, int], list[ClusterPlan]] = {}
+    for cluster in clusters:
+        if cluster.network.subnets:
+            users.setdefault((cluster.network.stack_name, cluster.zone.index), []).append(cluster)
+    for (stack_name, _), sharers in users.items():
+        first, *others = sharers
+        for cluster in others:
+            if cluster.zone != first.zone:
+                yield _problem(cluster.spec, "zone", _two_names(cluster.zone, first))
+        if others:
+            yield from _crowded(stack_name, sharers)
+
+
+def _two_names(zone: Zone, first: ClusterPlan) -> str:
+    return (
+        f"{zone.name} would get the subnet of {first.zone.name} of {first.spec.name} "
+        f"({_place(first.spec, 'zone')}), which shares the network: name zones in one way, by ID"
+    )
+
+
+def _crowded(stack_name: str, sharers: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    last = sharers[-1]
+    (subnet,) = last.network.subnets
+    services = {name for cluster in sharers for name in cluster.network.endpoint_services}
+    storage = {c.lustre.stack_name: c.lustre.interfaces for c in sharers if c.lustre}
+    needed = sum(c.addresses for c in sharers) + len(services) + sum(storage.values())
+    if needed > subnet.usable_addresses:
+        names = ", ".join(cluster.spec.name for cluster in sharers)
+        yield _problem(
+            last.spec,
+            "network.cidr",
+            f"the clusters that share {stack_name} ({names}) need {needed} addresses in "
+            f"{subnet.private_cidr}, which has {subnet.usable_addresses}; "
+            f"{larger_range(last.network.cidr, needed)}",
+        )
+
+
+def _problem(spec: ClusterSpec, path: str, message: str) -> Problem:
+    return Problem(where=spec.where, path=tuple(path.split(".")), message=message)
+
+
+def _place(spec: ClusterSpec, path: str) -> str:
+    return spec.where.place(tuple(path.split(".")))
