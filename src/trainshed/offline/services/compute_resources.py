@@ -16,14 +16,13 @@ from typing import Any
 
 from trainshed.offline.services import placement_groups
 from trainshed.offline.services.actions import Call, Refusal
-from trainshed.offline.services.instance_types import is_family, record_of
+from trainshed.offline.services.instance_types import is_family, require
 from trainshed.offline.services.launch_templates import TemplateData, template_data
 from trainshed.offline.services.launches import (
     Launch,
     check_groups,
     check_launch,
     subnet_of,
-    unknown_type,
 )
 from trainshed.offline.services.service_roles import instance_profile_exists, role_exists
 from trainshed.offline.services.settings import current
@@ -174,12 +173,9 @@ def _instance_types(resources: Resources) -> list[str]:
     if not names:
         raise refuse("At least one instance type must be provided.")
     for name in names:
-        exact = "." in name
-        if exact and record_of(name) is None:
-            raise refuse(
-                f"Instance type can only be one of those of the region. {unknown_type(name)}"
-            )
-        if not exact and name not in _ANY_TYPE and not is_family(name):
+        if "." in name:
+            require(name)
+        elif name not in _ANY_TYPE and not is_family(name):
             raise refuse(f"Instance type can only be one of those of the region, not {name}.")
     return [name for name in names if "." in name]
 

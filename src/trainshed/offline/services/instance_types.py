@@ -3,7 +3,8 @@
 [S] DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises
 InvalidInstanceType; a type that no place offers has an empty list of offerings.
 [S] Types withdrawn in 2026 (dl1, p3) are in neither list from the day they vanished; their records
-and last zones come from the catalogue. moto's lists give zone names of another account than its
+and last zones come from the catalogue. [I] The words of RunInstances for a withdrawn type: EC2's answer to one was not seen.
+moto's lists give zone names of another account than its
 DescribeAvailabilityZones; here names always follow from zone ids by that one mapping.
 """
 
@@ -44,16 +45,22 @@ def is_family(name: str) -> bool:
     return any(known.partition(".")[0] == name for known in {*INSTANCE_TYPES, *_brought_back()})
 
 
-def require(name: str, code: str = "InvalidParameterValue") -> Record:
+def require(name: str) -> Record:
     """Return the record of a type.
 
     Raises:
-        Refusal: there is no such type, in the words of RunInstances.
+        Refusal: there is no such type; for a withdrawn one with a hint of the embedded AWS.
     """
     record = record_of(name)
-    if record is None:
-        raise Refusal(code, f"Invalid value '{name}' for InstanceType.")
-    return record
+    if record is not None:
+        return record
+    message = f"Invalid value '{name}' for InstanceType."
+    if name in withdrawn_records():
+        message += (
+            f" The EC2 API stopped listing it by {lookup(name).lifecycle.first_missing}; the "
+            "embedded AWS has it only when started as of an earlier day (--as-of)."
+        )
+    raise Refusal("InvalidParameterValue", message)
 
 
 def offering_zone_ids(name: str, region: str) -> tuple[str, ...]:

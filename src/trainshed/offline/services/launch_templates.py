@@ -5,8 +5,10 @@ that is malformed values, contradictions between fields, and the interface limit
 type when the template names one. The rest waits for the launch (`launches`), as a template may
 leave the type, the subnet or the primary interface to it.
 [S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` images) and the
-messages of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces. [I]
-EC2 reports some of these only at launch; nothing it would launch is refused here.
+messages of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces.
+[S] For contradictions EC2 makes the template all the same and tells of them in the `Warning` of its
+answer, which CloudFormation does not show; every launch then fails. Here the creation is refused,
+so that a deployment fails where the mistake is. Nothing that EC2 would launch is refused.
 """
 
 import base64

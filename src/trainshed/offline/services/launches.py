@@ -5,7 +5,6 @@ RunInstances and Batch's compute environments both come here.
 types and of a subnet without enough addresses. [S] A capacity-block launch needs a reservation
 target.
 [S] 5 addresses of every subnet are AWS's own; an `efa-only` interface has no address.
-[I] The words for a withdrawn type: EC2's answer to one was not seen.
 """
 
 from collections.abc import Sequence
@@ -13,9 +12,8 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
-from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.offline.services.actions import Call, Refusal
-from trainshed.offline.services.instance_types import offering_zone_ids, record_of
+from trainshed.offline.services.instance_types import offering_zone_ids, require
 from trainshed.offline.services.interfaces_in_use import interfaces
 from trainshed.offline.services.launch_templates import TemplateData
 from trainshed.offline.services.network_interfaces import (
@@ -52,9 +50,7 @@ def check_launch(call: Call, launch: Launch) -> None:
     Raises:
         Refusal: as EC2 does.
     """
-    record = record_of(launch.instance_type)
-    if record is None:
-        raise Refusal("InvalidParameterValue", unknown_type(launch.instance_type))
+    record = require(launch.instance_type)
     specified = launch.data.get("NetworkInterfaces", [])
     check_interfaces(specified, record)
     check_primary(specified)
@@ -74,17 +70,6 @@ def check_launch(call: Call, launch: Launch) -> None:
         )
     if launch.subnet_id is not None:
         _check_subnet(call, launch, specified)
-
-
-def unknown_type(name: str) -> str:
-    """Return EC2's message for a type that does not exist, with a hint for a withdrawn one."""
-    message = f"Invalid value '{name}' for InstanceType."
-    if name in withdrawn_records():
-        message += (
-            " The EC2 API no longer lists this type; the embedded AWS has it only when started"
-            " as of a day on which it did (--as-of)."
-        )
-    return message
 
 
 def subnet_of(call: Call, subnet_id: str) -> Any:

@@ -2,11 +2,10 @@
 
 Certain without the instance type: [S] the interface kinds (`interface`, `efa`, `efa-only`); a
 (card, device) pair is unique; `efa-only` cannot be primary; the primary interface is card 0 device
-0; public addresses are not assigned with several interfaces. With the type's DescribeInstanceTypes
-record: [S] cards, interfaces per card, kinds per card (`InterfaceTypes`) and EFA per instance.
-[S] "The associatePublicIPAddress parameter cannot be specified when launching with multiple
-network interfaces." [I] The other messages' exact words, and that CreateLaunchTemplate already
-refuses what no launch could accept.
+0; public addresses are not assigned with several interfaces ("The associatePublicIPAddress
+parameter cannot be specified when launching with multiple network interfaces.").
+With the type's DescribeInstanceTypes record: [S] cards, interfaces per card, kinds per card
+(`InterfaceTypes`) and EFA per instance. [I] The other messages' exact words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -15,6 +15,8 @@ from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.interfaces_in_use import interfaces
 
+_PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
+
 
 def correct_moto() -> None:
     """Give rules AWS's identity, and default groups AWS's ingress rule."""
@@ -85,36 +87,33 @@ def authorize(call: Call) -> Any:
 
 
 def _refuse_duplicates(group: SecurityGroup, permission: Any, *, egress: bool) -> None:
-    existing = {_identity(rule) for rule in (group.egress_rules if egress else group.ingress_rules)}
+    protocol = _PROTOCOLS.get(permission["IpProtocol"].lower(), permission["IpProtocol"])
+    ports = permission.get("FromPort"), permission.get("ToPort")
+    if protocol in ("tcp", "udp", "icmp") and None in ports:
+        raise Refusal(
+            "InvalidParameterValue",
+            "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
+        )
     peers = [
         *(entry["CidrIp"] for entry in permission.get("IpRanges", [])),
         *(entry["CidrIpv6"] for entry in permission.get("Ipv6Ranges", [])),
         *(entry["PrefixListId"] for entry in permission.get("PrefixListIds", [])),
         *(pair["GroupId"] for pair in permission.get("UserIdGroupPairs", []) if "GroupId" in pair),
     ]
+    existing = {_identity(rule) for rule in (group.egress_rules if egress else group.ingress_rules)}
     for peer in peers:
-        rule = SecurityGroupRule(
-            group.ec2_backend,
-            permission["IpProtocol"],
-            group.id,
-            permission.get("FromPort"),
-            permission.get("ToPort"),
-            None,
-        )
-        identity = (*_identity(rule)[:2], peer)
+        identity = (protocol, () if protocol == "-1" else ports, peer)
         if identity in existing:
+            words = (
+                "ALL"
+                if protocol == "-1"
+                else f"{protocol.upper()}, from port: {ports[0]}, to port: {ports[1]}"
+            )
             raise Refusal(
                 "InvalidPermission.Duplicate",
-                f'the specified rule "peer: {peer}, {_wording(rule)}, ALLOW" already exists',
+                f'the specified rule "peer: {peer}, {words}, ALLOW" already exists',
             )
         existing.add(identity)
-
-
-def _wording(rule: SecurityGroupRule) -> str:
-    if rule.ip_protocol == "-1":
-        return "ALL"
-    protocol = (rule.ip_protocol or "").upper()
-    return f"{protocol}, from port: {rule.from_port}, to port: {rule.to_port}"
 
 
 @action("ec2", "DeleteSecurityGroup")
