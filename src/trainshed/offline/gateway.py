@@ -38,8 +38,7 @@ class Gateway:
         application: moto's WSGI application.
         settings: what is enabled.
         reset: empties the embedded AWS and seeds it again, as of the given day.
-        resolve_account: moto's answer to whose a key is that is none of ours: one that an
-            assumed role or an IAM user got from it.
+        issuer: finds the account that issued a key to a role or a user, or None.
     """
 
     def __init__(
@@ -48,12 +47,12 @@ class Gateway:
         settings: OfflineSettings,
         *,
         reset: Callable[[date | None], None],
-        resolve_account: Callable[[str], str],
+        issuer: Callable[[str], str | None],
     ) -> None:
         self._application = application
         self._settings = settings
         self._reset = reset
-        self._resolve_account = resolve_account
+        self._issuer = issuer
         self._as_of = settings.as_of
         self._one_reset_at_a_time = Lock()
 
@@ -64,12 +63,13 @@ class Gateway:
             return self._status(start_response)
         if path in (RESET_PATH, "/moto-api/reset") and environ["REQUEST_METHOD"] == "POST":
             return self._start_over(environ, start_response)
+        account = self._settings.accounts[0]
         if found := _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", "")):
             key, region, service = found.groups()
-            account = account_of(key, self._settings.accounts) or self._resolve_account(key)
+            account = account_of(key, self._settings.accounts) or self._issuer(key) or account
             if refusal := self._refusal(account, region, service):
                 return _refuse(environ, start_response, service, *refusal)
-            environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+        environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
         return self._application(environ, start_response)
 
     def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import psutil
@@ -112,12 +113,8 @@ class Project:
         """End the embedded AWS; return what ended, or None when nothing ran."""
         with self._locked():
             running = self.running()
-            if running and (process := running.process()):
-                process.terminate()
-                _, alive = psutil.wait_procs([process], timeout=_PATIENCE_SECONDS)
-                for stubborn in alive:
-                    stubborn.kill()
-                psutil.wait_procs(alive)
+            if running:
+                _end(running)
             self._file.unlink(missing_ok=True)
             return running
 
@@ -157,6 +154,21 @@ class Project:
         with (self.state / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def _end(running: Running) -> None:
+    """Terminate the process, and kill it when it does not listen.
+
+    Not by psutil's wait(), which also waits until the parent, often a slow process 1, has taken
+    notice.
+    """
+    deadline = monotonic() + _PATIENCE_SECONDS
+    if process := running.process():
+        process.terminate()
+    while process := running.process():
+        if monotonic() > deadline:
+            process.kill()
+        sleep(0.02)
 
 
 def port_holder(port: int) -> str | None:

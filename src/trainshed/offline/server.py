@@ -62,7 +62,8 @@ def _announce(**facts: object) -> None:
 
 def _die_with_parent() -> None:
     """Wait for the end of the pipe that the parent holds open, however the parent ends."""
-    sys.stdin.buffer.read()
+    # Not through sys.stdin: its lock would stop the interpreter from shutting down.
+    os.read(0, 1)
     os._exit(0)
 
 
@@ -96,19 +97,14 @@ def _serve(settings: OfflineSettings) -> int:
 
 
 def _lead_here(settings: OfflineSettings, port: int) -> None:
-    """Make every AWS client of this process a client of this server, and moto know the account."""
+    """Make every AWS client of this process a client of this server."""
     os.environ |= {
         "AWS_ENDPOINT_URL": f"http://localhost:{port}",
         "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
         "AWS_SECRET_ACCESS_KEY": "offline",
         "AWS_DEFAULT_REGION": settings.regions[0],
         "MOTO_PORT": str(port),
-        "MOTO_ACCOUNT_ID": settings.accounts[0],
     }
-    import moto.core  # noqa: F401  (reads the default account once)
-
-    # Left in the environment, it would be the account of every request.
-    del os.environ["MOTO_ACCOUNT_ID"]
 
 
 def _listen(port: int) -> list[socket.socket]:

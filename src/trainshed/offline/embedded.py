@@ -1,0 +1,126 @@
+"""An embedded AWS as a test sees it: clients, deployments, a fresh start."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trainshed.offline.environment import applied, variables
+from trainshed.offline.process import Server, reset
+from trainshed.offline.settings import OfflineSettings, access_key
+
+if TYPE_CHECKING:
+    import pytest
+
+    from trainshed.offline.deployment import Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedAws:
+    """A running embedded AWS.
+
+    Attributes:
+        server: its process.
+    """
+
+    server: Server
+
+    @property
+    def endpoint(self) -> str:
+        """The URL for `endpoint_url` and `AWS_ENDPOINT_URL`."""
+        return self.server.endpoint
+
+    @property
+    def settings(self) -> OfflineSettings:
+        """Its accounts and regions, the default ones first."""
+        return self.server.settings
+
+    @property
+    def log(self) -> Path:
+        """The file with its requests and tracebacks."""
+        return self.server.log
+
+    @property
+    def changes(self) -> dict[str, str | None]:
+        """What to set in an environment, and with None what to unset, to be led here."""
+        return variables(
+            self.settings, endpoint=self.endpoint, cdk_home=self.server.log.parent / "cdk"
+        )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's environment, led here: for `subprocess.run(..., env=...)`."""
+        return applied(self.changes, os.environ)
+
+    def lead_here(self, monkeypatch: "pytest.MonkeyPatch") -> None:
+        """Make `boto3.client("ec2")`, as code under test calls it, come here."""
+        for name, value in self.changes.items():
+            if value is None:
+                monkeypatch.delenv(name, raising=False)
+            else:
+                monkeypatch.setenv(name, value)
+
+    def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
+        """Return a boto3 client of an account and region; by default the first ones."""
+        import boto3
+
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint,
+            aws_access_key_id=access_key(account or self.settings.accounts[0]),
+            aws_secret_access_key="offline",
+            region_name=region or self.settings.regions[0],
+        )
+
+    def reset(self, *, as_of: str | None = None) -> None:
+        """Empty every account and seed it again.
+
+        Args:
+            as_of: the day shown from now on, `YYYY-MM-DD`; by default the one of the settings.
+        """
+        reset(self.endpoint, as_of=as_of)
+
+    def deploy(
+        self,
+        template: Mapping[str, Any],
+        *,
+        stack_name: str = "Stack",
+        parameters: Mapping[str, str] | None = None,
+    ) -> "Deployment":
+        """Deploy a template through CloudFormation's API; no bootstrap, no Node.
+
+        Raises:
+            DeploymentFailed: with every resource that failed, and why.
+        """
+        from trainshed.offline.deployment import deploy_template
+
+        return deploy_template(
+            self.client("cloudformation"),
+            template,
+            stack_name=stack_name,
+            parameters=parameters or {},
+        )
+
+    def cdk_deploy(self, assembly: Path, *stacks: str) -> dict[str, "Deployment"]:
+        """Deploy a cloud assembly (`cdk.out`) with the real CDK CLI, bootstrapping if needed.
+
+        Args:
+            assembly: the folder that `app.synth().directory` names.
+            stacks: names of stacks; by default all of the assembly. What they depend on is
+                deployed too.
+
+        Returns:
+            By stack name, those named, or all.
+
+        Raises:
+            DeploymentFailed: with all that the CDK CLI said.
+        """
+        from trainshed.offline.deployment import deploy_assembly
+
+        return deploy_assembly(
+            self.client("cloudformation"),
+            assembly,
+            stacks,
+            environment=self.environment,
+        )

@@ -1,0 +1,149 @@
+"""Running one command against an embedded AWS of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+TRAINSHED = (str(Path(sys.executable).parent / "trainshed"), "offline", "run")
+# Says that it is ready, then waits; what signal arrives decides how it ends.
+WAITER = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(42))
+print(os.environ["AWS_ENDPOINT_URL"], flush=True)
+signal.pause()
+"""
+
+
+Run = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """Start `trainshed offline run -- ARGUMENTS` in a directory of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*TRAINSHED, *arguments],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        # The command too, which outlives a `run` that is killed.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("--", sys.executable, "-c", code)
+
+
+def test_the_command_finds_an_embedded_aws(run: Run) -> None:
+    code = "import boto3; print(boto3.client('sts').get_caller_identity()['Account'])"
+
+    process = run("--account", "210987654321", *python(code))
+    out, err = process.communicate()
+
+    assert (process.returncode, out, err) == (0, "210987654321\n", "")
+
+
+def test_its_exit_code_is_the_commands(run: Run) -> None:
+    process = run(*python("raise SystemExit(7)"))
+    process.communicate()
+
+    assert process.returncode == 7
+
+
+def test_a_command_ended_by_a_signal_gives_128_and_the_signal(run: Run) -> None:
+    process = run(*python("import os; os.kill(os.getpid(), 9)"))
+    process.communicate()
+
+    assert process.returncode == 128 + signal.SIGKILL
+
+
+def test_the_log_stays_when_the_command_failed_only(run: Run, tmp_path: Path) -> None:
+    run(*python("pass")).communicate()
+    assert list(tmp_path.glob(".trainshed/offline/run-*.log")) == []
+
+    run(*python("raise SystemExit(1)")).communicate()
+    assert len(list(tmp_path.glob(".trainshed/offline/run-*.log"))) == 1
+
+
+def test_signals_reach_the_command(run: Run) -> None:
+    process = run(*python(WAITER))
+    assert process.stdout
+    process.stdout.readline()
+
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait() == 42
+
+
+def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
+    process = run(*python(WAITER))
+    assert process.stdout
+    process.stdout.readline()
+    servers = [
+        child
+        for child in psutil.Process(process.pid).children()
+        if "trainshed.offline.server" in child.cmdline()
+    ]
+    assert len(servers) == 1
+
+    process.kill()
+
+    _, alive = psutil.wait_procs(servers, timeout=5)
+    assert alive == []
+
+
+def test_a_server_that_dies_is_told(run: Run) -> None:
+    process = run(
+        *python(
+            "import os, psutil\n"
+            "parent = psutil.Process(os.getppid())\n"
+            "[server] = [c for c in parent.children() if 'trainshed.offline.server' in c.cmdline()]"
+            "\nserver.kill(); psutil.wait_procs([server], timeout=0.5)"
+        )
+    )
+    _, err = process.communicate()
+
+    assert process.returncode == 1
+    assert "the embedded AWS ended (exit code -9) while the command ran" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["--", "no-such-command"], 127, "command not found", id="not-found"),
+        pytest.param(["--", "./plain-file"], 126, "is not executable", id="not-executable"),
+        pytest.param(["npx", "cdk"], 2, "put `--` before the command", id="no-dashes"),
+        pytest.param(["--"], 2, "missing argument", id="no-command"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_one_line(
+    run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "plain-file").write_text("")
+
+    process = run(*arguments)
+    _, err = process.communicate()
+
+    assert process.returncode == code
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert message in err
