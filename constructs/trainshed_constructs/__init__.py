@@ -7,7 +7,11 @@ from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.lustre_file_system import LustreFileSystem
+from trainshed_constructs.lustre_mount import LustreMount
+from trainshed_constructs.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.node_role import NodeRole
+from trainshed_constructs.replacement_guard import ReplacementGuard
 from trainshed_constructs.training_network import TrainingNetwork
 from trainshed_constructs.training_repository import TrainingRepository, grant_pull
 
@@ -19,7 +23,11 @@ __all__ = [
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingNetwork",
+    "LustreFileSystem",
+    "LustreMount",
+    "LustreSecurityGroup",
     "NodeRole",
+    "ReplacementGuard",
     "TrainingNetwork",
     "TrainingRepository",
     "grant_pull",

@@ -1,0 +1,112 @@
+"""Network access between a Lustre file system and its clients."""
+
+from collections.abc import Mapping
+from typing import Required, TypedDict
+
+from aws_cdk import CfnResource, RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+
+class _Ports(TypedDict, total=False):
+    ip_protocol: Required[str]
+    from_port: int
+    to_port: int
+
+
+# FSx for Lustre user guide, "File system access control with Amazon VPC".
+_LUSTRE: Mapping[str, _Ports] = {
+    "Lnet": {"ip_protocol": "tcp", "from_port": 988, "to_port": 988},
+    "Peers": {"ip_protocol": "tcp", "from_port": 1018, "to_port": 1023},
+}
+_EVERYTHING: Mapping[str, _Ports] = {"All": {"ip_protocol": "-1"}}
+_DESCRIPTION = "Lustre"
+
+
+class LustreSecurityGroup(Construct):
+    """Security group of an FSx for Lustre file system, open to one group of clients.
+
+    TCP 988 and 1018 to 1023 between the file system, its clients and itself, in both directions;
+    with EFA all traffic. By group id, never by address: EFA takes no CIDR rules. The rules on the
+    clients' group are here, too, so that group may belong to another stack that knows nothing of
+    storage.
+
+    The group and its rules for itself stay when the stack is deleted, like the file system, which
+    needs them. The rules for clients go: else the clients' group could not be deleted.
+
+    Attributes:
+        security_group: the L2 resource.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_ec2 as ec2
+        from trainshed_constructs import LustreSecurityGroup
+
+        stack = Stack(App(), "Storage")
+        vpc = ec2.Vpc(stack, "Vpc")
+        LustreSecurityGroup(
+            stack, "Access", vpc=vpc, clients=ec2.SecurityGroup(stack, "Nodes", vpc=vpc), efa=False
+        )
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        clients: ec2.ISecurityGroup,
+        efa: bool,
+    ) -> None:
+        """Declare the group and its rules.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            vpc: where the file system is.
+            clients: group of the nodes, in the same VPC.
+            efa: clients use EFA.
+        """
+        super().__init__(scope, construct_id)
+        self.security_group = ec2.SecurityGroup(
+            self,
+            "Group",
+            vpc=vpc,
+            description="FSx for Lustre file system",
+            allow_all_outbound=False,
+        )
+        self.security_group.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        servers, nodes = self.security_group.security_group_id, clients.security_group_id
+        ports = _EVERYTHING if efa else _LUSTRE
+        for rule in self._open("Servers", servers, servers, ports):
+            rule.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        self._open("ServersClients", servers, nodes, ports)
+        self._open("ClientsServers", nodes, servers, ports)
+
+    def _open(
+        self, name: str, group: str, peer: str, ports: Mapping[str, _Ports]
+    ) -> list[CfnResource]:
+        """Let a group take from, and send to, a peer."""
+        # L1, because L2 puts a rule into the stack of the group that it belongs to.
+        rules: list[CfnResource] = []
+        for ports_name, port in ports.items():
+            rules += [
+                ec2.CfnSecurityGroupIngress(
+                    self,
+                    f"{name}From{ports_name}",
+                    group_id=group,
+                    source_security_group_id=peer,
+                    description=_DESCRIPTION,
+                    **port,
+                ),
+                ec2.CfnSecurityGroupEgress(
+                    self,
+                    f"{name}To{ports_name}",
+                    group_id=group,
+                    destination_security_group_id=peer,
+                    description=_DESCRIPTION,
+                    **port,
+                ),
+            ]
+        return rules
