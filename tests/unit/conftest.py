@@ -1,6 +1,54 @@
-"""How Hypothesis runs: the same examples in every run, and no time limit on a busy machine."""
+"""How Hypothesis runs, and cluster files in a folder of the test's own."""
 
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
+from trainshed.plan import ClusterPlan, Fleet, load_fleet
+from trainshed.spec import SpecError
+
+# The same examples in every run, and no time limit on a busy machine.
 settings.register_profile("trainshed", deadline=None, derandomize=True, database=None)
 settings.load_profile("trainshed")
+
+GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[..., list[str]]:
+    """Plan files of these texts together; return the lines of the error, with file names only."""
+
+    def run(*texts: str | bytes) -> list[str]:
+        paths = []
+        for number, text in enumerate(texts):
+            path = tmp_path / f"{'abcdef'[number]}.yaml"
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            paths.append(path)
+        with pytest.raises(SpecError) as caught:
+            load_fleet(paths)
+        return str(caught.value).replace(f"{tmp_path}/", "").split("\n")
+
+    return run
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Callable[..., Fleet]:
+    """Plan files of these texts together."""
+
+    def run(*texts: str) -> Fleet:
+        paths = []
+        for number, text in enumerate(texts):
+            path = tmp_path / f"{'abcdef'[number]}.yaml"
+            path.write_text(text, encoding="utf-8")
+            paths.append(path)
+        return load_fleet(paths)
+
+    return run
+
+
+@pytest.fixture
+def planned(fleet: Callable[..., Fleet]) -> Callable[[str], ClusterPlan]:
+    """Plan one file of this text."""
+    return lambda text: fleet(text).clusters[0]

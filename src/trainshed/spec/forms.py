@@ -28,8 +28,8 @@ def _id(prefix: str, what: str) -> Form:
 
 # CloudFormation's rule for stack names; shorter, because the names of other stacks follow from it.
 CLUSTER_NAME = Form(
-    pattern="^[A-Za-z][A-Za-z0-9-]{1,99}$",
-    words="2 to 100 letters, digits and hyphens, beginning with a letter",
+    pattern="^[A-Za-z](?:-?[A-Za-z0-9]){1,49}$",
+    words="2 to 50 letters and digits, with single hyphens between them, beginning with a letter",
     example="TrainCluster",
 )
 SHARE_NAME = Form(

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
-from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
@@ -48,10 +47,10 @@ def message_of(detail: ErrorDetails) -> str:
             return "is empty; give it a value, or leave the key out for its default"
         case "enum" | "literal_error":
             allowed = context["expected"].replace("'", "").replace(" or ", ", ")
-            near = did_you_mean(str(detail["input"]), tuple(allowed.split(", ")))
+            near = did_you_mean(_text(detail["input"]), tuple(allowed.split(", ")))
             return f"{value} is not allowed{near} (allowed: {allowed})"
         case "union_tag_not_found":
-            near = did_you_mean(str(detail["input"]), ("on-demand", "spot"))
+            near = did_you_mean(_text(detail["input"]), ("on-demand", "spot"))
             return (
                 f"{value} is not allowed{near} (allowed: on-demand, {{reservation: cr-...}}, "
                 "{capacity_block: cr-...})"
@@ -99,6 +98,10 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _unlike_its_form(value: str, pattern: str) -> str:
     form = FORMS[pattern]
     slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
@@ -132,6 +135,6 @@ def _fields_of(loc: tuple[str | int, ...]) -> Iterator[str]:
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    elif get_origin(annotation) is not None or isinstance(annotation, UnionType | Union):
+    elif get_origin(annotation) is not None:
         for part in get_args(annotation):
             yield from _models_in(part)

@@ -23,7 +23,7 @@ from trainshed.spec.problems import Where
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
 # Pydantic would take `true` for 1, and "yes" for true.
-Whole = Annotated[int, Strict(), Field(le=2**31 - 1)]
+Whole = Annotated[int, Strict()]
 Flag = Annotated[bool, Strict()]
 
 
@@ -174,7 +174,7 @@ class LustreSpec(_Model):
     """Clusters that name the same file system share it; default: from the cluster's name."""
     deployment: DeploymentType = DeploymentType.PERSISTENT_2
     """scratch-2 or persistent-2."""
-    capacity_gib: Whole = Field(default=1200, ge=1200)
+    capacity_gib: Whole = Field(default=1200, ge=1200, le=2**31 - 1)
     """Storage in GiB: 1200, 2400, then steps of 2400; larger steps with efa."""
     throughput: Whole | None = None
     """MB/s per TiB of a persistent-2 file system: 125, 250, 500 or 1000; default 250."""
@@ -267,4 +267,4 @@ class ClusterSpec(_Model):
         """The name as shared things carry it by default: TrainCluster gives `train`."""
         stem = re.sub(r"-?[Cc]luster$", "", self.name)
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem if len(stem) > 1 else self.name)
-        return re.sub("-+", "-", words).lower()[:32].strip("-")
+        return words.lower()[:32].strip("-")

@@ -1,0 +1,166 @@
+"""YAML to values and lines, and every text that is no cluster."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trainshed.plan import ClusterPlan
+from trainshed.spec import read_spec
+from trainshed.spec.document import parse_document
+
+GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+Told = Callable[..., list[str]]
+Planned = Callable[[str], ClusterPlan]
+EMPTY = "a.yaml: is empty; a cluster needs at least `name` and `instance: {type: ...}`"
+BILLION = "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9) if before else 'x, x, x'}]\n"
+    for before, name in zip(["", *"abcdefghijk"], "abcdefghijkl", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("", EMPTY, id="empty"),
+        pytest.param("# nothing\n", EMPTY, id="comment"),
+        pytest.param("null\n", EMPTY, id="null"),
+        pytest.param("- a\n", "a.yaml:1: holds a list; a cluster is a mapping", id="list"),
+        pytest.param("train", "a.yaml:1: holds 'train'; a cluster is a mapping", id="text"),
+        pytest.param(
+            "name: A\n\tregion: x\n", "a.yaml:2: invalid YAML: a tab; indent with", id="tab"
+        ),
+        pytest.param("name: [a\n", "a.yaml:2: invalid YAML: expected ',' or ']'", id="unclosed"),
+        pytest.param(
+            GOOD + "region: us-east-1\n",
+            "a.yaml:4: the key 'region' is on line 2 too",
+            id="duplicate-key",
+        ),
+        pytest.param(
+            GOOD + "job: {attempts: 1, attempts: 2}\n",
+            "a.yaml:4: the key 'attempts' is on line 4 too",
+            id="duplicate-nested-key",
+        ),
+        pytest.param(
+            GOOD + "---\nname: B\n", "a.yaml:4: invalid YAML: a second document", id="two-documents"
+        ),
+        pytest.param("name: a\0b\n", "a.yaml: invalid YAML: unacceptable character", id="nul"),
+        pytest.param(
+            GOOD + "network: *shared\n", "a.yaml:4: invalid YAML: found undefined alias", id="alias"
+        ),
+        pytest.param(GOOD + "owner: !secret x\n", "a.yaml:4: the tag !secret is not", id="tag"),
+        pytest.param(
+            GOOD + "owner: !!python/object/apply:os.getcwd []\n", "a.yaml:4: the tag", id="python"
+        ),
+        pytest.param(GOOD + "owner: !!binary aGk=\n", "a.yaml:4: the tag tag:yaml", id="binary"),
+        pytest.param(GOOD + "network: !!set {a}\n", "a.yaml:4: the tag tag:yaml", id="set"),
+        pytest.param(GOOD + "? [a, b]\n: 1\n", "a.yaml:4: a key must be text", id="list-as-key"),
+        pytest.param(
+            GOOD + "network: &a {name: *a}\n", "a.yaml:4: an anchor holds itself", id="itself"
+        ),
+        pytest.param(GOOD + "network: {<<: 5}\n", "a.yaml:4: `<<` takes an anchored", id="merge"),
+        pytest.param(GOOD + f"network: {'[' * 3000}", "a.yaml: is nested too deeply", id="deep"),
+        pytest.param(BILLION + GOOD, "stands for more than 10000 values", id="billion-laughs"),
+        pytest.param(
+            GOOD + f"job: {{attempts: {'9' * 5000}}}\n", "a.yaml:4: the number is too", id="digits"
+        ),
+        pytest.param(
+            GOOD + f"job: {{attempts: 0x{'f' * 5000}}}\n", "a.yaml:4: the number is", id="hex"
+        ),
+        pytest.param(
+            GOOD.encode("utf-16"), "a.yaml: cannot be read: not UTF-8 text", id="not-utf-8"
+        ),
+        pytest.param("%YAML 3.0\n---\n" + GOOD, "a.yaml:1: invalid YAML", id="yaml-3"),
+    ],
+)
+def test_a_text_that_is_no_cluster_is_told_in_one_line(
+    told: Told, text: str | bytes, line: str
+) -> None:
+    (message,) = told(text)
+
+    assert line in message
+
+
+def test_a_text_that_grows_without_bound_is_refused_at_once(told: Told) -> None:
+    began = time.monotonic()
+
+    told(BILLION)
+
+    assert time.monotonic() - began < 5
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    reading = read_spec(tmp_path / "no.yaml", shown_as="no.yaml")
+
+    assert [str(problem) for problem in reading.problems] == [
+        "no.yaml: cannot be read: no such file or directory"
+    ]
+
+
+def test_a_directory_is_told(tmp_path: Path) -> None:
+    reading = read_spec(tmp_path, shown_as="clusters")
+
+    assert [str(problem) for problem in reading.problems] == [
+        "clusters: cannot be read: is a directory"
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_read_permission_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    path.chmod(0)
+
+    reading = read_spec(path, shown_as="c.yaml")
+
+    assert [str(problem) for problem in reading.problems] == [
+        "c.yaml: cannot be read: permission denied"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\ufeff" + GOOD, id="byte-order-mark"),
+        pytest.param(GOOD.replace("\n", "\r\n"), id="crlf"),
+        pytest.param("%YAML 1.1\n---\n" + GOOD, id="yaml-1.1"),
+        pytest.param("---\n" + GOOD + "...\n", id="document-marks"),
+        pytest.param(
+            '{"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}, "region": "us-west-2"}',
+            id="json",
+        ),
+    ],
+)
+def test_other_ways_to_write_a_cluster_are_read(planned: Planned, text: str) -> None:
+    assert planned(text).spec.name == "Cluster1"
+
+
+def test_dates_and_numbers_in_text_fields_stay_as_they_are_written(planned: Planned) -> None:
+    assert planned(GOOD + "owner: 2026-01-31\n").spec.owner == "2026-01-31"
+
+
+def test_anchors_and_merge_keys_work_and_own_keys_win(planned: Planned) -> None:
+    spec = planned(
+        "name: Cluster1\n"
+        "region: us-west-2\n"
+        "instance: &node\n  type: trn1.32xlarge\n  root_gib: 300\n"
+        "job:\n  environment: &first {A: one, B: one}\n"
+    ).spec
+    merged = parse_document(
+        "base: &base {type: a, root_gib: 300}\n"
+        "other: &other {type: b, ami: x}\n"
+        "instance:\n  root_gib: 500\n  <<: [*base, *other]\n"
+    )
+
+    assert spec.instance.root_gib == 300
+    assert isinstance(merged.value, dict)
+    assert merged.value["instance"] == {"type": "a", "root_gib": 500, "ami": "x"}
+
+
+def test_a_merged_value_stands_on_the_line_of_its_anchor() -> None:
+    document = parse_document("base: &b\n  type: a\n  ami: x\ninstance:\n  <<: *b\n  type: c\n")
+
+    assert document.lines["instance", "ami"] == 3
+    assert document.lines["instance", "type"] == 6

@@ -1,0 +1,298 @@
+"""Values of the wrong form: one line each, with field, value, what is allowed, what is near."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainshed.plan import ClusterPlan
+from trainshed.spec import ClusterSpec, InstanceSpec
+from trainshed.spec.forms import CLUSTER_NAME, FORMS, REPOSITORY, SHARE_NAME, Form
+
+GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+Told = Callable[..., list[str]]
+
+# What is added to GOOD, on its fourth line, and what is said of it after `a.yaml:4: `.
+WRONG = {
+    "unknown key": (
+        "storag: {}",
+        "storag: unknown key; did you mean storage? (allowed: name, account, region, zone, owner, "
+        "orchestrator, instance, capacity, network, storage, image, job)",
+    ),
+    "unknown nested key": (
+        "job: {attempt: 1}",
+        "job.attempt: unknown key; did you mean attempts? (allowed: shared_memory_gib, "
+        "environment, attempts, timeout_hours)",
+    ),
+    "number as a key": (
+        "1: 2",
+        "1: unknown key (allowed: name, account, region, zone, owner, orchestrator, instance, "
+        "capacity, network, storage, image, job)",
+    ),
+    "nothing for a mapping": (
+        "network:",
+        "network: is empty; give it a value, or leave the key out for its default",
+    ),
+    "nothing for a text": (
+        "owner: ~",
+        "owner: is empty; give it a value, or leave the key out for its default",
+    ),
+    "text for a mapping": (
+        "image: train",
+        "image: 'train' is not a mapping (its fields: repository, tag)",
+    ),
+    "list for a mapping": (
+        "storage: [lustre]",
+        "storage: a list is not a mapping (its fields: lustre)",
+    ),
+    "number for a text": ("zone: 4", "zone: 4 is not text: put it in quotes"),
+    "version for a text": (
+        "image: {tag: 2.9}",
+        "image.tag: 2.9 is not text: put it in quotes",
+    ),
+    "true for a text": ("owner: true", "owner: true is not text: put it in quotes"),
+    "mapping for a text": ("owner: {a: b}", "owner: a mapping is not text"),
+    "text for a number": (
+        "job: {attempts: '3'}",
+        "job.attempts: '3' is not a whole number",
+    ),
+    "true for a number": ("job: {attempts: true}", "job.attempts: true is not a whole number"),
+    "fraction": (
+        "job: {timeout_hours: 1.5}",
+        "job.timeout_hours: 1.5 is not a whole number",
+    ),
+    "infinity": (
+        "job: {timeout_hours: .inf}",
+        "job.timeout_hours: inf is not a whole number",
+    ),
+    "text for true": (
+        "storage: {lustre: {efa: yes}}",
+        "storage.lustre.efa: 'yes' is neither true nor false",
+    ),
+    "text for a list": (
+        "network: {endpoints: ecr}",
+        "network.endpoints: 'ecr' is not a list; write it as [ecr]",
+    ),
+    "list for a map": (
+        "job: {environment: [A=1]}",
+        "job.environment: a list is not a mapping; write it as {NAME: value}",
+    ),
+    "number in the environment": (
+        "job: {environment: {A: 1}}",
+        "job.environment.A: 1 is not text: put it in quotes",
+    ),
+    "entry of a list": (
+        "network: {endpoints: [ecs, ecrr]}",
+        "network.endpoints.1: 'ecrr' is not allowed; did you mean ecr? (allowed: batch, ecr, ecs, "
+        "logs, ssm)",
+    ),
+    "choice": (
+        "storage: {lustre: {deployment: scratch2}}",
+        "storage.lustre.deployment: 'scratch2' is not allowed; did you mean scratch-2? (allowed: "
+        "scratch-2, persistent-2)",
+    ),
+    "too small": (
+        "job: {attempts: 0}",
+        "job.attempts: 0 is not allowed; the smallest allowed is 1",
+    ),
+    "too large": (
+        "job: {attempts: 11}",
+        "job.attempts: 11 is not allowed; the largest allowed is 10",
+    ),
+    "account without quotes": (
+        "account: 123456789012",
+        "account: 123456789012 is not text: put it in quotes",
+    ),
+    "account too short": (
+        "account: '12345'",
+        "account: '12345' is not allowed; for instance \"123456789012\" (allowed: an AWS account, "
+        "12 digits in quotes)",
+    ),
+    "id": (
+        "capacity: {reservation: cr-1}",
+        "capacity.reservation: 'cr-1' is not allowed; for instance cr-0123456789abcdef0 (allowed: "
+        "the id of a capacity reservation or block, cr- and 8 to 17 hexadecimal digits)",
+    ),
+    "mount": (
+        "storage: {lustre: {mount: fsx}}",
+        "storage.lustre.mount: 'fsx' is not allowed; did you mean /fsx? (allowed: an absolute path "
+        "of letters, digits and . _ -)",
+    ),
+    "bucket as a url": (
+        "storage: {lustre: {s3: {bucket: 's3://my-data'}}}",
+        "storage.lustre.s3.bucket: 's3://my-data' is not allowed; did you mean my-data? (allowed: "
+        "the name of a bucket, 3 to 63 lower-case letters, digits, dots and hyphens)",
+    ),
+    "repository": (
+        "image: {repository: Train}",
+        "image.repository: 'Train' is not allowed; did you mean train? (allowed: 2 to 100 "
+        "lower-case letters and digits, with single . _ / - between them, beginning with a letter)",
+    ),
+    "owner": (
+        "owner: R&D",
+        "owner: 'R&D' is not allowed; did you mean R-D? (allowed: letters, digits, spaces and "
+        "_ . : / = + - @)",
+    ),
+    "long owner": (
+        f"owner: {'x' * 300}",
+        f"owner: '{'x' * 59}... is too long; at most 256 characters",
+    ),
+    "capacity": (
+        "capacity: ondemand",
+        "capacity: 'ondemand' is not allowed; did you mean on-demand? (allowed: on-demand, "
+        "{reservation: cr-...}, {capacity_block: cr-...})",
+    ),
+    "capacity as a list": (
+        "capacity: [spot]",
+        "capacity: a list is not allowed (allowed: on-demand, {reservation: cr-...}, "
+        "{capacity_block: cr-...})",
+    ),
+    "capacity of an unknown kind": (
+        "capacity: {block: cr-01234567}",
+        "capacity: a mapping is not allowed (allowed: on-demand, {reservation: cr-...}, "
+        "{capacity_block: cr-...})",
+    ),
+    "two kinds of capacity": (
+        "capacity: {capacity_block: cr-01234567, reservation: cr-01234567}",
+        "capacity.reservation: unknown key (allowed: capacity_block)",
+    ),
+    "unknown key of a reservation": (
+        "capacity: {reservation: cr-01234567, group: x}",
+        "capacity.group: unknown key; did you mean placement_group? (allowed: reservation, "
+        "placement_group)",
+    ),
+    "no CIDR": (
+        "network: {cidr: 10.0.0.0/33}",
+        "network.cidr: '10.0.0.0/33' is not an IPv4 range; for instance 10.20.0.0/16",
+    ),
+    "CIDR with host bits": (
+        "network: {cidr: 10.0.0.1/16}",
+        "network.cidr: '10.0.0.1/16' is not an IPv4 range; did you mean 10.0.0.0/16?",
+    ),
+    "IPv6": (
+        "network: {cidr: 'fd00::/16'}",
+        "network.cidr: 'fd00::/16' is not an IPv4 range; for instance 10.20.0.0/16",
+    ),
+    "VPC without subnet": (
+        "network: {vpc: vpc-01234567}",
+        "network: vpc and subnet go together: give both, or neither for a new VPC",
+    ),
+}
+
+
+@pytest.mark.parametrize(("added", "line"), WRONG.values(), ids=WRONG)
+def test_a_wrong_value_is_told_in_one_line(told: Told, added: str, line: str) -> None:
+    assert told(f"{GOOD}{added}\n") == [f"a.yaml:4: {line}"]
+
+
+def test_a_missing_field_is_told_where_it_should_be(told: Told) -> None:
+    lines = told("name: Cluster1\nregion: us-west-2\ninstance:\n  root_gib: 100\n")
+
+    assert lines == ["a.yaml:3: instance.type: is required"]
+
+
+def test_everything_required_is_told_of_a_file_without_it(told: Told) -> None:
+    assert told("region: us-west-2\n") == [
+        "a.yaml:1: name: is required",
+        "a.yaml:1: instance: is required",
+    ]
+
+
+def test_the_order_of_min_and_max_is_told(told: Told) -> None:
+    lines = told(GOOD.replace("}", ", nodes: {min: 5, max: 2}}"))
+
+    assert lines == ["a.yaml:3: instance.nodes: min is 5, more than max, which is 2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("my cluster", "did you mean my-cluster?"),
+        ("1st", "for instance TrainCluster"),
+        ("A" * 10_000, "for instance TrainCluster"),
+    ],
+)
+def test_a_bad_name_is_told_in_words_and_never_longer_than_a_line(
+    told: Told, name: str, near: str
+) -> None:
+    (line,) = told(GOOD.replace("Cluster1", name))
+
+    assert near in line
+    assert line.endswith(
+        "(allowed: 2 to 50 letters and digits, with single hyphens between them, beginning with "
+        "a letter)"
+    )
+    assert len(line) < 250
+
+
+def test_two_problems_of_form_are_both_told(told: Told) -> None:
+    lines = told(GOOD + "job: {attempts: 0}\nstorag: {}\n")
+
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["a.yaml:4", "job.attempts"],
+        ["a.yaml:5", "storag"],
+    ]
+
+
+def test_a_problem_of_form_does_not_hide_one_of_planning(told: Told) -> None:
+    lines = told(GOOD.replace("trn1.32xlarge", "trn9.32xlarge") + "job: {attempts: 0}\n")
+
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["a.yaml:4", "job.attempts"],
+        ["a.yaml:3", "instance.type"],
+    ]
+
+
+def test_problems_of_two_files_are_all_told(told: Told) -> None:
+    lines = told(GOOD + "job: {attempts: 0}\n", GOOD.replace("Cluster1", "2"))
+
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["a.yaml:4", "job.attempts"],
+        ["b.yaml:1", "name"],
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.example)
+def test_every_example_has_the_form_it_stands_for(form: Form) -> None:
+    assert re.fullmatch(form.pattern, form.example.strip('"'))
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("TrainCluster", "train"),
+        ("Dl1Cluster", "dl1"),
+        ("my-cluster", "my"),
+        ("Cluster", "cluster"),
+        ("XCluster", "xcluster"),
+        ("BigModelCluster", "big-model"),
+        ("A-Cluster", "a-cluster"),
+    ],
+)
+def test_shared_things_are_called_after_the_cluster(name: str, short: str) -> None:
+    spec = ClusterSpec(name=name, instance=InstanceSpec(type="trn1.32xlarge"))
+
+    assert spec.short_name == short
+
+
+@given(st.from_regex(CLUSTER_NAME.pattern, fullmatch=True))
+def test_every_name_gives_shared_things_a_valid_name(name: str) -> None:
+    short = ClusterSpec(name=name, instance=InstanceSpec(type="trn1.32xlarge")).short_name
+
+    assert re.fullmatch(SHARE_NAME.pattern, short)
+    assert re.fullmatch(REPOSITORY.pattern, short)
+
+
+def test_the_same_fields_work_from_python() -> None:
+    spec = ClusterSpec.model_validate(
+        {"name": "Cluster1", "instance": {"type": "trn1.32xlarge", "nodes": {"max": 4}}}
+    )
+
+    assert str(spec.where.file) == "ClusterSpec('Cluster1')"
+    assert spec.instance.nodes.max == 4
+
+
+def test_a_plan_keeps_what_was_asked(planned: Callable[[str], ClusterPlan]) -> None:
+    assert planned(GOOD + "job: {attempts: 5}\n").spec.job.attempts == 5
