@@ -115,13 +115,11 @@ class Reading(BaseResponse):
 
     def get_template(self) -> ActionResult:
         """GetTemplate: Original and Processed are the same, as there are no transforms."""
-        if name := self._get_param("ChangeSetName"):
-            deployment = self._change_set().deployment
-        else:
-            stack = self._stack()
-            deployment = stack.deployment
+        in_change_set = self._get_param("ChangeSetName")
+        deployment = (self._change_set() if in_change_set else self._stack()).deployment
         if deployment is None:
-            raise ValidationError(f"Template for {name or stack.name} is not available")
+            # A stack in review has none, and the CDK CLI asks for it.
+            return ActionResult({"StagesAvailable": []})
         body = deployment.template.body
         return ActionResult({"TemplateBody": body, "StagesAvailable": ["Original", "Processed"]})
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -29,8 +29,8 @@ class Event:
     status: str
     reason: str | None
     token: str | None
+    timestamp: datetime
     event_id: str = field(default_factory=lambda: str(uuid4()))
-    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +152,10 @@ class Stack:
         """Add an event about a resource, or about the stack itself, whose status it becomes."""
         if resource is None:
             self.status, self.reason = status, reason
+        now = datetime.now(UTC)
+        if self.events:
+            # JavaScript's clocks, the CDK CLI's among them, tell events apart by the millisecond.
+            now = max(now, self.events[-1].timestamp + timedelta(milliseconds=1))
         self.events.append(
             Event(
                 logical_id=resource.logical_id if resource else self.name,
@@ -160,6 +164,7 @@ class Stack:
                 status=status,
                 reason=reason,
                 token=self.token,
+                timestamp=now,
             )
         )
 

@@ -41,8 +41,9 @@ _UPDATABLE: Final = frozenset(
         "UPDATE_ROLLBACK_COMPLETE",
     }
 )
+# Refused, so that nobody believes in them. ImportExistingResources is not: `cdk bootstrap` sets
+# it always, and a resource that exists already fails to be created, in so many words.
 _UNSUPPORTED: Final = (
-    "ImportExistingResources",
     "NotificationARNs",
     "ResourcesToImport",
     "StackPolicyBody",
