@@ -1,0 +1,328 @@
+"""EfaLaunchTemplate in a template."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Match, Template
+
+from trainshed import catalogue
+from trainshed.interfaces import (
+    InterfaceKind,
+    InterfaceProfile,
+    NetworkInterface,
+    plan_interfaces,
+)
+from trainshed.plan.capacity import CapacityKind, CapacityPlan
+from trainshed_constructs import ConstructError, EfaLaunchTemplate
+
+ON_DEMAND = CapacityPlan(kind=CapacityKind.ON_DEMAND)
+RESERVATION = "cr-0123456789abcdef0"
+PEERS, OTHERS = "sg-00000000000000001", "sg-00000000000000002"
+
+Slot = tuple[int, int, str]
+
+
+def group(scope: cdk.Stack, group_id: str) -> ec2.ISecurityGroup:
+    return ec2.SecurityGroup.from_security_group_id(scope, group_id, group_id)
+
+
+def row(card: int, device: int, kind: InterfaceKind = InterfaceKind.EFA) -> NetworkInterface:
+    return NetworkInterface(card=card, device=device, kind=kind, reason="a test")
+
+
+def slots(rows: Sequence[NetworkInterface]) -> tuple[Slot, ...]:
+    return tuple((row.card, row.device, row.kind.value) for row in rows)
+
+
+def build(scope: cdk.Stack, **changes: Any) -> EfaLaunchTemplate:
+    given = {
+        "interfaces": [row(0, 0), row(1, 1, InterfaceKind.EFA_ONLY)],
+        "root_gib": 200,
+        "capacity": ON_DEMAND,
+        **changes,
+    }
+    if "security_groups" not in given:
+        given["security_groups"] = [group(scope, PEERS)]
+    return EfaLaunchTemplate(scope, "Node", **given)
+
+
+def data(**changes: Any) -> dict[str, Any]:
+    """The LaunchTemplateData of a template built with changes."""
+    stack = cdk.Stack()
+    build(stack, **changes)
+    [found] = Template.from_stack(stack).find_resources("AWS::EC2::LaunchTemplate").values()
+    properties: dict[str, Any] = found["Properties"]["LaunchTemplateData"]
+    return properties
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, Any]:
+    return data()
+
+
+@pytest.fixture(scope="module")
+def layouts() -> dict[str, tuple[NetworkInterface, ...]]:
+    """Every layout that a type of the catalogue gets from a profile, once, by where it is from."""
+    distinct: dict[tuple[Slot, ...], tuple[str, tuple[NetworkInterface, ...]]] = {}
+    for instance in map(catalogue.lookup, catalogue.all_types()):
+        for profile in InterfaceProfile:
+            rows = plan_interfaces(instance, profile)
+            name = f"{instance.name} {profile}".replace(".", "-")
+            distinct.setdefault(slots(rows), (name, rows))
+    return dict(distinct.values())
+
+
+@pytest.fixture(scope="module")
+def by_layout(
+    layouts: Mapping[str, tuple[NetworkInterface, ...]],
+) -> dict[str, list[dict[str, Any]]]:
+    """The interfaces in the template, by layout."""
+    stack = cdk.Stack(cdk.App(), "Stack")
+    peers = group(stack, PEERS)
+    others = group(stack, OTHERS)
+    for name, rows in layouts.items():
+        EfaLaunchTemplate(
+            stack,
+            name,
+            interfaces=rows,
+            security_groups=[peers],
+            primary_security_groups=[others],
+            root_gib=200,
+            capacity=ON_DEMAND,
+        )
+    found = Template.from_stack(stack).find_resources("AWS::EC2::LaunchTemplate")
+    return {
+        launch_name(template): template["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
+        for template in found.values()
+    }
+
+
+def launch_name(template: Mapping[str, Any]) -> str:
+    [tags] = [entry["Tags"] for entry in template["Properties"]["TagSpecifications"]]
+    [path] = [tag["Value"] for tag in tags if tag["Key"] == "Name"]
+    name: str = path.removeprefix("Stack/")
+    return name
+
+
+def test_every_layout_of_the_catalogue_reaches_the_template(
+    layouts: Mapping[str, tuple[NetworkInterface, ...]],
+    by_layout: Mapping[str, list[dict[str, Any]]],
+) -> None:
+    assert len(layouts) > 10
+    assert {name: slots(rows) for name, rows in layouts.items()} == {
+        name: tuple(
+            (entry["NetworkCardIndex"], entry["DeviceIndex"], entry["InterfaceType"])
+            for entry in entries
+        )
+        for name, entries in by_layout.items()
+    }
+
+
+def test_every_interface_is_in_the_groups_and_only_the_primary_in_more(
+    by_layout: Mapping[str, list[dict[str, Any]]],
+) -> None:
+    for primary, *rest in by_layout.values():
+        assert primary["Groups"] == [PEERS, OTHERS]
+        assert all(entry["Groups"] == [PEERS] for entry in rest)
+
+
+def test_no_interface_says_anything_of_public_addresses_or_subnets(
+    by_layout: Mapping[str, list[dict[str, Any]]],
+) -> None:
+    said = {key for entries in by_layout.values() for entry in entries for key in entry}
+
+    assert said == {
+        "NetworkCardIndex",
+        "DeviceIndex",
+        "InterfaceType",
+        "Groups",
+        "DeleteOnTermination",
+    }
+
+
+def test_interfaces_go_with_their_node(by_layout: Mapping[str, list[dict[str, Any]]]) -> None:
+    assert all(
+        entry["DeleteOnTermination"] is True for entries in by_layout.values() for entry in entries
+    )
+
+
+def test_groups_are_on_the_interfaces_and_not_beside_them(plain: dict[str, Any]) -> None:
+    assert not {"SecurityGroupIds", "SecurityGroups"} & plain.keys()
+
+
+def test_metadata_is_imdsv2_only_and_in_reach_of_containers(plain: dict[str, Any]) -> None:
+    assert plain["MetadataOptions"] == {
+        "HttpEndpoint": "enabled",
+        "HttpTokens": "required",
+        "HttpPutResponseHopLimit": 2,
+        "InstanceMetadataTags": "disabled",
+    }
+
+
+def test_the_root_volume_is_encrypted_gp3_of_the_given_size(plain: dict[str, Any]) -> None:
+    assert plain["BlockDeviceMappings"] == [
+        {
+            "DeviceName": "/dev/xvda",
+            "Ebs": {
+                "VolumeSize": 200,
+                "VolumeType": "gp3",
+                "Encrypted": True,
+                "DeleteOnTermination": True,
+            },
+        }
+    ]
+
+
+def test_what_was_not_given_is_left_to_whoever_launches(plain: dict[str, Any]) -> None:
+    absent = {
+        "ImageId",
+        "InstanceType",
+        "UserData",
+        "InstanceMarketOptions",
+        "CapacityReservationSpecification",
+    }
+    assert not absent & plain.keys()
+
+
+def test_image_and_type_reach_the_template() -> None:
+    found = data(image_id="ami-0123456789abcdef0", instance_type="p4d.24xlarge")
+
+    assert (found["ImageId"], found["InstanceType"]) == ("ami-0123456789abcdef0", "p4d.24xlarge")
+
+
+def test_user_data_is_base64_of_mime_parts() -> None:
+    user_data = ec2.MultipartUserData()
+    user_data.add_part(ec2.MultipartBody.from_user_data(ec2.UserData.custom("#!/bin/bash\ntrue")))
+
+    _, [head, part, _] = data(user_data=user_data)["UserData"]["Fn::Base64"]["Fn::Join"]
+
+    assert head.startswith("Content-Type: multipart/mixed; boundary=")
+    assert part == {"Fn::Base64": "#!/bin/bash\ntrue"}
+
+
+def test_a_reservation_is_targeted() -> None:
+    found = data(capacity=CapacityPlan(kind=CapacityKind.RESERVATION, reservation_id=RESERVATION))
+
+    assert found["CapacityReservationSpecification"] == {
+        "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
+    }
+    assert "InstanceMarketOptions" not in found
+
+
+def test_a_capacity_block_is_targeted_and_is_a_market_of_its_own() -> None:
+    found = data(
+        capacity=CapacityPlan(kind=CapacityKind.CAPACITY_BLOCK, reservation_id=RESERVATION)
+    )
+
+    assert found["CapacityReservationSpecification"] == {
+        "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
+    }
+    assert found["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+
+
+def test_tags_of_the_app_reach_what_is_launched() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack")
+    build(stack)
+    cdk.Tags.of(stack).add("trainshed:cluster", "train")
+
+    template = Template.from_stack(stack)
+
+    tags = [
+        {"Key": "Name", "Value": "Stack/Node"},
+        {"Key": "trainshed:cluster", "Value": "train"},
+    ]
+    launched = ("instance", "volume", "network-interface")
+    template.has_resource_properties(
+        "AWS::EC2::LaunchTemplate",
+        {
+            "LaunchTemplateData": {
+                "TagSpecifications": [
+                    {"ResourceType": kind, "Tags": Match.array_with(tags)} for kind in launched
+                ]
+            },
+            "TagSpecifications": [
+                {"ResourceType": "launch-template", "Tags": Match.array_with(tags)}
+            ],
+        },
+    )
+
+
+def test_the_latest_version_is_a_number_that_moves_with_the_template() -> None:
+    stack = cdk.Stack()
+
+    node = build(stack)
+
+    [name] = Template.from_stack(stack).find_resources("AWS::EC2::LaunchTemplate")
+    assert stack.resolve(node.launch_template_id) == {"Ref": name}
+    assert stack.resolve(node.latest_version) == {"Fn::GetAtt": [name, "LatestVersionNumber"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        pytest.param([], "no interface is the primary one", id="none"),
+        pytest.param([row(0, 1), row(1, 0)], "no interface is the primary one", id="no-primary"),
+        pytest.param(
+            [row(0, 0, InterfaceKind.EFA_ONLY)], "primary interface is efa-only", id="no-address"
+        ),
+        pytest.param(
+            [row(0, 0), row(0, 0, InterfaceKind.INTERFACE)],
+            "2 interfaces are on card 0, device 0",
+            id="two-primaries",
+        ),
+        pytest.param(
+            [row(0, 0), row(3, 1), row(3, 1)], "2 interfaces are on card 3, device 1", id="slot"
+        ),
+    ],
+)
+def test_interfaces_that_ec2_refuses_are_refused(
+    rows: list[NetworkInterface], message: str
+) -> None:
+    with pytest.raises(ConstructError, match=message):
+        build(cdk.Stack(), interfaces=rows)
+
+
+def test_an_interface_without_a_group_is_refused() -> None:
+    with pytest.raises(ConstructError, match="security_groups is empty"):
+        build(cdk.Stack(), security_groups=[])
+
+
+def test_five_groups_on_the_primary_are_taken_and_six_refused() -> None:
+    stack = cdk.Stack()
+    groups = [group(stack, f"sg-0000000000000000{number}") for number in range(6)]
+    split = {"security_groups": groups[:2], "primary_security_groups": groups[2:5]}
+
+    build(stack, **split)
+
+    with pytest.raises(ConstructError, match="has 6 security groups"):
+        build(cdk.Stack(), **split | {"primary_security_groups": groups[2:]})
+
+
+@pytest.mark.parametrize(
+    "capacity",
+    [
+        pytest.param(CapacityPlan(kind=CapacityKind.CAPACITY_BLOCK), id="block-without-id"),
+        pytest.param(CapacityPlan(kind=CapacityKind.RESERVATION), id="reservation-without-id"),
+        pytest.param(
+            CapacityPlan(kind=CapacityKind.ON_DEMAND, reservation_id=RESERVATION),
+            id="on-demand-with-id",
+        ),
+    ],
+)
+def test_capacity_that_contradicts_itself_is_refused(capacity: CapacityPlan) -> None:
+    with pytest.raises(ConstructError, match=f"capacity is {capacity.kind} with reservation_id"):
+        build(cdk.Stack(), capacity=capacity)
+
+
+def test_every_problem_is_told_at_once_with_the_place() -> None:
+    with pytest.raises(ConstructError) as refused:
+        build(cdk.Stack(cdk.App(), "Stack"), interfaces=[], security_groups=[])
+
+    assert str(refused.value) == (
+        "Stack/Node: no interface is the primary one; put one on card 0, device 0; "
+        "security_groups is empty, so that interfaces would be in the VPC's default group; give "
+        "the group of an EfaSecurityGroup"
+    )
