@@ -1,5 +1,6 @@
 """What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
 
+from trainshed.spec.files import cluster_files
 from trainshed.spec.models import (
     CapacityBlock,
     ClusterSpec,
@@ -36,5 +37,6 @@ __all__ = [
     "SpecError",
     "StorageSpec",
     "Where",
+    "cluster_files",
     "read_spec",
 ]

@@ -56,6 +56,7 @@ def install(settings: ServiceSettings | None = None) -> None:
 
     from trainshed.offline.services import (
         actions,
+        bucket_policies,
         ec2_tags,
         instances,
         lambda_functions,
@@ -63,6 +64,7 @@ def install(settings: ServiceSettings | None = None) -> None:
         zones,
     )
 
+    bucket_policies.correct_moto()
     zones.complete_zones()
     ec2_tags.register_prefixes()
     security_groups.correct_moto()

@@ -3,9 +3,9 @@
 [S] DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises
 InvalidInstanceType; a type that no place offers has an empty list of offerings.
 [S] Types withdrawn in 2026 (dl1, p3) are in neither list from the day they vanished; their records
-and last zones come from the catalogue. [I] The words of RunInstances for a withdrawn type: EC2's answer to one was not seen.
-moto's lists give zone names of another account than its
-DescribeAvailabilityZones; here names always follow from zone ids by that one mapping.
+and last zones come from the catalogue. [I] The words of RunInstances for a withdrawn type.
+moto's lists give zone names of another account than its DescribeAvailabilityZones; here names
+always follow from zone ids by that one mapping.
 """
 
 from collections.abc import Iterable, Mapping

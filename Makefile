@@ -1,0 +1,63 @@
+# `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+# The CDK CLI and jsii phone home and draw banners otherwise; npm looks for updates of itself.
+export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
+export NPM_CONFIG_UPDATE_NOTIFIER := false
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench lock schema golden clean
+
+help: ## List the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+setup: $(VENV)/.installed node_modules/.installed ## Set everything up: Python, Node, the CDK CLI
+
+$(VENV)/.installed: requirements-dev.txt pyproject.toml
+	@echo "setting up $(VENV) (once; about two minutes) ..."
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+node_modules/.installed: package-lock.json | $(VENV)/.installed
+	@echo "installing the CDK CLI ..."
+	@npm ci --silent --no-audit --no-fund
+	@touch $@
+
+demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
+	@trainshed offline run -- scripts/demo
+
+test: setup ## Run the whole test suite
+	@pytest -n auto -q
+
+lint: setup ## Check style, types and import rules
+	@ruff check .
+	@ruff format --check .
+	@mypy
+	@lint-imports
+
+format: setup ## Format the code
+	@ruff check --fix-only --quiet .
+	@ruff format .
+
+bench: setup ## Measure synthesis and the demo, and write docs/performance.md
+	@python scripts/bench.py
+
+lock: setup ## Compile requirements*.txt and package-lock.json anew
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--extra offline pyproject.toml -o requirements.txt --upgrade
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--extra offline --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
+	@npm install --package-lock-only --omit-lockfile-registry-resolved
+
+schema: setup ## Write docs/cluster.schema.json anew
+	@python -m trainshed.spec.schema
+
+golden: setup ## Write the template snapshots anew; review the diff like code
+	@pytest -n auto -q tests/snapshot tests/template --snapshot-update
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) node_modules cdk.out .trainshed

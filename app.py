@@ -1,0 +1,39 @@
+"""The composition root: cluster files in, stacks out."""
+
+import os
+import sys
+from pathlib import Path
+
+# Runs from a checkout as it is: a lock with hashes cannot name the project itself, so that
+# `pip install -r requirements.txt` does not install it.
+ROOT = Path(__file__).parent
+sys.path[1:1] = [str(ROOT / source) for source in ("src", "constructs", "stacks")]
+
+import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
+
+from trainshed.errors import TrainshedError
+from trainshed.plan import load_fleet
+from trainshed.spec import cluster_files
+from trainshed_stacks import add_fleet
+
+
+def main() -> None:
+    """Synthesise every cluster file that the context selects (`-c clusters=path/or/glob`)."""
+    app = cdk.App()
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    fleet = load_fleet(
+        cluster_files(app.node.try_get_context("clusters") or "clusters/*.yaml"),
+        account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
+        region=os.environ.get("CDK_DEFAULT_REGION") or os.environ.get("AWS_REGION"),
+    )
+    add_fleet(app, fleet)
+    app.synth()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except TrainshedError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(error.exit_code)

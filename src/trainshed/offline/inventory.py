@@ -1,0 +1,110 @@
+"""What exists in the embedded AWS, asked of its ordinary APIs."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import boto3
+
+# One row: what it is, which one, and what is worth knowing of it.
+Row = dict[str, str]
+
+
+def inventory(client: Callable[[str], Any] = boto3.client) -> list[Row]:
+    """Ask what a deployment of trainshed makes, service by service.
+
+    Args:
+        client: gives a boto3 client of a service; by default of the environment's AWS.
+
+    Returns:
+        Rows with `kind`, `name` and `facts`; empty when nothing exists.
+    """
+    questions = (_stacks, _networks, _compute, _batch, _storage, _images)
+    return [row for question in questions for row in question(client)]
+
+
+def _row(kind: str, name: str, facts: str) -> Row:
+    return {"kind": kind, "name": name, "facts": facts}
+
+
+def _stacks(client: Callable[[str], Any]) -> Iterator[Row]:
+    cloudformation = client("cloudformation")
+    for stack in cloudformation.describe_stacks()["Stacks"]:
+        pages = cloudformation.get_paginator("list_stack_resources").paginate(
+            StackName=stack["StackName"]
+        )
+        count = sum(len(page["StackResourceSummaries"]) for page in pages)
+        yield _row("stack", stack["StackName"], f"{stack['StackStatus']}, {count} resources")
+
+
+def _networks(client: Callable[[str], Any]) -> Iterator[Row]:
+    ec2 = client("ec2")
+    for vpc in ec2.describe_vpcs()["Vpcs"]:
+        yield _row("vpc", vpc["VpcId"], vpc["CidrBlock"])
+    for subnet in ec2.describe_subnets()["Subnets"]:
+        facts = f"{subnet['CidrBlock']} in {subnet['AvailabilityZoneId']}"
+        yield _row("subnet", subnet["SubnetId"], facts)
+    rules = ec2.describe_security_group_rules()["SecurityGroupRules"]
+    for group in ec2.describe_security_groups()["SecurityGroups"]:
+        own = [rule for rule in rules if rule["GroupId"] == group["GroupId"]]
+        inward = sum(not rule["IsEgress"] for rule in own)
+        facts = f"{inward} rules in, {len(own) - inward} out: {group['Description']}"
+        yield _row("security group", group["GroupId"], facts)
+
+
+def _compute(client: Callable[[str], Any]) -> Iterator[Row]:
+    ec2 = client("ec2")
+    for group in ec2.describe_placement_groups()["PlacementGroups"]:
+        yield _row("placement group", group["GroupName"], group["Strategy"])
+    for template in ec2.describe_launch_templates()["LaunchTemplates"]:
+        latest = ec2.describe_launch_template_versions(
+            LaunchTemplateId=template["LaunchTemplateId"], Versions=["$Latest"]
+        )["LaunchTemplateVersions"][0]
+        interfaces = latest["LaunchTemplateData"].get("NetworkInterfaces", [])
+        with_efa = sum("efa" in interface.get("InterfaceType", "") for interface in interfaces)
+        facts = (
+            f"version {latest['VersionNumber']}: {len(interfaces)} interfaces, {with_efa} with EFA"
+        )
+        yield _row("launch template", template["LaunchTemplateId"], facts)
+
+
+def _batch(client: Callable[[str], Any]) -> Iterator[Row]:
+    batch = client("batch")
+    for environment in batch.describe_compute_environments()["computeEnvironments"]:
+        resources = environment["computeResources"]
+        types = ", ".join(resources["instanceTypes"])
+        facts = f"{environment['status']}: {types}, {resources['minvCpus']} to "
+        facts += f"{resources['maxvCpus']} vCPU"
+        yield _row("compute environment", environment["computeEnvironmentName"], facts)
+    for queue in batch.describe_job_queues()["jobQueues"]:
+        yield _row("job queue", queue["jobQueueName"], f"{queue['status']}, {queue['state']}")
+    for definition in batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]:
+        nodes = definition["nodeProperties"]
+        ranges = ", ".join(each["targetNodes"] for each in nodes["nodeRangeProperties"])
+        name = f"{definition['jobDefinitionName']}:{definition['revision']}"
+        facts = f"{definition['type']}, {nodes['numNodes']} nodes, range {ranges}"
+        yield _row("job definition", name, facts)
+
+
+def _storage(client: Callable[[str], Any]) -> Iterator[Row]:
+    for system in client("fsx").describe_file_systems()["FileSystems"]:
+        lustre = system["LustreConfiguration"]
+        facts = f"{lustre['DeploymentType']}, {system['StorageCapacity']} GiB, "
+        facts += str(system["Lifecycle"])
+        yield _row("lustre file system", system["FileSystemId"], facts)
+    for page in (
+        client("ssm")
+        .get_paginator("describe_parameters")
+        .paginate(
+            ParameterFilters=[
+                {"Key": "Name", "Option": "BeginsWith", "Values": ["/trainshed/lustre/"]}
+            ]
+        )
+    ):
+        for parameter in page["Parameters"]:
+            yield _row("parameter", parameter["Name"], parameter.get("Description", ""))
+
+
+def _images(client: Callable[[str], Any]) -> Iterator[Row]:
+    for repository in client("ecr").describe_repositories()["repositories"]:
+        facts = f"tags {repository['imageTagMutability'].lower()}"
+        yield _row("repository", repository["repositoryName"], facts)

@@ -1,0 +1,131 @@
+"""The compute: can be destroyed and made again at any time."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from trainshed.plan import CapacityKind, ClusterPlan, Fleet, make_plan
+from trainshed.spec import ClusterSpec
+from trainshed_constructs import (
+    BatchMultiNode,
+    ClusterPlacementGroup,
+    EfaLaunchTemplate,
+    EfaSecurityGroup,
+    LustreMount,
+    grant_pull,
+)
+from trainshed_stacks.shared import SharedStacks, environment
+from trainshed_stacks.tags import tag
+
+# What nodes and the ECS agent reach outside of the VPC: AWS's APIs, ECR and package mirrors.
+_INTERNET_EGRESS = (ec2.Port.tcp(443),)
+
+
+class TrainClusterStack(cdk.Stack):
+    """Placement group, launch template, AWS Batch environment, queue and job definition.
+
+    It depends on the stacks of its network, storage and images, so that deploying it brings a
+    cluster that works; only the network is tied to it by CloudFormation exports.
+
+    Example:
+        app = cdk.App()
+        spec = ClusterSpec(
+            name="Tiny", region="us-west-2", instance=InstanceSpec(type="trn1.32xlarge")
+        )
+        TrainClusterStack(app, "Tiny", cluster=spec)
+
+    Args:
+        scope: the app.
+        construct_id: the stack's name.
+        cluster: what was asked, or its plan. A spec without a region is an error.
+        shared: stacks that several clusters share; default: stacks of this cluster's own.
+
+    Raises:
+        SpecError: the spec contradicts itself or AWS.
+
+    Attributes:
+        batch: compute environment, queue and job definition.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: ClusterSpec | ClusterPlan,
+        shared: SharedStacks | None = None,
+    ) -> None:
+        plan = make_plan(cluster) if isinstance(cluster, ClusterSpec) else cluster
+        shared = shared or SharedStacks(scope, Fleet(clusters=(plan,)))
+        super().__init__(
+            scope,
+            construct_id,
+            env=environment(plan),
+            description=f"Training cluster of {plan.instance.name}",
+        )
+        network, storage = shared.network(plan), shared.storage(plan)
+        efa = EfaSecurityGroup(
+            self, "Efa", vpc=network.network.vpc, internet_egress=_INTERNET_EGRESS
+        )
+        mount = LustreMount(self, "Mount", plan=plan.lustre) if plan.lustre else None
+        user_data = ec2.MultipartUserData() if mount else None
+        if mount and user_data:
+            mount.add_to(user_data)
+        clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
+        over_efa = plan.lustre is not None and plan.lustre.efa
+        template = EfaLaunchTemplate(
+            self,
+            "Nodes",
+            interfaces=plan.interfaces,
+            security_groups=[efa.security_group, *(clients if over_efa else ())],
+            primary_security_groups=() if over_efa else clients,
+            root_gib=plan.spec.instance.root_gib,
+            user_data=user_data,
+            capacity=plan.capacity,
+        )
+        # By name: an export would tie the images to every cluster that runs them.
+        repository = ecr.Repository.from_repository_name(self, "Repository", plan.repository.name)
+        self.batch = BatchMultiNode(
+            self,
+            "Batch",
+            subnet=network.network.private_subnet(plan.zone.name),
+            launch_template_id=template.launch_template_id,
+            launch_template_version=template.latest_version,
+            instance_type=plan.instance.name,
+            nodes=plan.spec.instance.nodes,
+            container=plan.container,
+            image_uri=repository.repository_uri_for_tag(plan.spec.image.tag),
+            image_type=plan.ami.batch_image_type,
+            image_id=self._image_id(plan),
+            placement_group_name=self._placement_group_name(plan),
+            attempts=plan.spec.job.attempts,
+            timeout=cdk.Duration.hours(plan.spec.job.timeout_hours),
+            update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
+            capacity_block=plan.capacity.kind is CapacityKind.CAPACITY_BLOCK,
+            mount=plan.lustre.mount if plan.lustre else None,
+        )
+        grant_pull(repository, self.batch.instance_role)
+        if mount:
+            mount.grant(self.batch.instance_role)
+        for upstream in filter(None, (storage, shared.images(plan))):
+            self.add_stack_dependency(upstream)
+        for finding in plan.findings:
+            cdk.Annotations.of(self).add_warning_v2(
+                finding.rule, f"{finding.message}; {finding.remedy}"
+            )
+        tag(self, plan.spec.name, [plan])
+
+    def _image_id(self, plan: ClusterPlan) -> str | None:
+        """Give the AMI's id, or what CloudFormation reads it from when it deploys."""
+        if not plan.ami.parameter:
+            return plan.ami.image_id
+        return ssm.StringParameter.value_for_typed_string_parameter_v2(
+            self, plan.ami.parameter, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
+        )
+
+    def _placement_group_name(self, plan: ClusterPlan) -> str | None:
+        if plan.capacity.own_placement_group:
+            return ClusterPlacementGroup(self, "Placement").name
+        return plan.capacity.placement_group_name

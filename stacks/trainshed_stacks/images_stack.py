@@ -1,0 +1,32 @@
+"""The container images: outlive every cluster that runs them."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from trainshed.plan import RepositoryPlan
+from trainshed_constructs import TrainingRepository
+
+
+class ImagesStack(cdk.Stack):
+    """One ECR repository, protected from deletion and kept when the stack goes.
+
+    Attributes:
+        repository: the construct.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        repository: RepositoryPlan,
+        env: cdk.Environment,
+    ) -> None:
+        super().__init__(
+            scope,
+            construct_id,
+            env=env,
+            description="Container images of training clusters",
+            termination_protection=True,
+        )
+        self.repository = TrainingRepository(self, "Images", repository_name=repository.name)

@@ -1,0 +1,67 @@
+"""The network: lives long, and everything else is in it."""
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from trainshed.plan import NetworkPlan
+from trainshed_constructs import DefaultSecurityGroupRules, ExistingNetwork, TrainingNetwork
+
+
+class NetworkStack(cdk.Stack):
+    """VPC, subnets, endpoints, and one group for the clients of each file system in it.
+
+    Attributes:
+        network: the VPC and its subnets.
+        storage_clients: by file-system name, the security group that nodes wear to reach it. It
+            is here so that compute and storage know it without knowing each other.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: NetworkPlan,
+        file_systems: Sequence[str],
+        env: cdk.Environment,
+    ) -> None:
+        super().__init__(scope, construct_id, env=env, description="Network of training clusters")
+        self.network = self._network(network)
+        self.storage_clients: dict[str, ec2.ISecurityGroup] = {
+            name: ec2.SecurityGroup(
+                self,
+                f"{name}StorageClients",
+                vpc=self.network.vpc,
+                description=f"Nodes that mount the Lustre file system {name}",
+                allow_all_outbound=False,
+            )
+            for name in file_systems
+        }
+
+    def _network(self, network: NetworkPlan) -> TrainingNetwork | ExistingNetwork:
+        if network.cidr:
+            return TrainingNetwork(
+                self,
+                "Network",
+                cidr=network.cidr,
+                subnets=network.subnets,
+                endpoint_services=network.endpoint_services,
+            )
+        assert network.vpc_id and network.subnet_id and network.zone  # either new or existing
+        if network.default_security_group_id:
+            DefaultSecurityGroupRules(
+                self,
+                "DefaultSecurityGroupRules",
+                security_group_id=network.default_security_group_id,
+            )
+        return ExistingNetwork(
+            self,
+            "Network",
+            vpc_id=network.vpc_id,
+            subnet_id=network.subnet_id,
+            zone=network.zone.name,
+            default_security_group_id=network.default_security_group_id,
+        )
