@@ -47,7 +47,8 @@ class TrainingRepository(Construct):
         from aws_cdk import App, Stack
         from trainshed_constructs import TrainingRepository
 
-        TrainingRepository(Stack(App(), "Images"), "Images", repository_name="train")
+        stack = Stack(App(), "Images")
+        TrainingRepository(stack, "Images", repository_name="train")
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, repository_name: str) -> None:

@@ -43,7 +43,7 @@ def _refusal(event: dict[str, Any]) -> str | None:
     if not changes:
         return (
             f"FSx cannot take storage away ({_CAPACITY} from {before[_CAPACITY]} to "
-            f"{now[_CAPACITY]} GiB). For a smaller file system beside this one, give it another name"
+            f"{now[_CAPACITY]} GiB). For a smaller file system beside this one, name another"
         )
     if asked["AllowReplacement"] == "true":
         return None

@@ -1,0 +1,409 @@
+"""BatchMultiNode and its node role in a template."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import Duration
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Match, Template
+
+from trainshed.plan import make_plan
+from trainshed.plan.container import ContainerPlan
+from trainshed.spec import ClusterSpec, InstanceSpec, NodeRange
+from trainshed_constructs import BatchMultiNode, ConstructError
+
+ENVIRONMENT, QUEUE, JOB = (
+    f"AWS::Batch::{kind}" for kind in ("ComputeEnvironment", "JobQueue", "JobDefinition")
+)
+TYPES = {"nvidia": "p4d.24xlarge", "neuron": "trn1.32xlarge", "gaudi": "dl1.24xlarge"}
+SMALL = ContainerPlan(
+    vcpus=96, memory_mib=1000, gpus=0, devices=(), shared_memory_mib=100, environment={}
+)
+
+
+def container_of(instance_type: str) -> ContainerPlan:
+    spec = ClusterSpec(
+        name="Test",
+        region="us-west-2",
+        instance=InstanceSpec(type=instance_type, nodes=NodeRange(max=2), ami="ami-0123abcd"),
+    )
+    return make_plan(spec).container
+
+
+def build(scope: cdk.Stack, **changes: Any) -> BatchMultiNode:
+    given = {
+        "subnet": ec2.Subnet.from_subnet_id(scope, "Subnet", "subnet-0123456789abcdef0"),
+        "launch_template_id": "lt-0123456789abcdef0",
+        "launch_template_version": "3",
+        "instance_type": "p4d.24xlarge",
+        "nodes": NodeRange(min=1, max=16),
+        "container": SMALL,
+        "image_uri": "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:v1",
+        "image_type": "ECS_AL2023",
+        **changes,
+    }
+    return BatchMultiNode(scope, "Batch", **given)
+
+
+def template_of(**changes: Any) -> Template:
+    stack = cdk.Stack(cdk.App(), "Stack")
+    build(stack, **changes)
+    cdk.Tags.of(stack).add("owner", "ml-platform")
+    return Template.from_stack(stack)
+
+
+def properties(template: Template, resource_type: str) -> dict[str, Any]:
+    [found] = template.find_resources(resource_type).values()
+    properties: dict[str, Any] = found["Properties"]
+    return properties
+
+
+def container(template: Template) -> dict[str, Any]:
+    [nodes] = properties(template, JOB)["NodeProperties"]["NodeRangeProperties"]
+    found: dict[str, Any] = nodes["Container"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def plain() -> Template:
+    return template_of()
+
+
+@pytest.fixture(scope="module")
+def full() -> Template:
+    return template_of(
+        image_id="ami-0123456789abcdef0",
+        placement_group_name="peers",
+        mount="/fsx",
+        capacity_block=True,
+        attempts=1,
+        timeout=Duration.hours(5),
+        update_timeout=Duration.hours(6),
+    )
+
+
+@pytest.fixture(scope="module", params=TYPES)
+def family(request: pytest.FixtureRequest) -> tuple[str, ContainerPlan, Template]:
+    plan = container_of(TYPES[request.param])
+    return request.param, plan, template_of(container=plan, instance_type=TYPES[request.param])
+
+
+def test_the_environment_has_no_security_groups_beside_those_of_the_launch_template(
+    plain: Template,
+) -> None:
+    plain.has_resource_properties(
+        ENVIRONMENT,
+        {
+            "Type": "MANAGED",
+            "ComputeResources": {
+                "Type": "EC2",
+                "SecurityGroupIds": Match.absent(),
+                "LaunchTemplate": {"LaunchTemplateId": "lt-0123456789abcdef0", "Version": "3"},
+            },
+        },
+    )
+
+
+def test_the_environment_takes_one_type_in_one_subnet_for_all_its_nodes(plain: Template) -> None:
+    plain.has_resource_properties(
+        ENVIRONMENT,
+        {
+            "ComputeResources": {
+                "InstanceTypes": ["p4d.24xlarge"],
+                "Subnets": ["subnet-0123456789abcdef0"],
+                "MinvCpus": 96,
+                "MaxvCpus": 1536,
+                "DesiredvCpus": Match.absent(),
+                "BidPercentage": Match.absent(),
+                "PlacementGroup": Match.absent(),
+            }
+        },
+    )
+
+
+def test_the_environment_can_be_updated_in_place_without_ending_jobs(plain: Template) -> None:
+    plain.has_resource_properties(
+        ENVIRONMENT,
+        {
+            "ReplaceComputeEnvironment": False,
+            "UpdatePolicy": {"TerminateJobsOnUpdate": False, "JobExecutionTimeoutMinutes": 7200},
+            "ServiceRole": Match.absent(),
+            "ComputeResources": {
+                "AllocationStrategy": "BEST_FIT_PROGRESSIVE",
+                "UpdateToLatestImageVersion": Match.absent(),
+            },
+        },
+    )
+
+
+def test_the_image_is_amazon_linux_2023_or_the_given_one(plain: Template, full: Template) -> None:
+    for template, override in ((plain, Match.absent()), (full, "ami-0123456789abcdef0")):
+        template.has_resource_properties(
+            ENVIRONMENT,
+            {
+                "ComputeResources": {
+                    "Ec2Configuration": [{"ImageType": "ECS_AL2023", "ImageIdOverride": override}]
+                }
+            },
+        )
+
+
+def test_what_is_asked_for_reaches_the_environment_and_the_job(full: Template) -> None:
+    resources = properties(full, ENVIRONMENT)
+
+    assert resources["ComputeResources"]["PlacementGroup"] == "peers"
+    assert resources["UpdatePolicy"]["JobExecutionTimeoutMinutes"] == 360
+    assert properties(full, JOB)["Timeout"] == {"AttemptDurationSeconds": 18000}
+    assert properties(full, JOB)["RetryStrategy"]["Attempts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "name"),
+    [
+        (ENVIRONMENT, "ComputeEnvironmentName"),
+        (QUEUE, "JobQueueName"),
+        (JOB, "JobDefinitionName"),
+        ("AWS::IAM::Role", "RoleName"),
+        ("AWS::IAM::InstanceProfile", "InstanceProfileName"),
+        ("AWS::Logs::LogGroup", "LogGroupName"),
+    ],
+)
+def test_nothing_has_a_name_so_that_it_can_be_replaced(
+    plain: Template, resource_type: str, name: str
+) -> None:
+    plain.all_resources_properties(resource_type, {name: Match.absent()})
+
+
+def test_tags_go_to_the_instances_and_not_to_the_create_only_tags_of_the_environment(
+    plain: Template,
+) -> None:
+    plain.has_resource_properties(
+        ENVIRONMENT,
+        {"Tags": Match.absent(), "ComputeResources": {"Tags": {"owner": "ml-platform"}}},
+    )
+    plain.has_resource_properties(QUEUE, {"Tags": {"owner": "ml-platform"}})
+
+
+def reasons(template: Template) -> dict[str, int]:
+    actions = properties(template, QUEUE)["JobStateTimeLimitActions"]
+    assert {(action["State"], action["Action"]) for action in actions} == {("RUNNABLE", "CANCEL")}
+    return {action["Reason"]: action["MaxTimeSeconds"] for action in actions}
+
+
+def test_a_job_that_can_never_fit_is_cancelled_soon_and_one_without_capacity_late(
+    plain: Template,
+) -> None:
+    assert reasons(plain) == {
+        "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": 600,
+        "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": 600,
+        "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY": 86400,
+    }
+
+
+def test_a_job_may_wait_for_its_capacity_block(full: Template) -> None:
+    assert "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY" not in reasons(full)
+
+
+def test_the_node_count_can_be_overridden_at_submission(plain: Template) -> None:
+    plain.has_resource_properties(
+        JOB,
+        {
+            "Type": "multinode",
+            "PlatformCapabilities": ["EC2"],
+            "PropagateTags": True,
+            "NodeProperties": {
+                "MainNode": 0,
+                "NumNodes": 16,
+                "NodeRangeProperties": [{"TargetNodes": "0:"}],
+            },
+        },
+    )
+
+
+def test_a_job_is_retried_when_its_host_failed_and_in_no_other_case(plain: Template) -> None:
+    strategy = properties(plain, JOB)["RetryStrategy"]
+    *retries, last = strategy["EvaluateOnExit"]
+
+    assert strategy["Attempts"] == 3
+    assert {"OnStatusReason": "Host EC2*", "Action": "RETRY"} in retries
+    assert {entry["Action"] for entry in retries} == {"RETRY"}
+    assert last == {"OnReason": "*", "Action": "EXIT"}
+    assert len(retries) < 5
+
+
+def test_a_container_has_the_whole_node(family: tuple[str, ContainerPlan, Template]) -> None:
+    name, plan, template = family
+    wanted = {"VCPU": str(plan.vcpus), "MEMORY": str(plan.memory_mib)}
+    if name == "nvidia":
+        wanted["GPU"] = "8"
+
+    found = {entry["Type"]: entry["Value"] for entry in container(template)["ResourceRequirements"]}
+
+    assert found == wanted
+    assert container(template)["Privileged"] is False
+
+
+def test_a_container_opens_every_efa_and_neuron_device(
+    family: tuple[str, ContainerPlan, Template],
+) -> None:
+    name, _, template = family
+    devices = container(template)["LinuxParameters"]["Devices"]
+    counts = {
+        kind: sum(device["HostPath"].startswith(kind) for device in devices)
+        for kind in ("/dev/infiniband/uverbs", "/dev/neuron")
+    }
+
+    assert list(counts.values()) == {"nvidia": [4, 0], "neuron": [8, 16], "gaudi": [4, 0]}[name]
+    assert all(device["HostPath"] == device["ContainerPath"] for device in devices)
+    assert all(device["Permissions"] == ["READ", "WRITE", "MKNOD"] for device in devices)
+
+
+def test_a_container_has_the_variables_of_its_accelerator_in_order(
+    family: tuple[str, ContainerPlan, Template],
+) -> None:
+    name, plan, template = family
+    found = [(entry["Name"], entry["Value"]) for entry in container(template)["Environment"]]
+    marker = {
+        "nvidia": ("NCCL_SOCKET_IFNAME", "^lo,docker,ecs"),
+        "neuron": ("FI_PROVIDER", "efa"),
+        "gaudi": ("RDMAV_FORK_SAFE", "1"),
+    }
+
+    assert found == sorted(plan.environment.items())
+    assert marker[name] in found
+
+
+def test_a_container_may_pin_memory_and_share_it(plain: Template) -> None:
+    limits = {entry["Name"]: entry for entry in container(plain)["Ulimits"]}
+
+    assert limits["memlock"] == {"Name": "memlock", "SoftLimit": -1, "HardLimit": -1}
+    assert limits["stack"]["HardLimit"] == 67108864
+    assert limits["nofile"]["HardLimit"] == 1024000
+    assert container(plain)["LinuxParameters"]["SharedMemorySize"] == 100
+
+
+def test_a_container_sees_the_mount_under_the_same_path(plain: Template, full: Template) -> None:
+    [volume] = container(full)["Volumes"]
+    [point] = container(full)["MountPoints"]
+
+    assert volume["Host"] == {"SourcePath": "/fsx"}
+    assert (point["ContainerPath"], point["SourceVolume"]) == ("/fsx", volume["Name"])
+    assert "Volumes" not in container(plain)
+
+
+def test_output_goes_to_a_log_group_that_outlives_the_stack_without_stopping_the_job(
+    plain: Template,
+) -> None:
+    [log_group] = plain.find_resources("AWS::Logs::LogGroup")
+    log = container(plain)["LogConfiguration"]
+
+    assert log["LogDriver"] == "awslogs"
+    assert log["Options"]["awslogs-group"] == {"Ref": log_group}
+    assert log["Options"]["mode"] == "non-blocking"
+    plain.has_resource(
+        "AWS::Logs::LogGroup",
+        {
+            "Properties": {"RetentionInDays": 90},
+            "DeletionPolicy": "RetainExceptOnCreate",
+            "UpdateReplacePolicy": "Retain",
+        },
+    )
+
+
+def roles(template: Template) -> Mapping[str, dict[str, Any]]:
+    found = [role["Properties"] for role in template.find_resources("AWS::IAM::Role").values()]
+    return {
+        role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"]["Service"]: role
+        for role in found
+    }
+
+
+def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_resource(
+    plain: Template,
+) -> None:
+    role = roles(plain)["ec2.amazonaws.com"]
+    statements = [
+        statement
+        for policy in role["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+
+    everywhere = [entry["Action"] for entry in statements if entry["Resource"] == "*"]
+
+    assert "ManagedPolicyArns" not in role
+    assert everywhere == [
+        [
+            "ecr:GetAuthorizationToken",
+            "ecs:DiscoverPollEndpoint",
+            "ssm:UpdateInstanceInformation",
+            "ssmmessages:CreateControlChannel",
+            "ssmmessages:CreateDataChannel",
+            "ssmmessages:OpenControlChannel",
+            "ssmmessages:OpenDataChannel",
+        ]
+    ]
+
+
+def test_containers_have_a_role_that_only_tasks_of_this_account_take_and_that_may_do_nothing(
+    plain: Template,
+) -> None:
+    role = roles(plain)["ecs-tasks.amazonaws.com"]
+    [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+
+    assert statement["Condition"]["StringEquals"]["aws:SourceAccount"] == {"Ref": "AWS::AccountId"}
+    assert role.keys() & {"Policies", "ManagedPolicyArns"} == set()
+    plain.resource_count_is("AWS::IAM::Policy", 0)
+
+
+def test_the_environment_waits_for_every_right_of_its_nodes() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack")
+    batch = build(stack)
+    batch.instance_role.add_to_policy(
+        cdk.aws_iam.PolicyStatement(actions=["ssm:GetParameters"], resources=["arn:aws:ssm:::x"])
+    )
+
+    template = Template.from_stack(stack)
+
+    [policy] = template.find_resources("AWS::IAM::Policy")
+    [environment] = template.find_resources(ENVIRONMENT).values()
+    assert policy in environment["DependsOn"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        pytest.param(
+            {"launch_template_version": "$Latest"}, "give the number", id="version-latest"
+        ),
+        pytest.param({"instance_type": "optimal"}, "not one type", id="optimal"),
+        pytest.param({"instance_type": "p4d"}, "not one type", id="a-family"),
+        pytest.param({"image_type": "ECS_AL2"}, "ECS_AL2023_NVIDIA", id="amazon-linux-2"),
+        pytest.param({"attempts": 11}, "1 to 10", id="attempts"),
+        pytest.param({"timeout": Duration.seconds(59)}, "60 or more", id="timeout"),
+        pytest.param({"update_timeout": Duration.days(6)}, "1 to 7200", id="update-timeout"),
+        pytest.param({"mount": "fsx"}, "not an absolute path", id="mount"),
+        pytest.param(
+            {
+                "container": ContainerPlan(
+                    vcpus=1,
+                    memory_mib=1,
+                    gpus=0,
+                    devices=(),
+                    shared_memory_mib=1,
+                    environment={"AWS_BATCH_JOB_ID": "x"},
+                )
+            },
+            "AWS_BATCH_JOB_ID",
+            id="reserved-variable",
+        ),
+    ],
+)
+def test_what_aws_batch_refuses_is_refused_at_construction(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConstructError, match=r"^Stack/Batch: ") as error:
+        build(cdk.Stack(cdk.App(), "Stack"), **changes)
+
+    assert message in str(error.value)
