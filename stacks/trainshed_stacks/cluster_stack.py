@@ -109,6 +109,7 @@ class TrainClusterStack(cdk.Stack):
         grant_pull(repository, self.batch.instance_role)
         if mount:
             mount.grant(self.batch.instance_role)
+        self._tell(plan)
         for upstream in filter(None, (storage, shared.images(plan))):
             self.add_stack_dependency(upstream)
         for finding in plan.findings:
@@ -116,6 +117,16 @@ class TrainClusterStack(cdk.Stack):
                 finding.rule, f"{finding.message}; {finding.remedy}"
             )
         tag(self, plan.spec.name, [plan])
+
+    def _tell(self, plan: ClusterPlan) -> None:
+        """Say what `aws batch submit-job` needs."""
+        for name, description, value in (
+            ("JobQueue", "Queue to submit jobs to", self.batch.job_queue_arn),
+            ("JobDefinition", "Definition to submit", self.batch.job_definition_arn),
+            ("ComputeEnvironment", "Nodes of the queue", self.batch.compute_environment_arn),
+            ("LogGroup", "Output of the jobs", self.batch.log_group.log_group_name),
+        ):
+            cdk.CfnOutput(self, name, description=f"{description} ({plan.spec.name})", value=value)
 
     def _image_id(self, plan: ClusterPlan) -> str | None:
         """Give the AMI's id, or what CloudFormation reads it from when it deploys."""

@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.errors import TrainshedError
+from trainshed.offline.inventory import inventory as exists
 from trainshed.offline.lifecycle import Project
 from trainshed.offline.process import ServerError
 from trainshed.offline.run import run as run_command
@@ -122,6 +123,14 @@ def env(as_json: JsonOption = False) -> None:
     for name, value in changes.items():
         line = f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
         typer.echo(line)
+
+
+@app.command()
+def inventory(as_json: JsonOption = False) -> None:
+    """Show what exists in the AWS that the environment leads to, asked over boto3."""
+    print_records(
+        exists(), columns={"kind": "what", "name": "name", "facts": "facts"}, as_json=as_json
+    )
 
 
 class _RunCommand(TyperCommand):
