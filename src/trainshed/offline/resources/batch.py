@@ -32,6 +32,8 @@ class _BatchHandler(Handler):
 class ComputeEnvironment(_BatchHandler):
     """A compute environment; its Ref is the ARN."""
 
+    fixed = ("EcsSettings", "EksConfiguration")
+
     _later = ("ComputeEnvironmentName", "ReplaceComputeEnvironment", "Tags", "UpdatePolicy")
     _changeable = ("Context", "ServiceRole", "State", "UnmanagedvCpus")
 
@@ -46,9 +48,7 @@ class ComputeEnvironment(_BatchHandler):
         arn: str = reply["computeEnvironmentArn"]
         return arn
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if not before:
-            return
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         batch = request.client("batch")
         wanted = present(request.properties, *self._changeable, "UpdatePolicy")
         if changed(request, before, "ComputeResources"):
@@ -88,12 +88,11 @@ class JobQueue(_BatchHandler):
         arn: str = reply["jobQueueArn"]
         return arn
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before:
-            batch = request.client("batch")
-            leave = ("JobQueueName", "JobQueueType", "Tags")
-            taken = arguments(batch, "UpdateJobQueue", request.properties, leave=leave)
-            batch.update_job_queue(jobQueue=physical_id, **taken)
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        batch = request.client("batch")
+        leave = ("JobQueueName", "JobQueueType", "Tags")
+        taken = arguments(batch, "UpdateJobQueue", request.properties, leave=leave)
+        batch.update_job_queue(jobQueue=physical_id, **taken)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"JobQueueArn": physical_id}

@@ -67,8 +67,8 @@ class LaunchTemplate(Ec2Handler):
         template_id: str = reply["LaunchTemplate"]["LaunchTemplateId"]
         return template_id
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before and changed(request, before, "LaunchTemplateData", "VersionDescription"):
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "LaunchTemplateData", "VersionDescription"):
             ec2 = request.client("ec2")
             version = present(request.properties, "LaunchTemplateData", "VersionDescription")
             taken = arguments(ec2, "CreateLaunchTemplateVersion", version)
@@ -97,6 +97,7 @@ class CapacityReservation(Ec2Handler):
     """A capacity reservation; its Ref is the reservation's id."""
 
     gone = ("InvalidCapacityReservationId.NotFound",)
+    fixed = ("UnusedReservationBillingOwnerId",)
 
     _changeable = ("InstanceCount", "EndDate", "EndDateType", "InstanceMatchCriteria")
 
@@ -111,8 +112,8 @@ class CapacityReservation(Ec2Handler):
         reservation_id: str = reply["CapacityReservation"]["CapacityReservationId"]
         return reservation_id
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before and changed(request, before, *self._changeable):
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, *self._changeable):
             ec2 = request.client("ec2")
             wanted = present(request.properties, *self._changeable)
             taken = arguments(ec2, "ModifyCapacityReservation", wanted)

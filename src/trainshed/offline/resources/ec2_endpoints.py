@@ -31,9 +31,7 @@ class VpcEndpoint(Ec2Handler):
         endpoint_id: str = reply["VpcEndpoint"]["VpcEndpointId"]
         return endpoint_id
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if not before:
-            return
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         ec2 = request.client("ec2")
         settings = present(
             request.properties, "PolicyDocument", "PrivateDnsEnabled", "IpAddressType", "DnsOptions"

@@ -74,9 +74,7 @@ class Instance(Ec2Handler):
             ]
         return result
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if not before:
-            return
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         names = set(request.properties) | set(before)
         moved = {name for name in names if changed(request, before, name)} - {"Tags"}
         if fixed := moved.difference(self._changeable):

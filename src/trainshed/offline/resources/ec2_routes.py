@@ -46,10 +46,9 @@ class Route(Handler):
         )
         return f"{request.properties['RouteTableId']}|{destination}"
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before:
-            ec2 = request.client("ec2")
-            ec2.replace_route(**arguments(ec2, "ReplaceRoute", request.properties))
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        ec2 = request.client("ec2")
+        ec2.replace_route(**arguments(ec2, "ReplaceRoute", request.properties))
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"CidrBlock": physical_id.partition("|")[2]}
@@ -89,6 +88,7 @@ class ElasticIp(Ec2Handler):
     """An elastic address; its Ref is the address itself, as the documentation has it."""
 
     gone = ("InvalidAddress.NotFound", "InvalidAllocationID.NotFound")
+    fixed = ("Domain", "PublicIpv4Pool")
 
     def _create(self, request: Request) -> str:
         ec2 = request.client("ec2")
@@ -139,6 +139,13 @@ class NatGateway(Ec2Handler):
     """A NAT gateway; its Ref is the gateway's id."""
 
     gone = ("NatGatewayNotFound",)
+    fixed = (
+        "AvailabilityZoneAddresses",
+        "MaxDrainDurationSeconds",
+        "SecondaryAllocationIds",
+        "SecondaryPrivateIpAddressCount",
+        "SecondaryPrivateIpAddresses",
+    )
 
     def _create(self, request: Request) -> str:
         ec2 = request.client("ec2")

@@ -126,17 +126,14 @@ class SecurityGroupRule(Handler):
         rule_id: str = reply["SecurityGroupRules"][0]["SecurityGroupRuleId"]
         return rule_id
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before:
-            # Only the description can change; everything else replaces the rule.
-            ec2 = request.client("ec2")
-            describe = getattr(
-                ec2, f"update_security_group_rule_descriptions_{_direction(request)}"
-            )
-            describe(
-                GroupId=self._rule(request, physical_id)["GroupId"],
-                IpPermissions=[ip_permission(ec2, request.properties)],
-            )
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        # Only the description can change; everything else replaces the rule.
+        ec2 = request.client("ec2")
+        describe = getattr(ec2, f"update_security_group_rule_descriptions_{_direction(request)}")
+        describe(
+            GroupId=self._rule(request, physical_id)["GroupId"],
+            IpPermissions=[ip_permission(ec2, request.properties)],
+        )
 
     def _rule(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_security_group_rules(

@@ -30,8 +30,10 @@ class Vpc(Ec2Handler):
             wanted = request.properties.get(attribute, default)
             setting = arguments(ec2, "ModifyVpcAttribute", {attribute: {"Value": wanted}})
             ec2.modify_vpc_attribute(VpcId=physical_id, **setting)
-        if before and changed(request, before, "InstanceTenancy"):
-            ec2.modify_vpc_tenancy(
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "InstanceTenancy"):
+            request.client("ec2").modify_vpc_tenancy(
                 VpcId=physical_id,
                 InstanceTenancy=request.properties.get("InstanceTenancy", "default"),
             )
@@ -90,8 +92,8 @@ class VpcGatewayAttachment(Handler):
         kind = "IGW" if "InternetGatewayId" in request.properties else "VGW"
         return f"{kind}|{request.properties['VpcId']}"
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before and changed(request, before, "InternetGatewayId", "VpnGatewayId"):
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "InternetGatewayId", "VpnGatewayId"):
             self._delete(request, physical_id)
             self._attach(request)
 
@@ -126,6 +128,7 @@ class Subnet(Ec2Handler):
     """A subnet; its Ref is the subnet's id."""
 
     gone = ("InvalidSubnetID.NotFound",)
+    fixed = ("Ipv6CidrBlock",)
 
     # ModifySubnetAttribute takes one attribute a call.
     _switches = ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64")

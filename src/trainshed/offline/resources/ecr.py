@@ -37,8 +37,6 @@ class Repository(Handler):
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         ecr = request.client("ecr")
         now = request.properties
-        if before:
-            self._change(ecr, request, physical_id, before)
         if changed(request, before, "LifecyclePolicy"):
             if text := now.get("LifecyclePolicy", {}).get("LifecyclePolicyText"):
                 ecr.put_lifecycle_policy(repositoryName=physical_id, lifecyclePolicyText=text)
@@ -51,18 +49,19 @@ class Repository(Handler):
             else:
                 ecr.delete_repository_policy(repositoryName=physical_id)
 
-    def _change(self, ecr: Any, request: Request, name: str, before: Properties) -> None:
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        ecr = request.client("ecr")
         if changed(request, before, "ImageScanningConfiguration"):
             scanning = request.properties.get("ImageScanningConfiguration", {"ScanOnPush": False})
             taken = arguments(
                 ecr, "PutImageScanningConfiguration", {"ImageScanningConfiguration": scanning}
             )
-            ecr.put_image_scanning_configuration(repositoryName=name, **taken)
+            ecr.put_image_scanning_configuration(repositoryName=physical_id, **taken)
         names = ("ImageTagMutability", "ImageTagMutabilityExclusionFilters")
         if changed(request, before, *names):
             wanted = {"ImageTagMutability": "MUTABLE", **present(request.properties, *names)}
             taken = arguments(ecr, "PutImageTagMutability", wanted)
-            ecr.put_image_tag_mutability(repositoryName=name, **taken)
+            ecr.put_image_tag_mutability(repositoryName=physical_id, **taken)
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]

@@ -40,22 +40,12 @@ class FileSystem(_FsxHandler):
 
     def _create(self, request: Request) -> str:
         fsx = request.client("fsx")
-        operation = "CreateFileSystem"
-        leave: tuple[str, ...] = ("Tags",)
-        if "BackupId" in request.properties:
-            operation, leave = "CreateFileSystemFromBackup", ("FileSystemType", "Tags")
-        taken = arguments(fsx, operation, request.properties, leave=leave)
-        tags = tag_list(all_tags(request))
-        if "BackupId" in request.properties:
-            reply = fsx.create_file_system_from_backup(**taken, Tags=tags)
-        else:
-            reply = fsx.create_file_system(**taken, Tags=tags)
+        taken = arguments(fsx, "CreateFileSystem", request.properties, leave=("Tags",))
+        reply = fsx.create_file_system(**taken, Tags=tag_list(all_tags(request)))
         file_system_id: str = reply["FileSystem"]["FileSystemId"]
         return file_system_id
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if not before:
-            return
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         fsx = request.client("fsx")
         change: dict[str, Any] = {}
         for name in self._changeable:
@@ -101,13 +91,13 @@ class DataRepositoryAssociation(_FsxHandler):
         association_id: str = reply["Association"]["AssociationId"]
         return association_id
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         change = {
             name: request.properties[name]
             for name in ("ImportedFileChunkSize", "S3")
             if name in request.properties and changed(request, before, name)
         }
-        if before and change:
+        if change:
             fsx = request.client("fsx")
             taken = arguments(fsx, "UpdateDataRepositoryAssociation", change)
             fsx.update_data_repository_association(AssociationId=physical_id, **taken)

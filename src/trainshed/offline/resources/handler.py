@@ -1,6 +1,6 @@
 """What the handlers of all services have in common."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -11,16 +11,19 @@ from trainshed.offline.resources.tags import all_tags, own_tags
 
 
 class Handler:
-    """Create, update and delete in terms of four smaller steps.
+    """Create, update and delete in terms of smaller steps.
 
-    A type says how to create, how to bring what can change to the template's state (`_configure`,
-    used by create and update alike), how to read its attributes, and how to delete.
+    A type says how to create, how to bring what is set by further calls to the template's state
+    (`_configure`, for a creation and an update alike), how to change what the creating call set
+    (`_change`, for an update only), how to read its attributes, and how to delete.
 
     Attributes:
         gone: error codes of the service that say the resource does not exist.
+        fixed: properties that CloudFormation changes in place, and the embedded AWS cannot.
     """
 
     gone: ClassVar[tuple[str, ...]] = ()
+    fixed: ClassVar[tuple[str, ...]] = ()
 
     def create(self, request: Request) -> Made:
         """Create the resource; what was made is deleted again when configuring it fails."""
@@ -36,6 +39,8 @@ class Handler:
     def update(self, request: Request, physical_id: str, before: Properties) -> Made:
         """Change the resource and its tags in place."""
         with _refusals():
+            self._refuse_fixed(request, before)
+            self._change(request, physical_id, before)
             self._configure(request, physical_id, before)
             tags = all_tags(request)
             stale = [key for key in own_tags(before) if key not in tags]
@@ -55,11 +60,22 @@ class Handler:
         attributes = {**request.properties, **self._attributes(request, physical_id)}
         return Made(physical_id=physical_id, attributes=attributes)
 
+    def _refuse_fixed(self, request: Request, before: Properties) -> None:
+        moved = [name for name in self.fixed if changed(request, before, name)]
+        if moved:
+            raise HandlerError(
+                f"the embedded AWS cannot change {', '.join(moved)} of {request.resource_type}",
+                code="NotUpdatable",
+            )
+
     def _create(self, request: Request) -> str:
         raise NotImplementedError
 
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        """Change what the creation set."""
+
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        """Set what can change in place; `before` is empty right after the creation."""
+        """Set what the creating call does not; `before` is empty right after a creation."""
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
@@ -86,6 +102,14 @@ def _refusals() -> Iterator[None]:
 def changed(request: Request, before: Properties, *names: str) -> bool:
     """Tell whether any of these properties differs from what it was."""
     return any(request.properties.get(name) != before.get(name) for name in names)
+
+
+def refuse_unknown(request: Request, known: Iterable[str]) -> None:
+    """Refuse the properties that a handler would otherwise pass over in silence."""
+    if unknown := sorted(set(request.properties).difference(known)):
+        raise HandlerError(
+            f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"
+        )
 
 
 def present(properties: Properties, *names: str) -> dict[str, Any]:

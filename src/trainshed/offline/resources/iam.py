@@ -29,8 +29,6 @@ class Role(Handler):
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
         now = request.properties
-        if before:
-            self._change(iam, request, physical_id, before)
         attached, wanted = before.get("ManagedPolicyArns", []), now.get("ManagedPolicyArns", [])
         for arn in [arn for arn in attached if arn not in wanted]:
             iam.detach_role_policy(RoleName=physical_id, PolicyArn=arn)
@@ -43,23 +41,26 @@ class Role(Handler):
         for policy in now.get("Policies", []):
             iam.put_role_policy(RoleName=physical_id, **arguments(iam, "PutRolePolicy", policy))
 
-    def _change(self, iam: Any, request: Request, name: str, before: Properties) -> None:
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        iam = request.client("iam")
         now = request.properties
         if changed(request, before, "AssumeRolePolicyDocument"):
             document = json.dumps(now["AssumeRolePolicyDocument"])
-            iam.update_assume_role_policy(RoleName=name, PolicyDocument=document)
+            iam.update_assume_role_policy(RoleName=physical_id, PolicyDocument=document)
         if changed(request, before, "Description", "MaxSessionDuration"):
             iam.update_role(
-                RoleName=name,
+                RoleName=physical_id,
                 Description=now.get("Description", ""),
                 MaxSessionDuration=now.get("MaxSessionDuration", 3600),
             )
         if changed(request, before, "PermissionsBoundary"):
             if "PermissionsBoundary" in now:
                 boundary = now["PermissionsBoundary"]
-                iam.put_role_permissions_boundary(RoleName=name, PermissionsBoundary=boundary)
+                iam.put_role_permissions_boundary(
+                    RoleName=physical_id, PermissionsBoundary=boundary
+                )
             else:
-                iam.delete_role_permissions_boundary(RoleName=name)
+                iam.delete_role_permissions_boundary(RoleName=physical_id)
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
@@ -133,8 +134,8 @@ class ServiceLinkedRole(Handler):
         name: str = iam.create_service_linked_role(**taken)["Role"]["RoleName"]
         return name
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before and changed(request, before, "Description"):
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "Description"):
             request.client("iam").update_role(
                 RoleName=physical_id, Description=request.properties.get("Description", "")
             )

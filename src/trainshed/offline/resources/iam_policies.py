@@ -74,13 +74,6 @@ class ManagedPolicy(Handler):
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
-        if before and changed(request, before, "PolicyDocument"):
-            # IAM keeps five versions; CloudFormation keeps the default only.
-            document = json.dumps(request.properties["PolicyDocument"])
-            iam.create_policy_version(
-                PolicyArn=physical_id, PolicyDocument=document, SetAsDefault=True
-            )
-            self._delete_old_versions(iam, physical_id)
         old, new = list(_bearers(before)), list(_bearers(request.properties))
         for kind, bearer in [who for who in old if who not in new]:
             detach = getattr(iam, f"detach_{kind}_policy")
@@ -88,6 +81,16 @@ class ManagedPolicy(Handler):
         for kind, bearer in [who for who in new if who not in old]:
             attach = getattr(iam, f"attach_{kind}_policy")
             attach(**_argument(kind, bearer), PolicyArn=physical_id)
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "PolicyDocument"):
+            # IAM keeps five versions; CloudFormation keeps the default only.
+            iam = request.client("iam")
+            document = json.dumps(request.properties["PolicyDocument"])
+            iam.create_policy_version(
+                PolicyArn=physical_id, PolicyDocument=document, SetAsDefault=True
+            )
+            self._delete_old_versions(iam, physical_id)
 
     def _delete_old_versions(self, iam: Any, arn: str) -> None:
         for version in iam.list_policy_versions(PolicyArn=arn)["Versions"]:

@@ -15,6 +15,7 @@ class Key(Handler):
     """A key; its Ref is the key's id."""
 
     gone = ("NotFoundException", "KMSInvalidStateException")
+    fixed = ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
 
     _later = (
         "EnableKeyRotation",
@@ -35,14 +36,18 @@ class Key(Handler):
         key_id: str = kms.create_key(**taken, Tags=tags)["KeyMetadata"]["KeyId"]
         return key_id
 
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        kms = request.client("kms")
+        now = request.properties
+        if changed(request, before, "KeyPolicy") and "KeyPolicy" in now:
+            document = json.dumps(now["KeyPolicy"])
+            kms.put_key_policy(KeyId=physical_id, PolicyName="default", Policy=document)
+        if changed(request, before, "Description"):
+            kms.update_key_description(KeyId=physical_id, Description=now.get("Description", ""))
+
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         kms = request.client("kms")
         now = request.properties
-        if before and changed(request, before, "KeyPolicy") and "KeyPolicy" in now:
-            document = json.dumps(now["KeyPolicy"])
-            kms.put_key_policy(KeyId=physical_id, PolicyName="default", Policy=document)
-        if before and changed(request, before, "Description"):
-            kms.update_key_description(KeyId=physical_id, Description=now.get("Description", ""))
         if changed(request, before, "EnableKeyRotation", "RotationPeriodInDays"):
             rotation: dict[str, Any] = {"KeyId": physical_id}
             if now.get("EnableKeyRotation", False):
@@ -87,10 +92,9 @@ class Alias(Handler):
         name: str = request.properties["AliasName"]
         return name
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before:
-            kms = request.client("kms")
-            kms.update_alias(**arguments(kms, "UpdateAlias", request.properties))
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        kms = request.client("kms")
+        kms.update_alias(**arguments(kms, "UpdateAlias", request.properties))
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("kms").delete_alias(AliasName=physical_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed
+from trainshed.offline.resources.handler import Handler, changed, present
 from trainshed.offline.resources.names import generated_name, given_or_generated
 from trainshed.offline.resources.tags import all_tags
 
@@ -17,6 +17,8 @@ class Function(Handler):
     """A function; its Ref is the function's name."""
 
     gone = ("ResourceNotFoundException",)
+    # Lambda sets these by calls of their own.
+    fixed = ("CodeSigningConfigArn", "PublishToLatestPublished")
 
     _later = ("Code", "FunctionName", "ReservedConcurrentExecutions", "Tags")
     # What UpdateFunctionCode, not UpdateFunctionConfiguration, changes.
@@ -41,16 +43,20 @@ class Function(Handler):
             code["ZipFile"] = archive.getvalue()
         return code
 
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        client = request.client("lambda")
+        now = request.properties
+        if changed(request, before, *self._of_code):
+            architectures = present(now, "Architectures")
+            code = arguments(client, "UpdateFunctionCode", {**self._code(now), **architectures})
+            client.update_function_code(FunctionName=physical_id, **code)
+        leave = (*self._later, *self._of_code, "PackageType", *self.fixed)
+        taken = arguments(client, "UpdateFunctionConfiguration", now, leave=leave)
+        client.update_function_configuration(FunctionName=physical_id, **taken)
+
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         client = request.client("lambda")
         now = request.properties
-        if before and changed(request, before, *self._of_code):
-            code = arguments(client, "UpdateFunctionCode", self._code(now))
-            client.update_function_code(FunctionName=physical_id, **code)
-        if before:
-            leave = (*self._later, *self._of_code, "PackageType", "CodeSigningConfigArn")
-            taken = arguments(client, "UpdateFunctionConfiguration", now, leave=leave)
-            client.update_function_configuration(FunctionName=physical_id, **taken)
         if changed(request, before, "ReservedConcurrentExecutions"):
             if "ReservedConcurrentExecutions" in now:
                 client.put_function_concurrency(

@@ -16,6 +16,13 @@ class LogGroup(Handler):
     """A log group; its Ref is the group's name."""
 
     gone = ("ResourceNotFoundException",)
+    fixed = (
+        "BearerTokenAuthenticationEnabled",
+        "DeletionProtectionEnabled",
+        "FieldIndexPolicies",
+        "LogGroupClass",
+        "ResourcePolicyDocument",
+    )
 
     _later = ("DataProtectionPolicy", "LogGroupName", "RetentionInDays", "Tags")
 
@@ -44,9 +51,13 @@ class LogGroup(Handler):
                 )
             else:
                 logs.delete_data_protection_policy(logGroupIdentifier=physical_id)
-        if before and changed(request, before, "KmsKeyId"):
-            if "KmsKeyId" in now:
-                logs.associate_kms_key(logGroupName=physical_id, kmsKeyId=now["KmsKeyId"])
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "KmsKeyId"):
+            logs = request.client("logs")
+            if "KmsKeyId" in request.properties:
+                key = request.properties["KmsKeyId"]
+                logs.associate_kms_key(logGroupName=physical_id, kmsKeyId=key)
             else:
                 logs.disassociate_kms_key(logGroupName=physical_id)
 

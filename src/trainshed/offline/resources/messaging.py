@@ -5,7 +5,7 @@ from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed, present
+from trainshed.offline.resources.handler import Handler, changed, present, refuse_unknown
 from trainshed.offline.resources.names import given_or_generated
 from trainshed.offline.resources.tags import all_tags, tag_list
 
@@ -37,13 +37,17 @@ class Topic(Handler):
         arn: str = reply["TopicArn"]
         return arn
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         sns = request.client("sns")
         for name in self._settable:
-            if before and changed(request, before, name):
+            if changed(request, before, name):
                 value = request.properties.get(name, "")
                 taken = arguments(sns, "SetTopicAttributes", {"AttributeValue": value})
                 sns.set_topic_attributes(TopicArn=physical_id, AttributeName=name, **taken)
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        refuse_unknown(request, ("Subscription", "Tags", "TopicName", *self._settable))
+        sns = request.client("sns")
         wanted = request.properties.get("Subscription", [])
         known = before.get("Subscription", [])
         ended = [subscription["Endpoint"] for subscription in known if subscription not in wanted]
@@ -78,6 +82,7 @@ class Rule(Handler):
     """A rule and its targets; its Ref is the rule's name, with the bus before it if it has one."""
 
     gone = ("ResourceNotFoundException",)
+    fixed = ("EventBusName",)
 
     def _create(self, request: Request) -> str:
         name = given_or_generated(request, "Name", limit=64)
@@ -90,11 +95,12 @@ class Rule(Handler):
         taken = arguments(events, "PutRule", request.properties, leave=("Name", "Tags", "Targets"))
         events.put_rule(Name=name, **taken, Tags=tag_list(all_tags(request)))
 
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        self._put(request, self._rule(physical_id)["Rule"])
+
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         events = request.client("events")
         rule = self._rule(physical_id)
-        if before:
-            self._put(request, rule["Rule"])
         wanted = request.properties.get("Targets", [])
         ids = [target["Id"] for target in wanted]
         gone = [target["Id"] for target in before.get("Targets", []) if target["Id"] not in ids]

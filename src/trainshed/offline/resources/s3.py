@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from trainshed.offline.cloudformation.resource import HandlerError, Properties, Request, resource
+from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed
+from trainshed.offline.resources.handler import Handler, changed, refuse_unknown
 from trainshed.offline.resources.names import generated_name
 from trainshed.offline.resources.s3_settings import SETTINGS
 from trainshed.offline.resources.tags import all_tags, tag_list
@@ -17,14 +17,11 @@ class Bucket(Handler):
     """A bucket with its settings; its Ref is the bucket's name."""
 
     gone = ("NoSuchBucket",)
+    fixed = ("ObjectLockEnabled",)
 
     def _create(self, request: Request) -> str:
         s3 = request.client("s3")
         properties = request.properties
-        if unknown := set(properties) - {*SETTINGS, "BucketName", "ObjectLockEnabled", "Tags"}:
-            raise HandlerError(
-                f"the embedded AWS cannot set {', '.join(sorted(unknown))} of a bucket"
-            )
         # S3 allows lower case only.
         name = properties.get("BucketName") or generated_name(request, limit=63).lower()
         taken: dict[str, Any] = {}
@@ -38,6 +35,7 @@ class Bucket(Handler):
         return str(name)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        refuse_unknown(request, (*SETTINGS, "BucketName", "ObjectLockEnabled", "Tags"))
         s3 = request.client("s3")
         for name, setting in SETTINGS.items():
             if not changed(request, before, name):
@@ -46,8 +44,7 @@ class Bucket(Handler):
                 setting.put(s3, physical_id, request.properties[name])
             else:
                 setting.clear(s3, physical_id)
-        if not before:
-            self._retag(request, physical_id, all_tags(request), [])
+        self._retag(request, physical_id, all_tags(request), [])
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]

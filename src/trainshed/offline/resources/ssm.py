@@ -21,9 +21,8 @@ class Parameter(Handler):
         self._put(request, Name=name, Tags=tag_list(all_tags(request)))
         return name
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        if before:
-            self._put(request, Name=physical_id, Overwrite=True)
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        self._put(request, Name=physical_id, Overwrite=True)
 
     def _put(self, request: Request, **more: Any) -> None:
         ssm = request.client("ssm")
