@@ -1,0 +1,164 @@
+"""The function that stops an update which would replace a file system."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+STACK_ID = "arn:aws:cloudformation:us-west-2:123456789012:stack/TrainStorage/1"
+FILE_SYSTEM = {
+    "FileSystemType": "LUSTRE",
+    "StorageCapacity": "4800",
+    "SubnetIds": ["subnet-1"],
+    "DeploymentType": "PERSISTENT_2",
+    "PerUnitStorageThroughput": "250",
+}
+
+Answer = tuple[str, str, str | None]
+Ask = Callable[..., Answer]
+
+
+class CloudFormation:
+    """Knows one stack, and nothing when its status is empty."""
+
+    def __init__(self, status: str) -> None:
+        self._status = status
+
+    def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
+        assert StackName == STACK_ID
+        if not self._status:
+            raise ConnectionError("no route to CloudFormation")
+        return {"Stacks": [{"StackStatus": self._status}]}
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+    """Sends an event to the handler; returns status, physical id and reason of its answer."""
+    answers: list[Answer] = []
+    cfnresponse = ModuleType("cfnresponse")
+
+    def send(
+        event: object,
+        context: object,
+        status: str,
+        data: object,
+        physical_id: str,
+        *,
+        reason: str | None = None,
+    ) -> None:
+        answers.append((status, physical_id, reason))
+
+    for name, value in {"SUCCESS": "SUCCESS", "FAILED": "FAILED", "send": send}.items():
+        setattr(cfnresponse, name, value)
+    monkeypatch.setitem(sys.modules, "cfnresponse", cfnresponse)
+    name = "trainshed_constructs.handlers.replacement_guard"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    handler = importlib.import_module(name)
+
+    def ask(
+        kind: str = "Update",
+        *,
+        allow: bool = False,
+        status: str = "UPDATE_IN_PROGRESS",
+        **changes: Any,
+    ) -> Answer:
+        client = SimpleNamespace(client=lambda service: CloudFormation(status))
+        monkeypatch.setattr(handler, "boto3", client)
+        now = {key: value for key, value in (FILE_SYSTEM | changes).items() if value}
+        event = {
+            "RequestType": kind,
+            "StackId": STACK_ID,
+            "LogicalResourceId": "Guard",
+            "ResourceProperties": {
+                "FileSystem": now,
+                "AllowReplacement": str(allow).lower(),
+                "HowToAllow": "storage.lustre.allow_replacement: true",
+            },
+        }
+        if kind != "Create":
+            event["PhysicalResourceId"] = "the-guard"
+        if kind == "Update":
+            event["OldResourceProperties"] = {"FileSystem": FILE_SYSTEM}
+        handler.handler(event, None)
+        [answer] = answers
+        return answer
+
+    yield ask
+    monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+@pytest.mark.parametrize("kind", ["Create", "Delete"])
+def test_creation_and_deletion_pass(ask: Ask, kind: str) -> None:
+    status, physical_id, _ = ask(kind)
+
+    assert status == "SUCCESS"
+    assert physical_id == ("Guard" if kind == "Create" else "the-guard")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"StorageCapacity": "12000"}, id="more-storage"),
+    ],
+)
+def test_what_happens_in_place_passes(ask: Ask, changes: dict[str, Any]) -> None:
+    assert ask(**changes)[0] == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        pytest.param(
+            {"SubnetIds": ["subnet-2"]},
+            "SubnetIds from ['subnet-1'] to ['subnet-2']",
+            id="other-value",
+        ),
+        pytest.param(
+            {"DeploymentType": "SCRATCH_2", "PerUnitStorageThroughput": None},
+            "DeploymentType from PERSISTENT_2 to SCRATCH_2, "
+            "PerUnitStorageThroughput from 250 to None",
+            id="gone",
+        ),
+        pytest.param({"KmsKeyId": "key-1"}, "KmsKeyId from None to key-1", id="new"),
+    ],
+)
+def test_a_replacement_is_refused_with_what_would_be_lost_and_how_to_allow_it(
+    ask: Ask, changes: dict[str, Any], said: str
+) -> None:
+    status, physical_id, reason = ask(**changes)
+
+    assert (status, physical_id) == ("FAILED", "the-guard")
+    assert reason is not None
+    assert f"changing {said} needs a new, empty file system" in reason
+    assert "4800 GiB" in reason
+    assert reason.endswith("allow it with storage.lustre.allow_replacement: true")
+
+
+def test_a_replacement_passes_when_it_is_allowed(ask: Ask) -> None:
+    assert ask(allow=True, SubnetIds=["subnet-2"], StorageCapacity="2400")[0] == "SUCCESS"
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_less_storage_is_refused_because_fsx_cannot(ask: Ask, allow: bool) -> None:
+    status, _, reason = ask(allow=allow, StorageCapacity="2400")
+
+    assert status == "FAILED"
+    assert reason is not None
+    assert "cannot take storage away (StorageCapacity from 4800 to 2400 GiB)" in reason
+
+
+def test_a_rollback_passes_because_it_brings_back_what_is_there(ask: Ask) -> None:
+    assert ask(status="UPDATE_ROLLBACK_IN_PROGRESS", SubnetIds=["subnet-2"])[0] == "SUCCESS"
+
+
+def test_not_being_able_to_look_is_a_refusal(ask: Ask) -> None:
+    status, _, reason = ask(status="", SubnetIds=["subnet-2"])
+
+    assert status == "FAILED"
+    assert reason is not None
+    assert "cannot tell whether" in reason
+    assert "no route to CloudFormation" in reason
