@@ -144,7 +144,8 @@ class _Work:
             else:
                 self._update(task.before, task.after)
         except StepFailed as failure:
-            if failure.untouched and task.before:
+            not_made = task.replaces and not failure.resource.physical_id
+            if task.before and (failure.untouched or not_made):
                 self._store(
                     replace(
                         task.before,
@@ -165,7 +166,7 @@ class _Work:
         def evaluated() -> Resource:
             return replace(wanted, properties=self._properties(wanted.logical_id))
 
-        self._step.create(self._step.attempt(wanted, "CREATE_FAILED", evaluated))
+        self._step.create(self._step.attempt(wanted, "CREATE_FAILED", evaluated, harmless=True))
 
     def _update(self, before: Resource, wanted: Resource) -> None:
         updated = self._step.update(before, wanted)

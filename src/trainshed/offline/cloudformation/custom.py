@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-from trainshed.offline.cloudformation.failures import CustomResourceFailed
+from trainshed.offline.cloudformation.failures import PartlyDone
 from trainshed.offline.cloudformation.functions import text
 from trainshed.offline.cloudformation.resource import (
     HandlerError,
@@ -109,7 +109,7 @@ def _send(request: Request, request_type: str, physical_id: str, more: Mapping[s
         )
         seconds = int(request.properties.get("ServiceTimeout", DEFAULT_TIMEOUT))
         if not mailbox.arrived.wait(seconds):
-            raise CustomResourceFailed(
+            raise PartlyDone(
                 "CloudFormation did not receive a response from your Custom Resource within "
                 f"{seconds} seconds. Please check your logs for requestId [{event['RequestId']}].",
                 physical_id,
@@ -117,10 +117,10 @@ def _send(request: Request, request_type: str, physical_id: str, more: Mapping[s
     answer = mailbox.answer
     answered = str(answer.get("PhysicalResourceId") or physical_id)
     if answer.get("Status") != "SUCCESS":
-        raise CustomResourceFailed(
+        raise PartlyDone(
             f"Received response status [FAILED] from custom resource. Message returned: "
             f"{answer.get('Reason') or 'none'} (RequestId: {event['RequestId']})",
-            answered,
+            answered if request_type == "Create" else physical_id,
         )
     return Made(physical_id=answered, attributes=answer.get("Data") or {})
 

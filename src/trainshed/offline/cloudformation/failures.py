@@ -28,12 +28,12 @@ class InvalidProperties(HandlerError):
     """The properties were refused before any handler saw them."""
 
 
-class CustomResourceFailed(HandlerError):
-    """A custom resource's function answered FAILED, or not at all.
+class PartlyDone(HandlerError):
+    """A custom resource or a nested stack failed and has to be deleted all the same.
 
     Args:
-        message: the reason.
-        physical_id: what a rollback deletes: as on AWS, even a creation that failed is deleted.
+        message: the reason, as the event shall give it.
+        physical_id: what a rollback deletes.
     """
 
     def __init__(self, message: str, physical_id: str) -> None:
@@ -47,7 +47,7 @@ def reason_of(error: Exception) -> str:
     Args:
         error: what came out of the handler.
     """
-    if isinstance(error, InvalidProperties | CustomResourceFailed):
+    if isinstance(error, InvalidProperties | PartlyDone):
         return str(error)
     if isinstance(error, HandlerError):
         return _returned(str(error), error.code)

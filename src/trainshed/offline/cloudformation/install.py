@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from moto.cloudformation import urls
 from moto.core.responses import ActionResult
 
+from trainshed.offline.cloudformation import nested  # noqa: F401  (registers its type)
 from trainshed.offline.cloudformation.custom import RESPONSE_PATH, deliver, origin
 from trainshed.offline.cloudformation.errors import InternalFailure, ValidationError
 from trainshed.offline.cloudformation.writing import Writing

@@ -8,6 +8,7 @@ from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.cloudformation.models import cloudformation_backends
 from moto.core.common_models import CloudFormationModel
+from moto.core.exceptions import ServiceException
 
 from trainshed.offline.cloudformation.resource import HandlerError, Made, Properties, Request
 from trainshed.offline.cloudformation.schema import schema_of
@@ -21,7 +22,9 @@ def moto_handler(resource_type: str) -> "MotoResource | None":
         resource_type: for instance `AWS::SNS::Topic`.
     """
     model = parsing.get_model_map().get(resource_type)
-    return MotoResource(model) if model and model.__module__.startswith("moto.") else None
+    if model is None or hasattr(model.create_from_cloudformation_json, "__isabstractmethod__"):
+        return None
+    return MotoResource(model)
 
 
 class MotoResource:
@@ -81,7 +84,16 @@ class MotoResource:
         Raises:
             HandlerError: moto has no deletion of this type.
         """
-        made = _objects(request).pop((request.resource_type, physical_id), None)
+        try:
+            self._delete(request, physical_id)
+        except ServiceException as error:
+            # What is gone already needs no deletion.
+            if not any(word in error.code for word in ("NotFound", "NonExist", "NoSuch")):
+                raise
+        _objects(request).pop((request.resource_type, physical_id), None)
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        made = _objects(request).get((request.resource_type, physical_id))
         delete = self._model.delete_from_cloudformation_json
         if not hasattr(delete, "__isabstractmethod__"):
             delete(physical_id, _as_moto_wants(request), request.account, request.region)
@@ -142,7 +154,17 @@ def _identity(request: Request) -> str | None:
 
 
 def _as_moto_wants(request: Request) -> dict[str, Any]:
-    return {"Type": request.resource_type, "Properties": dict(request.properties)}
+    """The resource as a template has it, the stack's tags among its own."""
+    properties = dict(request.properties)
+    schema = schema_of(request.resource_type, request.region)
+    if schema and schema.taggable and schema.tags_are_a_list:
+        own = {tag["Key"]: tag for tag in properties.get("Tags", [])}
+        stack = {key: {"Key": key, "Value": value} for key, value in request.tags.items()}
+        # Most services refuse tags of AWS's own from anybody but CloudFormation.
+        mine = {key: tag for key, tag in stack.items() if not key.startswith("aws:")}
+        if tags := [*{**mine, **own}.values()]:
+            properties["Tags"] = tags
+    return {"Type": request.resource_type, "Properties": properties}
 
 
 def _objects(request: Request) -> dict[tuple[str, str], Any]:

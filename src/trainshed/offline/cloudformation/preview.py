@@ -5,6 +5,7 @@ from typing import Any
 
 from trainshed.offline.cloudformation.changes import Change, Recreation, compare
 from trainshed.offline.cloudformation.deployment import Deployment
+from trainshed.offline.cloudformation.errors import ValidationError
 from trainshed.offline.cloudformation.exports import outputs_of
 from trainshed.offline.cloudformation.functions import Unknown, evaluate
 from trainshed.offline.cloudformation.policies import DELETION, REPLACEMENT
@@ -72,6 +73,11 @@ class Preview:
         self, before: Resource, definition: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
         region, kind = self._stack.region, before.resource_type
+        if definition["Type"] != kind:
+            raise ValidationError(
+                "Update of resource type is not permitted. The new template modifies resource "
+                f"type of the following resources: [{before.logical_id}]"
+            )
         after = evaluate(definition.get("Properties", {}), self._scope)
         changes = compare(kind, region, before.properties, after)
         details = [_detail(change) for change in changes]

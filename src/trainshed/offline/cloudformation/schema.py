@@ -42,6 +42,12 @@ class Schema:
         tagging = self.document.get("tagging") or {}
         return bool(tagging.get("taggable", "Tags" in self.document.get("properties", {})))
 
+    @property
+    def tags_are_a_list(self) -> bool:
+        """Whether Tags is a list of keys and values; some types have a map."""
+        tags = self.document.get("properties", {}).get("Tags", {})
+        return bool(tags.get("type") == "array")
+
 
 @cache
 def schema_of(resource_type: str, region: str) -> Schema | None:

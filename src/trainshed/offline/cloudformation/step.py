@@ -10,11 +10,7 @@ from typing import Any
 
 from trainshed.offline.cloudformation.clients import client
 from trainshed.offline.cloudformation.dynamic import with_dynamic_references
-from trainshed.offline.cloudformation.failures import (
-    CustomResourceFailed,
-    InvalidProperties,
-    reason_of,
-)
+from trainshed.offline.cloudformation.failures import PartlyDone, reason_of
 from trainshed.offline.cloudformation.policies import take_snapshot
 from trainshed.offline.cloudformation.resource import HandlerError, Request, ResourceHandler
 from trainshed.offline.cloudformation.schema import schema_of
@@ -63,13 +59,14 @@ class Step:
         Raises:
             StepFailed: it could not be made.
         """
+        failed = f"{verb}_FAILED"
+        checked = self.attempt(resource, failed, lambda: self._checked(resource), harmless=True)
 
         def make() -> Resource:
-            checked = self._checked(resource)
             made = _handler(checked).create(self._request(checked))
             return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
 
-        made = self.attempt(resource, f"{verb}_FAILED", make)
+        made = self.attempt(checked, failed, make)
         self._store(self.tell(made, f"{verb}_IN_PROGRESS", "Resource creation Initiated"))
         return self._store(self.tell(made, f"{verb}_COMPLETE"))
 
@@ -83,13 +80,14 @@ class Step:
         Raises:
             StepFailed: it could not be changed.
         """
+        failed = "UPDATE_FAILED"
+        checked = self.attempt(after, failed, lambda: self._checked(after), harmless=True)
 
         def change() -> Resource:
-            checked = self._checked(after)
             made = _handler(checked).update(self._request(checked), before.physical_id, before.sent)
             return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
 
-        changed = self.attempt(after, "UPDATE_FAILED", change)
+        changed = self.attempt(checked, failed, change)
         return self._store(self.tell(changed, "UPDATE_COMPLETE"))
 
     def delete(self, resource: Resource, *, snapshot: bool) -> Resource:
@@ -113,13 +111,21 @@ class Step:
         self.attempt(resource, "DELETE_FAILED", remove)
         return self.tell(resource, "DELETE_COMPLETE")
 
-    def attempt(self, resource: Resource, failed: str, action: Callable[[], Resource]) -> Resource:
+    def attempt(
+        self,
+        resource: Resource,
+        failed: str,
+        action: Callable[[], Resource],
+        *,
+        harmless: bool = False,
+    ) -> Resource:
         """Do something for a resource; whatever goes wrong becomes its failure.
 
         Args:
             resource: the resource that fails.
             failed: its status then, for instance `CREATE_FAILED`.
             action: returns the resource as it stands afterwards.
+            harmless: the action changes nothing outside the stack.
 
         Raises:
             StepFailed: something went wrong.
@@ -130,11 +136,11 @@ class Step:
         except Exception as error:
             # Whatever goes wrong in here must fail the stack and nothing else: an HTTP 500 would
             # make the caller's SDK send the request again. A bug is logged and named as one.
-            if isinstance(error, CustomResourceFailed):
+            if isinstance(error, PartlyDone):
                 resource = replace(resource, physical_id=error.physical_id)
             told = self.tell(resource, failed, reason_of(error))
             self._store_if_current(told)
-            untouched = isinstance(error, InvalidProperties) or (
+            untouched = harmless or (
                 isinstance(error, HandlerError) and error.code == "NotUpdatable"
             )
             raise StepFailed(told, untouched=untouched) from error
