@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from trainshed.offline.cloudformation.resource import HandlerError
+
 
 @pytest.fixture
 def table(deploy: Any, vpc: Any) -> Any:
@@ -117,3 +119,17 @@ def test_a_nat_gateway_holds_its_address_until_deleted(
     available = [{"Name": "state", "Values": ["available"]}]
     remaining = client("ec2").describe_nat_gateways(Filters=available)["NatGateways"]
     assert nat.ref not in [each["NatGatewayId"] for each in remaining]
+
+
+def test_a_change_that_cannot_be_made_is_refused(deploy: Any, subnet: Any) -> None:
+    address = deploy("AWS::EC2::EIP")
+    nat = deploy(
+        "AWS::EC2::NatGateway",
+        SubnetId=subnet.ref,
+        AllocationId=address.attributes["AllocationId"],
+    )
+
+    with pytest.raises(HandlerError, match="cannot change SecondaryAllocationIds") as refusal:
+        nat.update(SecondaryAllocationIds=["eipalloc-0"])
+
+    assert refusal.value.code == "NotUpdatable"

@@ -109,3 +109,12 @@ def test_a_repository_with_images_is_deleted_only_when_it_may_be_emptied(
 
     with pytest.raises(ClientError, match="RepositoryNotFound"):
         client("ecr").describe_repositories(repositoryNames=[repository.ref])
+
+
+def test_a_repository_without_properties_gets_some_later(client: Any, deploy: Any) -> None:
+    repository = deploy("AWS::ECR::Repository")
+
+    repository.update(ImageTagMutability="IMMUTABLE")
+
+    reply = client("ecr").describe_repositories(repositoryNames=[repository.ref])
+    assert reply["repositories"][0]["imageTagMutability"] == "IMMUTABLE"

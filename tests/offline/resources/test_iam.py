@@ -48,6 +48,17 @@ def test_a_role_gets_loses_and_changes_policies_in_place(client: Any, role: Any)
     assert (described["Description"], described["MaxSessionDuration"]) == ("writes", 7200)
 
 
+def test_a_role_gets_and_loses_its_boundary(client: Any, role: Any) -> None:
+    iam = client("iam")
+
+    role.update(PermissionsBoundary=MANAGED)
+    bound = iam.get_role(RoleName=role.ref)["Role"]["PermissionsBoundary"]
+    role.update("PermissionsBoundary")
+
+    assert bound["PermissionsBoundaryArn"] == MANAGED
+    assert "PermissionsBoundary" not in iam.get_role(RoleName=role.ref)["Role"]
+
+
 def test_a_role_is_deleted_with_its_own_policies(client: Any, role: Any) -> None:
     role.update(
         ManagedPolicyArns=[MANAGED],

@@ -96,7 +96,7 @@ def test_a_bucket_with_objects_is_not_deleted(client: Any, deploy: Any) -> None:
 
 
 def test_a_bucket_refuses_what_the_embedded_aws_cannot_set(deploy: Any) -> None:
-    with pytest.raises(HandlerError, match="cannot set WebsiteConfiguration of a bucket"):
+    with pytest.raises(HandlerError, match="cannot set WebsiteConfiguration of AWS::S3::Bucket"):
         deploy("AWS::S3::Bucket", WebsiteConfiguration={"IndexDocument": "index.html"})
 
 

@@ -435,3 +435,42 @@ def test_a_changed_job_definition_is_the_new_revision_everywhere(
     assert second["Job"] == first["Job"].removesuffix("1") + "2"
     reply = client("batch").describe_job_definitions(jobDefinitions=[second["Job"]])
     assert reply["jobDefinitions"][0]["nodeProperties"]["numNodes"] == 4
+
+
+def test_an_update_that_fails_halfway_is_rolled_back(
+    client: Any, stacks: Any, deployed: Deployed
+) -> None:
+    def template(policy: str, ports: tuple[int, ...]) -> dict[str, Any]:
+        rules = [
+            {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": "10.0.0.0/8"}
+            for port in ports
+        ]
+        arn = f"arn:aws:iam::aws:policy/{policy}"
+        parts = {
+            "Vpc": resource("EC2::VPC", CidrBlock="10.40.0.0/16"),
+            "Group": resource(
+                "EC2::SecurityGroup",
+                GroupDescription="group",
+                VpcId=ref("Vpc"),
+                SecurityGroupIngress=rules,
+            ),
+            "Role": resource(
+                "IAM::Role", AssumeRolePolicyDocument=trusting("ec2"), ManagedPolicyArns=[arn]
+            ),
+        }
+        outputs = {name: {"Value": ref(name)} for name in parts}
+        return {"Resources": parts, "Outputs": outputs}
+
+    outputs = deployed("Halfway", template("ReadOnlyAccess", (22,)))
+
+    with pytest.raises(pytest.fail.Exception, match="NoSuchPolicy does not exist"):
+        deployed("Halfway", template("NoSuchPolicy", (443, 444)))
+
+    status = stacks.describe_stacks(StackName="Halfway")["Stacks"][0]["StackStatus"]
+    attached = client("iam").list_attached_role_policies(RoleName=outputs["Role"])
+    groups = client("ec2").describe_security_groups(GroupIds=[outputs["Group"]])
+    permissions = groups["SecurityGroups"][0]["IpPermissions"]
+    assert status == "UPDATE_ROLLBACK_COMPLETE"
+    names = [policy["PolicyName"] for policy in attached["AttachedPolicies"]]
+    assert names == ["ReadOnlyAccess"]
+    assert [permission["FromPort"] for permission in permissions] == [22]

@@ -6,7 +6,7 @@ from typing import Any
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
 from trainshed.offline.resources.ec2_handler import Ec2Handler
-from trainshed.offline.resources.handler import Handler
+from trainshed.offline.resources.handler import Handler, forgiving
 from trainshed.offline.resources.names import given_or_generated
 from trainshed.offline.resources.tags import tag_specifications
 
@@ -95,13 +95,13 @@ class SecurityGroup(Ec2Handler):
 
 def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new: list[Any]) -> None:
     """Revoke the rules that went and authorize those that came."""
-    for verb, rules in (
-        ("revoke", [rule for rule in old if rule not in new]),
-        ("authorize", [rule for rule in new if rule not in old]),
-    ):
-        for rule in rules:
-            call = getattr(ec2, f"{verb}_security_group_{direction}")
-            call(GroupId=group_id, IpPermissions=[ip_permission(ec2, rule)])
+    revoke = getattr(ec2, f"revoke_security_group_{direction}")
+    for rule in [rule for rule in old if rule not in new]:
+        with forgiving("InvalidPermission.NotFound"):
+            revoke(GroupId=group_id, IpPermissions=[ip_permission(ec2, rule)])
+    authorize = getattr(ec2, f"authorize_security_group_{direction}")
+    for rule in [rule for rule in new if rule not in old]:
+        authorize(GroupId=group_id, IpPermissions=[ip_permission(ec2, rule)])
 
 
 @resource("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")

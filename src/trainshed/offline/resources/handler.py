@@ -49,11 +49,8 @@ class Handler:
 
     def delete(self, request: Request, physical_id: str) -> None:
         """Delete the resource; one that is gone already is not an error."""
-        try:
+        with forgiving(*self.gone):
             self._delete(request, physical_id)
-        except ClientError as error:
-            if error.response["Error"]["Code"] not in self.gone:
-                raise
 
     def _made(self, request: Request, physical_id: str) -> Made:
         # Of many types Fn::GetAtt gives properties too; the schema says of which.
@@ -88,6 +85,19 @@ class Handler:
 
     def _delete(self, request: Request, physical_id: str) -> None:
         raise NotImplementedError
+
+
+@contextmanager
+def forgiving(*codes: str) -> Iterator[None]:
+    """Pass over these error codes of a service: what was to be removed is gone already.
+
+    An update that is rolled back meets this too, when it had failed halfway.
+    """
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in codes:
+            raise
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed, present
+from trainshed.offline.resources.handler import Handler, changed, forgiving, present
 from trainshed.offline.resources.names import given_or_generated
 from trainshed.offline.resources.tags import all_tags, tag_list
 
@@ -31,13 +31,15 @@ class Role(Handler):
         now = request.properties
         attached, wanted = before.get("ManagedPolicyArns", []), now.get("ManagedPolicyArns", [])
         for arn in [arn for arn in attached if arn not in wanted]:
-            iam.detach_role_policy(RoleName=physical_id, PolicyArn=arn)
+            with forgiving(*self.gone):
+                iam.detach_role_policy(RoleName=physical_id, PolicyArn=arn)
         for arn in [arn for arn in wanted if arn not in attached]:
             iam.attach_role_policy(RoleName=physical_id, PolicyArn=arn)
         inline = {policy["PolicyName"] for policy in now.get("Policies", [])}
         for policy in before.get("Policies", []):
             if policy["PolicyName"] not in inline:
-                iam.delete_role_policy(RoleName=physical_id, PolicyName=policy["PolicyName"])
+                with forgiving(*self.gone):
+                    iam.delete_role_policy(RoleName=physical_id, PolicyName=policy["PolicyName"])
         for policy in now.get("Policies", []):
             iam.put_role_policy(RoleName=physical_id, **arguments(iam, "PutRolePolicy", policy))
 
@@ -104,7 +106,10 @@ class InstanceProfile(Handler):
         iam = request.client("iam")
         old, new = before.get("Roles", []), request.properties["Roles"]
         for role in [role for role in old if role not in new]:
-            iam.remove_role_from_instance_profile(InstanceProfileName=physical_id, RoleName=role)
+            with forgiving(*self.gone):
+                iam.remove_role_from_instance_profile(
+                    InstanceProfileName=physical_id, RoleName=role
+                )
         for role in [role for role in new if role not in old]:
             iam.add_role_to_instance_profile(InstanceProfileName=physical_id, RoleName=role)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed
+from trainshed.offline.resources.handler import Handler, changed, forgiving
 from trainshed.offline.resources.names import generated_name, given_or_generated
 
 # Properties that list who bears a policy, and how IAM's calls name that kind.
@@ -44,10 +44,9 @@ class Policy(Handler):
     def _take_off(self, iam: Any, properties: Properties, whom: Iterable[tuple[str, str]]) -> None:
         for kind, bearer in whom:
             delete = getattr(iam, f"delete_{kind}_policy")
-            try:
+            # A bearer that went first took the policy with it.
+            with forgiving("NoSuchEntity"):
                 delete(**_argument(kind, bearer), PolicyName=properties["PolicyName"])
-            except iam.exceptions.NoSuchEntityException:
-                continue  # the bearer went first, and took the policy with it
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"Id": physical_id}
@@ -77,7 +76,8 @@ class ManagedPolicy(Handler):
         old, new = list(_bearers(before)), list(_bearers(request.properties))
         for kind, bearer in [who for who in old if who not in new]:
             detach = getattr(iam, f"detach_{kind}_policy")
-            detach(**_argument(kind, bearer), PolicyArn=physical_id)
+            with forgiving(*self.gone):
+                detach(**_argument(kind, bearer), PolicyArn=physical_id)
         for kind, bearer in [who for who in new if who not in old]:
             attach = getattr(iam, f"attach_{kind}_policy")
             attach(**_argument(kind, bearer), PolicyArn=physical_id)
