@@ -65,7 +65,8 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
     if not _CHANNEL.fullmatch(asked):
         notes.problem(
             "instance.ami",
-            f"{asked!r} is not allowed (a channel like stable, an SSM parameter /..., an AMI id)",
+            f"{asked!r} is not allowed (allowed: a channel like stable, an SSM parameter /..., an "
+            "AMI id)",
         )
         return None
     if family not in _BAKED or instance.architecture != "x86_64":

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from trainshed.errors import TrainshedError
 
+_LONGEST_KEY = 60
 # The way to a value: keys and list indexes, for instance ("instance", "nodes", "max").
 Path = tuple[str | int, ...]
 
@@ -49,10 +50,17 @@ class Problem:
 
     def __str__(self) -> str:
         """Return `file:line: field: message`."""
-        field_name = ".".join(map(str, self.path))
+        field_name = ".".join(map(_key, self.path))
         return ": ".join(
             part for part in (self.where.place(self.path), field_name, self.message) if part
         )
+
+
+def _key(key: str | int) -> str:
+    """Return a key as messages show it: on one line, whatever is in it."""
+    text = str(key)
+    plain = text.isprintable() and text.strip() and len(text) <= _LONGEST_KEY
+    return text if plain else repr(text[:_LONGEST_KEY])
 
 
 class SpecError(TrainshedError):

@@ -1,0 +1,178 @@
+"""Several clusters: what they share, and what is said when they do not agree."""
+
+from collections.abc import Callable
+
+import pytest
+
+from trainshed.plan import Fleet
+
+Told = Callable[..., list[str]]
+Plan = Callable[..., Fleet]
+
+
+def text(name: str, added: str = "", nodes: int = 2, type_: str = "trn1.32xlarge") -> str:
+    return (
+        f"name: {name}\nregion: us-west-2\ninstance: {{type: {type_}, nodes: {{max: {nodes}}}}}\n"
+        f"{added}\n"
+    )
+
+
+NETWORK = "network: {name: shared}"
+
+
+def test_duplicate_names_are_told_with_both_files(told: Told) -> None:
+    assert told(text("Alpha"), text("Alpha")) == [
+        "b.yaml:1: name: 'Alpha' is the name of another cluster (a.yaml:1)"
+    ]
+
+
+def test_a_duplicate_name_is_told_though_one_of_them_cannot_be_planned(told: Told) -> None:
+    lines = told(text("Alpha", type_="trn1.64xlarge"), text("Alpha"))
+
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["a.yaml:3", "instance.type"],
+        ["b.yaml:1", "name"],
+    ]
+
+
+def test_clusters_apart_have_stacks_apart(fleet: Plan) -> None:
+    found = fleet(text("Alpha"), text("Beta"))
+
+    assert list(found.networks) == ["AlphaNetwork", "BetaNetwork"]
+    assert list(found.repositories) == ["AlphaImages", "BetaImages"]
+    assert found.file_systems == {}
+
+
+def test_a_shared_network_has_the_subnets_and_endpoints_of_all(fleet: Plan) -> None:
+    found = fleet(
+        text("Alpha", "zone: usw2-az1\nnetwork: {name: shared, endpoints: [ecr]}"),
+        text("Beta", "zone: usw2-az4\nnetwork: {name: shared, endpoints: [logs, ecr]}"),
+    )
+
+    (network,) = found.networks.values()
+    assert [subnet.zone.name for subnet in network.subnets] == ["usw2-az1", "usw2-az4"]
+    assert network.endpoint_services == ("ecr.api", "ecr.dkr", "logs")
+
+
+def test_a_zone_that_joins_a_network_moves_no_subnet(fleet: Plan) -> None:
+    alone = fleet(text("Beta", f"zone: usw2-az4\n{NETWORK}"))
+    joined = fleet(
+        text("Alpha", f"zone: usw2-az1\n{NETWORK}"), text("Beta", f"zone: usw2-az4\n{NETWORK}")
+    )
+
+    (before,) = alone.networks["SharedNetwork"].subnets
+    assert before in joined.networks["SharedNetwork"].subnets
+
+
+def test_subnets_of_different_zones_never_overlap(fleet: Plan) -> None:
+    zones = ["use1-az4", "use1-az5", "use1-az6"]
+    texts = [
+        text(f"Cluster{n}", f"zone: {zone}\n{NETWORK}").replace("us-west-2", "us-east-1")
+        for n, zone in enumerate(zones)
+    ]
+
+    (network,) = fleet(*texts).networks.values()
+
+    cidrs = [
+        cidr for subnet in network.subnets for cidr in (subnet.private_cidr, subnet.public_cidr)
+    ]
+    assert len(cidrs) == 6
+    assert not any(a.overlaps(b) for a in cidrs for b in cidrs if a is not b)
+    assert all(network.cidr and cidr.subnet_of(network.cidr) for cidr in cidrs)
+
+
+def test_a_zone_keeps_its_subnet_when_its_region_gets_another_zone(fleet: Plan) -> None:
+    found = fleet(
+        "name: Alpha\nregion: ap-northeast-1\nzone: apne1-az4\ninstance: {type: p5.48xlarge}\n"
+    )
+
+    # apne1-az3 does not exist today: its place stays free.
+    (subnet,) = found.networks["AlphaNetwork"].subnets
+    assert str(subnet.private_cidr) == "10.20.96.0/19"
+
+
+def test_a_shared_network_of_two_ranges_is_told_with_both_files_and_values(told: Told) -> None:
+    lines = told(
+        text("Alpha", "network: {name: shared, cidr: 10.1.0.0/16}"),
+        text("Beta", "network: {name: shared, cidr: 10.2.0.0/16}"),
+    )
+
+    assert lines == [
+        "b.yaml:4: network: shares the stack SharedNetwork with Alpha (a.yaml:4), but differs from "
+        "it: cidr is 10.2.0.0/16 here and 10.1.0.0/16 there"
+    ]
+
+
+def test_a_shared_file_system_must_be_the_same(told: Told) -> None:
+    storage = "storage: {{lustre: {{name: data, capacity_gib: {}}}}}"
+
+    lines = told(
+        text("Alpha", f"{NETWORK}\n{storage.format(2400)}"),
+        text("Beta", f"{NETWORK}\n{storage.format(4800)}"),
+    )
+
+    assert lines == [
+        "b.yaml:5: storage.lustre: shares the stack DataStorage with Alpha (a.yaml:5), but differs "
+        "from it: capacity_gib is 4800 here and 2400 there"
+    ]
+
+
+def test_a_shared_file_system_is_in_one_network_and_zone(told: Told) -> None:
+    storage = "storage: {lustre: {name: data}}"
+
+    (line,) = told(
+        text("Alpha", f"zone: usw2-az1\n{storage}"), text("Beta", f"zone: usw2-az4\n{storage}")
+    )
+
+    assert "network is beta here and alpha there" in line
+    assert "zone is usw2-az4 here and usw2-az1 there" in line
+
+
+def test_a_shared_file_system_and_repository_are_one_stack(fleet: Plan) -> None:
+    same = f"{NETWORK}\nstorage: {{lustre: {{name: data}}}}\nimage: {{repository: team/train}}"
+
+    found = fleet(text("Alpha", same), text("Beta", same))
+
+    assert list(found.networks) == ["SharedNetwork"]
+    assert list(found.file_systems) == ["DataStorage"]
+    assert list(found.repositories) == ["TeamTrainImages"]
+
+
+def test_stacks_of_different_kinds_with_one_name_are_told(told: Told) -> None:
+    assert told(text("Alpha"), text("AlphaNetwork")) == [
+        "b.yaml:1: name: makes a stack called AlphaNetwork, and so does network of Alpha (a.yaml:1)"
+        "; rename one of them"
+    ]
+
+
+def test_a_cluster_called_like_its_own_network_stack_is_told(told: Told) -> None:
+    (line,) = told(text("AlphaNetwork", "network: {name: alpha}"))
+
+    assert "makes a stack called AlphaNetwork" in line
+
+
+def test_a_zone_named_in_two_ways_cannot_have_one_subnet_twice(told: Told) -> None:
+    lines = told(
+        text("Alpha", f"zone: usw2-az1\n{NETWORK}"), text("Beta", f"zone: us-west-2a\n{NETWORK}")
+    )
+
+    assert lines == [
+        "b.yaml:4: zone: us-west-2a would get the subnet of usw2-az1 of Alpha (a.yaml:4), which "
+        "shares the network: name zones in one way, by ID"
+    ]
+
+
+@pytest.mark.parametrize(("nodes", "fits"), [(30, True), (31, False)])
+def test_clusters_of_one_subnet_must_fit_into_it_together(
+    told: Told, fleet: Plan, nodes: int, fits: bool
+) -> None:
+    network = "network: {name: shared, cidr: 10.9.0.0/22}"
+    texts = text("Alpha", network, nodes=31), text("Beta", network, nodes=nodes)
+    if fits:
+        assert len(fleet(*texts).clusters) == 2
+        return
+
+    assert told(*texts) == [
+        "b.yaml:4: network.cidr: the clusters that share SharedNetwork (Alpha, Beta) need 124 "
+        "addresses in 10.9.0.0/25, which has 123; take 10.9.0.0/21"
+    ]

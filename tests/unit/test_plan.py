@@ -1,0 +1,374 @@
+"""One cluster planned: what contradicts AWS is told, what is left open is decided with a reason."""
+
+from collections.abc import Callable
+
+import pytest
+
+from trainshed.plan import ClusterPlan, make_plan
+from trainshed.spec import ClusterSpec, SpecError
+
+Told = Callable[..., list[str]]
+Planned = Callable[[str], ClusterPlan]
+
+
+def text(
+    type_: str = "trn1.32xlarge", region: str = "us-west-2", nodes: int = 2, added: str = ""
+) -> str:
+    head = f"name: Cluster1\nregion: {region}\ninstance: {{type: {type_}, nodes: {{max: {nodes}}}}}"
+    return f"{head}\n{added}\n"
+
+
+LUSTRE = "storage: {{lustre: {{{}}}}}"
+
+WRONG = {
+    "unknown type": (
+        text("trn1.32xlarg"),
+        "a.yaml:3: instance.type: instance type 'trn1.32xlarg' is not known; did you mean "
+        "trn1.32xlarge? (all: trainshed catalogue list)",
+    ),
+    "no EFA": (
+        text("trn1.2xlarge"),
+        "a.yaml:3: instance.type: trn1.2xlarge has no EFA, which a cluster of 2 nodes needs; set "
+        "nodes.max to 1, or take a type with EFA, for instance trn1.32xlarge",
+    ),
+    "not in the region": (
+        text("trn1.32xlarge", "eu-north-1"),
+        "a.yaml:2: region: trn1.32xlarge is not offered in eu-north-1 (offered in: ap-south-1, "
+        "ap-southeast-2, ap-southeast-4, us-east-1, us-east-2, us-west-2)",
+    ),
+    "not in the zone": (
+        text(added="zone: usw2-az2"),
+        "a.yaml:4: zone: trn1.32xlarge is not offered in usw2-az2 (zones that do: usw2-az1, "
+        "usw2-az4)",
+    ),
+    "unknown zone": (
+        text(added="zone: usw2-az9"),
+        "a.yaml:4: zone: 'usw2-az9' is not a zone of us-west-2; did you mean usw2-az4? (zones: "
+        "usw2-az1, usw2-az2, usw2-az3, usw2-az4)",
+    ),
+    "zone of another region": (
+        text(added="zone: us-west-2z"),
+        "a.yaml:4: zone: 'us-west-2z' is not a zone name of us-west-2 (us-west-2a to us-west-2f)",
+    ),
+    "unknown region": (
+        text(region="us-west2"),
+        "a.yaml:2: region: 'us-west2' is not a region of the catalogue; did you mean us-west-2?",
+    ),
+    "spot": (
+        text(added="capacity: spot"),
+        "a.yaml:4: capacity: 'spot' is not allowed: AWS Batch does not run multi-node parallel "
+        "jobs on Spot (allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
+    ),
+    "capacity block": (
+        text("trn1n.32xlarge", added="capacity: {capacity_block: cr-01234567}"),
+        "a.yaml:4: capacity.capacity_block: trn1n.32xlarge is not sold in Capacity Blocks (its "
+        "usage classes: on-demand, spot)",
+    ),
+    "public CIDR": (
+        text(added="network: {cidr: 8.8.0.0/16}"),
+        "a.yaml:4: network.cidr: 8.8.0.0/16 is not allowed; did you mean 10.20.0.0/16? (allowed: "
+        "a private range from /16 to /22)",
+    ),
+    "loopback CIDR": (
+        text(added="network: {cidr: 127.0.0.0/16}"),
+        "a.yaml:4: network.cidr: 127.0.0.0/16 is not allowed; did you mean 10.20.0.0/16? "
+        "(allowed: a private range from /16 to /22)",
+    ),
+    "CIDR too large": (
+        text(added="network: {cidr: 10.0.0.0/8}"),
+        "a.yaml:4: network.cidr: 10.0.0.0/8 is not allowed; did you mean 10.0.0.0/16? (allowed: "
+        "a private range from /16 to /22)",
+    ),
+    "CIDR too small": (
+        text(added="network: {cidr: 10.9.1.0/24}"),
+        "a.yaml:4: network.cidr: 10.9.1.0/24 is not allowed; did you mean 10.9.0.0/22? (allowed: "
+        "a private range from /16 to /22)",
+    ),
+    "subnet too small": (
+        text(nodes=100, added="network: {cidr: 10.9.0.0/22}"),
+        "a.yaml:4: network.cidr: 10.9.0.0/22 gives the subnet 10.9.0.0/25 with 123 usable "
+        "addresses, but 100 nodes x 2 (interfaces with an address, and the job's own) + 0 for "
+        "endpoints and storage are 200; take 10.9.0.0/21",
+    ),
+    "Lustre size": (
+        text(added=LUSTRE.format("capacity_gib: 3000")),
+        "a.yaml:4: storage.lustre.capacity_gib: 3000 GiB is not allowed; did you mean 2400? "
+        "(allowed: multiples of 2400, or 1200)",
+    ),
+    "Lustre throughput": (
+        text(added=LUSTRE.format("throughput: 300")),
+        "a.yaml:4: storage.lustre.throughput: 300 MB/s per TiB is not allowed; did you mean 250? "
+        "(allowed: 125, 250, 500, 1000)",
+    ),
+    "Lustre metadata": (
+        text(added=LUSTRE.format("metadata_iops: 5000")),
+        "a.yaml:4: storage.lustre.metadata_iops: 5000 is not allowed; did you mean 6000? "
+        "(allowed: 1500, 3000, 6000, 12000, then steps of 12000 to 192000)",
+    ),
+    "scratch throughput": (
+        text(added=LUSTRE.format("deployment: scratch-2, throughput: 250")),
+        "a.yaml:4: storage.lustre.throughput: 250 is not allowed: scratch-2 has 200 MB/s per TiB, "
+        "always",
+    ),
+    "scratch metadata": (
+        text(added=LUSTRE.format("deployment: scratch-2, metadata_iops: 1500")),
+        "a.yaml:4: storage.lustre.metadata_iops: only persistent-2 takes metadata IOPS",
+    ),
+    "EFA to scratch": (
+        text(added=LUSTRE.format("deployment: scratch-2, efa: true")),
+        "a.yaml:4: storage.lustre.efa: only persistent-2 can be reached over EFA",
+    ),
+    "EFA to Lustre from Nitro v3": (
+        text("p4d.24xlarge", added=LUSTRE.format("efa: true, capacity_gib: 19200")),
+        "a.yaml:4: storage.lustre.efa: p4d.24xlarge cannot use EFA-enabled Lustre: clients are "
+        "EFA types of Nitro v4 or later, without trn2; set efa to false",
+    ),
+    "EFA Lustre size": (
+        text(added=LUSTRE.format("efa: true, capacity_gib: 2400, throughput: 1000")),
+        "a.yaml:4: storage.lustre.capacity_gib: 2400 GiB is not allowed over EFA at 1000 MB/s per "
+        "TiB; did you mean 4800? (allowed: multiples of 4800)",
+    ),
+    "AMI id": (
+        text().replace("}}", "}, ami: ami-12}"),
+        "a.yaml:3: instance.ami: 'ami-12' is not an AMI id (ami- and 8 or 17 hex digits)",
+    ),
+    "channel": (
+        text().replace("}}", "}, ami: Stable}"),
+        "a.yaml:3: instance.ami: 'Stable' is not allowed (allowed: a channel like stable, an "
+        "SSM parameter /..., an AMI id)",
+    ),
+    "channel of another maker": (
+        text("dl2q.24xlarge"),
+        "a.yaml:3: instance.ami: there is no 'stable' image for dl2q.24xlarge (qualcomm, x86_64); "
+        "give an AMI id or an SSM parameter",
+    ),
+    "shared memory": (
+        text(added="job: {shared_memory_gib: 5000}"),
+        "a.yaml:4: job.shared_memory_gib: 5000 GiB is more than the container's memory, 473 GiB "
+        "on trn1.32xlarge",
+    ),
+    "a profile that fills card 0": (
+        text("p5.48xlarge").replace("}}", "}, interfaces: ec2}"),
+        "a.yaml:3: instance.interfaces: this profile fills all 2 slots of network card 0 of "
+        "p5.48xlarge, so that the awsvpc interface of a multi-node parallel job has none; use "
+        "batch-mnp",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "line"), WRONG.values(), ids=WRONG)
+def test_what_contradicts_aws_is_told_in_one_line(told: Told, given: str, line: str) -> None:
+    assert told(given) == [line]
+
+
+def test_a_cluster_that_no_vpc_holds_is_told_so(told: Told) -> None:
+    given = text("p5.48xlarge", nodes=300, added="network: {cidr: 10.9.0.0/16}")
+    (line,) = told(given.replace("}}", "}, interfaces: combined}"))
+
+    assert "300 nodes x 33" in line
+    assert line.endswith(
+        "take fewer nodes, or a profile with efa-only interfaces: no VPC is large enough"
+    )
+
+
+def test_a_region_like_no_other_is_told_with_all_of_them(told: Told) -> None:
+    (line,) = told(text(region="mars"))
+
+    assert "'mars' is not a region of the catalogue (its regions: af-south-1, ap-east-1," in line
+
+
+def test_no_region_at_all_is_told() -> None:
+    spec = ClusterSpec.model_validate({"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}})
+
+    with pytest.raises(SpecError, match=r"region: is not given, and the environment has none"):
+        make_plan(spec)
+
+
+def test_a_type_that_the_region_of_the_environment_lacks_is_told_at_the_type() -> None:
+    spec = ClusterSpec.model_validate({"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}})
+
+    with pytest.raises(SpecError, match=r"instance.type: trn1.32xlarge is not offered in eu-we"):
+        make_plan(spec, region="eu-west-1")
+
+
+def test_the_spec_wins_over_the_environment() -> None:
+    spec = ClusterSpec.model_validate(
+        {
+            "name": "Cluster1",
+            "account": "111122223333",
+            "region": "us-west-2",
+            "instance": {"type": "trn1.32xlarge"},
+        }
+    )
+
+    plan = make_plan(spec, account="444455556666", region="us-east-1")
+
+    assert (plan.account, plan.region, plan.zone.name) == (
+        "111122223333",
+        "us-west-2",
+        "usw2-az1",
+    )
+
+
+def test_problems_of_every_part_are_told_together(told: Told) -> None:
+    lines = told(
+        text("trn1.2xlarge", added="capacity: spot\nnetwork: {cidr: 8.8.0.0/16}")
+        + "storage: {lustre: {throughput: 1}}\njob: {shared_memory_gib: 5000}\n"
+    )
+
+    assert [line.split(": ")[1] for line in lines] == [
+        "instance.type",
+        "network.cidr",
+        "storage.lustre.throughput",
+        "capacity",
+        "job.shared_memory_gib",
+    ]
+
+
+def test_an_unknown_type_does_not_hide_what_else_is_wrong(told: Told) -> None:
+    lines = told(text("trn9.32xlarge", added="capacity: spot\nzone: usw2-az9"))
+
+    assert [line.split(": ")[1] for line in lines] == ["instance.type", "zone", "capacity"]
+
+
+@pytest.mark.parametrize("name", ["dl1.24xlarge", "p3.16xlarge"])
+def test_a_withdrawn_type_is_planned_with_a_warning(planned: Planned, name: str) -> None:
+    plan = planned(text(name, nodes=1))
+
+    (finding,) = plan.findings
+    assert finding.rule == "TS-LIF-001"
+    assert f"the EC2 API has not listed {name} since 2026-" in finding.message
+    assert "it may not launch" in finding.message
+    assert finding.remedy.startswith("use ")
+
+
+def test_a_type_that_is_sold_has_no_findings(planned: Planned) -> None:
+    assert planned(text()).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("added", "rule"),
+    [
+        ("zone: us-west-2a", "TS-ZON-001"),
+        ("network: {vpc: vpc-01234567, subnet: subnet-01234567}", "TS-NET-001"),
+        ("job: {timeout_hours: 200}", "TS-JOB-001"),
+    ],
+)
+def test_what_is_doubtful_is_a_finding(planned: Planned, added: str, rule: str) -> None:
+    assert [finding.rule for finding in planned(text(added=added)).findings] == [rule]
+
+
+def test_a_public_ecs_image_is_taken_with_a_warning(planned: Planned) -> None:
+    name = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
+
+    plan = planned(text().replace("}}", f"}}, ami: {name}}}"))
+
+    assert plan.ami.parameter == name
+    assert [finding.rule for finding in plan.findings] == ["TS-AMI-001"]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "image_type"),
+    [
+        ("trn1.32xlarge", "/trainshed/ami/neuron/ecs/stable", "ECS_AL2023"),
+        ("dl1.24xlarge", "/trainshed/ami/habana/ecs/stable", "ECS_AL2023"),
+        ("p4d.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023_NVIDIA"),
+        ("p3dn.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023"),
+    ],
+)
+def test_the_image_follows_the_accelerator(
+    planned: Planned, name: str, parameter: str, image_type: str
+) -> None:
+    ami = planned(text(name)).ami
+
+    assert (ami.parameter, ami.batch_image_type) == (parameter, image_type)
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "uverbs", "neuron", "variable"),
+    [
+        ("trn1.32xlarge", 0, 8, 16, ("FI_PROVIDER", "efa")),
+        ("p4d.24xlarge", 8, 4, 0, ("NCCL_SOCKET_IFNAME", "^lo,docker,ecs")),
+        ("dl1.24xlarge", 0, 4, 0, ("RDMAV_FORK_SAFE", "1")),
+        ("p5.48xlarge", 8, 32, 0, ("NCCL_SOCKET_IFNAME", "^lo,docker,ecs")),
+    ],
+)
+def test_the_container_gets_the_devices_and_variables_of_its_accelerator(
+    planned: Planned, name: str, gpus: int, uverbs: int, neuron: int, variable: tuple[str, str]
+) -> None:
+    container = planned(text(name)).container
+
+    assert container.gpus == gpus
+    assert [d for d in container.devices if "uverbs" in d] == [
+        f"/dev/infiniband/uverbs{index}" for index in range(uverbs)
+    ]
+    assert sum("neuron" in device for device in container.devices) == neuron
+    assert variable in container.environment.items()
+
+
+def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:
+    for name in ("trn1.32xlarge", "p4d.24xlarge", "p5.48xlarge"):
+        assert "RDMAV_FORK_SAFE" not in planned(text(name)).container.environment
+
+
+def test_a_device_without_rdma_is_not_told_to_use_it(planned: Planned) -> None:
+    container = planned(text("inf1.24xlarge")).container
+
+    assert container.environment["FI_PROVIDER"] == "efa"
+    assert "FI_EFA_USE_DEVICE_RDMA" not in container.environment
+
+
+def test_the_users_variables_win(planned: Planned) -> None:
+    plan = planned(text(added="job: {environment: {FI_PROVIDER: sockets}}"))
+
+    assert plan.container.environment["FI_PROVIDER"] == "sockets"
+
+
+def test_memory_leaves_room_for_the_kernel_and_ecs(planned: Planned) -> None:
+    container = planned(text()).container
+
+    assert container.memory_mib == int(512 * 1024 * 0.925)
+    assert container.shared_memory_mib == container.memory_mib // 8
+
+
+@pytest.mark.parametrize(
+    ("added", "own", "name"),
+    [
+        ("", True, None),
+        ("capacity: {capacity_block: cr-01234567}", False, None),
+        ("capacity: {reservation: cr-01234567}", False, None),
+        ("capacity: {reservation: cr-01234567, placement_group: pg}", False, "pg"),
+    ],
+)
+def test_a_placement_group_is_made_only_where_none_comes_with_the_capacity(
+    planned: Planned, added: str, own: bool, name: str | None
+) -> None:
+    capacity = planned(text("p5.48xlarge", added=added)).capacity
+
+    assert (capacity.own_placement_group, capacity.placement_group_name) == (own, name)
+
+
+def test_addresses_count_the_jobs_own_interface(planned: Planned) -> None:
+    split = planned(text(nodes=16))
+    combined = planned(text(nodes=16).replace("}}", "}, interfaces: combined}"))
+
+    assert (split.addresses_per_node, split.addresses) == (2, 32)
+    assert (combined.addresses_per_node, combined.addresses) == (9, 144)
+
+
+def test_every_decision_has_a_reason(planned: Planned) -> None:
+    decisions = {decision.field: decision for decision in planned(text()).decisions}
+
+    assert {"zone", "interfaces", "placement group", "ami", "container memory"} <= set(decisions)
+    assert all(decision.reason for decision in decisions.values())
+    assert decisions["zone"].value == "usw2-az1"
+
+
+def test_the_plan_of_one_spec_is_always_the_same(planned: Planned) -> None:
+    first, second = planned(text()), planned(text())
+
+    assert (first.interfaces, first.network, first.container) == (
+        second.interfaces,
+        second.network,
+        second.container,
+    )

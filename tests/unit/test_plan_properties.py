@@ -1,0 +1,167 @@
+"""What holds for every type of the catalogue, and for any data in a cluster file."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from trainshed.catalogue import AcceleratorFamily, all_types, lookup, regions_offering
+from trainshed.plan import ClusterPlan, load_fleet, make_plan
+from trainshed.spec import (
+    ClusterSpec,
+    ImageSpec,
+    InstanceSpec,
+    JobSpec,
+    LustreSpec,
+    NetworkSpec,
+    NodeRange,
+    SpecError,
+)
+
+SHIPPED = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+AMI = "ami-0123456789abcdef0"
+
+
+def two_nodes(name: str) -> ClusterSpec:
+    return ClusterSpec.model_validate(
+        {
+            "name": "Cluster1",
+            "region": regions_offering(name)[0],
+            "instance": {"type": name, "nodes": {"max": 2}, "ami": AMI},
+        }
+    )
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_shipped_cluster_plans(path: Path) -> None:
+    (plan,) = load_fleet([path]).clusters
+
+    assert plan.addresses <= plan.network.subnets[0].usable_addresses
+
+
+def test_the_shipped_clusters_plan_together() -> None:
+    fleet = load_fleet(SHIPPED)
+
+    assert [plan.spec.name for plan in fleet.clusters] == [
+        "Dl1Cluster",
+        "P4dCluster",
+        "TrainCluster",
+    ]
+    assert len(fleet.networks) == len(fleet.repositories) == len(fleet.file_systems) == 3
+
+
+@pytest.mark.parametrize("name", all_types())
+def test_every_type_with_efa_makes_a_cluster_and_no_other_does(name: str) -> None:
+    instance = lookup(name)
+    if not instance.efa_interfaces_max:
+        with pytest.raises(
+            SpecError, match=rf"{name} has no EFA, which a cluster of 2 nodes needs"
+        ):
+            make_plan(two_nodes(name))
+        return
+
+    plan = make_plan(two_nodes(name))
+
+    assert sum(row.kind.has_efa for row in plan.interfaces) == instance.efa_interfaces_max
+    assert sum("uverbs" in device for device in plan.container.devices) == (
+        instance.efa_interfaces_max
+    )
+    assert ("TS-LIF-001" in [finding.rule for finding in plan.findings]) == instance.withdrawn
+    assert plan.capacity.own_placement_group
+    assert bool(plan.container.gpus) == (instance.accelerator.family is AcceleratorFamily.NVIDIA)
+
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats()
+    | st.dates()
+    | st.text(max_size=20)
+    | st.sampled_from(["us-west-2", "trn1.32xlarge", "usw2-az1", "10.0.0.0/16", "spot", "lz4"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+MODELS = (ClusterSpec, InstanceSpec, NodeRange, NetworkSpec, LustreSpec, ImageSpec, JobSpec)
+FIELDS = sorted({name for model in MODELS for name in model.model_fields})
+field_like = st.dictionaries(
+    st.sampled_from(FIELDS) | st.text(max_size=5),
+    st.dictionaries(st.sampled_from(FIELDS), anything, max_size=3) | anything,
+    max_size=4,
+)
+
+
+def plan_or_words(text: str | bytes, folder: Path) -> ClusterPlan | str:
+    """Plan the text: a plan, or the words of a SpecError; any other exception fails the test."""
+    path = folder / "c.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    try:
+        return load_fleet([path], region="us-west-2").clusters[0]
+    except SpecError as error:
+        for line in str(error).split("\n"):
+            assert line.startswith(str(path))
+            assert len(line) < 2000
+        return str(error)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("clusters")
+
+
+def dump(data: Any, path: Path) -> str:
+    YAML(typ="safe", pure=True).dump(data, path)
+    return path.read_text(encoding="utf-8")
+
+
+@given(data=field_like | anything)
+def test_any_data_gives_a_plan_or_words(folder: Path, data: Any) -> None:
+    assert plan_or_words(dump(data, folder / "data.yaml"), folder)
+
+
+@given(text=st.text() | st.binary())
+def test_any_text_gives_words(folder: Path, text: str | bytes) -> None:
+    assert isinstance(plan_or_words(text, folder), str)
+
+
+def paths(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    below = (
+        [found for key, value in data.items() for found in paths(value, (*path, key))]
+        if (isinstance(data, dict))
+        else []
+    )
+    return [path, *below] if path else below
+
+
+@given(data=st.data())
+def test_any_value_of_a_shipped_file_changed_gives_a_plan_or_words(
+    folder: Path, data: st.DataObject
+) -> None:
+    cluster = YAML(typ="safe", pure=True).load(data.draw(st.sampled_from(SHIPPED)))
+    *parents, key = data.draw(st.sampled_from(paths(cluster)))
+    holder = cluster
+    for parent in parents:
+        holder = holder[parent]
+    if data.draw(st.booleans()):
+        holder[key] = data.draw(anything)
+    else:
+        holder[data.draw(st.text(max_size=8))] = holder.pop(key)
+
+    assert plan_or_words(dump(cluster, folder / "data.yaml"), folder)
+
+
+@given(data=st.data())
+def test_any_character_of_a_shipped_file_changed_gives_a_plan_or_words(
+    folder: Path, data: st.DataObject
+) -> None:
+    text = data.draw(st.sampled_from(SHIPPED)).read_text(encoding="utf-8")
+    at = data.draw(st.integers(0, len(text) - 1))
+    length = data.draw(st.integers(0, 10))
+    new = data.draw(st.text(alphabet=st.sampled_from("\t\n {}[]:-&*!|>'\"%@`,#?a1"), max_size=4))
+
+    assert plan_or_words(text[:at] + new + text[at + length :], folder)
