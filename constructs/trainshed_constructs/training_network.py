@@ -13,6 +13,7 @@ from trainshed.errors import UnknownName
 from trainshed.plan.network import SubnetPlan
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.zone_subnets import ZoneSubnets
 
 
 class TrainingNetwork(Construct):
@@ -96,7 +97,7 @@ class TrainingNetwork(Construct):
         attachment = ec2.CfnVPCGatewayAttachment(
             self, "GatewayAttachment", vpc_id=vpc.ref, internet_gateway_id=gateway.ref
         )
-        zones = [_ZoneSubnets(self, vpc=vpc, plan=plan, attachment=attachment) for plan in subnets]
+        zones = [ZoneSubnets(self, vpc=vpc, plan=plan, attachment=attachment) for plan in subnets]
         self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(
             self,
             "Imported",
@@ -217,63 +218,3 @@ class TrainingNetwork(Construct):
             log_group_name=log_group.log_group_name,
             deliver_logs_permission_arn=role.role_arn,
         )
-
-
-class _ZoneSubnets(Construct):
-    """The subnets of one zone: a public one with a NAT gateway, a private one that uses it."""
-
-    def __init__(
-        self,
-        scope: Construct,
-        *,
-        vpc: ec2.CfnVPC,
-        plan: SubnetPlan,
-        attachment: ec2.CfnVPCGatewayAttachment,
-    ) -> None:
-        super().__init__(scope, plan.zone.name)
-        self._vpc, self._zone = vpc, plan.zone
-        self.public, self.public_routes = self._subnet("Public", str(plan.public_cidr))
-        self.private, self.private_routes = self._subnet("Private", str(plan.private_cidr))
-        internet = ec2.CfnRoute(
-            self,
-            "PublicRoute",
-            route_table_id=self.public_routes.ref,
-            destination_cidr_block="0.0.0.0/0",
-            gateway_id=attachment.internet_gateway_id,
-        )
-        internet.add_resource_dependency(attachment)
-        address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
-        address.add_resource_dependency(attachment)
-        nat = ec2.CfnNatGateway(
-            self,
-            "Nat",
-            subnet_id=self.public.ref,
-            allocation_id=address.attr_allocation_id,
-            tags=[CfnTag(key="Name", value=self.node.path)],
-        )
-        nat.add_resource_dependency(internet)
-        ec2.CfnRoute(
-            self,
-            "PrivateRoute",
-            route_table_id=self.private_routes.ref,
-            destination_cidr_block="0.0.0.0/0",
-            nat_gateway_id=nat.attr_nat_gateway_id,
-        )
-
-    def _subnet(self, name: str, cidr: str) -> tuple[ec2.CfnSubnet, ec2.CfnRouteTable]:
-        tags = [CfnTag(key="Name", value=f"{self.node.path}/{name}")]
-        subnet = ec2.CfnSubnet(
-            self,
-            name,
-            vpc_id=self._vpc.ref,
-            cidr_block=cidr,
-            availability_zone_id=self._zone.name if self._zone.is_id else None,
-            availability_zone=None if self._zone.is_id else self._zone.name,
-            map_public_ip_on_launch=False,
-            tags=tags,
-        )
-        routes = ec2.CfnRouteTable(self, f"{name}Routes", vpc_id=self._vpc.ref, tags=tags)
-        ec2.CfnSubnetRouteTableAssociation(
-            self, f"{name}Association", subnet_id=subnet.ref, route_table_id=routes.ref
-        )
-        return subnet, routes
