@@ -1,0 +1,313 @@
+"""What the stacks of the shipped clusters promise to each other and to their owners."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from trainshed.plan import Fleet, load_fleet, plan_fleet
+from trainshed.spec import ClusterSpec, SpecError
+from trainshed_stacks import TrainClusterStack
+
+ROOT = Path(__file__).parents[2]
+CLUSTERS = ("TrainCluster", "Dl1Cluster", "P4dCluster")
+Synthesise = Callable[[Fleet], cdk.cx_api.CloudAssembly]
+
+
+def resources(template: Mapping[str, Any], resource_type: str) -> list[dict[str, Any]]:
+    return [each for each in template["Resources"].values() if each["Type"] == resource_type]
+
+
+def strings(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, entry in value.items():
+                yield key
+                yield from strings(entry)
+        case list():
+            for entry in value:
+                yield from strings(entry)
+
+
+def spec(name: str, **changes: Any) -> ClusterSpec:
+    fields = {"region": "us-west-2", "instance": {"type": "trn1.32xlarge"}, "name": name}
+    return ClusterSpec.model_validate(fields | changes)
+
+
+def dependencies(assembly: cdk.cx_api.CloudAssembly, name: str) -> set[str]:
+    artifact = assembly.get_stack_by_name(name)
+    return {each.id for each in artifact.dependencies if not each.id.endswith(".assets")}
+
+
+def document(assembly: cdk.cx_api.CloudAssembly, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((Path(assembly.directory) / name).read_text())
+    return found
+
+
+def manifest(assembly: cdk.cx_api.CloudAssembly) -> dict[str, Any]:
+    return document(assembly, "manifest.json")
+
+
+def read(assembly: cdk.cx_api.CloudAssembly, name: str) -> dict[str, Any]:
+    return document(assembly, f"{name}.template.json")
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_deploying_a_cluster_brings_its_network_storage_and_images(
+    assembly: cdk.cx_api.CloudAssembly, cluster: str
+) -> None:
+    stem = cluster.removesuffix("Cluster")
+
+    found = dependencies(assembly, cluster)
+
+    assert found == {f"{stem}Network", f"{stem}Storage", f"{stem}Images"}
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_storage_and_images_wait_for_no_cluster_and_not_for_each_other(
+    assembly: cdk.cx_api.CloudAssembly, cluster: str
+) -> None:
+    stem = cluster.removesuffix("Cluster")
+
+    assert dependencies(assembly, f"{stem}Storage") == {f"{stem}Network"}
+    assert dependencies(assembly, f"{stem}Images") == set()
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_compute_imports_from_the_network_only(
+    templates: Mapping[str, dict[str, Any]], cluster: str
+) -> None:
+    imports = json.dumps(templates[cluster]).split('{"Fn::ImportValue": "')[1:]
+    stem = cluster.removesuffix("Cluster")
+
+    assert imports
+    assert all(each.startswith(f"{stem}Network:") for each in imports)
+    for data in ("Storage", "Images"):
+        outputs = templates[f"{stem}{data}"].get("Outputs", {})
+        assert not [each for each in outputs.values() if "Export" in each]
+
+
+@pytest.mark.parametrize("suffix", ["Storage", "Images"])
+def test_data_is_protected_and_kept(assembly: cdk.cx_api.CloudAssembly, suffix: str) -> None:
+    kinds = {"AWS::FSx::FileSystem", "AWS::ECR::Repository"}
+
+    stack = manifest(assembly)["artifacts"][f"Train{suffix}"]["properties"]
+    holding = [
+        each
+        for each in read(assembly, f"Train{suffix}")["Resources"].values()
+        if each["Type"] in kinds
+    ]
+
+    assert stack["terminationProtection"] is True
+    assert holding
+    for resource in holding:
+        # Except on a creation that failed, which leaves nothing worth keeping.
+        assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
+        assert resource["UpdateReplacePolicy"] == "Retain"
+
+
+def test_every_taggable_resource_carries_cluster_and_owner(
+    templates: Mapping[str, dict[str, Any]],
+) -> None:
+    untagged = []
+
+    for stack_name, template in templates.items():
+        for name, resource in template["Resources"].items():
+            tags = resource.get("Properties", {}).get("Tags")
+            if isinstance(tags, list):
+                tags = {each["Key"]: each["Value"] for each in tags}
+            if tags is not None and not {"trainshed:cluster", "owner"} <= set(tags):
+                untagged.append(f"{stack_name}/{name}")
+
+    assert not untagged
+
+
+def test_instances_and_volumes_of_a_cluster_carry_its_tags(
+    templates: Mapping[str, dict[str, Any]],
+) -> None:
+    [launch_template] = resources(templates["TrainCluster"], "AWS::EC2::LaunchTemplate")
+
+    specifications = launch_template["Properties"]["LaunchTemplateData"]["TagSpecifications"]
+    tags = {
+        each["ResourceType"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]}
+        for each in specifications
+    }
+
+    for kind in ("instance", "volume"):
+        assert tags[kind]["trainshed:cluster"] == "TrainCluster"
+        assert tags[kind]["owner"] == "ml-platform"
+
+
+def test_synthesis_looks_nothing_up(assembly: cdk.cx_api.CloudAssembly) -> None:
+    assert "missing" not in manifest(assembly)
+
+
+def test_the_same_files_give_the_same_bytes(
+    assembly: cdk.cx_api.CloudAssembly, synthesise: Synthesise
+) -> None:
+    again = synthesise(load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))))
+
+    for path in Path(assembly.directory).glob("*.template.json"):
+        assert path.read_bytes() == (Path(again.directory) / path.name).read_bytes()
+
+
+def test_cdk_nag_has_nothing_left_to_say_about_any_shipped_cluster(
+    assembly: cdk.cx_api.CloudAssembly,
+) -> None:
+    report = document(assembly, "validation-report.json")
+
+    findings = [
+        violation["ruleName"]
+        for plugin in report["pluginReports"]
+        for violation in plugin["violations"]
+        # Our own warnings are annotations, and stand in the report beside cdk-nag's.
+        if not violation["ruleName"].startswith("Annotation::TS-")
+    ]
+
+    assert not findings
+
+
+def test_cdk_nag_is_listening(context: dict[str, Any], tmp_path: Path) -> None:
+    """The counterpart: an app composed like ours fails on what the pack forbids."""
+    app = cdk.App(context=context, outdir=str(tmp_path))
+    from cdk_nag import AwsSolutionsChecks
+
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    stack = TrainClusterStack(app, "Tiny", cluster=spec("Tiny"))
+    cdk.aws_s3.CfnBucket(stack, "Open")
+
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+
+    report = json.loads((tmp_path / "validation-report.json").read_text())
+    assert "AwsSolutions-S" in json.dumps(report)
+
+
+def test_nothing_is_open_to_the_world(templates: Mapping[str, dict[str, Any]]) -> None:
+    for template in templates.values():
+        rules = [
+            rule["Properties"] for rule in resources(template, "AWS::EC2::SecurityGroupIngress")
+        ]
+        for group in resources(template, "AWS::EC2::SecurityGroup"):
+            rules += group["Properties"].get("SecurityGroupIngress", [])
+        assert not [rule for rule in rules if {"0.0.0.0/0", "::/0"} & set(strings(rule))]
+
+
+def test_a_withdrawn_type_warns_at_synthesis(assembly: cdk.cx_api.CloudAssembly) -> None:
+    metadata = [document(assembly, f"{name}.metadata.json") for name in CLUSTERS]
+    warnings = [
+        entry["data"]
+        for stack in metadata
+        for entries in stack.values()
+        for entry in entries
+        if entry["type"] == "aws:cdk:warning"
+    ]
+
+    assert len(warnings) == 1
+    assert "has not listed dl1.24xlarge since 2026-07-11" in warnings[0]
+    assert "use trn1.32xlarge" in warnings[0]
+
+
+def test_a_cluster_can_be_made_in_python_alone(context: dict[str, Any], tmp_path: Path) -> None:
+    app = cdk.App(context=context, outdir=str(tmp_path))
+
+    stack = TrainClusterStack(app, "X", cluster=spec("MineCluster"))
+    assembly = app.synth()
+
+    assert stack.stack_name == "X"
+    assert {each.stack_name for each in assembly.stacks} == {"X", "MineNetwork", "MineImages"}
+
+
+def test_a_cluster_made_in_python_without_a_region_is_refused(context: dict[str, Any]) -> None:
+    app = cdk.App(context=context)
+
+    with pytest.raises(SpecError, match="region: is not given"):
+        TrainClusterStack(app, "X", cluster=spec("MineCluster", region=None))
+
+
+def test_clusters_that_name_the_same_things_share_them(synthesise: Synthesise) -> None:
+    shared = {
+        "network": {"name": "lab"},
+        "storage": {"lustre": {"name": "lab"}},
+        "image": {"repository": "lab"},
+    }
+    fleet = plan_fleet([spec("OneCluster", **shared), spec("TwoCluster", **shared)])
+
+    assembly = synthesise(fleet)
+
+    names = {each.stack_name for each in assembly.stacks}
+    assert names == {"OneCluster", "TwoCluster", "LabNetwork", "LabStorage", "LabImages"}
+    clients = resources(read(assembly, "LabNetwork"), "AWS::EC2::SecurityGroup")
+    assert len(clients) == 1
+
+
+def test_clusters_in_two_zones_of_one_network_have_a_subnet_each(synthesise: Synthesise) -> None:
+    shared = {"network": {"name": "lab"}}
+    fleet = plan_fleet(
+        [
+            spec("OneCluster", zone="usw2-az1", **shared),
+            spec("TwoCluster", zone="usw2-az4", **shared),
+        ]
+    )
+
+    network = read(synthesise(fleet), "LabNetwork")
+
+    zones = {
+        each["Properties"]["AvailabilityZoneId"]
+        for each in resources(network, "AWS::EC2::Subnet")
+    }
+    assert zones == {"usw2-az1", "usw2-az4"}
+    assert len(resources(network, "AWS::EC2::NatGateway")) == 2
+
+
+@pytest.mark.parametrize(
+    ("capacity", "group"),
+    [
+        pytest.param("on-demand", True, id="on-demand"),
+        pytest.param({"capacity_block": "cr-0123456789abcdef0"}, False, id="block"),
+        pytest.param({"reservation": "cr-0123456789abcdef0"}, False, id="reservation"),
+    ],
+)
+def test_a_placement_group_is_made_where_capacity_does_not_bring_its_own(
+    synthesise: Synthesise, capacity: object, group: bool
+) -> None:
+    template = read(synthesise(plan_fleet([spec("OneCluster", capacity=capacity)])), "OneCluster")
+
+    [environment] = resources(template, "AWS::Batch::ComputeEnvironment")
+
+    assert bool(resources(template, "AWS::EC2::PlacementGroup")) is group
+    assert ("PlacementGroup" in environment["Properties"]["ComputeResources"]) is group
+
+
+def test_an_existing_vpc_gets_no_network_resources_but_the_groups(synthesise: Synthesise) -> None:
+    network = {
+        "vpc": "vpc-0123456789abcdef0",
+        "subnet": "subnet-0123456789abcdef0",
+        "default_security_group": "sg-0123456789abcdef0",
+    }
+    fleet = plan_fleet([spec("OneCluster", network=network, storage={"lustre": {}})])
+
+    template = read(synthesise(fleet), "OneNetwork")
+
+    kinds = {each["Type"] for each in template["Resources"].values()}
+    assert not kinds & {"AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::NatGateway"}
+    [rule] = resources(template, "AWS::EC2::SecurityGroupIngress")
+    assert rule["Properties"]["GroupId"] == "sg-0123456789abcdef0"
+
+
+def test_no_folder_is_called_constructs_as_a_package() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "*constructs/__init__.py", "*constructs.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+    assert not [path for path in tracked if Path(path).parent.name == "constructs"]
