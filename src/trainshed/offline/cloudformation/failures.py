@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 _CODES = {
     "NotFound": "NotFound",
     "NoSuch": "NotFound",
-    "AlreadyExist": "AlreadyExists",
+    "Already": "AlreadyExists",
     "Duplicate": "AlreadyExists",
     "AccessDenied": "AccessDenied",
     "Unauthorized": "AccessDenied",

@@ -22,6 +22,7 @@ def moto_handler(resource_type: str) -> "MotoResource | None":
         resource_type: for instance `AWS::SNS::Topic`.
     """
     model = parsing.get_model_map().get(resource_type)
+    # Base classes are in moto's list too.
     if model is None or hasattr(model.create_from_cloudformation_json, "__isabstractmethod__"):
         return None
     return MotoResource(model)

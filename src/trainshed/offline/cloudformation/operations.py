@@ -173,7 +173,9 @@ def _restore(stack: Stack, old: Resource, skip: bool) -> bool:
         return True
     try:
         restored = step.update(current, old)
-    except StepFailed:
+    except StepFailed as failure:
+        # It is still as the update left it.
+        stack.resources[old.logical_id] = replace(current, status=failure.resource.status)
         return False
     stack.resources[old.logical_id] = replace(old, attributes=restored.attributes)
     return True

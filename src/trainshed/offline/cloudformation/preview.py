@@ -117,9 +117,7 @@ def _replacement(changes: Sequence[Change]) -> str:
 
 
 def _action(policy: str | None) -> str:
-    return {"Retain": "Retain", "RetainExceptOnCreate": "Retain", "Snapshot": "Snapshot"}.get(
-        policy or "", "Delete"
-    )
+    return "Retain" if policy in ("Retain", "RetainExceptOnCreate") else "Delete"
 
 
 def _change(action: str, logical_id: str, resource_type: str, **more: Any) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from trainshed.offline.cloudformation.policies import policy_of
+from trainshed.offline.cloudformation.policies import is_retained
 from trainshed.offline.cloudformation.references import in_order
 from trainshed.offline.cloudformation.stack import Resource, Stack
 from trainshed.offline.cloudformation.step import Step, StepFailed
@@ -48,12 +48,12 @@ def remove(
         if any(key in needs[other] for other in stuck):
             stuck.add(key)
             continue
-        policy = policy_of(resource, attribute, being_created=being_created)
-        if policy == "Retain" or resource.logical_id in retain:
+        kept = is_retained(resource, attribute, being_created=being_created)
+        if kept or resource.logical_id in retain:
             stack.forget(step.tell(resource, "DELETE_SKIPPED"))
             continue
         try:
-            stack.forget(step.delete(resource, snapshot=policy == "Snapshot"))
+            stack.forget(step.delete(resource))
         except StepFailed:
             stuck.add(key)
     return [existing[key].logical_id for key in needs if key in stuck]

@@ -11,7 +11,6 @@ from typing import Any
 from trainshed.offline.cloudformation.clients import client
 from trainshed.offline.cloudformation.dynamic import with_dynamic_references
 from trainshed.offline.cloudformation.failures import PartlyDone, reason_of
-from trainshed.offline.cloudformation.policies import take_snapshot
 from trainshed.offline.cloudformation.resource import HandlerError, Request, ResourceHandler
 from trainshed.offline.cloudformation.schema import schema_of
 from trainshed.offline.cloudformation.stack import STACK_TYPE, Resource, Stack
@@ -90,20 +89,14 @@ class Step:
         changed = self.attempt(checked, failed, change)
         return self._store(self.tell(changed, "UPDATE_COMPLETE"))
 
-    def delete(self, resource: Resource, *, snapshot: bool) -> Resource:
+    def delete(self, resource: Resource) -> Resource:
         """Delete a resource.
-
-        Args:
-            resource: what to delete.
-            snapshot: take one first.
 
         Raises:
             StepFailed: it could not be deleted.
         """
 
         def remove() -> Resource:
-            if snapshot:
-                take_snapshot(resource, self._client)
             _handler(resource).delete(self._request(resource), resource.physical_id)
             return resource
 
