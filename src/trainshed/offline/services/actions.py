@@ -7,8 +7,10 @@ action may hand the request on to moto's own implementation with `Call.moto()`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from botocore.utils import parse_timestamp
 from moto.backends import get_backend
 from moto.core.exceptions import ServiceException
 from moto.core.parse import PROTOCOL_PARSERS
@@ -136,21 +138,20 @@ def _method(
                 original=original,
             )
         )
-        return _serialize(service, operation, response, answer) if _is_ours(answer) else answer
+        ours = isinstance(answer, dict)
+        return _serialize(service, operation, response, answer) if ours else answer
 
     method.trainshed = True  # type: ignore[attr-defined]
     return method
-
-
-def _is_ours(answer: Answer) -> bool:
-    return isinstance(answer, dict)
 
 
 def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str, Any]:
     model = get_service_model(service)
     request = response.normalized_request
     protocol = determine_request_protocol(model, request.content_type)
-    parser = PROTOCOL_PARSERS[protocol](model.operation_model(operation), map_type=dict)
+    parser = PROTOCOL_PARSERS[protocol](
+        model.operation_model(operation), timestamp_parser=_in_utc, map_type=dict
+    )
     parsed: Mapping[str, Any] = parser.parse(
         {
             "method": request.method,
@@ -162,6 +163,12 @@ def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str,
         }
     )
     return parsed
+
+
+def _in_utc(value: str) -> datetime:
+    # moto's own parser drops the zone.
+    moment: datetime = parse_timestamp(value)
+    return moment.astimezone(UTC)
 
 
 def _serialize(

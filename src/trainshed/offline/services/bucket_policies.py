@@ -17,7 +17,7 @@ from moto.s3.models import FakeBucket
 
 def correct_moto() -> None:
     """Make buckets judge a request by the statements that apply to it."""
-    FakeBucket.get_permission = _get_permission  # type: ignore[method-assign]
+    FakeBucket.get_permission = _get_permission  # type: ignore[assignment,method-assign]
 
 
 def _get_permission(bucket: FakeBucket, action: str, resource: str) -> PermissionResult:

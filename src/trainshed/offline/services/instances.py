@@ -32,7 +32,7 @@ def show_network_cards() -> None:
         self.network_card_index = getattr(interface, "network_card_index", 0)
 
     with_card.trainshed = True  # type: ignore[attr-defined]
-    setattr(attachment, "__init__", with_card)  # noqa: B010 - mypy refuses the plain assignment
+    attachment.__init__ = with_card  # type: ignore[assignment,method-assign]
 
 
 @action("ec2", "RunInstances")

@@ -27,7 +27,7 @@ _RUNTIME = re.compile(r"python3\.\d+|nodejs(1[89]|[2-9]\d)\.x")
 
 def run_for_real() -> None:
     """Make moto's functions run their code in processes here."""
-    setattr(LambdaFunction, "invoke", _invoke)  # noqa: B010 - mypy knows no other way to replace a method
+    LambdaFunction.invoke = _invoke  # type: ignore[assignment,method-assign]
 
 
 @action("lambda", "CreateFunction")

@@ -1,0 +1,178 @@
+"""Capacity reservations and capacity blocks."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def wanted() -> dict[str, Any]:
+    return {
+        "InstanceType": "trn1.32xlarge",
+        "InstancePlatform": "Linux/UNIX",
+        "AvailabilityZoneId": "usw2-az4",
+        "InstanceCount": 4,
+    }
+
+
+def test_a_reservation_lives_until_it_is_cancelled(ec2: Any, wanted: dict[str, Any]) -> None:
+    reservation = ec2.create_capacity_reservation(**wanted)["CapacityReservation"]
+    reservation_id = reservation["CapacityReservationId"]
+
+    def shown() -> tuple[str, int]:
+        found = ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+        (one,) = found["CapacityReservations"]
+        return one["State"], one["TotalInstanceCount"]
+
+    assert shown() == ("active", 4)
+    ec2.modify_capacity_reservation(CapacityReservationId=reservation_id, InstanceCount=8)
+    assert shown() == ("active", 8)
+    ec2.cancel_capacity_reservation(CapacityReservationId=reservation_id)
+    assert shown()[0] == "cancelled"
+    assert reservation["AvailabilityZone"] == "us-west-2d"
+
+
+def test_reservations_are_found_by_filter_and_tag(
+    ec2: Any, name: str, wanted: dict[str, Any]
+) -> None:
+    made = ec2.create_capacity_reservation(
+        **wanted,
+        TagSpecifications=[
+            {"ResourceType": "capacity-reservation", "Tags": [{"Key": "owner", "Value": name}]}
+        ],
+    )["CapacityReservation"]
+
+    found = ec2.describe_capacity_reservations(
+        Filters=[
+            {"Name": "tag:owner", "Values": [name]},
+            {"Name": "instance-type", "Values": ["trn1.*"]},
+        ]
+    )["CapacityReservations"]
+
+    assert [one["CapacityReservationId"] for one in found] == [made["CapacityReservationId"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        pytest.param({"AvailabilityZoneId": "usw2-az2"}, "not supported in your", id="zone"),
+        pytest.param({"AvailabilityZoneId": "use1-az1"}, "Invalid availability zone", id="region"),
+        pytest.param({"InstanceType": "dl1.24xlarge"}, "dl1.24xlarge", id="withdrawn"),
+        pytest.param({"InstancePlatform": "Plan 9"}, "Plan 9", id="platform"),
+        pytest.param({"InstanceCount": 0}, "1 to 1000", id="count"),
+        pytest.param({"EndDateType": "limited"}, "EndDate is required", id="end"),
+        pytest.param(
+            {
+                "StartDate": datetime.now(UTC) + timedelta(days=30),
+                "InstanceMatchCriteria": "targeted",
+            },
+            "Future-dated",
+            id="future-trn1",
+        ),
+    ],
+)
+def test_impossible_reservations_are_refused(
+    ec2: Any,
+    wanted: dict[str, Any],
+    refusal: Callable[..., Any],
+    change: dict[str, Any],
+    words: str,
+) -> None:
+    assert words in refusal(ec2.create_capacity_reservation, **{**wanted, **change}).message
+
+
+def test_a_reservation_in_a_placement_group_fixes_its_zone(
+    ec2: Any, wanted: dict[str, Any], placement_group: str, refusal: Callable[..., Any]
+) -> None:
+    (group,) = ec2.describe_placement_groups(GroupNames=[placement_group])["PlacementGroups"]
+    wanted["PlacementGroupArn"] = group["GroupArn"]
+    made = ec2.create_capacity_reservation(**wanted)["CapacityReservation"]
+
+    elsewhere = refusal(
+        ec2.create_capacity_reservation, **{**wanted, "AvailabilityZoneId": "usw2-az1"}
+    )
+    in_use = refusal(ec2.delete_placement_group, GroupName=placement_group)
+    ec2.cancel_capacity_reservation(CapacityReservationId=made["CapacityReservationId"])
+    ec2.delete_placement_group(GroupName=placement_group)
+
+    assert "cannot span us-west-2b" in elsewhere.message
+    assert in_use.code == "InvalidPlacementGroup.InUse"
+
+
+def test_a_launch_into_a_reservation_of_another_type_is_refused(
+    ec2: Any, wanted: dict[str, Any], subnet: str, refusal: Callable[..., Any]
+) -> None:
+    made = ec2.create_capacity_reservation(**wanted)["CapacityReservation"]
+    target = {"CapacityReservationId": made["CapacityReservationId"]}
+
+    told = refusal(
+        ec2.run_instances,
+        ImageId="ami-0123456789abcdef0",
+        InstanceType="p4d.24xlarge",
+        SubnetId=subnet,
+        CapacityReservationSpecification={"CapacityReservationTarget": target},
+        MinCount=1,
+        MaxCount=1,
+    )
+
+    assert "does not match the launch" in told.message
+
+
+def test_a_purchased_block_is_a_reservation_to_launch_into(
+    ec2: Any, subnet: str, refusal: Callable[..., Any]
+) -> None:
+    offerings = ec2.describe_capacity_block_offerings(
+        InstanceType="trn1.32xlarge", InstanceCount=2, CapacityDurationHours=48
+    )["CapacityBlockOfferings"]
+    offering = next(o for o in offerings if o["AvailabilityZone"] == "us-west-2d")
+
+    block = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]
+
+    assert block["ReservationType"] == "capacity-block"
+    assert block["EndDate"] - block["StartDate"] == timedelta(days=2)
+    target = {"CapacityReservationId": block["CapacityReservationId"]}
+    launched = ec2.run_instances(
+        ImageId="ami-0123456789abcdef0",
+        InstanceType="trn1.32xlarge",
+        SubnetId=subnet,
+        InstanceMarketOptions={"MarketType": "capacity-block"},
+        CapacityReservationSpecification={"CapacityReservationTarget": target},
+        MinCount=1,
+        MaxCount=1,
+    )
+    assert len(launched["Instances"]) == 1
+    told = refusal(ec2.cancel_capacity_reservation, **target)
+    assert "Capacity Blocks cannot be modified or cancelled" in told.message
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "hours", "words"),
+    [
+        pytest.param("trn1n.32xlarge", 24, "not supported for instance type", id="type"),
+        pytest.param("trn1.32xlarge", 25, "whole days", id="hours"),
+        pytest.param("trn1.32xlarge", 24 * 15, "whole weeks", id="days"),
+    ],
+)
+def test_impossible_blocks_are_refused(
+    ec2: Any, refusal: Callable[..., Any], instance_type: str, hours: int, words: str
+) -> None:
+    told = refusal(
+        ec2.describe_capacity_block_offerings,
+        InstanceType=instance_type,
+        InstanceCount=1,
+        CapacityDurationHours=hours,
+    )
+
+    assert words in told.message
+
+
+def test_a_type_without_zones_has_no_offerings(ec2: Any) -> None:
+    found = ec2.describe_capacity_block_offerings(
+        InstanceType="trn2.48xlarge", InstanceCount=1, CapacityDurationHours=24
+    )
+
+    assert found["CapacityBlockOfferings"] == []

@@ -1,0 +1,110 @@
+"""Subnets by zone id, and what can be deleted when."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+def test_a_subnet_is_made_in_the_zone_with_the_id(ec2: Any, vpc: str) -> None:
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/24", AvailabilityZoneId="usw2-az4")[
+        "Subnet"
+    ]
+
+    assert (subnet["AvailabilityZone"], subnet["AvailabilityZoneId"]) == ("us-west-2d", "usw2-az4")
+
+
+def test_a_new_subnet_is_private_and_no_default(ec2: Any, vpc: str) -> None:
+    made = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.20.{n}.0/24", **zone)["Subnet"]["SubnetId"]
+        for n, zone in enumerate(
+            [{"AvailabilityZoneId": "usw2-az2"}, {"AvailabilityZone": "us-west-2a"}, {}]
+        )
+    ]
+
+    found = ec2.describe_subnets(SubnetIds=made)["Subnets"]
+
+    assert {(s["MapPublicIpOnLaunch"], s["DefaultForAz"]) for s in found} == {(False, False)}
+
+
+@pytest.mark.parametrize(
+    ("zone", "words"),
+    [
+        pytest.param(
+            {"AvailabilityZoneId": "use1-az4"}, "usw2-az1, usw2-az2, usw2-az3, usw2-az4", id="id"
+        ),
+        pytest.param({"AvailabilityZone": "us-east-1a"}, "us-west-2a, us-west-2b", id="name"),
+        pytest.param({"AvailabilityZone": "usw2-az4"}, "us-west-2a, us-west-2b", id="id-as-name"),
+    ],
+)
+def test_a_zone_of_another_region_is_refused(
+    ec2: Any, vpc: str, refusal: Callable[..., Any], zone: dict[str, str], words: str
+) -> None:
+    told = refusal(ec2.create_subnet, VpcId=vpc, CidrBlock="10.20.0.0/24", **zone)
+
+    assert told.code == "InvalidParameterValue"
+    assert words in told.message
+
+
+def test_an_empty_vpc_is_deleted(ec2: Any, vpc: str, subnet: str, group: str) -> None:
+    ec2.delete_security_group(GroupId=group)
+    ec2.delete_subnet(SubnetId=subnet)
+    ec2.delete_vpc(VpcId=vpc)
+
+    found = ec2.describe_vpcs(Filters=[{"Name": "vpc-id", "Values": [vpc]}])
+    assert found["Vpcs"] == []
+
+
+def test_a_vpc_with_a_security_group_is_not_deleted(
+    ec2: Any, vpc: str, group: str, refusal: Callable[..., Any]
+) -> None:
+    told = refusal(ec2.delete_vpc, VpcId=vpc)
+
+    assert told.code == "DependencyViolation"
+    assert told.message == f"The vpc '{vpc}' has dependencies and cannot be deleted."
+
+
+def test_a_vpc_with_a_gateway_is_not_deleted(
+    ec2: Any, vpc: str, refusal: Callable[..., Any]
+) -> None:
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+
+    told = refusal(ec2.delete_vpc, VpcId=vpc)
+    ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    ec2.delete_vpc(VpcId=vpc)
+
+    assert told.code == "DependencyViolation"
+
+
+def test_a_nat_gateway_holds_its_subnet_until_it_is_deleted(
+    ec2: Any, subnet: str, refusal: Callable[..., Any]
+) -> None:
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    gateway = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]
+
+    told = refusal(ec2.delete_subnet, SubnetId=subnet)
+    ec2.delete_nat_gateway(NatGatewayId=gateway["NatGatewayId"])
+    ec2.release_address(AllocationId=address)
+    ec2.delete_subnet(SubnetId=subnet)
+
+    assert told.code == "DependencyViolation"
+    assert told.message == f"The subnet '{subnet}' has dependencies and cannot be deleted."
+
+
+def test_an_endpoint_uses_the_security_groups_it_was_given(
+    ec2: Any, vpc: str, subnet: str, group: str, refusal: Callable[..., Any]
+) -> None:
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=vpc,
+        ServiceName="com.amazonaws.us-west-2.ecr.api",
+        VpcEndpointType="Interface",
+        SubnetIds=[subnet],
+        SecurityGroupIds=[group],
+    )["VpcEndpoint"]
+
+    told = refusal(ec2.delete_security_group, GroupId=group)
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
+    ec2.delete_security_group(GroupId=group)
+
+    assert told.code == "DependencyViolation"

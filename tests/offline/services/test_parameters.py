@@ -1,0 +1,41 @@
+"""SSM parameters that hold an AMI, and log retention."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize("value", ["al2023", "ami-xyz", "ami-0123"])
+def test_an_image_parameter_holds_an_ami_id(
+    client: Callable[..., Any], name: str, refusal: Callable[..., Any], value: str
+) -> None:
+    image = {"Name": f"/{name}", "Type": "String", "DataType": "aws:ec2:image"}
+
+    told = refusal(client("ssm").put_parameter, **image, Value=value)
+    client("ssm").put_parameter(**image, Value="ami-0123456789abcdef0")
+
+    assert told.code == "ValidationException"
+    assert f"'{value}' is not a valid AMI ID" in told.message
+    found = client("ssm").get_parameter(Name=f"/{name}")["Parameter"]
+    assert (found["Value"], found["DataType"]) == ("ami-0123456789abcdef0", "aws:ec2:image")
+
+
+def test_a_text_parameter_holds_anything(client: Callable[..., Any], name: str) -> None:
+    client("ssm").put_parameter(Name=f"/{name}", Type="String", Value="al2023")
+
+    assert client("ssm").get_parameter(Name=f"/{name}")["Parameter"]["Value"] == "al2023"
+
+
+def test_retention_is_one_of_the_known_periods(
+    client: Callable[..., Any], name: str, refusal: Callable[..., Any]
+) -> None:
+    logs = client("logs")
+    logs.create_log_group(logGroupName=name)
+
+    told = refusal(logs.put_retention_policy, logGroupName=name, retentionInDays=31)
+    logs.put_retention_policy(logGroupName=name, retentionInDays=30)
+
+    assert told.code == "InvalidParameterException"
+    found = logs.describe_log_groups(logGroupNamePrefix=name)["logGroups"][0]
+    assert found["retentionInDays"] == 30

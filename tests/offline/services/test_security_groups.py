@@ -1,0 +1,141 @@
+"""Security group rules by group id, and what can be deleted when."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+def rule(peer: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": peer, **more}]}]
+
+
+def described(ec2: Any, group_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = ec2.describe_security_groups(GroupIds=[group_id])["SecurityGroups"][0]
+    return found
+
+
+def test_the_default_group_of_a_new_vpc_has_two_rules(ec2: Any, vpc: str) -> None:
+    found = ec2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [vpc]}])
+    (default,) = found["SecurityGroups"]
+
+    (ingress,), (egress,) = default["IpPermissions"], default["IpPermissionsEgress"]
+
+    assert ingress["IpProtocol"] == egress["IpProtocol"] == "-1"
+    assert [pair["GroupId"] for pair in ingress["UserIdGroupPairs"]] == [default["GroupId"]]
+    assert egress["IpRanges"] == [{"CidrIp": "0.0.0.0/0"}]
+
+
+def test_self_rules_by_group_id_are_in_both_directions(ec2: Any, group: str) -> None:
+    found = described(ec2, group)
+
+    peers = [
+        [pair["GroupId"] for permission in found[side] for pair in permission["UserIdGroupPairs"]]
+        for side in ("IpPermissions", "IpPermissionsEgress")
+    ]
+    assert peers == [[group], [group]]
+
+
+@pytest.mark.parametrize("direction", ["ingress", "egress"])
+def test_a_rule_that_differs_in_its_description_only_is_a_duplicate(
+    ec2: Any, group: str, refusal: Callable[..., Any], direction: str
+) -> None:
+    authorize = getattr(ec2, f"authorize_security_group_{direction}")
+
+    told = refusal(authorize, GroupId=group, IpPermissions=rule(group, Description="again"))
+
+    assert told.code == "InvalidPermission.Duplicate"
+    assert told.message == f'the specified rule "peer: {group}, ALL, ALLOW" already exists'
+
+
+def test_a_duplicate_of_a_port_rule_names_its_ports(
+    ec2: Any, group: str, refusal: Callable[..., Any]
+) -> None:
+    lustre = {
+        "GroupId": group,
+        "IpPermissions": [
+            {
+                "IpProtocol": "tcp",
+                "FromPort": 1018,
+                "ToPort": 1023,
+                "IpRanges": [{"CidrIp": "10.20.0.0/16"}],
+            }
+        ],
+    }
+    ec2.authorize_security_group_ingress(**lustre)
+
+    told = refusal(ec2.authorize_security_group_ingress, **lustre)
+
+    assert "peer: 10.20.0.0/16, TCP, from port: 1018, to port: 1023, ALLOW" in told.message
+
+
+def test_a_rule_is_revoked_without_its_description(ec2: Any, group: str, vpc: str) -> None:
+    other = ec2.create_security_group(GroupName="o", Description="o", VpcId=vpc)["GroupId"]
+    ec2.authorize_security_group_egress(
+        GroupId=group, IpPermissions=rule(other, Description="to the other")
+    )
+
+    ec2.revoke_security_group_egress(GroupId=group, IpPermissions=rule(other))
+
+    peers = [
+        pair["GroupId"]
+        for permission in described(ec2, group)["IpPermissionsEgress"]
+        for pair in permission["UserIdGroupPairs"]
+    ]
+    assert peers == [group]
+
+
+def test_a_peer_of_another_vpc_is_refused(
+    ec2: Any, group: str, foreign_group: str, refusal: Callable[..., Any]
+) -> None:
+    told = refusal(
+        ec2.authorize_security_group_ingress, GroupId=group, IpPermissions=rule(foreign_group)
+    )
+
+    assert "belong to different networks" in told.message
+
+
+def test_tcp_needs_ports(ec2: Any, group: str, refusal: Callable[..., Any]) -> None:
+    told = refusal(
+        ec2.authorize_security_group_ingress,
+        GroupId=group,
+        IpPermissions=[{"IpProtocol": "tcp", "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}],
+    )
+
+    assert "from and to ports" in told.message
+
+
+def test_a_group_that_another_group_names_is_not_deleted(
+    ec2: Any, group: str, vpc: str, refusal: Callable[..., Any]
+) -> None:
+    other = ec2.create_security_group(GroupName="o", Description="o", VpcId=vpc)["GroupId"]
+    ec2.authorize_security_group_ingress(GroupId=other, IpPermissions=rule(group))
+
+    told = refusal(ec2.delete_security_group, GroupId=group)
+    ec2.revoke_security_group_ingress(GroupId=other, IpPermissions=rule(group))
+    ec2.delete_security_group(GroupId=group)
+
+    assert told.code == "DependencyViolation"
+    assert told.message == f"resource {group} has a dependent object"
+
+
+def test_a_group_on_an_interface_is_not_deleted(
+    ec2: Any, group: str, subnet: str, refusal: Callable[..., Any]
+) -> None:
+    interface = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
+
+    told = refusal(ec2.delete_security_group, GroupId=group)
+    ec2.delete_network_interface(NetworkInterfaceId=interface["NetworkInterfaceId"])
+    ec2.delete_security_group(GroupId=group)
+
+    assert told.code == "DependencyViolation"
+
+
+def test_the_default_group_is_not_deleted(ec2: Any, vpc: str, refusal: Callable[..., Any]) -> None:
+    default = ec2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [vpc]}])[
+        "SecurityGroups"
+    ][0]["GroupId"]
+
+    told = refusal(ec2.delete_security_group, GroupId=default)
+
+    assert told.code == "CannotDelete"
