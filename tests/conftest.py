@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+# For the tests of our own pytest plugin.
+pytest_plugins = ["pytester"]
+
 ROOT = Path(__file__).parents[1]
 
 

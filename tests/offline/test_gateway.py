@@ -121,14 +121,24 @@ def test_a_role_of_an_account_outside_is_refused(embedded_aws: EmbeddedAws) -> N
         client.describe_vpcs()
 
 
-def test_motos_own_reset_seeds_again_too(clean_aws: EmbeddedAws) -> None:
-    seeded = len(clean_aws.client("ssm").describe_parameters()["Parameters"])
+def test_a_call_that_moto_has_not_is_refused_once(embedded_aws: EmbeddedAws) -> None:
+    quotas = embedded_aws.client("service-quotas")
+
+    with pytest.raises(ClientError, match="does not support this call") as refused:
+        quotas.list_services()
+
+    assert refused.value.response["ResponseMetadata"]["RetryAttempts"] == 0
+
+
+@pytest.mark.parametrize("path", ["/_trainshed/reset", "/moto-api/reset"])
+def test_a_reset_leaves_the_seed_only(clean_aws: EmbeddedAws, path: str) -> None:
+    seeded = clean_aws.client("iam").list_roles()["Roles"]
     clean_aws.client("logs").create_log_group(logGroupName="gone-soon")
 
-    urlopen(Request(f"{clean_aws.endpoint}/moto-api/reset", method="POST")).close()
+    urlopen(Request(clean_aws.endpoint + path, method="POST")).close()
 
     assert clean_aws.client("logs").describe_log_groups()["logGroups"] == []
-    assert len(clean_aws.client("ssm").describe_parameters()["Parameters"]) == seeded
+    assert clean_aws.client("iam").list_roles()["Roles"] == seeded != []
 
 
 def test_the_log_has_the_requests(embedded_aws: EmbeddedAws) -> None:

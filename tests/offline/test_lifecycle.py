@@ -2,10 +2,10 @@
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from trainshed.errors import TrainshedError
-from trainshed.offline.lifecycle import Project
+from trainshed.offline.lifecycle import Project, Running
 from trainshed.offline.process import ServerError, start
 from trainshed.offline.settings import OfflineSettings
 
@@ -26,57 +26,69 @@ def answers(endpoint: str) -> bool:
         return False
 
 
-def test_up_answers_and_down_ends_it(project: Project) -> None:
-    running, new = project.up(OfflineSettings())
-    assert new
-    assert answers(running.endpoint)
-
-    ended = project.down()
-
-    assert ended == running
-    assert not answers(running.endpoint)
-    assert project.remembered() is None
+@pytest.fixture(scope="module")
+def chosen_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
 
 
-def test_up_twice_is_one_process(project: Project) -> None:
-    first, _ = project.up(OfflineSettings())
+@pytest.fixture(scope="module")
+def project_up(tmp_path_factory: pytest.TempPathFactory, chosen_port: int) -> Iterator[Project]:
+    """A directory whose embedded AWS is up; tests only look at it."""
+    project = Project(tmp_path_factory.mktemp("up"))
+    project.up(OfflineSettings(port=chosen_port))
+    yield project
+    project.down()
 
-    second, new = project.up(OfflineSettings())
+
+@pytest.fixture
+def running(project_up: Project) -> Running:
+    running = project_up.running()
+    assert running
+    return running
+
+
+def test_it_answers_at_the_chosen_port(running: Running, chosen_port: int) -> None:
+    assert running.settings.port == chosen_port
+    assert answers(f"http://localhost:{chosen_port}")
+
+
+def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
+    second, new = project_up.up(OfflineSettings())
 
     assert not new
-    assert second == first
+    assert second == running
 
 
-def test_up_with_other_settings_says_what_runs(project: Project) -> None:
-    project.up(OfflineSettings())
-
+def test_up_with_other_settings_says_what_runs(project_up: Project, running: Running) -> None:
     with pytest.raises(ServerError, match=r"other settings is running.*trainshed offline down"):
-        project.up(OfflineSettings(accounts=("210987654321",)))
+        project_up.up(OfflineSettings(accounts=("210987654321",)))
 
 
-def test_down_without_up_is_no_error(project: Project) -> None:
-    assert project.down() is None
+def test_it_listens_on_loopback_only(running: Running) -> None:
+    addresses = {
+        connection.laddr.ip
+        for connection in psutil.Process(running.pid).net_connections()
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+    assert "127.0.0.1" in addresses
+    assert addresses <= {"127.0.0.1", "::1"}
 
 
-def test_a_process_that_crashed_is_not_running(project: Project) -> None:
-    running, _ = project.up(OfflineSettings())
-    psutil.Process(running.pid).send_signal(signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(running.pid)])
-
-    assert project.running() is None
-    assert project.remembered() == running
-    again, new = project.up(OfflineSettings())
-    assert new
-    assert answers(again.endpoint)
+def test_the_state_is_private_and_out_of_version_control(project_up: Project) -> None:
+    assert project_up.state.stat().st_mode & 0o777 == 0o700
+    assert project_up.state.parent.stat().st_mode & 0o777 == 0o700
+    assert (project_up.state.parent / ".gitignore").read_text() == "*\n"
 
 
-def test_a_process_id_given_to_another_process_is_left_alone(project: Project) -> None:
-    project.up(OfflineSettings())
-    file = project.state / "server.json"
-    state = json.loads(file.read_text())
-    project.down()
+def test_a_process_id_given_to_another_process_is_left_alone(
+    project: Project, project_up: Project
+) -> None:
+    state = json.loads((project_up.state / "server.json").read_text())
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        file.write_text(json.dumps(state | {"pid": other.pid}))
+        (project.state / "server.json").write_text(json.dumps(state | {"pid": other.pid}))
 
         assert project.running() is None
         assert project.down() is None
@@ -84,6 +96,37 @@ def test_a_process_id_given_to_another_process_is_left_alone(project: Project) -
         assert other.poll() is None
         other.communicate(b"\n")
     assert other.returncode == 0
+
+
+def test_after_a_crash_up_starts_another_and_down_ends_it(project: Project) -> None:
+    crashed, _ = project.up(OfflineSettings())
+    psutil.Process(crashed.pid).kill()
+    psutil.wait_procs([psutil.Process(crashed.pid)])
+    assert project.running() is None
+    assert project.remembered() == crashed
+
+    again, new = project.up(OfflineSettings())
+    assert new
+    assert answers(again.endpoint)
+
+    assert project.down() == again
+    assert not answers(again.endpoint)
+    assert project.remembered() is None
+
+
+def test_a_crash_of_the_serving_process_ends_the_whole(project: Project) -> None:
+    running, _ = project.up(OfflineSettings())
+    process = psutil.Process(running.pid)
+    [serving] = process.children()
+
+    serving.kill()
+
+    psutil.wait_procs([process], timeout=5)
+    assert project.running() is None
+
+
+def test_down_without_up_is_no_error(project: Project) -> None:
+    assert project.down() is None
 
 
 def test_a_port_in_use_is_told_with_its_holder(project: Project) -> None:
@@ -100,37 +143,6 @@ def test_a_port_in_use_is_told_by_the_server_too(tmp_path: Path) -> None:
 
         with pytest.raises(ServerError, match=rf"did not start: port {port} is in use; its log is"):
             start(OfflineSettings(port=port), log=tmp_path / "server.log")
-
-
-def test_a_chosen_port_is_used(project: Project) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
-
-    running, _ = project.up(OfflineSettings(port=port))
-
-    assert running.settings.port == port
-    assert answers(f"http://localhost:{port}")
-
-
-def test_it_listens_on_loopback_only(project: Project) -> None:
-    running, _ = project.up(OfflineSettings())
-
-    addresses = {
-        connection.laddr.ip
-        for connection in psutil.Process(running.pid).net_connections()
-        if connection.status == psutil.CONN_LISTEN
-    }
-
-    assert "127.0.0.1" in addresses
-    assert addresses <= {"127.0.0.1", "::1"}
-
-
-def test_the_state_is_private_and_out_of_version_control(project: Project) -> None:
-    project.up(OfflineSettings())
-
-    assert project.state.stat().st_mode & 0o777 == 0o700
-    assert project.state.parent.stat().st_mode & 0o777 == 0o700
-    assert (project.state.parent / ".gitignore").read_text() == "*\n"
 
 
 def test_a_damaged_state_file_is_named(project: Project) -> None:

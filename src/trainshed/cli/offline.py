@@ -159,7 +159,10 @@ def run(
     The exit code is the command's: `trainshed offline run -- npx cdk deploy`.
     """
     settings = _settings(port, account, region, as_of)
-    raise typer.Exit(run_command(command, settings, state=_project().state))
+    code, log = run_command(command, settings, state=_project().state)
+    if code:
+        typer.echo(f"the log of the embedded AWS is {log}", err=True)
+    raise typer.Exit(code)
 
 
 def _settings(

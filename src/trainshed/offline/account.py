@@ -2,35 +2,54 @@
 
 from datetime import date
 
+from moto.backends import SERVICE_NAMES
+from moto.core.utils import get_service_model
 from moto.iam.models import iam_backends
-from moto.moto_api._internal.models import moto_api_backend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 import trainshed.offline.resources  # noqa: F401  (registers the resource types)
 from trainshed.offline import cloudformation, services
-from trainshed.offline.gateway import Gateway
+from trainshed.offline.gateway import Gateway, StartOver
 from trainshed.offline.seed import seed
 from trainshed.offline.settings import OfflineSettings
 
+# Loaded before the first fork; others load in each serving process when they are first asked for.
+_USUAL_SERVICES: tuple[SERVICE_NAMES, ...] = (
+    *("batch", "cloudformation", "ec2", "ecr", "fsx", "iam", "kms", "logs", "s3"),
+    *("ssm", "sts"),
+)
 
-def application(settings: OfflineSettings) -> Gateway:
-    """Return the WSGI application of an embedded AWS, its accounts still empty."""
+
+def furnished(settings: OfflineSettings) -> DomainDispatcherApplication:
+    """Return moto's application with everything of ours in it, and every account seeded."""
     cloudformation.install()
-    return Gateway(
-        DomainDispatcherApplication(create_backend_app),
-        settings,
-        reset=lambda as_of: start_over(settings, as_of),
-        issuer=_issuer,
-    )
-
-
-def start_over(settings: OfflineSettings, as_of: date | None) -> None:
-    """Forget everything and seed every account in every region, as of the given day."""
-    moto_api_backend.reset()
-    services.install(services.ServiceSettings(as_of=as_of))
+    services.install()
     for account in settings.accounts:
         for region in settings.regions:
             seed(account, region)
+    moto = DomainDispatcherApplication(create_backend_app)
+    for service in _USUAL_SERVICES:
+        moto.app_instances[service] = create_backend_app(service)
+        get_service_model(service)
+    return moto
+
+
+def application(
+    moto: DomainDispatcherApplication,
+    settings: OfflineSettings,
+    as_of: date | None,
+    start_over: StartOver,
+) -> Gateway:
+    """Return the WSGI application of an embedded AWS.
+
+    Args:
+        moto: as `furnished` returns it.
+        settings: its accounts and regions.
+        as_of: the day that it shows.
+        start_over: what a reset does.
+    """
+    services.install(services.ServiceSettings(as_of=as_of))
+    return Gateway(moto, settings, as_of=as_of, start_over=start_over, issuer=_issuer)
 
 
 def _issuer(key: str) -> str | None:

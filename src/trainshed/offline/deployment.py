@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from botocore.exceptions import WaiterError
 
@@ -56,7 +57,7 @@ def deploy_template(
         botocore.exceptions.ClientError: CloudFormation refused the template.
     """
     kind = "UPDATE" if _exists(cloudformation, stack_name) else "CREATE"
-    names = {"StackName": stack_name, "ChangeSetName": "deploy"}
+    names = {"StackName": stack_name, "ChangeSetName": f"deploy-{uuid4().hex}"}
     cloudformation.create_change_set(
         **names,
         ChangeSetType=kind,

@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import date
-from threading import Lock
-from typing import Any
+from socket import socket
+from typing import Any, NoReturn
 from xml.sax.saxutils import escape
 
 from trainshed.offline.settings import OfflineSettings, account_of
@@ -21,6 +21,8 @@ RESET_PATH = "/_trainshed/reset"
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+# Answers this connection from an emptied and seeded AWS as of a day; never comes back.
+StartOver = Callable[[socket, date | None], NoReturn]
 
 _CREDENTIAL = re.compile(r"Credential=([^/,\s]+)/\d{8}/([^/]+)/([^/]+)/aws4_request")
 # Signed for us-east-1 (Cost Explorer and Pricing have no other endpoint), wherever the caller is.
@@ -37,7 +39,8 @@ class Gateway:
     Args:
         application: moto's WSGI application.
         settings: what is enabled.
-        reset: empties the embedded AWS and seeds it again, as of the given day.
+        as_of: the day shown.
+        start_over: what a reset does; it gets the day that the settings or the request say.
         issuer: finds the account that issued a key to a role or a user, or None.
     """
 
@@ -46,15 +49,15 @@ class Gateway:
         application: Application,
         settings: OfflineSettings,
         *,
-        reset: Callable[[date | None], None],
+        as_of: date | None,
+        start_over: StartOver,
         issuer: Callable[[str], str | None],
     ) -> None:
         self._application = application
         self._settings = settings
-        self._reset = reset
+        self._as_of = as_of
+        self._start_over = start_over
         self._issuer = issuer
-        self._as_of = settings.as_of
-        self._one_reset_at_a_time = Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
@@ -62,15 +65,22 @@ class Gateway:
         if path == STATUS_PATH:
             return self._status(start_response)
         if path in (RESET_PATH, "/moto-api/reset") and environ["REQUEST_METHOD"] == "POST":
-            return self._start_over(environ, start_response)
+            self._reset(environ)
         account = self._settings.accounts[0]
-        if found := _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", "")):
+        found = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+        if found:
             key, region, service = found.groups()
             account = account_of(key, self._settings.accounts) or self._issuer(key) or account
             if refusal := self._refusal(account, region, service):
                 return _refuse(environ, start_response, service, *refusal)
         environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
-        return self._application(environ, start_response)
+        try:
+            return self._application(environ, start_response)
+        except NotImplementedError as error:
+            # Without this it would be an HTTP 500, which SDKs send again and again.
+            service = found[3] if found else ""
+            message = f"The embedded AWS does not support this call ({error})"
+            return _refuse(environ, start_response, service, "UnsupportedOperation", message)
 
     def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
         """Return AWS's error code and our words when the request is for what is not enabled."""
@@ -96,13 +106,11 @@ class Gateway:
         }
         return [json.dumps(status).encode()]
 
-    def _start_over(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    def _reset(self, environ: Environ) -> NoReturn:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         as_of = json.loads(body).get("as_of") if body else None
-        with self._one_reset_at_a_time:
-            self._as_of = date.fromisoformat(as_of) if as_of else self._settings.as_of
-            self._reset(self._as_of)
-        return self._status(start_response)
+        day = date.fromisoformat(as_of) if as_of else self._settings.as_of
+        self._start_over(environ["werkzeug.socket"], day)
 
 
 def _refuse(

@@ -29,7 +29,7 @@ class CommandNotExecutable(TrainshedError):
     exit_code = 126
 
 
-def run(command: Sequence[str], settings: OfflineSettings, *, state: Path) -> int:
+def run(command: Sequence[str], settings: OfflineSettings, *, state: Path) -> tuple[int, Path]:
     """Start an embedded AWS, run the command with its environment, end it.
 
     Args:
@@ -39,7 +39,7 @@ def run(command: Sequence[str], settings: OfflineSettings, *, state: Path) -> in
             command fails.
 
     Returns:
-        The command's exit code; 128 + n when signal n ended it.
+        The command's exit code, 128 + n when signal n ended it; and the log.
 
     Raises:
         CommandNotFound: no such program on PATH.
@@ -62,7 +62,7 @@ def run(command: Sequence[str], settings: OfflineSettings, *, state: Path) -> in
         )
     if code == 0:
         log.unlink()
-    return code
+    return code, log
 
 
 def _require_program(program: str) -> None:

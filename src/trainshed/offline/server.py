@@ -14,9 +14,15 @@ import sys
 import threading
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING
 
 from trainshed.errors import TrainshedError
+from trainshed.offline.pristine import Channel, keep_serving
 from trainshed.offline.settings import OfflineSettings, access_key
+
+if TYPE_CHECKING:
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 
 _LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 _TRIES = 20
@@ -31,16 +37,24 @@ def main(argv: Sequence[str] | None = None) -> None:
         as_of=arguments.as_of,
         port=arguments.port,
     )
-    if arguments.watch_stdin:
-        threading.Thread(target=_die_with_parent, daemon=True).start()
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        _announce(port=_serve(settings))
+        sockets = _listen(settings.port)
     except TrainshedError as error:
         _announce(error=str(error))
         sys.exit(1)
-    stop.wait()
+    port: int = sockets[0].getsockname()[1]
+    _lead_here(settings, port)
+    # moto reads its environment on import.
+    from trainshed.offline.account import furnished
+
+    code = keep_serving(
+        partial(_serve, furnished(settings), settings, sockets),
+        settings.as_of,
+        ready=partial(_announce, port=port),
+        watch_stdin=arguments.watch_stdin,
+    )
+    sys.exit(code)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,40 +74,32 @@ def _announce(**facts: object) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
-def _die_with_parent() -> None:
-    """Wait for the end of the pipe that the parent holds open, however the parent ends."""
-    # Not through sys.stdin: its lock would stop the interpreter from shutting down.
-    os.read(0, 1)
-    os._exit(0)
-
-
-def _serve(settings: OfflineSettings) -> int:
-    """Open the door, furnish the house, let people in; return the port."""
-    sockets = _listen(settings.port)
-    port: int = sockets[0].getsockname()[1]
-    _lead_here(settings, port)
-
-    # moto reads its environment on import.
+def _serve(
+    moto: "DomainDispatcherApplication",
+    settings: OfflineSettings,
+    sockets: Sequence[socket.socket],
+    as_of: date | None,
+    channel: Channel,
+) -> None:
+    """Answer requests until the pristine process ends."""
     from moto.moto_server.werkzeug_app import MotoRequestHandler
     from werkzeug.serving import make_server
 
-    from trainshed.offline.account import application, start_over
+    from trainshed.offline.account import application
 
-    gateway = application(settings)
+    served = application(moto, settings, as_of, channel.start_over)
     for listening in sockets:
-        host = listening.getsockname()[0]
+        host, port = listening.getsockname()[:2]
         server = make_server(
             host,
             port,
-            gateway,
+            served,
             threaded=True,
             request_handler=MotoRequestHandler,
             fd=listening.fileno(),
         )
-        # A daemon: what is still being answered when we are told to end is of no use to anybody.
         threading.Thread(target=server.serve_forever, daemon=True).start()
-    start_over(settings, settings.as_of)
-    return port
+    channel.wait_for_end()
 
 
 def _lead_here(settings: OfflineSettings, port: int) -> None:
