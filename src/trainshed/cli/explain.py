@@ -1,0 +1,139 @@
+"""`trainshed explain`: a cluster's interfaces and decisions, each with its reason."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.errors import TrainshedError
+from trainshed.explain import Explanation, cluster_file, draw_node, explain
+from trainshed.plan import ClusterPlan, load_fleet
+from trainshed.spec import cluster_files
+
+app = typer.Typer(add_completion=False)
+
+_FACTS = ("nodes", "accelerators", "memory", "place", "capacity", "stacks")
+
+
+@app.command(name="explain")
+def explain_command(
+    cluster: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of a cluster, or its file, with or without .yaml; without it, all of them.",
+            show_default=False,
+        ),
+    ] = None,
+    clusters: Annotated[
+        str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
+    ] = "clusters/*.yaml",
+    region: Annotated[
+        str | None,
+        typer.Option(
+            help="AWS region of clusters that do not name theirs.",
+            show_default="AWS_REGION, AWS_DEFAULT_REGION",
+            metavar="REGION",
+        ),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also draw the network interfaces of one node into this file.",
+            show_default=False,
+            metavar="FILE",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a cluster comes to, and why: interfaces, addresses, bandwidth, decisions.
+
+    Exits with 1 when there are findings, with 2 when a cluster file is wrong.
+    """
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if cluster is None:
+        if svg:
+            raise TrainshedError("--svg draws one node: name a cluster")
+        _list(load_fleet(cluster_files(clusters), region=region).clusters, as_json)
+        return
+    is_path = Path(cluster).suffix in (".yaml", ".yml")
+    path = cluster_file(cluster, [] if is_path else cluster_files(clusters))
+    (plan,) = load_fleet([path], region=region).clusters
+    told = explain(plan)
+    if as_json:
+        print_json(asdict(told) | {"interfaces": [asdict(row) for row in plan.interfaces]})
+    else:
+        _print(told)
+    if svg:
+        _write(svg, draw_node(plan))
+    _exit(told.findings)
+
+
+def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
+    told = [explain(plan) for plan in plans]
+    records = [
+        asdict(entry) | {"findings": [finding.rule for finding in entry.findings]} for entry in told
+    ]
+    columns = {
+        "name": "cluster",
+        "file": "file",
+        "nodes": "nodes",
+        "place": "place",
+        "capacity": "capacity",
+        "findings": "findings",
+    }
+    print_records(
+        [{key: record[key] for key in columns} for record in records],
+        columns=columns,
+        as_json=as_json,
+    )
+    _exit(tuple(finding for entry in told for finding in entry.findings))
+
+
+def _print(told: Explanation) -> None:
+    for finding in told.findings:
+        typer.echo(str(finding))
+    facts = [{"fact": name, "value": getattr(told, name)} for name in _FACTS]
+    print_records(facts, columns={"fact": told.name, "value": told.file}, as_json=False)
+    print_records(
+        [asdict(row) for row in told.interfaces],
+        columns={
+            "cards": "card",
+            "device": "device",
+            "kind": "kind",
+            "ip": "IP",
+            "primary": "primary",
+            "reason": "why",
+        },
+        as_json=False,
+        title=f"Network interfaces of one node (profile {told.profile})",
+    )
+    typer.echo(
+        f"private addresses: {told.addresses_per_node} for a node, with that of its job's own "
+        f"interface; {told.addresses} for the largest cluster"
+    )
+    typer.echo(
+        f"EFA bandwidth: {told.efa.used_gbps:g} of {told.efa.available_gbps:g} Gbps of a node "
+        f"({told.efa.percent:.0f} %)" + (f"; {told.efa.left_out}" if told.efa.left_out else "")
+    )
+    print_records(
+        [asdict(decision) for decision in told.decisions],
+        columns={"field": "decision", "value": "choice", "reason": "why"},
+        as_json=False,
+        title="Decisions",
+    )
+
+
+def _write(path: Path, picture: str) -> None:
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise TrainshedError(f"{path} cannot be written: {error.strerror}") from error
+    typer.echo(f"picture: {path}", err=True)
+
+
+def _exit(findings: tuple[object, ...]) -> None:
+    if findings:
+        raise typer.Exit(1)

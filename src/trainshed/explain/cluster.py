@@ -1,0 +1,119 @@
+"""One cluster explained: its node, its interfaces, what was decided and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from trainshed.findings import Finding
+from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
+from trainshed.plan import ClusterPlan, Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterfaceRow:
+    """Interfaces of one node that differ in nothing but their card.
+
+    Attributes:
+        cards: card indexes, for instance `0` or `1-7`.
+        device: device index on each of them.
+        kind: EC2's `InterfaceType`.
+        ip: takes a private address.
+        primary: is the instance's own interface.
+        reason: why it is there.
+    """
+
+    cards: str
+    device: int
+    kind: str
+    ip: bool
+    primary: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What `trainshed explain` tells of a cluster.
+
+    Attributes:
+        name: the cluster, which is also its compute stack.
+        file: where it is described.
+        nodes: how many there may be, and of what type.
+        accelerators: of one node.
+        memory: main memory, vCPUs and instance store of one node.
+        place: account, region and zone.
+        capacity: how nodes are bought.
+        profile: layout of the interfaces.
+        interfaces: of one node, in card and device order.
+        addresses_per_node: private addresses, that of the job's own interface with them.
+        addresses: private addresses of the largest cluster.
+        efa: what the layout uses of the type's EFA bandwidth.
+        stacks: names of the stacks that the cluster is made of.
+        decisions: every choice with its reason.
+        findings: what is doubtful.
+    """
+
+    name: str
+    file: str
+    nodes: str
+    accelerators: str
+    memory: str
+    place: str
+    capacity: str
+    profile: str
+    interfaces: tuple[InterfaceRow, ...]
+    addresses_per_node: int
+    addresses: int
+    efa: Bandwidth
+    stacks: tuple[str, ...]
+    decisions: tuple[Decision, ...]
+    findings: tuple[Finding, ...]
+
+
+def explain(plan: ClusterPlan) -> Explanation:
+    """Explain a plan."""
+    instance, nodes = plan.instance, plan.spec.instance.nodes
+    accelerator = instance.accelerator
+    cores = f", {accelerator.cores} cores each" if accelerator.cores else ""
+    storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
+    stacks = [plan.network.stack_name, plan.lustre and plan.lustre.stack_name]
+    return Explanation(
+        name=plan.spec.name,
+        file=plan.spec.where.file,
+        nodes=f"{nodes.min} to {nodes.max} x {instance.name}",
+        accelerators=f"{accelerator.count} x {accelerator.name} "
+        f"({accelerator.memory_mib / 1024:g} GiB{cores})",
+        memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
+        place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
+        capacity=" ".join(
+            part for part in (plan.capacity.kind, plan.capacity.reservation_id) if part
+        ),
+        profile=plan.profile.value,
+        interfaces=tuple(_rows(plan.interfaces)),
+        addresses_per_node=plan.addresses_per_node,
+        addresses=plan.addresses,
+        efa=efa_bandwidth(instance, plan.interfaces),
+        stacks=tuple(
+            stack for stack in (*stacks, plan.repository.stack_name, plan.spec.name) if stack
+        ),
+        decisions=plan.decisions,
+        findings=plan.findings,
+    )
+
+
+def _rows(interfaces: Sequence[NetworkInterface]) -> list[InterfaceRow]:
+    def alike(row: NetworkInterface) -> tuple[object, ...]:
+        return row.device, row.kind, row.reason, row.primary
+
+    return [_row(list(group)) for _, group in groupby(interfaces, key=alike)]
+
+
+def _row(group: Sequence[NetworkInterface]) -> InterfaceRow:
+    first, last = group[0], group[-1]
+    return InterfaceRow(
+        cards=f"{first.card}" if first is last else f"{first.card}-{last.card}",
+        device=first.device,
+        kind=first.kind.value,
+        ip=first.kind.takes_ip,
+        primary=first.primary,
+        reason=first.reason,
+    )
