@@ -65,31 +65,52 @@ def test_a_vpc_with_a_security_group_is_not_deleted(
 
 
 def test_a_vpc_with_a_gateway_is_not_deleted(
-    ec2: Any, vpc: str, refusal: Callable[..., Any]
+    ec2: Any, vpc: str, internet_gateway: str, refusal: Callable[..., Any]
 ) -> None:
-    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
-    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
-
     told = refusal(ec2.delete_vpc, VpcId=vpc)
-    ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    ec2.detach_internet_gateway(InternetGatewayId=internet_gateway, VpcId=vpc)
     ec2.delete_vpc(VpcId=vpc)
 
     assert told.code == "DependencyViolation"
 
 
-def test_a_nat_gateway_holds_its_subnet_until_it_is_deleted(
+@pytest.fixture
+def internet_gateway(ec2: Any, vpc: str) -> str:
+    gateway_id: str = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway_id, VpcId=vpc)
+    return gateway_id
+
+
+def test_a_nat_gateway_holds_its_subnet_address_and_internet_gateway_until_deleted(
+    ec2: Any, vpc: str, subnet: str, internet_gateway: str, refusal: Callable[..., Any]
+) -> None:
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    attachment = {"InternetGatewayId": internet_gateway, "VpcId": vpc}
+    gateway = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]
+
+    held = [
+        refusal(ec2.delete_subnet, SubnetId=subnet),
+        refusal(ec2.release_address, AllocationId=address),
+        refusal(ec2.detach_internet_gateway, **attachment),
+    ]
+    ec2.delete_nat_gateway(NatGatewayId=gateway["NatGatewayId"])
+    ec2.release_address(AllocationId=address)
+    ec2.detach_internet_gateway(**attachment)
+    ec2.delete_subnet(SubnetId=subnet)
+
+    assert held[0].message == f"The subnet '{subnet}' has dependencies and cannot be deleted."
+    assert held[1].code == "InvalidIPAddress.InUse"
+    assert "has some mapped public address(es)" in held[2].message
+
+
+def test_a_public_nat_gateway_needs_an_internet_gateway(
     ec2: Any, subnet: str, refusal: Callable[..., Any]
 ) -> None:
     address = ec2.allocate_address(Domain="vpc")["AllocationId"]
-    gateway = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]
 
-    told = refusal(ec2.delete_subnet, SubnetId=subnet)
-    ec2.delete_nat_gateway(NatGatewayId=gateway["NatGatewayId"])
-    ec2.release_address(AllocationId=address)
-    ec2.delete_subnet(SubnetId=subnet)
+    told = refusal(ec2.create_nat_gateway, SubnetId=subnet, AllocationId=address)
 
-    assert told.code == "DependencyViolation"
-    assert told.message == f"The subnet '{subnet}' has dependencies and cannot be deleted."
+    assert told.code == "Gateway.NotAttached"
 
 
 def test_an_endpoint_uses_the_security_groups_it_was_given(

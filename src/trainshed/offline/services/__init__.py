@@ -15,6 +15,7 @@ _ACTION_MODULES = (
     "instance_types",
     "placement_groups",
     "interfaces_in_use",
+    "gateways",
     "security_groups",
     "networks",
     "launch_templates",

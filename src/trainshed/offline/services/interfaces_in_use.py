@@ -18,19 +18,6 @@ def interfaces(call: Call) -> list[Any]:
     ]
 
 
-@action("ec2", "DeleteNatGateway")
-def delete_nat_gateway(call: Call) -> Any:
-    """Delete a NAT gateway, its interface and the hold on its elastic IP address."""
-    answer = call.moto()
-    ec2 = call.backend("ec2")
-    gateway = ec2.nat_gateways[call.params["NatGatewayId"]]
-    ec2.enis.pop(gateway._eni.id, None)
-    for address in ec2.addresses:
-        if address.eni is gateway._eni:
-            address.eni = address.association_id = None
-    return answer
-
-
 @action("ec2", "CreateVpcEndpoint")
 def create_vpc_endpoint(call: Call) -> Any:
     """Create an endpoint whose interfaces carry the security groups it was given."""
