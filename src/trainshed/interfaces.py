@@ -96,7 +96,7 @@ _LAYOUTS = {
         other_kind=InterfaceKind.EFA_ONLY,
         other_device=0,
         primary_reason="IP traffic, apart from EFA",
-        other_reason="EFA without an IP address",
+        other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
     InterfaceProfile.COMBINED: _Layout(
         split_primary=False,
@@ -113,14 +113,14 @@ _LAYOUTS = {
         other_kind=InterfaceKind.EFA_ONLY,
         other_device=1,
         primary_reason="IP and EFA in one slot; the next slot is for the job's awsvpc interface",
-        other_reason="EFA without an IP address",
+        other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
     InterfaceProfile.EKS: _Layout(
         split_primary=False,
         other_kind=InterfaceKind.EFA_ONLY,
         other_device=1,
         primary_reason="IP and EFA in one slot; the other slots are for the VPC CNI's interfaces",
-        other_reason="EFA without an IP address",
+        other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
     # AWS PCS user guide, "Create a launch template with EFA".
     InterfaceProfile.PCS: _Layout(

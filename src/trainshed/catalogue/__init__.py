@@ -8,6 +8,7 @@ where the API is wrong or silent (`data/overlay.toml`).
 from trainshed.catalogue.lookup import (
     all_regions,
     all_types,
+    corrections,
     lookup,
     regions_offering,
     snapshot_date,
@@ -17,6 +18,7 @@ from trainshed.catalogue.lookup import (
 from trainshed.catalogue.model import (
     Accelerator,
     AcceleratorFamily,
+    Correction,
     InstanceType,
     Lifecycle,
     LifecycleStatus,
@@ -26,12 +28,14 @@ from trainshed.catalogue.model import (
 __all__ = [
     "Accelerator",
     "AcceleratorFamily",
+    "Correction",
     "InstanceType",
     "Lifecycle",
     "LifecycleStatus",
     "NetworkCard",
     "all_regions",
     "all_types",
+    "corrections",
     "lookup",
     "regions_offering",
     "snapshot_date",

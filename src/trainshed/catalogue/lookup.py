@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.catalogue.model import InstanceType, Lifecycle, LifecycleStatus
-from trainshed.catalogue.records import Record, parse
+from trainshed.catalogue.model import Correction, InstanceType, Lifecycle, LifecycleStatus
+from trainshed.catalogue.records import Record, parse, reported_accelerator
 from trainshed.errors import TrainshedError, UnknownName
 
 _DATA = files("trainshed.catalogue") / "data"
@@ -45,9 +45,28 @@ def lookup(name: str) -> InstanceType:
     Raises:
         UnknownName: the catalogue has no such type; the message names the nearest one.
     """
+    return interpret(_record(name))
+
+
+def corrections(name: str) -> tuple[Correction, ...]:
+    """Return what the overlay says of a type's accelerator instead of the API's record.
+
+    Raises:
+        UnknownName: the catalogue has no such type.
+    """
+    reported = reported_accelerator(_record(name))
+    overlay = _load("overlay.toml")["types"].get(name, {}).get("accelerator", {})
+    return tuple(
+        Correction(field=field, value=value, reported=reported.get(field))
+        for field, value in overlay.items()
+    )
+
+
+def _record(name: str) -> Record:
     if name not in all_types():
         raise UnknownName("instance type", name, all_types())
-    return interpret(withdrawn_records().get(name) or _load("instance_types.json")["records"][name])
+    record: Record = withdrawn_records().get(name) or _load("instance_types.json")["records"][name]
+    return record
 
 
 def interpret(record: Record) -> InstanceType:

@@ -78,6 +78,21 @@ class Lifecycle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """One fact of an accelerator where the EC2 API is wrong or silent.
+
+    Attributes:
+        field: attribute of Accelerator.
+        value: what AWS's documents say.
+        reported: what the API says; None when it says nothing.
+    """
+
+    field: str
+    value: str | int
+    reported: str | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceType:
     """Facts of one EC2 instance type that can train models.
 

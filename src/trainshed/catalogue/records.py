@@ -84,6 +84,12 @@ def _gbps(performance: str) -> float:
 
 
 def _accelerator(record: Record, overlay: Record) -> Accelerator:
+    facts = {**reported_accelerator(record), **overlay}
+    return Accelerator(**facts | {"family": AcceleratorFamily(facts["family"])})
+
+
+def reported_accelerator(record: Record) -> dict[str, Any]:
+    """Return what an API record itself says of the accelerators, by the names of Accelerator."""
     device: Record = {}
     facts: dict[str, Any] = {}
     if "GpuInfo" in record:
@@ -102,5 +108,4 @@ def _accelerator(record: Record, overlay: Record) -> Accelerator:
             "count": device.get("Count", 0) or device.get("LogicalGpuCount", 1),
             "memory_mib": device["MemoryInfo"]["SizeInMiB"],
         }
-    facts |= overlay
-    return Accelerator(**facts | {"family": AcceleratorFamily(facts["family"])})
+    return facts

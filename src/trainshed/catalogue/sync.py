@@ -10,6 +10,8 @@ from typing import Any
 from trainshed.catalogue.lookup import interpret
 from trainshed.catalogue.records import Record, belongs
 
+DATA_FOLDER = Path(__file__).parent / "data"
+
 # The fields of a DescribeInstanceTypes record that the catalogue keeps, with their own names.
 _KEPT = {
     "InstanceType": True,

@@ -14,6 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 from trainshed.errors import TrainshedError
 
 GROUPS = {
+    "explain": "A cluster's interfaces, addresses and decisions, each with its reason.",
+    "catalogue": "What AWS says of the instance types that train models.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
 }
 

@@ -81,7 +81,7 @@ def explain(plan: ClusterPlan) -> Explanation:
         file=plan.spec.where.file,
         nodes=f"{nodes.min} to {nodes.max} x {instance.name}",
         accelerators=f"{accelerator.count} x {accelerator.name} "
-        f"({accelerator.memory_mib / 1024:g} GiB{cores})",
+        f"({accelerator.memory_mib / 1024:.4g} GiB{cores})",
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
         place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
         capacity=" ".join(
