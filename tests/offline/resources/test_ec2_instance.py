@@ -49,6 +49,35 @@ def test_an_instance_changes_its_type_in_place(client: Any, instance: Any) -> No
     assert (found["InstanceType"], found["State"]["Name"]) == ("m5.xlarge", "running")
 
 
+def test_an_instance_changes_its_groups_in_place(
+    client: Any, deploy: Any, instance: Any, vpc: Any
+) -> None:
+    other = deploy("AWS::EC2::SecurityGroup", GroupDescription="other", VpcId=vpc.ref)
+
+    instance.update(SecurityGroupIds=[other.ref])
+
+    groups = described(client, instance)["SecurityGroups"]
+    assert [each["GroupId"] for each in groups] == [other.ref]
+
+
+def test_an_instance_has_the_groups_of_its_interface(
+    client: Any, deploy: Any, instance: Any, subnet: Any, group: Any
+) -> None:
+    interface = {"DeviceIndex": "0", "SubnetId": subnet.ref, "GroupSet": [group.ref]}
+
+    other = deploy(
+        "AWS::EC2::Instance",
+        ImageId=instance.attributes["ImageId"],
+        InstanceType="m5.large",
+        NetworkInterfaces=[interface],
+        PlacementGroupName=deploy("AWS::EC2::PlacementGroup", Strategy="cluster").ref,
+    )
+
+    found = described(client, other)
+    assert [each["GroupId"] for each in found["NetworkInterfaces"][0]["Groups"]] == [group.ref]
+    assert found["Placement"]["GroupName"].startswith("Stack-Thing-")
+
+
 def test_an_instance_refuses_a_change_that_nothing_can_make(instance: Any) -> None:
     with pytest.raises(HandlerError, match="cannot change Monitoring of a running instance"):
         instance.update(Monitoring=False)
