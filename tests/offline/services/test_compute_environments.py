@@ -1,5 +1,6 @@
 """Batch compute environments."""
 
+import base64
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
@@ -218,6 +219,46 @@ def test_an_interface_with_a_group_of_another_vpc_is_refused(
 
     assert f"Security group {foreign_group} and subnet" in told.message
     assert "belong to different networks" in told.message
+
+
+@pytest.mark.parametrize(
+    ("user_data", "accepted"),
+    [
+        pytest.param("#!/bin/bash\nmount /fsx\n", False, id="script"),
+        pytest.param(
+            'Content-Type: multipart/mixed; boundary="=="\nMIME-Version: 1.0\n\n--==\n'
+            "Content-Type: text/x-shellscript\n\n#!/bin/bash\nmount /fsx\n--==--\n",
+            True,
+            id="multipart",
+        ),
+    ],
+)
+def test_user_data_must_be_multipart(
+    ec2: Any,
+    batch: Any,
+    name: str,
+    create: Any,
+    resources: Resources,
+    interfaces: list[dict[str, Any]],
+    refusal: Callable[..., Any],
+    user_data: str,
+    accepted: bool,
+) -> None:
+    template = ec2.create_launch_template(
+        LaunchTemplateName=f"{name}-data",
+        LaunchTemplateData={
+            "NetworkInterfaces": interfaces,
+            "UserData": base64.b64encode(user_data.encode()).decode(),
+        },
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    resources["launchTemplate"] = {"launchTemplateId": template}
+
+    if accepted:
+        create(resources)
+        assert described(batch, name)["status"] == "VALID"
+    else:
+        told = refusal(create, resources=resources)
+        assert "UserData is not MIME multipart format" in told.message
 
 
 def test_a_capacity_block_template_without_a_target_is_refused(

@@ -27,7 +27,8 @@ Environment = dict[str, Any]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
-_GPU_FAMILIES = re.compile(r"(p[2-6]|g[3-7])")
+# P3 and G3 are not for the AL2023 NVIDIA image.
+_GPU_FAMILIES = re.compile(r"(p3dn|p[4-9]|g[4-9])")
 
 
 def find(call: Call, name_or_arn: str) -> Environment:

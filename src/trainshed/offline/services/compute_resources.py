@@ -3,15 +3,17 @@
 [S] Batch API reference and user guide: security groups and launch-template interfaces exclude each
 other ("Either compute environment Security Groups or Network Interfaces in Launch template are
 exclusively allowed"); allocation strategies, image types (new Amazon Linux 2 environments blocked
-since 2026-06-30; ECS_AL2023_NVIDIA runs no p3 and no g3), launch template version ($Default unless
-given); a cluster placement group lies in one zone.
+since 2026-06-30; ECS_AL2023_NVIDIA runs no p3 and no g3), user data is MIME multipart; launch
+template version ($Default unless given); a cluster placement group lies in one zone.
 [I] On AWS some of it (instance profile, type not offered in a zone, interfaces the type cannot
 have) shows only as status INVALID of the environment made, or as jobs stuck in RUNNABLE. Here the
 call itself is refused, with EC2's words, so that a deployment fails where the mistake is.
 """
 
+from base64 import b64decode
 from collections.abc import Mapping
 from datetime import date
+from email import message_from_bytes
 from typing import Any
 
 from trainshed.offline.services import placement_groups
@@ -153,6 +155,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
         raise refuse(f"Invalid IamInstanceProfile: {profile}")
     template = launch_template_of(call, resources)
     _check_network(call, resources, template)
+    _check_user_data(template)
     types = _instance_types(resources)
     _check_images(resources, template)
     _check_placement(call, resources, template, types)
@@ -165,6 +168,15 @@ def _check_ec2(call: Call, resources: Resources) -> None:
                 for interface in template.get("NetworkInterfaces", [])
             ]
             check_launch(call, Launch(instance_type=instance_type, subnet_id=subnet_id, data=data))
+
+
+def _check_user_data(template: TemplateData) -> None:
+    """Refuse user data that Batch cannot merge its own part into."""
+    if not template.get("UserData"):
+        return
+    text = b64decode(str(template["UserData"]))
+    if not message_from_bytes(text).is_multipart():
+        raise refuse("Launch Template UserData is not MIME multipart format")
 
 
 def _instance_types(resources: Resources) -> list[str]:
