@@ -22,8 +22,8 @@ class Function:
         self.events: list[dict[str, Any]] = []
         self.answer: Answer = lambda event: {"Status": "SUCCESS"}
 
-    def invoke(self, *_: Any, **given: Any) -> str:
-        event = json.loads(given["body"])
+    def invoke(self, name: str, qualifier: str | None, body: str, *_: Any) -> str:
+        event = json.loads(body)
         self.events.append(event)
         answer = self.answer(event)
         if answer is not None:

@@ -160,9 +160,8 @@ def _restore(stack: Stack, old: Resource, skip: bool) -> bool:
     current = stack.resources[old.logical_id]
     same_thing = current.physical_id == old.physical_id
     if current.properties == old.properties and same_thing and current.tags == old.tags:
-        if current.status == "UPDATE_FAILED":
-            step.tell(old, "UPDATE_COMPLETE")
-        stack.resources[old.logical_id] = old
+        failed = current.status == "UPDATE_FAILED"
+        stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE") if failed else old
         return True
     if skip:
         stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE", _SKIPPED)
@@ -172,12 +171,11 @@ def _restore(stack: Stack, old: Resource, skip: bool) -> bool:
         stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE")
         return True
     try:
-        restored = step.update(current, old)
+        step.update(current, old)
     except StepFailed as failure:
         # It is still as the update left it.
         stack.resources[old.logical_id] = replace(current, status=failure.resource.status)
         return False
-    stack.resources[old.logical_id] = replace(old, attributes=restored.attributes)
     return True
 
 

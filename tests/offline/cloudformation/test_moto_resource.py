@@ -1,0 +1,82 @@
+"""Types that only moto can make."""
+
+from typing import Any
+
+
+def test_a_type_of_motos_is_made_tagged_and_deleted(stack: Any) -> None:
+    table = {
+        "Type": "AWS::DynamoDB::Table",
+        "Properties": {
+            "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}],
+            "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+            "BillingMode": "PAY_PER_REQUEST",
+        },
+    }
+    sections = {"Outputs": {"Arn": {"Value": {"Fn::GetAtt": ["T", "Arn"]}}}}
+    dynamodb = stack.cloud.client("dynamodb")
+
+    stack.create({"T": table}, sections=sections, Tags=[{"Key": "cost", "Value": "7"}])
+
+    name = stack.physical_id("T")
+    described = dynamodb.describe_table(TableName=name)["Table"]
+    assert described["TableArn"] == stack.outputs["Arn"]
+    tags = dynamodb.list_tags_of_resource(ResourceArn=described["TableArn"])["Tags"]
+    assert tags == [{"Key": "cost", "Value": "7"}]
+    assert stack.delete() == "DELETE_COMPLETE"
+    assert name not in dynamodb.list_tables()["TableNames"]
+
+
+def test_an_update_that_moto_can_do_is_done(stack: Any) -> None:
+    def queue(seconds: int) -> dict[str, Any]:
+        return {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": seconds}}
+
+    stack.create({"Q": queue(7)})
+    url = stack.physical_id("Q")
+
+    assert stack.update({"Q": queue(9)}) == "UPDATE_COMPLETE"
+
+    found = stack.cloud.client("sqs").get_queue_attributes(
+        QueueUrl=url, AttributeNames=["VisibilityTimeout"]
+    )
+    assert found["Attributes"]["VisibilityTimeout"] == "9"
+
+
+def test_an_update_that_moto_cannot_do_fails_and_changes_nothing(stack: Any) -> None:
+    def file_system(mode: str) -> dict[str, Any]:
+        return {"Type": "AWS::EFS::FileSystem", "Properties": {"ThroughputMode": mode}}
+
+    stack.create({"F": file_system("bursting")})
+
+    assert stack.update({"F": file_system("elastic")}) == "UPDATE_ROLLBACK_COMPLETE"
+
+    assert "the embedded AWS cannot update a resource of type AWS::EFS::FileSystem" in stack.reason(
+        "F", "UPDATE_FAILED"
+    )
+    assert stack.resources["F"]["ResourceStatus"] == "UPDATE_COMPLETE"
+
+
+def test_a_deletion_that_moto_cannot_do_fails(stack: Any) -> None:
+    stack.create({"C": {"Type": "AWS::ECS::Cluster"}})
+
+    assert stack.delete() == "DELETE_FAILED"
+
+    assert "cannot delete a resource of type AWS::ECS::Cluster" in stack.reason(
+        "C", "DELETE_FAILED"
+    )
+
+
+def test_what_is_gone_already_is_deleted(stack: Any) -> None:
+    stack.create({"Q": {"Type": "AWS::SQS::Queue"}})
+    stack.cloud.client("sqs").delete_queue(QueueUrl=stack.physical_id("Q"))
+
+    assert stack.delete() == "DELETE_COMPLETE"
+
+
+def test_motos_refusal_is_the_reason(stack: Any) -> None:
+    user = {"Type": "AWS::IAM::User", "Properties": {"UserName": stack.name}}
+    stack.cloud.client("iam").create_user(UserName=stack.name)
+
+    status = stack.create({"U": user}, Capabilities=["CAPABILITY_NAMED_IAM"])
+
+    assert status == "ROLLBACK_COMPLETE"
+    assert "HandlerErrorCode: AlreadyExists" in stack.reason("U", "CREATE_FAILED")
