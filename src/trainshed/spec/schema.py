@@ -1,0 +1,64 @@
+"""The JSON Schema of `clusters/*.yaml`, for editors: made from the models, and committed.
+
+`python -m trainshed.spec.schema docs/cluster.schema.json` writes it.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from trainshed.spec.forms import FORMS
+from trainshed.spec.models import ClusterSpec
+
+_CIDR = {"type": "string", "pattern": r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$"}
+_CIDR_WORDS = {"patternErrorMessage": "an IPv4 range", "examples": ["10.20.0.0/16"]}
+
+
+def cluster_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a cluster file."""
+    schema = ClusterSpec.model_json_schema()
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Cluster"}
+    return named | _for_editors(schema)
+
+
+def _for_editors(node: Any) -> Any:
+    """Take out what only repeats, and put in what an editor shows of a pattern."""
+    if isinstance(node, list):
+        return [_for_editors(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {
+        key: _properties(value) if key in ("properties", "$defs") else _for_editors(value)
+        for key, value in node.items()
+        # A default that is a mapping repeats the defaults of its fields.
+        if key != "title" and not (key == "default" and (value is None or isinstance(value, dict)))
+    }
+    kept = _without_null(kept)
+    if kept.get("format") == "ipv4network":
+        kept = {key: value for key, value in kept.items() if key != "format"}
+        kept |= _CIDR | _CIDR_WORDS
+    elif form := FORMS.get(kept.get("pattern", "")):
+        kept |= {"patternErrorMessage": form.words, "examples": [form.example.strip('"')]}
+    return kept
+
+
+def _properties(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: _for_editors(field) for name, field in fields.items()}
+
+
+def _without_null(node: dict[str, Any]) -> dict[str, Any]:
+    """Leave `null` out: a key without a value is better left out of the file."""
+    if {"type": "null"} not in node.get("anyOf", ()):
+        return node
+    (other,) = (entry for entry in node["anyOf"] if entry != {"type": "null"})
+    return {key: value for key, value in node.items() if key != "anyOf"} | other
+
+
+def schema_text() -> str:
+    """Return the schema as the committed file holds it."""
+    return json.dumps(cluster_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(schema_text(), encoding="utf-8")

@@ -1,0 +1,90 @@
+"""The committed JSON Schema: that of the models, and of use in an editor."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from trainshed.spec.schema import cluster_schema, schema_text
+
+ROOT = Path(__file__).parents[2]
+GOOD: dict[str, Any] = {"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}}
+
+
+def errors(cluster: dict[str, Any]) -> list[str]:
+    validator = Draft202012Validator(cluster_schema())
+    return [".".join(map(str, error.absolute_path)) for error in validator.iter_errors(cluster)]
+
+
+def test_the_committed_schema_is_that_of_the_models() -> None:
+    committed = (ROOT / "docs/cluster.schema.json").read_text(encoding="utf-8")
+
+    assert committed == schema_text(), (
+        "run: python -m trainshed.spec.schema docs/cluster.schema.json"
+    )
+
+
+def test_it_is_a_valid_schema() -> None:
+    Draft202012Validator.check_schema(cluster_schema())
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "clusters").glob("*.yaml")), ids=lambda p: p.stem)
+def test_every_shipped_cluster_follows_it(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+
+    assert errors(YAML(typ="safe", pure=True).load(text)) == []
+    assert text.startswith("# yaml-language-server: $schema=../docs/cluster.schema.json\n")
+
+
+def test_every_field_is_described_and_every_form_is_in_words() -> None:
+    schema = cluster_schema()
+    models = [schema, *schema["$defs"].values()]
+    fields = {name: f for model in models for name, f in model.get("properties", {}).items()}
+
+    assert len(fields) > 30
+    assert [name for name, field in fields.items() if not field.get("description")] == []
+    assert [name for name, f in fields.items() if "pattern" in f and not f["examples"]] == []
+    assert fields["name"]["patternErrorMessage"]
+
+
+@pytest.mark.parametrize(
+    "capacity",
+    [
+        "on-demand",
+        "spot",
+        {"reservation": "cr-01234567"},
+        {"reservation": "cr-01234567", "placement_group": "pg"},
+        {"capacity_block": "cr-01234567"},
+    ],
+)
+def test_every_kind_of_capacity_follows_it(capacity: object) -> None:
+    assert errors(GOOD | {"capacity": capacity}) == []
+
+
+@pytest.mark.parametrize(
+    ("added", "where"),
+    [
+        ({"storag": {}}, ""),
+        ({"capacity": "ondemand"}, "capacity"),
+        ({"capacity": {"reservation": "cr-01234567", "capacity_block": "cr-01234567"}}, "capacity"),
+        ({"capacity": {"block": "cr-01234567"}}, "capacity"),
+        ({"network": {"cidr": "10.0.0.0"}}, "network.cidr"),
+        ({"network": {"cidr": 10}}, "network.cidr"),
+        ({"network": {"endpoints": ["s3"]}}, "network.endpoints.0"),
+        ({"job": {"attempts": 0}}, "job.attempts"),
+        ({"job": {"attempts": "3"}}, "job.attempts"),
+        ({"storage": {"lustre": {"efa": "yes"}}}, "storage.lustre.efa"),
+        ({"storage": {"lustre": {"deployment": "scratch"}}}, "storage.lustre.deployment"),
+        ({"account": 123456789012}, "account"),
+        ({"image": {"tag": 2.9}}, "image.tag"),
+        ({"owner": None}, "owner"),
+    ],
+)
+def test_an_editor_marks_what_the_reader_refuses(added: dict[str, Any], where: str) -> None:
+    assert errors(GOOD | added) == [where]
+
+
+def test_a_cidr_of_the_right_form_follows_it() -> None:
+    assert errors(GOOD | {"network": {"cidr": "10.0.0.0/16"}}) == []
