@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
+from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -12,15 +12,13 @@ from constructs import Construct
 from trainshed.plan.container import ContainerPlan
 from trainshed.spec import NodeRange
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.job_queue import job_queue
+from trainshed_constructs.job_role import job_role
 from trainshed_constructs.multi_node_job import multi_node_job
 from trainshed_constructs.node_role import NodeRole
 
 _Environment = batch.CfnComputeEnvironment
 
-# Seconds that the job at the head of the queue may wait; AWS Batch takes 600 to 86400. Capacity
-# for accelerators may come late, a job that can never fit will not.
-_CAPACITY_WAIT = 86_400
-_MISCONFIGURATION_WAIT = 600
 _IMAGE_TYPES = ("ECS_AL2023", "ECS_AL2023_NVIDIA")
 
 
@@ -150,7 +148,7 @@ class BatchMultiNode(Construct):
         )
         node_role = NodeRole(self, "NodeRole", log_group=self.log_group)
         self.instance_role: iam.Role = node_role.role
-        self.job_role = self._job_role()
+        self.job_role = job_role(self, "JobRole")
         # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
         # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
         # private subnet by default.
@@ -190,17 +188,11 @@ class BatchMultiNode(Construct):
         self._tag_instances_only()
         # The policies of the role, too, before the first node boots.
         self.compute_environment.node.add_dependency(self.instance_role)
-        self.job_queue = batch.CfnJobQueue(
+        self.job_queue = job_queue(
             self,
             "Queue",
-            priority=1,
-            state="ENABLED",
-            compute_environment_order=[
-                batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
-                    order=1, compute_environment=self.compute_environment.ref
-                )
-            ],
-            job_state_time_limit_actions=_time_limits(capacity_block),
+            compute_environment=self.compute_environment,
+            capacity_block=capacity_block,
         )
         self.job_definition = multi_node_job(
             self,
@@ -218,25 +210,6 @@ class BatchMultiNode(Construct):
         self.compute_environment_arn = self.compute_environment.ref
         self.job_queue_arn = self.job_queue.ref
         self.job_definition_arn = self.job_definition.ref
-
-    def _job_role(self) -> iam.Role:
-        """Make the containers' role; only ECS tasks of this account may take it.
-
-        Amazon ECS developer guide, "Amazon ECS task IAM role", on the confused deputy.
-        """
-        tasks = Stack.of(self).format_arn(service="ecs", resource="*")
-        return iam.Role(
-            self,
-            "JobRole",
-            description="Containers of multi-node training jobs",
-            assumed_by=iam.ServicePrincipal(
-                "ecs-tasks.amazonaws.com",
-                conditions={
-                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                    "ArnLike": {"aws:SourceArn": tasks},
-                },
-            ),
-        )
 
     def _tag_instances_only(self) -> None:
         environment = self.compute_environment
@@ -280,20 +253,3 @@ def _job_problems(
         yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
     if mount is not None and not mount.startswith("/"):
         yield f"mount {mount!r} is not an absolute path"
-
-
-def _time_limits(capacity_block: bool) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty]:
-    """Cancel a job that blocks the queue: AWS Batch user guide, "Job queue blocked events"."""
-    limits = {
-        "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": _MISCONFIGURATION_WAIT,
-        "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": _MISCONFIGURATION_WAIT,
-    }
-    if not capacity_block:
-        # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
-        limits["CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"] = _CAPACITY_WAIT
-    return [
-        batch.CfnJobQueue.JobStateTimeLimitActionProperty(
-            state="RUNNABLE", action="CANCEL", reason=reason, max_time_seconds=seconds
-        )
-        for reason, seconds in limits.items()
-    ]

@@ -1,5 +1,6 @@
 """BatchMultiNode and its node role in a template."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -220,6 +221,13 @@ def test_the_node_count_can_be_overridden_at_submission(plain: Template) -> None
             },
         },
     )
+
+
+def test_a_definition_for_the_most_devices_fits_into_what_aws_batch_takes() -> None:
+    template = template_of(container=container_of("p5.48xlarge"), instance_type="p5.48xlarge")
+
+    assert len(container(template)["LinuxParameters"]["Devices"]) == 32
+    assert len(json.dumps(properties(template, JOB))) < 24 * 1024
 
 
 def test_a_job_is_retried_when_its_host_failed_and_in_no_other_case(plain: Template) -> None:
