@@ -1,25 +1,28 @@
 """The JSON Schema of `clusters/*.yaml`, for editors: made from the models, and committed.
 
-`python -m trainshed.spec.schema docs/cluster.schema.json` writes it.
+`make schema` writes docs/cluster.schema.json.
 """
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from trainshed.spec.forms import FORMS
 from trainshed.spec.models import ClusterSpec
 
-_CIDR = {"type": "string", "pattern": r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$"}
-_CIDR_WORDS = {"patternErrorMessage": "an IPv4 range", "examples": ["10.20.0.0/16"]}
+_CIDR: dict[str, Any] = {
+    "type": "string",
+    "pattern": r"^(\d{1,3}\.){3}\d{1,3}/\d{1,2}$",
+    "patternErrorMessage": "an IPv4 range",
+    "examples": ["10.20.0.0/16"],
+}
 
 
 def cluster_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a cluster file."""
     schema = ClusterSpec.model_json_schema()
     named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Cluster"}
-    return named | _for_editors(schema)
+    return {**named, **_for_editors(schema)}
 
 
 def _for_editors(node: Any) -> Any:
@@ -37,7 +40,7 @@ def _for_editors(node: Any) -> Any:
     kept = _without_null(kept)
     if kept.get("format") == "ipv4network":
         kept = {key: value for key, value in kept.items() if key != "format"}
-        kept |= _CIDR | _CIDR_WORDS
+        kept |= _CIDR
     elif form := FORMS.get(kept.get("pattern", "")):
         kept |= {"patternErrorMessage": form.words, "examples": [form.example.strip('"')]}
     return kept
@@ -51,7 +54,7 @@ def _without_null(node: dict[str, Any]) -> dict[str, Any]:
     """Leave `null` out: a key without a value is better left out of the file."""
     if {"type": "null"} not in node.get("anyOf", ()):
         return node
-    (other,) = (entry for entry in node["anyOf"] if entry != {"type": "null"})
+    other: dict[str, Any] = next(entry for entry in node["anyOf"] if entry != {"type": "null"})
     return {key: value for key, value in node.items() if key != "anyOf"} | other
 
 
@@ -61,4 +64,4 @@ def schema_text() -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(schema_text(), encoding="utf-8")
+    Path("docs/cluster.schema.json").write_text(schema_text(), encoding="utf-8")
