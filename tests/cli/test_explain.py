@@ -1,0 +1,201 @@
+"""`trainshed explain`: what it prints, of what, and with which exit code."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+Trainshed = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {{type: {}, nodes: {{max: 4}}}}\n"
+
+
+@pytest.fixture(autouse=True)
+def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize("name", ["train", "TrainCluster", "clusters/train.yaml"])
+def test_a_cluster_is_named_by_name_file_or_path(trainshed: Trainshed, name: str) -> None:
+    answer = trainshed("explain", name, "--json")
+
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.json["name"] == "TrainCluster"
+
+
+def test_it_prints_the_interfaces_with_their_reasons(trainshed: Trainshed) -> None:
+    out = trainshed("explain", "train").out
+
+    rows = [
+        [cell.strip() for cell in line.strip("│").split("│")]
+        for line in out.splitlines()
+        if "│ efa" in line
+    ]
+    assert [row[:5] for row in rows] == [
+        ["0", "0", "efa", "yes", "yes"],
+        ["1-7", "1", "efa-only", "no", "no"],
+    ]
+    assert all(row[5] for row in rows)
+
+
+def test_it_counts_addresses_and_bandwidth(trainshed: Trainshed) -> None:
+    out = trainshed("explain", "train").out
+
+    assert "private addresses: 2 for a node" in out
+    assert "32 for the largest cluster" in out
+    assert "EFA bandwidth: 800 of 800 Gbps of a node (100 %)" in out
+
+
+def test_it_prints_each_decision_with_its_reason(trainshed: Trainshed) -> None:
+    out = trainshed("explain", "train").out
+
+    assert "the first zone of us-west-2 that offers trn1.32xlarge" in out
+    assert "TrainNetwork, TrainStorage, TrainImages, TrainCluster" in out
+
+
+def test_json_has_every_interface(trainshed: Trainshed) -> None:
+    told = trainshed("explain", "train", "--json").json
+
+    assert len(told["interfaces"]) == 8
+    assert told["interfaces"][0]["kind"] == "efa"
+    assert {row["card"]: row["device"] for row in told["interfaces"]} == {
+        0: 0,
+        **dict.fromkeys(range(1, 8), 1),
+    }
+    assert (told["addresses_per_node"], told["addresses"]) == (2, 32)
+    assert told["findings"] == []
+
+
+def test_a_withdrawn_type_is_warned_of_first_and_exits_with_1(trainshed: Trainshed) -> None:
+    answer = trainshed("explain", "dl1")
+
+    first = answer.out.splitlines()[0]
+    assert answer.code == 1
+    assert first.startswith("TS-LIF-001 warning: the EC2 API has not listed dl1.24xlarge since ")
+    assert first.endswith("it may not launch; use trn1.32xlarge")
+
+
+def test_without_a_name_it_lists_all_clusters(trainshed: Trainshed) -> None:
+    answer = trainshed("explain", "--json")
+
+    assert answer.code == 1
+    assert [entry["name"] for entry in answer.json] == ["Dl1Cluster", "P4dCluster", "TrainCluster"]
+    assert [entry["findings"] for entry in answer.json] == [["TS-LIF-001"], [], []]
+
+
+def test_another_folder_can_be_looked_into(trainshed: Trainshed, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(GOOD.format("p5.48xlarge"), encoding="utf-8")
+
+    answer = trainshed("explain", "mine", "-c", f"{tmp_path}/*.yaml", "--json")
+
+    assert answer.json["efa"] == {
+        "used_gbps": 3200.0,
+        "available_gbps": 3200.0,
+        "left_out": "",
+    }
+
+
+def test_one_faulty_file_does_not_stop_another_from_being_explained(
+    trainshed: Trainshed, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.yaml").write_text("name: [", encoding="utf-8")
+    (tmp_path / "good.yaml").write_text(GOOD.format("p5.48xlarge"), encoding="utf-8")
+
+    assert trainshed("explain", "Cluster1", "-c", f"{tmp_path}/*.yaml").code == 0
+
+
+def test_the_region_comes_from_the_option_or_the_environment(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "c.yaml"
+    text = GOOD.format("trn1.32xlarge").replace("region: us-west-2\n", "")
+    path.write_text(text, encoding="utf-8")
+
+    without = trainshed("explain", str(path))
+    by_option = trainshed("explain", str(path), "--region", "us-east-2", "--json")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    by_environment = trainshed("explain", str(path), "--json")
+
+    assert without.code == 2
+    assert without.err.startswith(f"error: {path}:1: region: is not given")
+    assert by_option.json["place"] == "us-east-2, use2-az3"
+    assert by_environment.json["place"] == "us-east-1, use1-az4"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["trai"], "cluster 'trai' is not known; did you mean train?"),
+        (["no.yaml"], "no.yaml: cannot be read: no such file or directory"),
+        (["train", "-c", "nowhere/*.yaml"], "'nowhere/*.yaml' names no file"),
+        (["--svg", "x.svg"], "--svg draws one node: name a cluster"),
+        (["train", "--svg", "no/such/folder.svg"], "cannot be written: No such file"),
+        (["train", "--regio", "x"], "no such option: --regio"),
+    ],
+)
+def test_wrong_input_is_told_in_one_line_with_exit_code_2(
+    trainshed: Trainshed, arguments: list[str], words: str
+) -> None:
+    answer = trainshed("explain", *arguments)
+
+    assert answer.code == 2
+    assert words in answer.err.splitlines()[-1]
+    assert "Traceback" not in answer.err
+
+
+def test_every_problem_of_a_file_is_a_line_of_the_error(
+    trainshed: Trainshed, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(GOOD.format("trn1.32xlarg") + "capacity: spot\n", encoding="utf-8")
+
+    answer = trainshed("explain", str(path))
+
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.splitlines()[0].startswith(f"error: {path}:3: instance.type: ")
+    assert answer.err.splitlines()[1].startswith(f"{path}:4: capacity: 'spot' is not allowed")
+
+
+@pytest.mark.parametrize("name", ["p5.48xlarge", "p6-b300.48xlarge", "p5.4xlarge", "trn1.32xlarge"])
+def test_the_picture_shows_every_interface_inside_its_frame(
+    trainshed: Trainshed, tmp_path: Path, name: str
+) -> None:
+    path, picture = tmp_path / "c.yaml", tmp_path / "node.svg"
+    path.write_text(GOOD.format(name), encoding="utf-8")
+
+    told = trainshed("explain", str(path), "--svg", str(picture), "--json").json
+
+    root = ElementTree.parse(picture).getroot()
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    boxes = [box.attrib for box in root.iter(f"{SVG}rect") if "x" in box.attrib]
+    slots = [group for group in root.iter(f"{SVG}g") if group.attrib["class"] == "slot"]
+    assert len(slots) == len(told["interfaces"])
+    assert all(float(b["x"]) + float(b["width"]) <= width for b in boxes)
+    assert all(float(b["y"]) + float(b["height"]) <= height for b in boxes)
+    assert all(float(text.attrib["x"]) < width for text in root.iter(f"{SVG}text"))
+    assert "prefers-color-scheme: dark" in picture.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["trn1", "p5"])
+def test_the_committed_pictures_are_those_of_the_planner(
+    trainshed: Trainshed, tmp_path: Path, name: str
+) -> None:
+    cluster, picture = tmp_path / "c.yaml", tmp_path / "node.svg"
+    type_ = {"trn1": "trn1.32xlarge", "p5": "p5.48xlarge"}[name]
+    cluster.write_text(GOOD.format(type_), encoding="utf-8")
+
+    trainshed("explain", str(cluster), "--svg", str(picture))
+
+    committed = ROOT / "docs" / "images" / f"interfaces-{name}.svg"
+    assert committed.read_text(encoding="utf-8") == picture.read_text(encoding="utf-8")
+
+
+def test_nothing_of_the_machine_gets_into_the_output(trainshed: Trainshed) -> None:
+    out = trainshed("explain", "train").out
+
+    assert os.fspath(ROOT) not in out
