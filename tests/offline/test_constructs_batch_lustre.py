@@ -62,8 +62,7 @@ def template_of(build: Build, plan: ClusterPlan, *, subnet: int = 0) -> dict[str
         for index, made in enumerate(made)
     ]
     build(stack, vpc, found[subnet:], plan)
-    template: dict[str, Any] = Template.from_stack(stack).to_json()
-    return template
+    return dict(Template.from_stack(stack).to_json())
 
 
 def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
@@ -231,8 +230,8 @@ def test_deleting_the_stack_keeps_the_file_system_and_its_security_group(
     cloudformation.delete_stack(StackName=done.stack_name)
 
     [file_system] = file_systems(clean_aws)
-    interfaces = clean_aws.client("ec2").describe_security_groups(
+    groups = clean_aws.client("ec2").describe_security_groups(
         Filters=[{"Name": "description", "Values": ["FSx for Lustre file system"]}]
     )["SecurityGroups"]
     assert file_system["FileSystemId"] in done.resources.values()
-    assert len(interfaces) == 1
+    assert len(groups) == 1
