@@ -27,6 +27,19 @@ def test_a_new_subnet_is_private_and_no_default(ec2: Any, vpc: str) -> None:
     assert {(s["MapPublicIpOnLaunch"], s["DefaultForAz"]) for s in found} == {(False, False)}
 
 
+def test_the_first_subnet_of_a_zone_is_no_default_either(client: Callable[..., Any]) -> None:
+    ec2 = client("ec2", "eu-north-1")
+    zone = [{"Name": "availability-zone-id", "Values": ["eun1-az1"]}]
+    for default in ec2.describe_subnets(Filters=zone)["Subnets"]:
+        ec2.delete_subnet(SubnetId=default["SubnetId"])
+    vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/24", AvailabilityZoneId="eun1-az1")
+
+    assert subnet["Subnet"]["DefaultForAz"] is False
+    assert subnet["Subnet"]["MapPublicIpOnLaunch"] is False
+
+
 @pytest.mark.parametrize(
     ("zone", "words"),
     [
