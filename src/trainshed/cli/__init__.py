@@ -24,7 +24,15 @@ class _LazyCommand(TyperCommand):
     """Stands for a group in the help, and becomes it when it is called."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
-        module = importlib.import_module(f"trainshed.cli.{self.name}")
+        try:
+            module = importlib.import_module(f"trainshed.cli.{self.name}")
+        except ModuleNotFoundError as error:
+            if (error.name or "trainshed").partition(".")[0] == "trainshed":
+                raise
+            raise TrainshedError(
+                f"trainshed {self.name} needs the package {error.name}; "
+                "install it: pip install 'trainshed[offline]'"
+            ) from error
         return typer.main.get_command(module.app).make_context(info_name, args, *rest, **extra)
 
 

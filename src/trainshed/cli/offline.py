@@ -133,6 +133,16 @@ def inventory(as_json: JsonOption = False) -> None:
     )
 
 
+@app.command()
+def types(as_json: JsonOption = False) -> None:
+    """List the CloudFormation resource types that the embedded AWS can make."""
+    # Loads all of moto's models.
+    from trainshed.offline.supported import all_supported
+
+    records = [{"type": entry.name, "made_by": entry.made_by} for entry in all_supported()]
+    print_records(records, columns={"type": "type", "made_by": "made by"}, as_json=as_json)
+
+
 class _RunCommand(TyperCommand):
     """Takes nothing for its command that does not stand after `--`."""
 
