@@ -1,8 +1,14 @@
 """What holds for every test."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from trainshed.plan import Fleet
 
 # For the tests of our own pytest plugin.
 pytest_plugins = ["pytester"]
@@ -16,3 +22,30 @@ def pytest_configure() -> None:
     clash += (ROOT / "tests").rglob("constructs/__init__.py")
     if found := [path for path in clash if path.exists()]:
         raise pytest.UsageError(f"delete {found[0]}: it hides the PyPI library `constructs`")
+
+
+@pytest.fixture(scope="session")
+def context() -> dict[str, Any]:
+    """The feature flags of cdk.json."""
+    found: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
+    return found
+
+
+@pytest.fixture(scope="session")
+def synthesise(
+    context: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[["Fleet"], Path]:
+    """Synthesise a fleet as app.py does, cdk-nag included; returns the assembly's folder."""
+    # Here, because loading CDK takes a second that most tests do not need.
+    import aws_cdk as cdk
+    from cdk_nag import AwsSolutionsChecks
+
+    from trainshed_stacks import add_fleet
+
+    def run(fleet: "Fleet") -> Path:
+        app = cdk.App(context=context, outdir=str(tmp_path_factory.mktemp("assembly")))
+        cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+        add_fleet(app, fleet)
+        return Path(app.synth().directory)
+
+    return run

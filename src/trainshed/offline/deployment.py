@@ -19,6 +19,8 @@ from trainshed.errors import TrainshedError
 Client = Any
 Template = Mapping[str, Any]
 
+# How CloudFormation refuses a change set that changes nothing.
+_NO_CHANGES = "didn't contain changes"
 _SOON = {"Delay": 1, "MaxAttempts": 120}
 
 
@@ -52,6 +54,8 @@ def deploy_template(
 ) -> Deployment:
     """Create a stack, or update the one of that name, by a change set as the CDK CLI does.
 
+    A template that changes nothing is deployed already.
+
     Raises:
         DeploymentFailed: the stack was rolled back.
         botocore.exceptions.ClientError: CloudFormation refused the template.
@@ -73,6 +77,8 @@ def deploy_template(
         waiter = cloudformation.get_waiter(f"stack_{kind.lower()}_complete")
         waiter.wait(StackName=stack_name, WaiterConfig=_SOON)
     except WaiterError as error:
+        if _NO_CHANGES in error.last_response.get("StatusReason", ""):
+            return describe(cloudformation, stack_name)
         raise DeploymentFailed(
             f"stack {stack_name} did not deploy: {_reasons(cloudformation, stack_name, error)}"
         ) from error

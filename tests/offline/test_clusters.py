@@ -1,0 +1,180 @@
+"""The shipped clusters, from their files to an AWS, by the real app and the real CDK CLI."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.offline.deployment import Deployment, DeploymentFailed
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.plan import Fleet, load_fleet
+
+ROOT = Path(__file__).parents[2]
+Synthesise = Callable[[Fleet], Path]
+Deploy = Callable[..., Mapping[str, Deployment]]
+
+
+@pytest.fixture(scope="module")
+def train(embedded_aws: EmbeddedAws, synthesise: Synthesise) -> Mapping[str, Deployment]:
+    """TrainCluster and all it depends on, deployed by the real CDK CLI."""
+    assembly = synthesise(load_fleet([ROOT / "clusters" / "train.yaml"]))
+    return embedded_aws.cdk_deploy(assembly, "TrainCluster")
+
+
+@pytest.fixture
+def deploy(clean_aws: EmbeddedAws, synthesise: Synthesise, tmp_path: Path) -> Deploy:
+    """Deploy a shipped cluster, or a changed copy, stack by stack through the API."""
+    version = "/cdk-bootstrap/hnb659fds/version"
+    clean_aws.client("ssm").put_parameter(Name=version, Value="30", Type="String")
+
+    def run(stem: str, **changes: str) -> Mapping[str, Deployment]:
+        text = (ROOT / "clusters" / f"{stem}.yaml").read_text()
+        for before, after in changes.items():
+            assert before in text
+            text = text.replace(before, after)
+        file = tmp_path / "cluster.yaml"
+        file.write_text(text)
+        assembly = synthesise(load_fleet([file]))
+        parts = ("Network", "Storage", "Images", "Cluster")
+        order = [f"{stem[0].upper()}{stem[1:]}{part}" for part in parts]
+        return {
+            name: clean_aws.deploy(
+                json.loads((assembly / f"{name}.template.json").read_text()), stack_name=name
+            )
+            for name in order
+        }
+
+    return run
+
+
+def environment_of(aws: EmbeddedAws, deployment: Deployment) -> dict[str, Any]:
+    arn = deployment.outputs["ComputeEnvironment"]
+    answer = aws.client("batch").describe_compute_environments(computeEnvironments=[arn])
+    found: dict[str, Any] = answer["computeEnvironments"][0]
+    return found
+
+
+def test_the_launch_template_has_every_efa_device_and_no_public_address(
+    embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
+) -> None:
+    resources = environment_of(embedded_aws, train["TrainCluster"])["computeResources"]
+    template = resources["launchTemplate"]
+
+    [version] = embedded_aws.client("ec2").describe_launch_template_versions(
+        LaunchTemplateId=template["launchTemplateId"], Versions=[template["version"]]
+    )["LaunchTemplateVersions"]
+
+    interfaces = version["LaunchTemplateData"]["NetworkInterfaces"]
+    kinds = [interface["InterfaceType"] for interface in interfaces]
+    assert kinds == ["efa"] + ["efa-only"] * 7
+    assert not [each for each in interfaces if each.get("AssociatePublicIpAddress")]
+
+
+def test_the_compute_environment_is_valid_and_has_no_security_groups(
+    embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
+) -> None:
+    environment = environment_of(embedded_aws, train["TrainCluster"])
+
+    assert environment["status"] == "VALID"
+    assert not environment["computeResources"].get("securityGroupIds")
+    assert environment["computeResources"]["maxvCpus"] == 16 * 128
+
+
+def test_nodes_find_the_file_system_in_parameter_store(
+    embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
+) -> None:
+    [system] = embedded_aws.client("fsx").describe_file_systems()["FileSystems"]
+
+    name = embedded_aws.client("ssm").get_parameter(Name="/trainshed/lustre/train/dns-name")
+
+    assert name["Parameter"]["Value"] == system["DNSName"]
+
+
+def test_tasks_of_a_job_reach_each_other_through_the_default_group(
+    embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
+) -> None:
+    ec2 = embedded_aws.client("ec2")
+    [vpc] = ec2.describe_vpcs()["Vpcs"]
+    filters = [
+        {"Name": "vpc-id", "Values": [vpc["VpcId"]]},
+        {"Name": "group-name", "Values": ["default"]},
+    ]
+    [group] = ec2.describe_security_groups(Filters=filters)["SecurityGroups"]
+
+    [inward] = group["IpPermissions"]
+    outward = {rule["IpProtocol"]: rule for rule in group["IpPermissionsEgress"]}
+
+    assert inward["UserIdGroupPairs"][0]["GroupId"] == group["GroupId"]
+    assert not inward["IpRanges"]
+    assert outward["-1"]["UserIdGroupPairs"][0]["GroupId"] == group["GroupId"]
+    assert not outward["-1"]["IpRanges"]
+    assert outward["tcp"]["FromPort"] == outward["tcp"]["ToPort"] == 443
+
+
+def test_a_multi_node_job_can_be_submitted_with_fewer_nodes(
+    embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
+) -> None:
+    batch, outputs = embedded_aws.client("batch"), train["TrainCluster"].outputs
+
+    job = batch.submit_job(
+        jobName="two-nodes",
+        jobQueue=outputs["JobQueue"],
+        jobDefinition=outputs["JobDefinition"],
+        nodeOverrides={"numNodes": 2},
+    )
+
+    [found] = batch.describe_jobs(jobs=[job["jobId"]])["jobs"]
+    assert found["nodeProperties"]["numNodes"] == 2
+    batch.terminate_job(jobId=job["jobId"], reason="seen")
+
+
+def test_a_changed_cluster_is_updated_in_place(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
+    before = deploy("train")["TrainCluster"]
+
+    after = deploy("train", **{"root_gib: 512": "root_gib: 1024", "max: 16": "max: 32"})
+
+    cluster = after["TrainCluster"]
+    assert cluster.outputs["ComputeEnvironment"] == before.outputs["ComputeEnvironment"]
+    resources = environment_of(clean_aws, cluster)["computeResources"]
+    assert resources["maxvCpus"] == 32 * 128
+    # The new version of the launch template reached the environment.
+    assert resources["launchTemplate"]["version"] == "2"
+
+
+def test_a_withdrawn_type_fails_today_with_the_reason(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    with pytest.raises(DeploymentFailed, match=r"dl1\.24xlarge"):
+        deploy("dl1")
+
+    stack = clean_aws.client("cloudformation").describe_stacks(StackName="Dl1Cluster")
+    assert stack["Stacks"][0]["StackStatus"] == "ROLLBACK_COMPLETE"
+
+
+@pytest.mark.embedded_aws(as_of="2026-06")
+def test_a_withdrawn_type_deploys_to_the_aws_of_its_time(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    assert environment_of(clean_aws, deploy("dl1")["Dl1Cluster"])["status"] == "VALID"
+
+
+def test_data_outlives_the_cluster(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
+    deploy("p4d")
+    cloudformation = clean_aws.client("cloudformation")
+
+    for name in ("P4dCluster", "P4dStorage", "P4dImages"):
+        cloudformation.delete_stack(StackName=name)
+
+    left = {
+        stack["StackName"]
+        for stack in cloudformation.describe_stacks()["Stacks"]
+        if stack["StackStatus"] != "DELETE_COMPLETE"
+    }
+    assert left == {"P4dNetwork"}
+    assert len(clean_aws.client("fsx").describe_file_systems()["FileSystems"]) == 1
+    names = clean_aws.client("ecr").describe_repositories()["repositories"]
+    assert "p4d" in {each["repositoryName"] for each in names}
+    assert not clean_aws.client("batch").describe_compute_environments()["computeEnvironments"]
+    assert not clean_aws.client("ec2").describe_launch_templates()["LaunchTemplates"]
