@@ -101,7 +101,7 @@ def test_an_address_is_allocated_and_released(client: Any, deploy: Any) -> None:
 
 
 def test_a_nat_gateway_holds_its_address_until_deleted(
-    client: Any, deploy: Any, subnet: Any
+    client: Any, deploy: Any, gateway: Any, subnet: Any
 ) -> None:
     address = deploy("AWS::EC2::EIP")
     nat = deploy(
@@ -121,7 +121,7 @@ def test_a_nat_gateway_holds_its_address_until_deleted(
     assert nat.ref not in [each["NatGatewayId"] for each in remaining]
 
 
-def test_a_change_that_cannot_be_made_is_refused(deploy: Any, subnet: Any) -> None:
+def test_a_change_that_cannot_be_made_is_refused(deploy: Any, gateway: Any, subnet: Any) -> None:
     address = deploy("AWS::EC2::EIP")
     nat = deploy(
         "AWS::EC2::NatGateway",
