@@ -52,7 +52,7 @@ def draw_node(plan: ClusterPlan) -> str:
     columns = min(_COLUMNS, len(cards))
     lines = max(len(_on(plan, card)) + (card.index == 0) for card in cards)
     height = _CARD_TITLE + lines * _SLOT + _CARD_FOOT
-    width = 2 * _MARGIN + max(columns * (_WIDTH + _GAP) - _GAP, 640)
+    width = 2 * _MARGIN + max(columns * (_WIDTH + _GAP) - _GAP, 800)
     total = _HEADER + -(-len(cards) // columns) * (height + _GAP) + _LEGEND
     body: list[str] = [*_header(plan)]
     for number, card in enumerate(cards):
@@ -127,4 +127,4 @@ def _legend(plan: ClusterPlan, top: int) -> Iterator[str]:
         yield f'<rect class="{kind}" x="{left}" y="{top}" width="12" height="12" rx="3"/>'
         yield _text(left + 18, top + 10, _LEGEND_TEXTS[kind], "soft")
         left += 40 + 6 * len(_LEGEND_TEXTS[kind])
-    yield _text(left, top + 10, "★ primary", "soft")
+    yield _text(left, top + 10, "★ primary; numbers: device index", "soft")
