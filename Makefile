@@ -33,11 +33,12 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 test: setup ## Run the whole test suite
 	@pytest -n auto -q
 
-lint: setup ## Check style, types and import rules
+lint: setup ## Check style, types, import rules and shell scripts
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports
+	@shellcheck .ci/run scripts/demo constructs/trainshed_constructs/handlers/*.sh
 
 format: setup ## Format the code
 	@ruff check --fix-only --quiet .

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153  # the caller sets the upper-case names
 # Mounts the cluster's Lustre file system before jobs can start on the node.
 #
 # Runs once, as user data, in cloud-final.service; ecs.service is ordered after that. The caller
