@@ -175,7 +175,7 @@ class Tester:
     def reason(self, logical_id: str, status: str) -> str:
         """The reason of the last event of that kind."""
         return next(
-            event.get("ResourceStatusReason", "")
+            str(event.get("ResourceStatusReason", ""))
             for event in reversed(self.history)
             if (event["LogicalResourceId"], event["ResourceStatus"]) == (logical_id, status)
         )

@@ -24,7 +24,7 @@ def _changes(described: Any) -> dict[str, dict[str, Any]]:
     return {change["LogicalResourceId"]: change for change in changes}
 
 
-def _parameter(name: str, **properties: Any) -> dict[str, Any]:
+def _parameter(name: Any, **properties: Any) -> dict[str, Any]:
     properties = {"Name": name, "Type": "String", "Value": "x", **properties}
     return {"Type": "AWS::SSM::Parameter", "Properties": properties}
 

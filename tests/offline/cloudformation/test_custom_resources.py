@@ -22,10 +22,16 @@ class Function:
         self.events: list[dict[str, Any]] = []
         self.answer: Answer = lambda event: {"Status": "SUCCESS"}
 
-    def invoke(self, name: str, qualifier: str | None, body: str, *_: Any) -> str:
+    def invoke(
+        self, name: str, qualifier: str | None, body: str, _: Any, headers: dict[str, str]
+    ) -> str:
         event = json.loads(body)
         self.events.append(event)
-        answer = self.answer(event)
+        try:
+            answer = self.answer(event)
+        except ZeroDivisionError as error:
+            headers["x-amz-function-error"] = "Unhandled"
+            return json.dumps({"errorMessage": str(error)})
         if answer is not None:
             threading.Thread(target=_put, args=(event, answer)).start()
         return ""
@@ -141,6 +147,26 @@ def test_silence_fails_after_the_service_timeout(stack: Any, function: Function)
 
     reason = stack.reason("C", "CREATE_FAILED")
     assert "did not receive a response from your Custom Resource within 1 seconds" in reason
+
+
+def test_a_function_that_breaks_fails_at_once(stack: Any, function: Function) -> None:
+    def answer(event: Mapping[str, Any]) -> Mapping[str, Any]:
+        if event["RequestType"] == "Create":
+            raise ZeroDivisionError("of course")
+        return {"Status": "SUCCESS"}
+
+    function.answer = answer
+
+    assert stack.create({"C": _custom()}) == "ROLLBACK_COMPLETE"
+
+    assert "the function failed" in stack.reason("C", "CREATE_FAILED")
+    assert "of course" in stack.reason("C", "CREATE_FAILED")
+
+
+def test_a_function_that_is_not_there_is_named(stack: Any) -> None:
+    assert stack.create({"C": _custom()}) == "ROLLBACK_COMPLETE"
+
+    assert "Function not found" in stack.reason("C", "CREATE_FAILED")
 
 
 def test_an_attribute_that_was_not_returned_is_missed(stack: Any, function: Function) -> None:

@@ -1,15 +1,15 @@
 """Custom resources: a function of the user's makes them and answers through a response URL."""
 
 import json
+import queue
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-from trainshed.offline.cloudformation.failures import PartlyDone
+from trainshed.offline.cloudformation.failures import PartlyDone, reason_of
 from trainshed.offline.cloudformation.functions import text
 from trainshed.offline.cloudformation.resource import (
     HandlerError,
@@ -30,13 +30,8 @@ RESPONSE_PATH: Final = "/cloudformation_{region}/cfnresponse"
 origin: ContextVar[str] = ContextVar("origin")
 
 
-@dataclass(slots=True, kw_only=True)
-class _Mailbox:
-    """Where one answer is waited for."""
-
-    arrived: threading.Event = field(default_factory=threading.Event)
-    answer: Mapping[str, Any] = field(default_factory=dict)
-
+# What comes back from a function: its answer, or why there will be none.
+_Mailbox = queue.SimpleQueue[Mapping[str, Any] | Exception]
 
 _mailboxes: dict[str, _Mailbox] = {}
 
@@ -46,14 +41,12 @@ def deliver(token: str, body: bytes | str) -> bool:
 
     Args:
         token: from the response URL.
-        body: the answer, JSON; anything else counts as no answer.
+        body: the answer, a JSON object.
     """
     mailbox = _mailboxes.get(token)
     if mailbox is None:
         return False
-    answer = json.loads(body)
-    mailbox.answer = answer if isinstance(answer, dict) else {}
-    mailbox.arrived.set()
+    mailbox.put(json.loads(body))
     return True
 
 
@@ -104,17 +97,22 @@ def _send(request: Request, request_type: str, physical_id: str, more: Mapping[s
             "ResourceProperties": _as_text(dict(request.properties)),
             **more,
         }
-        request.client("lambda").invoke(
-            FunctionName=function, InvocationType="Event", Payload=json.dumps(event)
-        )
+        threading.Thread(
+            target=_invoke, args=(request.client("lambda"), function, event, mailbox), daemon=True
+        ).start()
         seconds = int(request.properties.get("ServiceTimeout", DEFAULT_TIMEOUT))
-        if not mailbox.arrived.wait(seconds):
+        try:
+            answer = mailbox.get(timeout=seconds)
+        except queue.Empty:
             raise PartlyDone(
                 "CloudFormation did not receive a response from your Custom Resource within "
                 f"{seconds} seconds. Please check your logs for requestId [{event['RequestId']}].",
                 physical_id,
-            )
-    answer = mailbox.answer
+            ) from None
+    if isinstance(answer, HandlerError):
+        raise PartlyDone(reason_of(answer), physical_id) from answer
+    if isinstance(answer, Exception):
+        raise answer
     answered = str(answer.get("PhysicalResourceId") or physical_id)
     if answer.get("Status") != "SUCCESS":
         raise PartlyDone(
@@ -125,11 +123,26 @@ def _send(request: Request, request_type: str, physical_id: str, more: Mapping[s
     return Made(physical_id=answered, attributes=answer.get("Data") or {})
 
 
+def _invoke(lambda_: Any, function: str, event: Mapping[str, Any], mailbox: _Mailbox) -> None:
+    """Call the function; when it breaks, say so at once.
+
+    AWS calls it asynchronously, tries a broken one twice more and then waits for the time-out.
+    """
+    try:
+        reply = lambda_.invoke(FunctionName=function, Payload=json.dumps(event))
+        if "FunctionError" in reply:
+            raise HandlerError(f"the function failed: {reply['Payload'].read().decode()}")
+    except Exception as error:
+        # Raised where the answer is waited for.
+        mailbox.put(error)
+
+
 @contextmanager
 def _mailbox(region: str) -> Iterator[tuple[str, _Mailbox]]:
     """Wait for one answer under a URL that nobody can guess."""
     token = uuid4().hex
-    _mailboxes[token] = mailbox = _Mailbox()
+    mailbox: _Mailbox = queue.SimpleQueue()
+    _mailboxes[token] = mailbox
     path = RESPONSE_PATH.format(region=region)
     try:
         yield f"{origin.get()}{path}?token={token}", mailbox
