@@ -74,6 +74,17 @@ def test_known_types_have_the_documented_layout(
     assert rows(lookup(name), InterfaceProfile(profile)) == expected
 
 
+@pytest.mark.parametrize("profile", InterfaceProfile)
+def test_a_card_with_one_slot_takes_one_interface(profile: InterfaceProfile) -> None:
+    cards = tuple(replace(card, slots=1) for card in lookup("p4d.24xlarge").network_cards)
+    instance = replace(lookup("p4d.24xlarge"), network_cards=cards)
+
+    planned = plan_interfaces(instance, profile)
+
+    assert [(row.card, row.device) for row in planned] == [(0, 0), (1, 0), (2, 0), (3, 0)]
+    assert planned[0].kind is InterfaceKind.EFA
+
+
 catalogue_types = st.sampled_from(all_types()).map(lookup)
 profiles = st.sampled_from(InterfaceProfile)
 
