@@ -10,6 +10,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.ec2.models import instance_types
 
 from trainshed import catalogue
 from trainshed.catalogue.sync import DATA_FOLDER
@@ -112,6 +113,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An account with the types of accelerator families and one other, of moto's thousand."""
+    offered = {
+        name: record
+        for name, record in instance_types.INSTANCE_TYPES.items()
+        if name[0] in "dgipt" or name == "m7i.large"
+    }
+    monkeypatch.setattr(instance_types, "INSTANCE_TYPES", offered)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     with mock_aws():
