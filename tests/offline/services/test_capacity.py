@@ -120,7 +120,37 @@ def test_a_launch_into_a_reservation_of_another_type_is_refused(
     assert "does not match the launch" in told.message
 
 
-def test_a_purchased_block_is_a_reservation_to_launch_into(
+def test_a_reservation_is_used_up(
+    ec2: Any, wanted: dict[str, Any], subnet: str, refusal: Callable[..., Any]
+) -> None:
+    made = ec2.create_capacity_reservation(**wanted)["CapacityReservation"]
+    target = {"CapacityReservationId": made["CapacityReservationId"]}
+    launch = {
+        "ImageId": "ami-0123456789abcdef0",
+        "InstanceType": "trn1.32xlarge",
+        "SubnetId": subnet,
+        "CapacityReservationSpecification": {"CapacityReservationTarget": target},
+        "MinCount": 3,
+        "MaxCount": 3,
+    }
+
+    def free() -> int:
+        found = ec2.describe_capacity_reservations(CapacityReservationIds=[*target.values()])
+        available: int = found["CapacityReservations"][0]["AvailableInstanceCount"]
+        return available
+
+    instances = ec2.run_instances(**launch)["Instances"]
+    left = free()
+    full = refusal(ec2.run_instances, **launch)
+    small = refusal(ec2.modify_capacity_reservation, **target, InstanceCount=2)
+    ec2.terminate_instances(InstanceIds=[instance["InstanceId"] for instance in instances])
+
+    assert (left, free()) == (1, 4)
+    assert full.code == "ReservationCapacityExceeded"
+    assert "no less than the instances in use" in small.message
+
+
+def test_a_purchased_block_is_a_reservation_for_later(
     ec2: Any, subnet: str, refusal: Callable[..., Any]
 ) -> None:
     offerings = ec2.describe_capacity_block_offerings(
@@ -132,10 +162,11 @@ def test_a_purchased_block_is_a_reservation_to_launch_into(
         CapacityBlockOfferingId=offering["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
     )["CapacityReservation"]
 
-    assert block["ReservationType"] == "capacity-block"
+    assert (block["ReservationType"], block["State"]) == ("capacity-block", "scheduled")
     assert block["EndDate"] - block["StartDate"] == timedelta(days=2)
     target = {"CapacityReservationId": block["CapacityReservationId"]}
-    launched = ec2.run_instances(
+    early = refusal(
+        ec2.run_instances,
         ImageId="ami-0123456789abcdef0",
         InstanceType="trn1.32xlarge",
         SubnetId=subnet,
@@ -144,7 +175,7 @@ def test_a_purchased_block_is_a_reservation_to_launch_into(
         MinCount=1,
         MaxCount=1,
     )
-    assert len(launched["Instances"]) == 1
+    assert "is scheduled with 0 free" in early.message
     told = refusal(ec2.cancel_capacity_reservation, **target)
     assert "Capacity Blocks cannot be modified or cancelled" in told.message
 

@@ -284,6 +284,44 @@ def test_a_capacity_block_template_without_a_target_is_refused(
     assert "requires a CapacityReservationTarget" in told.message
 
 
+def test_a_compute_environment_waits_for_its_capacity_block(
+    ec2: Any,
+    name: str,
+    create: Any,
+    resources: Resources,
+    interfaces: list[dict[str, Any]],
+    refusal: Callable[..., Any],
+) -> None:
+    offerings = ec2.describe_capacity_block_offerings(
+        InstanceType="trn1.32xlarge", InstanceCount=2, CapacityDurationHours=48
+    )["CapacityBlockOfferings"]
+    blocks = {
+        offering["AvailabilityZone"]: ec2.purchase_capacity_block(
+            CapacityBlockOfferingId=offering["CapacityBlockOfferingId"],
+            InstancePlatform="Linux/UNIX",
+        )["CapacityReservation"]["CapacityReservationId"]
+        for offering in offerings
+    }
+
+    def with_block(zone: str) -> Resources:
+        template = ec2.create_launch_template(
+            LaunchTemplateName=f"{name}-{zone}",
+            LaunchTemplateData={
+                "NetworkInterfaces": interfaces,
+                "InstanceMarketOptions": {"MarketType": "capacity-block"},
+                "CapacityReservationSpecification": {
+                    "CapacityReservationTarget": {"CapacityReservationId": blocks[zone]}
+                },
+            },
+        )["LaunchTemplate"]["LaunchTemplateId"]
+        return {**resources, "launchTemplate": {"launchTemplateId": template}}
+
+    told = refusal(create, resources=with_block("us-west-2b"))
+    create(with_block("us-west-2d"))
+
+    assert "does not match the launch" in told.message
+
+
 def test_amazon_linux_2_is_blocked_since_the_end_of_june_2026(
     batch: Any,
     name: str,

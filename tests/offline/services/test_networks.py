@@ -142,3 +142,17 @@ def test_an_endpoint_uses_the_security_groups_it_was_given(
     ec2.delete_security_group(GroupId=group)
 
     assert told.code == "DependencyViolation"
+
+
+def test_an_interface_takes_groups_of_its_own_vpc_only(
+    ec2: Any, subnet: str, group: str, foreign_group: str, refusal: Callable[..., Any]
+) -> None:
+    foreign = refusal(ec2.create_network_interface, SubnetId=subnet, Groups=[foreign_group])
+    unknown = refusal(
+        ec2.create_network_interface, SubnetId=subnet, Groups=["sg-0123456789abcdef0"]
+    )
+    made = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
+
+    assert "belong to different networks" in foreign.message
+    assert unknown.code == "InvalidGroup.NotFound"
+    assert [one["GroupId"] for one in made["Groups"]] == [group]

@@ -14,7 +14,7 @@ _ACTION_MODULES = (
     "zones",
     "instance_types",
     "placement_groups",
-    "interfaces_in_use",
+    "interface_groups",
     "gateways",
     "security_groups",
     "networks",

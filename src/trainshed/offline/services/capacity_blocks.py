@@ -14,8 +14,9 @@ from moto.moto_api._internal import mock_random
 
 from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, Refusal, action
-from trainshed.offline.services.capacity_reservations import check_platform, new_reservation
+from trainshed.offline.services.capacity_reservations import check_platform
 from trainshed.offline.services.ec2_tags import Resource
+from trainshed.offline.services.held_capacity import new_reservation
 from trainshed.offline.services.instance_types import offering_zone_ids, require
 from trainshed.offline.services.zones import zone_names, zone_of
 
@@ -104,7 +105,6 @@ def purchase_capacity_block(call: Call) -> dict[str, Any]:
             "AvailabilityZone": offering["AvailabilityZone"],
             "AvailabilityZoneId": zone[1] if zone else None,
             "TotalInstanceCount": offering["InstanceCount"],
-            "AvailableInstanceCount": 0,
             "InstanceMatchCriteria": "targeted",
             "EndDateType": "limited",
             "State": "scheduled",

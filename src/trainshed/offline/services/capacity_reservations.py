@@ -10,13 +10,12 @@ bill.
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from moto.moto_api._internal import mock_random
-
 from trainshed.offline.services import placement_groups, tables
 from trainshed.offline.services.actions import Call, Refusal, action
-from trainshed.offline.services.ec2_tags import Resource, put_tags, select, tags_of
+from trainshed.offline.services.ec2_tags import Resource, select
+from trainshed.offline.services.held_capacity import ENDED, find, new_reservation, shown, used
 from trainshed.offline.services.instance_types import require
-from trainshed.offline.services.launches import Launch, check_offered
+from trainshed.offline.services.launches import check_offered
 from trainshed.offline.services.zones import zone_of
 
 _PLATFORMS = (
@@ -24,7 +23,6 @@ _PLATFORMS = (
     *("Windows", "Windows with SQL Server", "Linux with SQL Server Standard"),
 )
 _FUTURE_FAMILIES = "cmritg"
-_ENDED = ("cancelled", "expired")
 _FIELDS = {
     "instance-type": "InstanceType",
     "owner-id": "OwnerId",
@@ -37,78 +35,6 @@ _FIELDS = {
     "instance-match-criteria": "InstanceMatchCriteria",
     "placement-group-arn": "PlacementGroupArn",
 }
-
-
-def find(call: Call, reservation_id: str) -> Resource:
-    """Return a capacity reservation.
-
-    Raises:
-        Refusal: there is none.
-    """
-    found = tables.capacity_reservations(call).get(reservation_id)
-    if found is None:
-        raise Refusal(
-            "InvalidCapacityReservationId.NotFound",
-            f"The capacity reservation ID '{reservation_id}' does not exist",
-        )
-    return found
-
-
-def check_target(call: Call, launch: Launch, subnet: Any) -> None:
-    """Refuse a launch into a reservation of another type or zone, or one that is over.
-
-    Raises:
-        Refusal: as EC2 does.
-    """
-    target = launch.data.get("CapacityReservationSpecification", {}).get(
-        "CapacityReservationTarget", {}
-    )
-    if "CapacityReservationId" not in target:
-        return
-    reservation = find(call, target["CapacityReservationId"])
-    if reservation["State"] in _ENDED or (
-        reservation["InstanceType"] != launch.instance_type
-        or (subnet is not None and reservation["AvailabilityZone"] != subnet.availability_zone)
-    ):
-        raise Refusal(
-            "InvalidCapacityReservationId",
-            f"The capacity reservation {reservation['CapacityReservationId']} is for "
-            f"{reservation['InstanceType']} in {reservation['AvailabilityZone']}, state "
-            f"{reservation['State']}, and does not match the launch.",
-        )
-
-
-def new_reservation(call: Call, fields: Resource) -> Resource:
-    """Remember a reservation and return it as the API shows it.
-
-    Args:
-        call: the creating call, whose tags it gets.
-        fields: what distinguishes it.
-    """
-    reservation_id = f"cr-{mock_random.get_random_hex(17)}"
-    put_tags(call, "capacity-reservation", reservation_id)
-    now = datetime.now(UTC)
-    tables.capacity_reservations(call)[reservation_id] = {
-        "CapacityReservationId": reservation_id,
-        "OwnerId": call.account,
-        "CapacityReservationArn": (
-            f"arn:aws:ec2:{call.region}:{call.account}:capacity-reservation/{reservation_id}"
-        ),
-        "Tenancy": "default",
-        "EbsOptimized": False,
-        "EphemeralStorage": False,
-        "State": "active",
-        "StartDate": now,
-        "CreateDate": now,
-        "ReservationType": "default",
-        **{key: value for key, value in fields.items() if value is not None},
-    }
-    return shown(call, tables.capacity_reservations(call)[reservation_id])
-
-
-def shown(call: Call, reservation: Resource) -> Resource:
-    """Return a reservation with its tags."""
-    return {**reservation, "Tags": tags_of(call, reservation["CapacityReservationId"])}
 
 
 def check_platform(platform: str) -> None:
@@ -172,7 +98,6 @@ def create_capacity_reservation(call: Call) -> dict[str, Any]:
             "AvailabilityZone": zone[0],
             "AvailabilityZoneId": zone[1],
             "TotalInstanceCount": count,
-            "AvailableInstanceCount": 0 if start else count,
             "InstanceMatchCriteria": criteria,
             "EndDateType": params.get("EndDateType", "unlimited"),
             "EndDate": params.get("EndDate"),
@@ -191,7 +116,8 @@ def active_in_group(call: Call, group_arn: str) -> list[Resource]:
     return [
         reservation
         for reservation in tables.capacity_reservations(call).values()
-        if reservation.get("PlacementGroupArn") == group_arn and reservation["State"] not in _ENDED
+        if reservation.get("PlacementGroupArn") == group_arn
+        and shown(call, reservation)["State"] not in ENDED
     ]
 
 
@@ -244,16 +170,17 @@ def modify_capacity_reservation(call: Call) -> dict[str, Any]:
     """Change the number of instances or the end of an active reservation."""
     reservation = _changeable(call)
     count = call.params.get("InstanceCount", reservation["TotalInstanceCount"])
-    if not 1 <= count <= 1000:
-        raise Refusal("InvalidParameterValue", f"InstanceCount {count} must be 1 to 1000.")
+    if not max(1, used(call, reservation)) <= count <= 1000:
+        raise Refusal(
+            "InvalidParameterValue",
+            f"InstanceCount {count} must be 1 to 1000, and no less than the instances in use.",
+        )
     kind = call.params.get("EndDateType", reservation["EndDateType"])
     end = call.params.get("EndDate", reservation.get("EndDate") if kind == "limited" else None)
     _check_end(kind, end)
     call.dry_run()
-    used = reservation["TotalInstanceCount"] - reservation["AvailableInstanceCount"]
     reservation.update(
         TotalInstanceCount=count,
-        AvailableInstanceCount=max(0, count - used),
         EndDateType=kind,
         InstanceMatchCriteria=call.params.get(
             "InstanceMatchCriteria", reservation["InstanceMatchCriteria"]
@@ -270,7 +197,7 @@ def cancel_capacity_reservation(call: Call) -> dict[str, Any]:
     """Cancel an active or scheduled reservation."""
     reservation = _changeable(call)
     call.dry_run()
-    reservation.update(State="cancelled", AvailableInstanceCount=0)
+    reservation["State"] = "cancelled"
     return {"Return": True}
 
 
@@ -278,7 +205,7 @@ def _changeable(call: Call) -> Resource:
     reservation = find(call, call.params["CapacityReservationId"])
     if reservation["ReservationType"] == "capacity-block":
         raise Refusal("InvalidRequest", "Capacity Blocks cannot be modified or cancelled.")
-    if reservation["State"] in _ENDED:
+    if shown(call, reservation)["State"] in ENDED:
         raise Refusal(
             "InvalidCapacityReservationState",
             f"The capacity reservation is in state {reservation['State']}.",

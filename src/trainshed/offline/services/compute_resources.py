@@ -22,12 +22,11 @@ from trainshed.offline.services.instance_types import is_family, require
 from trainshed.offline.services.launch_templates import TemplateData, template_data
 from trainshed.offline.services.launches import (
     Launch,
-    check_groups,
     check_launch,
-    subnet_of,
 )
 from trainshed.offline.services.service_roles import instance_profile_exists, role_exists
 from trainshed.offline.services.settings import current
+from trainshed.offline.services.subnets import check_groups, subnet_of
 
 # computeResources, as the API takes it.
 Resources = Mapping[str, Any]

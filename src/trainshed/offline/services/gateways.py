@@ -9,7 +9,7 @@ and fails a little later; here the call is refused.
 from typing import Any
 
 from trainshed.offline.services.actions import Call, Refusal, action
-from trainshed.offline.services.launches import subnet_of
+from trainshed.offline.services.subnets import subnet_of
 
 
 @action("ec2", "CreateNatGateway")

@@ -11,11 +11,12 @@ from typing import Any
 
 from moto.ec2.models import elastic_network_interfaces
 
-from trainshed.offline.services import capacity_reservations, placement_groups
+from trainshed.offline.services import held_capacity, placement_groups
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.launch_templates import check_template, template_data
-from trainshed.offline.services.launches import Launch, check_launch, subnet_of
+from trainshed.offline.services.launches import Launch, check_launch
 from trainshed.offline.services.network_interfaces import kind_of, place_of
+from trainshed.offline.services.subnets import subnet_of
 
 _DEFAULT_TYPE = "m1.small"
 
@@ -62,15 +63,20 @@ def run_instances(call: Call) -> Any:
         group = placement_groups.find(call, name)
         zone = subnet.availability_zone if subnet else ""
         placement_groups.check_launch(call, group, launch.instance_type, zone)
-    capacity_reservations.check_target(call, launch, subnet)
+    reservation = held_capacity.target_of(call, data)
+    if reservation:
+        held_capacity.check_free(reservation, launch.count)
     _hand_to_moto(call, data, subnet)
     answer = call.moto()
     instances = answer.result.instances
     for instance in instances:
         _place_interfaces(instance, interfaces)
         instance.placement.group_name = group["GroupName"] if group else ""
+    ids = [instance.id for instance in instances]
     if group:
-        placement_groups.join(call, group, [instance.id for instance in instances])
+        placement_groups.join(call, group, ids)
+    if reservation:
+        held_capacity.use(call, reservation, ids)
     return answer
 
 

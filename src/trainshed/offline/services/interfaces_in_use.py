@@ -6,7 +6,7 @@ moto keeps the interfaces of deleted NAT gateways and of terminated instances; o
 
 from typing import Any
 
-from trainshed.offline.services.actions import Call, action
+from trainshed.offline.services.actions import Call
 
 
 def interfaces(call: Call) -> list[Any]:
@@ -16,17 +16,3 @@ def interfaces(call: Call) -> list[Any]:
         for interface in call.backend("ec2").enis.values()
         if interface.instance is None or interface.instance.state != "terminated"
     ]
-
-
-@action("ec2", "CreateVpcEndpoint")
-def create_vpc_endpoint(call: Call) -> Any:
-    """Create an endpoint whose interfaces carry the security groups it was given."""
-    answer = call.moto()
-    ec2 = call.backend("ec2")
-    endpoint = list(ec2.vpc_end_points.values())[-1]
-    if groups := call.params.get("SecurityGroupIds"):
-        for interface_id in endpoint.network_interface_ids or []:
-            ec2.enis[interface_id]._group_set = [
-                ec2.get_security_group_from_id(group) for group in groups
-            ]
-    return answer

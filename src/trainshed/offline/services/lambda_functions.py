@@ -42,10 +42,7 @@ def create_function(call: Call) -> Any:
             "Runtime and Handler are mandatory parameters for functions created with deployment "
             "packages."
         )
-    if not _RUNTIME.fullmatch(runtime):
-        raise _invalid(
-            f"the embedded AWS runs python3.x and nodejs18.x and newer functions, not {runtime}."
-        )
+    _check_runtime(runtime)
     if not role_exists(call, call.params["Role"]):
         raise _invalid("The role defined for the function cannot be assumed by Lambda.")
     if "S3Bucket" in code:
@@ -55,6 +52,21 @@ def create_function(call: Call) -> Any:
         name = call.params["FunctionName"]
         call.backend("lambda").get_function(name).logs_group_name = group
     return answer
+
+
+@action("lambda", "UpdateFunctionConfiguration")
+def update_function_configuration(call: Call) -> Any:
+    """Change a function; a new runtime is one that runs here."""
+    if "Runtime" in call.params:
+        _check_runtime(call.params["Runtime"])
+    return call.moto()
+
+
+def _check_runtime(runtime: str) -> None:
+    if not _RUNTIME.fullmatch(runtime):
+        raise _invalid(
+            f"the embedded AWS runs python3.x and nodejs18.x and newer functions, not {runtime}."
+        )
 
 
 def _invalid(message: str) -> Refusal:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
+from trainshed.offline.services import held_capacity
 from trainshed.offline.services.actions import Call, Refusal
 from trainshed.offline.services.instance_types import offering_zone_ids, require
 from trainshed.offline.services.interfaces_in_use import interfaces
@@ -21,7 +22,7 @@ from trainshed.offline.services.network_interfaces import (
     check_primary,
     kind_of,
 )
-from trainshed.offline.services.security_groups import group_of
+from trainshed.offline.services.subnets import check_groups, subnet_of
 from trainshed.offline.services.zones import zone_names
 
 _RESERVED_ADDRESSES = 5
@@ -72,32 +73,6 @@ def check_launch(call: Call, launch: Launch) -> None:
         _check_subnet(call, launch, specified)
 
 
-def subnet_of(call: Call, subnet_id: str) -> Any:
-    """Return moto's subnet.
-
-    Raises:
-        Refusal: there is none.
-    """
-    for subnets in call.backend("ec2").subnets.values():
-        if subnet_id in subnets:
-            return subnets[subnet_id]
-    raise Refusal("InvalidSubnetID.NotFound", f"The subnet ID '{subnet_id}' does not exist")
-
-
-def check_groups(call: Call, group_ids: Sequence[str], subnet: Any) -> None:
-    """Refuse security groups that are not of the subnet's VPC.
-
-    Raises:
-        Refusal: a group does not exist or is of another VPC.
-    """
-    for group_id in group_ids:
-        if group_of(call, group_id).vpc_id != subnet.vpc_id:
-            raise Refusal(
-                "InvalidParameter",
-                f"Security group {group_id} and subnet {subnet.id} belong to different networks.",
-            )
-
-
 def check_offered(region: str, instance_type: str, zone_id: str) -> None:
     """Refuse a type that a zone does not offer.
 
@@ -125,6 +100,7 @@ def _check_subnet(call: Call, launch: Launch, specified: Sequence[Any]) -> None:
     assert launch.subnet_id is not None
     subnet = subnet_of(call, launch.subnet_id)
     check_offered(call.region, launch.instance_type, subnet.availability_zone_id)
+    held_capacity.check_target(call, launch.data, launch.instance_type, subnet.availability_zone)
     check_groups(call, launch.data.get("SecurityGroupIds", []), subnet)
     for interface in specified:
         check_groups(call, interface.get("Groups", []), subnet)

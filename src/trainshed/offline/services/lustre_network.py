@@ -14,7 +14,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from trainshed.offline.services.actions import Call, Refusal
-from trainshed.offline.services.launches import subnet_of
+from trainshed.offline.services.subnets import subnet_of
 
 _LNET_PORT = 988
 

@@ -1,4 +1,7 @@
-"""The IAM roles and instance profiles that other services are given."""
+"""The IAM roles and instance profiles that other services are given.
+
+[S] IAM user guide: a service makes its own service-linked role when it needs it.
+"""
 
 from trainshed.offline.services.actions import Call
 

@@ -28,6 +28,11 @@ def capacity_reservations(call: Call) -> Table:
     return call.state("ec2", "capacity_reservations", Table)
 
 
+def capacity_reservation_members(call: Call) -> dict[str, str]:
+    """Return the id of the reservation of each instance that was launched into one."""
+    return call.state("ec2", "capacity_reservation_members", dict[str, str])
+
+
 def capacity_block_offerings(call: Call) -> Table:
     """Return the capacity blocks that were offered, by id."""
     return call.state("ec2", "capacity_block_offerings", Table)
