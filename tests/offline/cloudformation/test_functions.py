@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainshed.offline.cloudformation.errors import ValidationError
-from trainshed.offline.cloudformation.functions import NO_VALUE, Scope, Unknown, evaluate
+from trainshed.offline.cloudformation.functions import evaluate
 from trainshed.offline.cloudformation.references import in_order, references
+from trainshed.offline.cloudformation.scope import NO_VALUE, Scope, Unknown
 
 
 def _scope(**names: Any) -> Scope:

@@ -102,6 +102,24 @@ _NAMED_ROLE = {
             id="import-of-nothing",
         ),
         pytest.param(
+            {"A": {**_TOPIC, "Properties": {"TopicName": {"Ref": ["A", "B"]}}}},
+            {},
+            "every Ref object must have a single String value",
+            id="malformed-ref",
+        ),
+        pytest.param(
+            {"A": {**_TOPIC, "Properties": {"TopicName": {"Fn::GetAtt": ["A"]}}}},
+            {},
+            "every Fn::GetAtt object requires two non-empty parameters",
+            id="malformed-attribute",
+        ),
+        pytest.param(
+            {"A": _TOPIC},
+            {"Conditions": {"C": {"Fn::Equals": [{"Ref": "A"}, "x"]}}},
+            r"Unresolved dependencies \[A\]. Cannot reference resources in the Conditions block",
+            id="resource-in-a-condition",
+        ),
+        pytest.param(
             {"A": {**_TOPIC, "Properties": {"TopicName": {"Fn::Shout": "x"}}}},
             {},
             "unsupported function Fn::Shout",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from trainshed.offline.cloudformation.functions import first_unknown, text
 from trainshed.offline.cloudformation.schema import Path, Schema, schema_of, values_at
+from trainshed.offline.cloudformation.scope import first_unknown, text
 from trainshed.offline.cloudformation.stack import Resource
 from trainshed.offline.cloudformation.support import is_custom
 

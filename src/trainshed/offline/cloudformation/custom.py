@@ -10,7 +10,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 from trainshed.offline.cloudformation.failures import PartlyDone, reason_of
-from trainshed.offline.cloudformation.functions import text
 from trainshed.offline.cloudformation.resource import (
     HandlerError,
     Made,
@@ -18,6 +17,7 @@ from trainshed.offline.cloudformation.resource import (
     Request,
     resource,
 )
+from trainshed.offline.cloudformation.scope import text
 
 # Seconds to wait for an answer when the template gives no ServiceTimeout. AWS waits an hour;
 # offline a function answers in seconds or never.

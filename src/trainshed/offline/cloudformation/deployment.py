@@ -9,18 +9,16 @@ from moto.utilities.utils import get_partition
 
 from trainshed.offline.cloudformation import rules
 from trainshed.offline.cloudformation.clients import client
-from trainshed.offline.cloudformation.errors import ValidationError
-from trainshed.offline.cloudformation.functions import (
-    Scope,
-    Unknown,
-    evaluate,
-    function_in,
-)
+from trainshed.offline.cloudformation.functions import condition, evaluate, function_in
 from trainshed.offline.cloudformation.parameters import Parameter, resolve_parameters
 from trainshed.offline.cloudformation.references import depends_on, in_order, references
-from trainshed.offline.cloudformation.schema import schema_of
-from trainshed.offline.cloudformation.support import is_custom, is_supported
+from trainshed.offline.cloudformation.scope import Scope, Unknown
 from trainshed.offline.cloudformation.template import Template
+from trainshed.offline.cloudformation.template_checks import (
+    check_references,
+    check_types,
+    unresolved,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +81,8 @@ def prepare(
     parameters = resolve_parameters(template.section("Parameters"), given, fetch)
     names = {name: parameter.value for name, parameter in parameters.items()}
     names |= _pseudo_parameters(stack_name, stack_id, account, region)
-    _check_types(template, region)
-    _check_references(template, names, region)
+    check_types(template)
+    check_references(template, names, region)
     imports: dict[str, str] = {}
 
     def imported(name: str) -> str:
@@ -159,58 +157,11 @@ def _scope(
     )
 
 
-def _check_types(template: Template, region: str) -> None:
-    unknown = {
-        resource["Type"]
-        for resource in template.resources.values()
-        if not is_supported(resource["Type"])
-    }
-    if unknown:
-        raise ValidationError(
-            f"Template format error: Unrecognized resource types: [{', '.join(sorted(unknown))}]"
-        )
-
-
-def _check_references(template: Template, names: Mapping[str, Any], region: str) -> None:
-    """Every name must be there, in every branch of every condition, as on AWS."""
-    known = {*names, "AWS::NoValue"}
-    for block in ("Resources", "Outputs"):
-        missing: list[str] = []
-        for part in template.section(block).values():
-            for name, attribute in references(part):
-                if name in template.resources:
-                    if attribute is not None:
-                        _check_attribute(template, name, attribute, region)
-                elif attribute is not None or name not in known:
-                    missing.append(str(name))
-            if block == "Resources":
-                missing += [name for name in depends_on(part) if name not in template.resources]
-        if missing:
-            raise _unresolved(missing, block)
-
-
-def _unresolved(missing: Sequence[str], block: str) -> ValidationError:
-    return ValidationError(
-        f"Template format error: Unresolved resource dependencies "
-        f"[{', '.join(dict.fromkeys(missing))}] in the {block} block of the template"
-    )
-
-
-def _check_attribute(template: Template, logical_id: str, attribute: str, region: str) -> None:
-    resource_type = template.resources[logical_id]["Type"]
-    schema = None if is_custom(resource_type) else schema_of(resource_type, region)
-    if schema and attribute and not schema.has_attribute(attribute):
-        raise ValidationError(
-            f"Template error: resource {logical_id} does not support attribute type "
-            f"{attribute} in Fn::GetAtt"
-        )
-
-
 def _active(section: Mapping[str, Any], scope: Scope) -> dict[str, Mapping[str, Any]]:
     return {
         name: _decided(part, scope)
         for name, part in section.items()
-        if "Condition" not in part or scope.condition(part["Condition"])
+        if "Condition" not in part or condition(part["Condition"], scope)
     }
 
 
@@ -219,8 +170,8 @@ def _decided(value: Any, scope: Scope) -> Any:
     if call := function_in(value):
         name, argument = call
         if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
-            condition, then, otherwise = argument
-            return _decided(then if scope.condition(condition) else otherwise, scope)
+            chooser, then, otherwise = argument
+            return _decided(then if condition(chooser, scope) else otherwise, scope)
     if isinstance(value, dict):
         return {key: _decided(item, scope) for key, item in value.items()}
     if isinstance(value, list):
@@ -236,7 +187,7 @@ def _dependencies(
     def needed(part: Any, block: str) -> set[str]:
         needs = {name for name, _ in references(part) if name in template.resources}
         if absent := sorted(needs - set(resources)):
-            raise _unresolved(absent, block)
+            raise unresolved(absent, block)
         return needs
 
     for output in outputs.values():

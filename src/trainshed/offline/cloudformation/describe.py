@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from trainshed.offline.cloudformation.capabilities import needed_capabilities
 from trainshed.offline.cloudformation.parameters import Parameter
-from trainshed.offline.cloudformation.stack import ChangeSet, Event, Resource, Stack
+from trainshed.offline.cloudformation.stack import Event, Resource, Stack
+from trainshed.offline.cloudformation.store import ChangeSet
 from trainshed.offline.cloudformation.template import Template
 
 _SUMMARY: Final = (

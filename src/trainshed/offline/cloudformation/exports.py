@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from trainshed.offline.cloudformation.deployment import Deployment
 from trainshed.offline.cloudformation.errors import ValidationError
-from trainshed.offline.cloudformation.functions import Scope, Unknown, evaluate, text
-from trainshed.offline.cloudformation.stack import Output, Stack, Store
+from trainshed.offline.cloudformation.functions import evaluate
+from trainshed.offline.cloudformation.scope import Scope, Unknown, text
+from trainshed.offline.cloudformation.stack import Output, Stack
+from trainshed.offline.cloudformation.store import Store
 
 
 def outputs_of(deployment: Deployment, scope: Scope) -> tuple[Output | None, ...]:

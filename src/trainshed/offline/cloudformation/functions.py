@@ -1,76 +1,11 @@
 """The intrinsic functions: what a template's values come to."""
 
-import base64
-import ipaddress
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from trainshed.offline.cloudformation.errors import ValidationError
-
-
-class _NoValue:
-    """What `AWS::NoValue` stands for: the property is not there."""
-
-
-NO_VALUE: Final = _NoValue()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
-    """A value that exists only after a resource was created or replaced.
-
-    Attributes:
-        logical_id: the resource that it waits for.
-        attribute: the attribute of `Fn::GetAtt`, None for `Ref`.
-    """
-
-    logical_id: str
-    attribute: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Everything that a function can ask for.
-
-    Attributes:
-        names: values of parameters and pseudo parameters, by name.
-        mappings: the template's Mappings.
-        conditions: the template's Conditions, not evaluated.
-        zones: availability zones of a region.
-        resource: value of `Ref` (attribute None) or `Fn::GetAtt` of a resource; may be `Unknown`.
-        imported: value of an export of this region.
-    """
-
-    names: Mapping[str, Any]
-    mappings: Mapping[str, Any]
-    conditions: Mapping[str, Any]
-    zones: Callable[[str], list[str]]
-    resource: Callable[[str, str | None], Any]
-    imported: Callable[[str], Any]
-    _decided: dict[str, bool] = field(default_factory=dict)
-    _deciding: list[str] = field(default_factory=list)
-
-    def condition(self, name: str) -> bool:
-        """Decide a named condition.
-
-        Raises:
-            ValidationError: no such condition, or it depends on itself.
-        """
-        if name not in self._decided:
-            if name not in self.conditions:
-                raise ValidationError(
-                    f"Template error: unresolved condition dependency {name} in the template"
-                )
-            if name in self._deciding:
-                raise ValidationError(
-                    f"Template error: circular dependency between conditions: {self._deciding}"
-                )
-            self._deciding.append(name)
-            self._decided[name] = evaluate_condition(self.conditions[name], self)
-            self._deciding.remove(name)
-        return self._decided[name]
+from trainshed.offline.cloudformation.plain_functions import PLAIN_FUNCTIONS
+from trainshed.offline.cloudformation.scope import NO_VALUE, Scope, Unknown, first_unknown, text
 
 
 def function_in(value: Any) -> tuple[str, Any] | None:
@@ -102,6 +37,27 @@ def evaluate(value: Any, scope: Scope) -> Any:
     return value
 
 
+def condition(name: str, scope: Scope) -> bool:
+    """Decide a named condition.
+
+    Raises:
+        ValidationError: no such condition, or it depends on itself.
+    """
+    if name not in scope.decided:
+        if name not in scope.conditions:
+            raise ValidationError(
+                f"Template error: unresolved condition dependency {name} in the template"
+            )
+        if name in scope.deciding:
+            raise ValidationError(
+                f"Template error: circular dependency between conditions: {scope.deciding}"
+            )
+        scope.deciding.append(name)
+        scope.decided[name] = evaluate_condition(scope.conditions[name], scope)
+        scope.deciding.remove(name)
+    return scope.decided[name]
+
+
 def evaluate_condition(value: Any, scope: Scope) -> bool:
     """Decide a condition expression.
 
@@ -111,7 +67,7 @@ def evaluate_condition(value: Any, scope: Scope) -> bool:
     if isinstance(value, dict) and len(value) == 1:
         ((name, argument),) = value.items()
         if name == "Condition":
-            return scope.condition(argument)
+            return condition(argument, scope)
         if name == "Fn::Equals" and isinstance(argument, list) and len(argument) == 2:
             left, right = (evaluate(item, scope) for item in argument)
             return bool(text(left) == text(right))
@@ -140,15 +96,6 @@ def evaluate_condition(value: Any, scope: Scope) -> bool:
     )
 
 
-def text(value: Any) -> Any:
-    """Return a scalar as CloudFormation writes it into a string; other values as they are."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    return value
-
-
 def _call(name: str, argument: Any, scope: Scope) -> Any:
     if name == "Ref":
         return _reference(argument, scope)
@@ -158,27 +105,17 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
         return _choose(argument, scope)
     if name == "Fn::Sub":
         return _substitute(argument, scope)
-    if name not in _FUNCTIONS:
+    if name not in PLAIN_FUNCTIONS:
         raise ValidationError(f"Template error: unsupported function {name}")
     evaluated = evaluate(argument, scope)
     if waits := first_unknown(evaluated):
         return waits
     try:
-        return _FUNCTIONS[name](evaluated, scope)
+        return PLAIN_FUNCTIONS[name](evaluated, scope)
     except (TypeError, ValueError, KeyError, IndexError) as error:
         raise ValidationError(
             f"Template error: {name} cannot take {evaluated!r} ({error})"
         ) from error
-
-
-def first_unknown(value: Any) -> Unknown | None:
-    """Return the first part of a value that waits for a resource."""
-    if isinstance(value, Unknown):
-        return value
-    items = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list):
-        return None
-    return next((found for item in items if (found := first_unknown(item))), None)
 
 
 def _reference(name: Any, scope: Scope) -> Any:
@@ -198,8 +135,8 @@ def _attribute(argument: Any, scope: Scope) -> Any:
 def _choose(argument: Any, scope: Scope) -> Any:
     if not isinstance(argument, list) or len(argument) != 3:
         raise ValidationError("Template error: Fn::If requires a list argument with 3 elements")
-    condition, then, otherwise = argument
-    return evaluate(then if scope.condition(condition) else otherwise, scope)
+    name, then, otherwise = argument
+    return evaluate(then if condition(name, scope) else otherwise, scope)
 
 
 _VARIABLE = re.compile(r"\$\{(!?)([^}]*)\}")
@@ -237,75 +174,3 @@ def _substitute(argument: Any, scope: Scope) -> Any:
     return _VARIABLE.sub(
         lambda match: f"${{{match[2]}}}" if match[1] else values[match[2].strip()], template
     )
-
-
-def _join(argument: Any, scope: Scope) -> str:
-    delimiter, items = argument
-    if not isinstance(items, list):
-        raise TypeError("the second element must be a list")
-    if not all(isinstance(item, str | int | float) for item in items):
-        raise TypeError("every item must be a string")
-    return str(delimiter).join(str(text(item)) for item in items)
-
-
-def _select(argument: Any, scope: Scope) -> Any:
-    index, items = argument
-    if not isinstance(items, list):
-        raise TypeError("the second element must be a list")
-    if not 0 <= int(index) < len(items):
-        raise ValidationError(
-            f"Template error: Fn::Select cannot select nonexistent value at index {index}"
-        )
-    return items[int(index)]
-
-
-def _split(argument: Any, scope: Scope) -> list[str]:
-    delimiter, source = argument
-    return str(text(source)).split(delimiter)
-
-
-def _find_in_map(argument: Any, scope: Scope) -> Any:
-    name, top, second, *default = argument
-    try:
-        return scope.mappings[name][text(top)][text(second)]
-    except KeyError as error:
-        if default:
-            return default[0]["DefaultValue"]
-        raise ValidationError(
-            f"Template error: Unable to get mapping for {name}::{top}::{second}"
-        ) from error
-
-
-def _zones(argument: Any, scope: Scope) -> list[str]:
-    return scope.zones(argument or scope.names["AWS::Region"])
-
-
-def _base64(argument: Any, scope: Scope) -> str:
-    return base64.b64encode(str(text(argument)).encode()).decode()
-
-
-def _cidr(argument: Any, scope: Scope) -> list[str]:
-    block, count, *bits = argument
-    network = ipaddress.ip_network(block)
-    host_bits = int(bits[0]) if bits else 8
-    subnets = network.subnets(new_prefix=network.max_prefixlen - host_bits)
-    found = [str(subnet) for _, subnet in zip(range(int(count)), subnets, strict=False)]
-    if len(found) < int(count):
-        raise ValueError(f"{block} has no {count} blocks of {host_bits} host bits")
-    return found
-
-
-def _imported(argument: Any, scope: Scope) -> Any:
-    return scope.imported(argument)
-
-
-_FUNCTIONS: Final[Mapping[str, Callable[[Any, Scope], Any]]] = {
-    "Fn::Base64": _base64,
-    "Fn::Cidr": _cidr,
-    "Fn::FindInMap": _find_in_map,
-    "Fn::GetAZs": _zones,
-    "Fn::ImportValue": _imported,
-    "Fn::Join": _join,
-    "Fn::Select": _select,
-    "Fn::Split": _split,
-}

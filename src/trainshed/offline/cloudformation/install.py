@@ -8,6 +8,7 @@ from moto.cloudformation import urls
 from moto.core.responses import ActionResult
 
 from trainshed.offline.cloudformation import nested  # noqa: F401  (registers its type)
+from trainshed.offline.cloudformation.change_sets import ChangeSets
 from trainshed.offline.cloudformation.custom import RESPONSE_PATH, deliver, origin
 from trainshed.offline.cloudformation.errors import InternalFailure, ValidationError
 from trainshed.offline.cloudformation.writing import Writing
@@ -15,7 +16,7 @@ from trainshed.offline.cloudformation.writing import Writing
 _log = logging.getLogger(__name__)
 
 
-class _CloudFormation(Writing):
+class _CloudFormation(Writing, ChangeSets):
     """The whole API; moto's server finds the actions by their names."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from trainshed.offline.cloudformation.failures import PartlyDone
 from trainshed.offline.cloudformation.resource import Made, Properties, Request, resource
-from trainshed.offline.cloudformation.stack import Store
+from trainshed.offline.cloudformation.store import Store
 
 _POLL_SECONDS: Final = 0.1
 # The caller acknowledged for the whole tree.

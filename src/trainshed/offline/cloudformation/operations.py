@@ -11,8 +11,9 @@ from trainshed.offline.cloudformation.exports import check_exports, outputs_of
 from trainshed.offline.cloudformation.policies import DELETION, REPLACEMENT
 from trainshed.offline.cloudformation.removal import remove
 from trainshed.offline.cloudformation.resource import HandlerError
-from trainshed.offline.cloudformation.stack import Resource, Stable, Stack, Store
+from trainshed.offline.cloudformation.stack import Resource, Stable, Stack
 from trainshed.offline.cloudformation.step import Step, StepFailed
+from trainshed.offline.cloudformation.store import Store
 from trainshed.offline.cloudformation.values import value_of
 
 _SKIPPED = "Resource skipped during UpdateRollback"

@@ -7,7 +7,7 @@ from typing import Any
 import regex
 
 from trainshed.offline.cloudformation.errors import ValidationError
-from trainshed.offline.cloudformation.functions import text
+from trainshed.offline.cloudformation.scope import text
 
 _STORED = "AWS::SSM::Parameter::Value<"
 

@@ -7,9 +7,10 @@ from trainshed.offline.cloudformation.changes import Change, Recreation, compare
 from trainshed.offline.cloudformation.deployment import Deployment
 from trainshed.offline.cloudformation.errors import ValidationError
 from trainshed.offline.cloudformation.exports import outputs_of
-from trainshed.offline.cloudformation.functions import Unknown, evaluate
+from trainshed.offline.cloudformation.functions import evaluate
 from trainshed.offline.cloudformation.policies import DELETION, REPLACEMENT
 from trainshed.offline.cloudformation.schema import is_taggable
+from trainshed.offline.cloudformation.scope import Unknown
 from trainshed.offline.cloudformation.stack import Resource, Stack
 from trainshed.offline.cloudformation.support import is_custom
 from trainshed.offline.cloudformation.values import value_of

@@ -7,7 +7,8 @@ from moto.core.responses import ActionResult, BaseResponse
 from trainshed.offline.cloudformation import describe
 from trainshed.offline.cloudformation.clients import client
 from trainshed.offline.cloudformation.errors import ChangeSetNotFound, ValidationError
-from trainshed.offline.cloudformation.stack import ChangeSet, Stack, Store
+from trainshed.offline.cloudformation.stack import Stack
+from trainshed.offline.cloudformation.store import ChangeSet, Store
 from trainshed.offline.cloudformation.template import Template, parse
 from trainshed.offline.cloudformation.template_source import template_text
 

@@ -8,13 +8,26 @@ from trainshed.offline.cloudformation.functions import function_in, variables
 
 
 def references(value: Any) -> Iterator[tuple[str, str | None]]:
-    """Yield every name that a value refers to, with the attribute when it asks for one."""
+    """Yield every name that a value refers to, with the attribute when it asks for one.
+
+    Raises:
+        ValidationError: a reference is malformed.
+    """
     if call := function_in(value):
         name, argument = call
         if name == "Ref":
+            if not isinstance(argument, str):
+                raise ValidationError(
+                    "Template error: every Ref object must have a single String value."
+                )
             yield argument, None
             return
-        if name == "Fn::GetAtt" and isinstance(argument, list) and len(argument) == 2:
+        if name == "Fn::GetAtt":
+            if not _is_attribute(argument):
+                raise ValidationError(
+                    "Template error: every Fn::GetAtt object requires two non-empty parameters, "
+                    "the resource name and the resource attribute"
+                )
             logical_id, attribute = argument
             yield logical_id, attribute if isinstance(attribute, str) else ""
             yield from references(attribute)
@@ -29,6 +42,15 @@ def references(value: Any) -> Iterator[tuple[str, str | None]]:
     elif isinstance(value, list):
         for item in value:
             yield from references(item)
+
+
+def _is_attribute(argument: Any) -> bool:
+    return (
+        isinstance(argument, list)
+        and len(argument) == 2
+        and isinstance(argument[0], str)
+        and all(argument)
+    )
 
 
 def _substituted(argument: Any) -> Iterator[tuple[str, str | None]]:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainshed.offline.cloudformation.errors import ValidationError
-from trainshed.offline.cloudformation.functions import Scope, evaluate_condition
+from trainshed.offline.cloudformation.functions import evaluate_condition
+from trainshed.offline.cloudformation.scope import Scope
 
 
 def check(rules: Mapping[str, Any], scope: Scope) -> None:

@@ -1,15 +1,12 @@
-"""What CloudFormation remembers: stacks, their resources, events and change sets."""
+"""What CloudFormation remembers of a stack: its resources, outputs and events."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from moto.cloudformation.models import cloudformation_backends
-
 from trainshed.offline.cloudformation.deployment import Deployment
-from trainshed.offline.cloudformation.errors import ValidationError
 
 STACK_TYPE = "AWS::CloudFormation::Stack"
 
@@ -167,94 +164,3 @@ class Stack:
                 timestamp=now,
             )
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class ChangeSet:
-    """A change set.
-
-    Attributes:
-        kind: CREATE or UPDATE.
-        on_failure: what a failing execution does: ROLLBACK, DO_NOTHING or DELETE.
-        deployment: None when it could not be worked out.
-        changes: as DescribeChangeSet shows them.
-    """
-
-    change_set_id: str
-    name: str
-    kind: str
-    stack: Stack
-    deployment: Deployment | None
-    changes: tuple[Mapping[str, Any], ...]
-    status: str
-    reason: str | None
-    execution_status: str
-    description: str | None = None
-    on_failure: str | None = None
-    role_arn: str | None = None
-    created: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-class Store:
-    """The stacks and change sets of one account in one region.
-
-    They live in moto's backend, so that moto's reset forgets them too.
-    """
-
-    def __init__(self, account: str, region: str) -> None:
-        self._backend = cloudformation_backends[account][region]
-        self.account, self.region = account, region
-
-    @property
-    def stacks(self) -> dict[str, Stack]:
-        """Stacks that are not deleted, by id."""
-        stacks: dict[str, Any] = self._backend.stacks
-        return stacks
-
-    @property
-    def deleted(self) -> dict[str, Stack]:
-        """Deleted stacks, by id."""
-        deleted: dict[str, Any] = self._backend.deleted_stacks
-        return deleted
-
-    @property
-    def change_sets(self) -> dict[str, ChangeSet]:
-        """Change sets, by id."""
-        change_sets: dict[str, Any] = self._backend.change_sets
-        return change_sets
-
-    def find(self, name_or_id: str | None) -> Stack | None:
-        """Return a stack by name, or by id even when it is deleted."""
-        if name_or_id is None:
-            return None
-        if found := self.stacks.get(name_or_id) or self.deleted.get(name_or_id):
-            return found
-        return next(
-            (stack for stack in list(self.stacks.values()) if stack.name == name_or_id), None
-        )
-
-    def get(self, name_or_id: str) -> Stack:
-        """Return a stack by name or id.
-
-        Raises:
-            ValidationError: there is none.
-        """
-        found = self.find(name_or_id)
-        if found is None:
-            raise ValidationError(f"Stack with id {name_or_id} does not exist")
-        return found
-
-    def exports(self) -> Iterator[tuple[Stack, Output]]:
-        """Yield every export of the region with its stack."""
-        for stack in list(self.stacks.values()):
-            for output in stack.outputs:
-                if output.export is not None:
-                    yield stack, output
-
-    def importers(self, export: str) -> list[Stack]:
-        """Return the stacks that import an export."""
-        return [
-            stack
-            for stack in list(self.stacks.values())
-            if stack.deployment and stack.resources and export in stack.deployment.imports
-        ]

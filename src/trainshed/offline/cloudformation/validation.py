@@ -8,9 +8,9 @@ from jsonschema import Draft7Validator, ValidationError, validators
 
 from trainshed.offline.cloudformation.enums import borrowed_enums
 from trainshed.offline.cloudformation.failures import InvalidProperties
-from trainshed.offline.cloudformation.functions import text
 from trainshed.offline.cloudformation.resource import Properties
 from trainshed.offline.cloudformation.schema import Schema, places_at, values_at
+from trainshed.offline.cloudformation.scope import text
 
 _TYPE_NAMES: Final = {
     dict: "JSONObject",

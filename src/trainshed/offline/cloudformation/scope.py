@@ -1,0 +1,69 @@
+"""What the intrinsic functions can see, and the values that are none yet."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+
+class _NoValue:
+    """What `AWS::NoValue` stands for: the property is not there."""
+
+
+NO_VALUE: Final = _NoValue()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A value that exists only after a resource was created or replaced.
+
+    Attributes:
+        logical_id: the resource that it waits for.
+        attribute: the attribute of `Fn::GetAtt`, None for `Ref`.
+    """
+
+    logical_id: str
+    attribute: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Everything that a function can ask for.
+
+    Attributes:
+        names: values of parameters and pseudo parameters, by name.
+        mappings: the template's Mappings.
+        conditions: the template's Conditions, not evaluated.
+        zones: availability zones of a region.
+        resource: value of `Ref` (attribute None) or `Fn::GetAtt` of a resource; may be `Unknown`.
+        imported: value of an export of this region.
+        decided: conditions decided so far.
+        deciding: conditions that are being decided, to notice a circle.
+    """
+
+    names: Mapping[str, Any]
+    mappings: Mapping[str, Any]
+    conditions: Mapping[str, Any]
+    zones: Callable[[str], list[str]]
+    resource: Callable[[str, str | None], Any]
+    imported: Callable[[str], Any]
+    decided: dict[str, bool] = field(default_factory=dict)
+    deciding: list[str] = field(default_factory=list)
+
+
+def text(value: Any) -> Any:
+    """Return a scalar as CloudFormation writes it into a string; other values as they are."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    return value
+
+
+def first_unknown(value: Any) -> Unknown | None:
+    """Return the first part of a value that waits for a resource."""
+    if isinstance(value, Unknown):
+        return value
+    items = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list):
+        return None
+    return next((found for item in items if (found := first_unknown(item))), None)
