@@ -54,8 +54,9 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		--extra offline --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/cluster.schema.json anew
+schema: setup ## Write docs/cluster.schema.json and docs/spec.md anew
 	@python -m trainshed.spec.schema
+	@python -m trainshed.spec.reference
 
 golden: setup ## Write the template snapshots anew; review the diff like code
 	@pytest -n auto -q tests/snapshot tests/template --snapshot-update

@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
+from trainshed.spec.reference import reference_text
 from trainshed.spec.schema import cluster_schema, schema_text
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +23,21 @@ def test_the_committed_schema_is_that_of_the_models() -> None:
     committed = (ROOT / "docs/cluster.schema.json").read_text(encoding="utf-8")
 
     assert committed == schema_text(), "run: make schema"
+
+
+def test_the_committed_reference_is_that_of_the_models() -> None:
+    committed = (ROOT / "docs/spec.md").read_text(encoding="utf-8")
+
+    assert committed == reference_text(), "run: make schema"
+
+
+def test_the_reference_has_every_field_with_its_meaning() -> None:
+    rows = [line.split(" | ") for line in reference_text().splitlines() if line.startswith("| `")]
+
+    names = [row[0].strip("| `") for row in rows]
+    assert {"name", "instance.nodes.max", "capacity.capacity_block", "job.attempts"} <= set(names)
+    assert len(set(names)) == len(names)
+    assert all(row[1] and row[3].strip(" |") for row in rows)
 
 
 def test_it_is_a_valid_schema() -> None:

@@ -1,0 +1,81 @@
+"""The fields of a cluster file as a Markdown page: made from the JSON Schema, and committed.
+
+`make schema` writes docs/spec.md.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from trainshed.spec.schema import cluster_schema
+
+_HEAD = """# The cluster file
+
+One file a cluster, in `clusters/`. Made from the models by `make schema`; editors read the same from
+[`cluster.schema.json`](cluster.schema.json). A key that is not listed is an error.
+
+| field | takes | default | what it is |
+|---|---|---|---|
+"""
+# The schema of one field: JSON enters here.
+Node = dict[str, Any]
+
+
+def reference_text() -> str:
+    """Return the page as the committed file holds it."""
+    schema = cluster_schema()
+    return _HEAD + "".join(_rows(schema, schema["$defs"], ""))
+
+
+def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
+    for name, field in model["properties"].items():
+        target = _target(field, definitions)
+        if "properties" in target:
+            yield from _rows(target, definitions, f"{prefix}{name}.")
+            continue
+        default = "required" if name in model.get("required", ()) else _code(field.get("default"))
+        yield f"| `{prefix}{name}` | {_takes(field, definitions)} | {default} | {_what(target | field)} |\n"
+        for choice in field.get("oneOf", field.get("anyOf", ())):
+            if "properties" in (option := _target(choice, definitions)):
+                yield from _rows(option, definitions, f"{prefix}{name}.")
+
+
+def _target(field: Node, definitions: Node) -> Node:
+    return definitions[field["$ref"].rsplit("/", 1)[1]] if "$ref" in field else field
+
+
+def _takes(field: Node, definitions: Node) -> str:
+    target = _target(field, definitions)
+    for choices in (target.get("oneOf"), target.get("anyOf")):
+        if choices:
+            return ", or ".join(_takes(choice, definitions) for choice in choices)
+    if "enum" in target:
+        return ", ".join(_code(value) for value in target["enum"])
+    if "properties" in target:
+        return f"`{{{next(iter(target['properties']))}: ...}}`"
+    if "items" in target:
+        return f"a list of {_takes(target['items'], definitions)}"
+    if "examples" in target:
+        return f"{target['patternErrorMessage']}, such as {_code(target['examples'][0])}"
+    low, high = target.get("minimum"), target.get("maximum")
+    if low is not None:
+        return f"a number from {low}" + (f" to {high}" if high is not None else "")
+    if "additionalProperties" in target:
+        return "a mapping of text to text"
+    return {"integer": "a number", "boolean": "`true` or `false`", "string": "text"}.get(
+        target.get("type", ""), _code(target.get("const"))
+    )
+
+
+def _what(field: Node) -> str:
+    return " ".join(field.get("description", "").split()).rstrip(".")
+
+
+def _code(value: object) -> str:
+    if value in (None, "", [], {}):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+if __name__ == "__main__":
+    Path("docs/spec.md").write_text(reference_text(), encoding="utf-8")
