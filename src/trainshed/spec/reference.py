@@ -11,8 +11,8 @@ from trainshed.spec.schema import cluster_schema
 
 _HEAD = """# The cluster file
 
-One file a cluster, in `clusters/`. Made from the models by `make schema`; editors read the same from
-[`cluster.schema.json`](cluster.schema.json). A key that is not listed is an error.
+One file a cluster, in `clusters/`. Made from the models by `make schema`; editors read the same
+from [`cluster.schema.json`](cluster.schema.json). A key that is not listed is an error.
 
 | field | takes | default | what it is |
 |---|---|---|---|
@@ -33,8 +33,15 @@ def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
         if "properties" in target:
             yield from _rows(target, definitions, f"{prefix}{name}.")
             continue
-        default = "required" if name in model.get("required", ()) else _code(field.get("default"))
-        yield f"| `{prefix}{name}` | {_takes(field, definitions)} | {default} | {_what(target | field)} |\n"
+        required = name in model.get("required", ())
+        cells = (
+            f"`{prefix}{name}`",
+            _takes(field, definitions),
+            "required" if required else _code(field.get("default")),
+            _what(target | field),
+        )
+        yield f"| {' | '.join(cells)} |
+"
         for choice in field.get("oneOf", field.get("anyOf", ())):
             if "properties" in (option := _target(choice, definitions)):
                 yield from _rows(option, definitions, f"{prefix}{name}.")
