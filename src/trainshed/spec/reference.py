@@ -40,8 +40,7 @@ def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
             "required" if required else _code(field.get("default")),
             _what(target | field),
         )
-        yield f"| {' | '.join(cells)} |
-"
+        yield "| " + " | ".join(cells) + " |\n"
         for choice in field.get("oneOf", field.get("anyOf", ())):
             if "properties" in (option := _target(choice, definitions)):
                 yield from _rows(option, definitions, f"{prefix}{name}.")
