@@ -64,6 +64,7 @@ class Call:
 
     def backend(self, service: str) -> Any:
         """Return moto's backend of a service, in this call's account and region."""
+        # get_backend is typed by the literal names of the services.
         # moto keeps global services (IAM, S3) under the partition's name.
         regions = get_backend(service)[self.account]  # type: ignore[call-overload]
         return regions[self.region if self.region in regions else self.response.partition]
@@ -141,6 +142,7 @@ def _method(
         ours = isinstance(answer, dict)
         return _serialize(service, operation, response, answer) if ours else answer
 
+    # The mark tells our methods from moto's; mypy knows no attributes of functions.
     method.trainshed = True  # type: ignore[attr-defined]
     return method
 

@@ -32,6 +32,7 @@ def show_network_cards() -> None:
         original(self, interface)
         self.network_card_index = getattr(interface, "network_card_index", 0)
 
+    # The mark keeps a second install from wrapping again; mypy knows neither it nor patching.
     with_card.trainshed = True  # type: ignore[attr-defined]
     attachment.__init__ = with_card  # type: ignore[assignment,method-assign]
 

@@ -27,6 +27,7 @@ _RUNTIME = re.compile(r"python3\.\d+|nodejs(1[89]|[2-9]\d)\.x")
 
 def run_for_real() -> None:
     """Make moto's functions run their code in processes here."""
+    # mypy does not like methods to be replaced; moto offers no other way.
     LambdaFunction.invoke = _invoke  # type: ignore[assignment,method-assign]
 
 

@@ -20,6 +20,7 @@ _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
 
 def correct_moto() -> None:
     """Give rules AWS's identity, and default groups AWS's ingress rule."""
+    # mypy does not like methods to be replaced; moto offers no other way.
     SecurityGroupRule.__eq__ = _same_rule  # type: ignore[method-assign]
     if not hasattr(EC2Backend.create_security_group, "trainshed"):
         EC2Backend.create_security_group = _with_default_rules(  # type: ignore[method-assign]
@@ -53,6 +54,7 @@ def _with_default_rules(create: Any) -> Any:
             )
         return group
 
+    # The mark keeps a second install from wrapping again; mypy does not know it.
     create_security_group.trainshed = True  # type: ignore[attr-defined]
     return create_security_group
 
