@@ -4,9 +4,12 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+import aws_cdk as cdk
 import boto3
 import psutil
 import pytest
+from aws_cdk import aws_logs as logs
+from aws_cdk.assertions import Template
 
 from trainshed.offline.deployment import Deployment, DeploymentFailed
 from trainshed.offline.embedded import EmbeddedAws
@@ -83,6 +86,17 @@ def test_a_template_is_deployed(deployed: Callable[..., Deployment]) -> None:
     assert deployment == Deployment(
         stack_name="First", outputs={"Name": "mine"}, resources={"Logs": "mine"}
     )
+
+
+def test_a_template_of_cdk_needs_no_bootstrap(deployed: Callable[..., Deployment]) -> None:
+    stack = cdk.Stack(cdk.App(), "Stack")
+    logs.CfnLogGroup(stack, "Logs", log_group_name="train")
+    template = Template.from_stack(stack).to_json()
+    assert "BootstrapVersion" in template["Parameters"]
+
+    deployment = deployed(template)
+
+    assert list(deployment.resources.values()) == ["train"]
 
 
 def test_a_second_deployment_updates_the_stack(

@@ -54,6 +54,8 @@ def deploy_template(
 ) -> Deployment:
     """Create a stack, or update the one of that name, by a change set as the CDK CLI does.
 
+    What CDK adds to a template to check its bootstrap is left out: the API needs none.
+
     A template that changes nothing is deployed already.
 
     Raises:
@@ -65,7 +67,7 @@ def deploy_template(
     cloudformation.create_change_set(
         **names,
         ChangeSetType=kind,
-        TemplateBody=json.dumps(template),
+        TemplateBody=json.dumps(_without_bootstrap_check(template)),
         Parameters=[
             {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
         ],
@@ -155,6 +157,16 @@ def run_cdk(arguments: list[str], environment: Mapping[str, str]) -> None:
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
         raise DeploymentFailed(f"cdk {' '.join(arguments)} ended with {done.returncode}:\n{said}")
+
+
+def _without_bootstrap_check(template: Template) -> Template:
+    additions = {"Parameters": "BootstrapVersion", "Rules": "CheckBootstrapVersion"}
+    rest = {
+        section: {name: body for name, body in template[section].items() if name != addition}
+        for section, addition in additions.items()
+        if section in template
+    }
+    return {**template, **rest}
 
 
 def _exists(cloudformation: Client, stack_name: str) -> bool:
