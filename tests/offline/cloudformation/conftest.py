@@ -26,6 +26,9 @@ ACCOUNT = "123456789012"
 # What handlers of test types were asked to do, by stack name.
 _calls: dict[str, list[tuple[str, str]]] = {}
 
+# What handlers of test types cannot do at the moment, whatever their properties say.
+_obstacles: set[tuple[str, str, str]] = set()
+
 
 @resource("Test::Engine::Thing")
 class Thing:
@@ -49,7 +52,7 @@ class Thing:
 def _note(request: Request, action: str) -> None:
     _calls.setdefault(request.stack_name, []).append((action, request.logical_id))
     fails = request.properties.get("Fail", [])
-    if action in fails:
+    if action in fails or (request.stack_name, action, request.logical_id) in _obstacles:
         raise HandlerError(f"{request.logical_id} does not want to {action}")
     if f"bug-in-{action}" in fails:
         raise ZeroDivisionError("handlers have bugs")
@@ -129,6 +132,13 @@ class Tester:
         self.cloud.cloudformation.delete_stack(StackName=self.name, **more)
         stacks = self.cloud.cloudformation.describe_stacks(StackName=stack_id)["Stacks"]
         return str(stacks[0]["StackStatus"])
+
+    def put_obstacle(self, action: str, logical_id: str) -> None:
+        """Make a handler of a test type fail, until the obstacle is removed."""
+        _obstacles.add((self.name, action, logical_id))
+
+    def remove_obstacles(self) -> None:
+        _obstacles.clear()
 
     @property
     def described(self) -> dict[str, Any]:

@@ -178,6 +178,17 @@ def test_without_rollback_a_failed_update_stays_and_can_be_mended(stack: Any) ->
     assert stack.calls.count(("update", "A")) == 1
 
 
+def test_without_rollback_the_same_update_can_be_tried_again(stack: Any) -> None:
+    stack.create({"A": stack.thing(Size=1)})
+    stack.put_obstacle("update", "A")
+    assert stack.update({"A": stack.thing(Size=2)}, DisableRollback=True) == "UPDATE_FAILED"
+    stack.remove_obstacles()
+
+    assert stack.update({"A": stack.thing(Size=2)}) == "UPDATE_COMPLETE"
+
+    assert stack.calls[1:] == [("update", "A"), ("update", "A")]
+
+
 def test_without_rollback_a_failed_update_can_be_rolled_back_later(stack: Any) -> None:
     stack.create({"A": stack.thing(Size=1), "B": stack.thing(Needs={"Ref": "A"})})
     broken = {"A": stack.thing(Size=2), "B": stack.thing("update", Needs={"Ref": "A"})}
@@ -217,6 +228,14 @@ def test_new_stack_tags_reach_what_exists(stack: Any) -> None:
         ResourceType="Parameter", ResourceId=name
     )["TagList"]
     assert {"Key": "owner", "Value": "b"} in tags
+
+
+def test_the_stacks_tags_alone_can_change(stack: Any) -> None:
+    stack.create({"A": stack.thing()}, Tags=[{"Key": "owner", "Value": "a"}])
+
+    stack.update({"A": stack.thing()}, Tags=[{"Key": "owner", "Value": "b"}])
+
+    assert stack.described["Tags"] == [{"Key": "owner", "Value": "b"}]
 
 
 def test_outputs_alone_can_change(stack: Any) -> None:

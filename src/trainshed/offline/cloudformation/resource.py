@@ -18,7 +18,8 @@ class HandlerError(Exception):
     Args:
         message: what the service would say.
         code: CloudFormation's HandlerErrorCode, for instance `InvalidRequest`, `NotFound`,
-            `AlreadyExists`, `NotStabilized`, `GeneralServiceException`.
+            `AlreadyExists`, `NotStabilized`, `GeneralServiceException`. `NotUpdatable` promises
+            that nothing was changed, so that a rollback has nothing to restore.
     """
 
     def __init__(self, message: str, code: str = "InvalidRequest") -> None:
