@@ -1,9 +1,13 @@
 """The composition root: cluster files in, stacks out."""
 
+import gc
 import os
 import sys
 from pathlib import Path
 
+# Loading CDK's modules makes much garbage to look through and little to collect; a synthesis is
+# over before collecting pays.
+gc.disable()
 # Runs from a checkout as it is: a lock with hashes cannot name the project itself, so that
 # `pip install -r requirements.txt` does not install it.
 ROOT = Path(__file__).parent
