@@ -1,15 +1,12 @@
 """The rules of a VPC's default security group, which multi-node tasks of AWS Batch land in."""
 
-from pathlib import Path
-
-from aws_cdk import CfnCustomResource, Duration, RemovalPolicy, Stack
+from aws_cdk import CfnCustomResource, Duration, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-_HANDLER = Path(__file__).parent / "handlers" / "default_security_group.py"
+from trainshed_constructs.inline_function import inline_function
 
 
 class DefaultSecurityGroupRules(Construct):
@@ -86,49 +83,22 @@ class DefaultSecurityGroupRules(Construct):
             rule.add_resource_dependency(aws_rules_gone)
 
     def _function(self, security_group_id: str) -> lambda_.Function:
-        log_group = logs.LogGroup(
-            self,
-            "Log",
-            retention=logs.RetentionDays.ONE_MONTH,
-            removal_policy=RemovalPolicy.DESTROY,
-        )
         group_arn = Stack.of(self).format_arn(
             service="ec2", resource="security-group", resource_name=security_group_id
         )
-        # Not the managed AWSLambdaBasicExecutionRole, which may write every log of the account.
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            inline_policies={
-                "OneGroupAndOneLog": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(
-                            actions=[
-                                "ec2:AuthorizeSecurityGroupEgress",
-                                "ec2:AuthorizeSecurityGroupIngress",
-                                "ec2:RevokeSecurityGroupEgress",
-                                "ec2:RevokeSecurityGroupIngress",
-                            ],
-                            resources=[group_arn],
-                        ),
-                        iam.PolicyStatement(
-                            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-                            resources=[log_group.log_group_arn],
-                        ),
-                    ]
-                )
-            },
+        change_rules = iam.PolicyStatement(
+            actions=[
+                "ec2:AuthorizeSecurityGroupEgress",
+                "ec2:AuthorizeSecurityGroupIngress",
+                "ec2:RevokeSecurityGroupEgress",
+                "ec2:RevokeSecurityGroupIngress",
+            ],
+            resources=[group_arn],
         )
-        return lambda_.Function(
+        return inline_function(
             self,
-            "Function",
+            module="default_security_group",
             description="Takes AWS's own rules off a default security group",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            handler="index.handler",
-            # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
-            code=lambda_.Code.from_inline(_HANDLER.read_text(encoding="utf-8")),
-            role=role,
-            log_group=log_group,
+            statements=[change_rules],
             timeout=Duration.minutes(1),
         )

@@ -1,15 +1,12 @@
 """A guard against losing sight of data: no replacement of a file system without consent."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from aws_cdk import Aws, CustomResource, Duration, RemovalPolicy
+from aws_cdk import Aws, CustomResource, Duration
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-_HANDLER = Path(__file__).parent / "handlers" / "replacement_guard.py"
+from trainshed_constructs.inline_function import inline_function
 
 
 class ReplacementGuard(Construct):
@@ -62,54 +59,26 @@ class ReplacementGuard(Construct):
             how_to_allow: what to set, for the message.
         """
         super().__init__(scope, construct_id)
+        function = inline_function(
+            self,
+            module="replacement_guard",
+            description="Stops updates that would replace a file system",
+            statements=[
+                iam.PolicyStatement(
+                    actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]
+                )
+            ],
+            timeout=Duration.seconds(30),
+        )
         self.resource = CustomResource(
             self,
             "Resource",
             resource_type="Custom::ReplacementGuard",
-            service_token=self._function().function_arn,
+            service_token=function.function_arn,
             service_timeout=Duration.minutes(2),
             properties={
                 "FileSystem": {name: value for name, value in properties.items() if value},
                 "AllowReplacement": allow_replacement,
                 "HowToAllow": how_to_allow,
             },
-        )
-
-    def _function(self) -> lambda_.Function:
-        log_group = logs.LogGroup(
-            self,
-            "Log",
-            retention=logs.RetentionDays.ONE_MONTH,
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        # Not the managed AWSLambdaBasicExecutionRole, which may write every log of the account.
-        role = iam.Role(
-            self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            inline_policies={
-                "OwnStackAndLog": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(
-                            actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]
-                        ),
-                        iam.PolicyStatement(
-                            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-                            resources=[log_group.log_group_arn],
-                        ),
-                    ]
-                )
-            },
-        )
-        return lambda_.Function(
-            self,
-            "Function",
-            description="Stops updates that would replace a file system",
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            handler="index.handler",
-            # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
-            code=lambda_.Code.from_inline(_HANDLER.read_text(encoding="utf-8")),
-            role=role,
-            log_group=log_group,
-            timeout=Duration.seconds(30),
         )

@@ -1,0 +1,62 @@
+"""The Lambda function behind a custom resource: code inline, a log of its own, few rights."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+_HANDLERS = Path(__file__).parent / "handlers"
+
+
+def inline_function(
+    scope: Construct,
+    *,
+    module: str,
+    description: str,
+    statements: Sequence[iam.PolicyStatement],
+    timeout: Duration,
+) -> lambda_.Function:
+    """Declare the function of a custom resource, with its role and its log.
+
+    Args:
+        scope: the construct whose custom resource it answers.
+        module: of `handlers`; at most 4096 characters, CloudFormation's limit for inline code.
+        description: what it does.
+        statements: what it may do beside writing its log.
+        timeout: how long one answer may take.
+    """
+    log_group = logs.LogGroup(
+        scope,
+        "Log",
+        retention=logs.RetentionDays.ONE_MONTH,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    write_log = iam.PolicyStatement(
+        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources=[log_group.log_group_arn],
+    )
+    # Not the managed AWSLambdaBasicExecutionRole, which may write every log of the account.
+    role = iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        inline_policies={
+            "TaskAndLog": iam.PolicyDocument(statements=[*statements, write_log]),
+        },
+    )
+    return lambda_.Function(
+        scope,
+        "Function",
+        description=description,
+        runtime=lambda_.Runtime.PYTHON_3_14,
+        handler="index.handler",
+        # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
+        code=lambda_.Code.from_inline((_HANDLERS / f"{module}.py").read_text(encoding="utf-8")),
+        role=role,
+        log_group=log_group,
+        timeout=timeout,
+    )
