@@ -97,7 +97,10 @@ class TrainingNetwork(Construct):
         attachment = ec2.CfnVPCGatewayAttachment(
             self, "GatewayAttachment", vpc_id=vpc.ref, internet_gateway_id=gateway.ref
         )
-        zones = [ZoneSubnets(self, vpc=vpc, plan=plan, attachment=attachment) for plan in subnets]
+        zones = [
+            ZoneSubnets(self, plan.zone.name, vpc=vpc, plan=plan, attachment=attachment)
+            for plan in subnets
+        ]
         self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(
             self,
             "Imported",

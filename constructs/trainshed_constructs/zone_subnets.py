@@ -10,7 +10,7 @@ from trainshed.plan.network import SubnetPlan
 class ZoneSubnets(Construct):
     """The subnets of one zone: a public one with a NAT gateway, a private one that uses it.
 
-    Part of a `TrainingNetwork`; its construct id is the zone.
+    Part of a `TrainingNetwork`.
 
     Attributes:
         public: the public subnet.
@@ -22,6 +22,7 @@ class ZoneSubnets(Construct):
     def __init__(
         self,
         scope: Construct,
+        construct_id: str,
         *,
         vpc: ec2.CfnVPC,
         plan: SubnetPlan,
@@ -31,11 +32,12 @@ class ZoneSubnets(Construct):
 
         Args:
             scope: parent.
+            construct_id: id within the parent.
             vpc: where they are.
             plan: zone and address ranges.
             attachment: of the internet gateway; what leads outside waits for it.
         """
-        super().__init__(scope, plan.zone.name)
+        super().__init__(scope, construct_id)
         self._vpc, self._zone = vpc, plan.zone
         self.public, self.public_routes = self._subnet("Public", str(plan.public_cidr))
         self.private, self.private_routes = self._subnet("Private", str(plan.private_cidr))
