@@ -20,6 +20,8 @@ from trainshed_constructs.node_role import NodeRole
 _Environment = batch.CfnComputeEnvironment
 
 _IMAGE_TYPES = ("ECS_AL2023", "ECS_AL2023_NVIDIA")
+# AWS Batch API reference, UpdatePolicy.
+_UPDATE_MINUTES_MAX = 7200
 
 
 class BatchMultiNode(Construct):
@@ -132,7 +134,7 @@ class BatchMultiNode(Construct):
         """
         super().__init__(scope, construct_id)
         timeout = timeout or Duration.hours(72)
-        update_timeout = update_timeout or Duration.minutes(7200)
+        update_timeout = update_timeout or Duration.minutes(_UPDATE_MINUTES_MAX)
         problems = (
             *_environment_problems(launch_template_version, instance_type, image_type),
             *_job_problems(attempts, timeout, update_timeout, container, mount),
@@ -247,8 +249,8 @@ def _job_problems(
         yield f"attempts is {attempts}; AWS Batch takes 1 to 10"
     if timeout.to_seconds() < 60:
         yield f"timeout is {timeout.to_seconds()} seconds; AWS Batch takes 60 or more"
-    if not 1 <= update_timeout.to_minutes() <= 7200:
-        yield f"update_timeout is {update_timeout.to_minutes()} minutes; AWS Batch takes 1 to 7200"
+    if not 1 <= (minutes := update_timeout.to_minutes()) <= _UPDATE_MINUTES_MAX:
+        yield f"update_timeout is {minutes} minutes; AWS Batch takes 1 to {_UPDATE_MINUTES_MAX}"
     if reserved := sorted(name for name in container.environment if name.startswith("AWS_BATCH")):
         yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
     if mount is not None and not mount.startswith("/"):
