@@ -89,7 +89,3 @@ class TrainingRepository(Construct):
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let a role that may log in to ECR, as `NodeRole` may, pull from this repository."""
         return grant_pull(self.repository, grantee)
-
-    def uri(self, tag: str) -> str:
-        """Return what a container names to run the image of a tag."""
-        return self.repository.repository_uri_for_tag(tag)

@@ -90,14 +90,6 @@ def test_pulling_is_granted_on_a_repository_of_another_stack() -> None:
     )
 
 
-def test_the_uri_names_a_tag() -> None:
-    stack = cdk.Stack(cdk.App(), "Stack")
-
-    uri = build(stack).uri("v7")
-
-    assert json.dumps(stack.resolve(uri)).endswith(':v7"]]}')
-
-
 @pytest.mark.parametrize("name", ["Train", "t", "train//x", "-train", "a" * 257])
 def test_a_name_that_ecr_refuses_is_refused(name: str) -> None:
     with pytest.raises(ConstructError, match="is not allowed"):
