@@ -28,6 +28,35 @@ def test_an_export_is_imported_and_listed(stack: Any, other: Any) -> None:
     assert cloudformation.list_imports(ExportName=name)["Imports"] == [other.name]
 
 
+def _weak(stack: Any, **asked: str) -> dict[str, Any]:
+    return {"I": stack.thing(Value={"Fn::GetStackOutput": asked})}
+
+
+def test_an_output_is_read_without_an_export(stack: Any, other: Any) -> None:
+    stack.create({"A": stack.thing()}, sections={"Outputs": {"O": {"Value": "hello"}}})
+    outputs = {"Outputs": {"V": {"Value": {"Fn::GetAtt": ["I", "Value"]}}}}
+
+    other.create(_weak(other, StackName=stack.name, OutputName="O"), sections=outputs)
+
+    assert other.outputs == {"V": "hello"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        pytest.param({"StackName": "nobody", "OutputName": "O"}, "does not exist", id="stack"),
+        pytest.param({"OutputName": "X"}, "Output X does not exist in stack", id="output"),
+    ],
+)
+def test_an_output_that_is_not_there_is_refused(
+    stack: Any, other: Any, asked: dict[str, str], reason: str
+) -> None:
+    stack.create({"A": stack.thing()}, sections={"Outputs": {"O": {"Value": "hello"}}})
+
+    with pytest.raises(ClientError, match=reason):
+        other.create(_weak(other, **{"StackName": stack.name, **asked}))
+
+
 def test_a_name_is_exported_once(stack: Any, other: Any) -> None:
     name = f"{stack.name}-export"
     stack.create({"A": stack.thing()}, sections=_exporting(name, "1"))

@@ -31,6 +31,7 @@ def _scope(**names: Any) -> Scope:
         zones=lambda region: [f"{region}a", f"{region}b"],
         resource=resource,
         imported=lambda name: f"import-{name}",
+        stack_output=lambda asked: f"output-{asked['OutputName']}",
     )
 
 

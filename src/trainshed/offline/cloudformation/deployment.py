@@ -13,6 +13,7 @@ from trainshed.offline.cloudformation.functions import condition, evaluate, func
 from trainshed.offline.cloudformation.parameters import Parameter, resolve_parameters
 from trainshed.offline.cloudformation.references import depends_on, in_order, references
 from trainshed.offline.cloudformation.scope import Scope, Unknown
+from trainshed.offline.cloudformation.stack_output import stack_output
 from trainshed.offline.cloudformation.template import Template
 from trainshed.offline.cloudformation.template_checks import (
     check_references,
@@ -154,6 +155,9 @@ def _scope(
         zones=zones,
         resource=resource,
         imported=imported,
+        stack_output=partial(
+            stack_output, account=names["AWS::AccountId"], region=names["AWS::Region"]
+        ),
     )
 
 

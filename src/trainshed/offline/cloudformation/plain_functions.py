@@ -72,11 +72,16 @@ def _imported(argument: Any, scope: Scope) -> Any:
     return scope.imported(argument)
 
 
+def _stack_output(argument: Any, scope: Scope) -> str:
+    return scope.stack_output(argument)
+
+
 PLAIN_FUNCTIONS: Final[Mapping[str, Callable[[Any, Scope], Any]]] = {
     "Fn::Base64": _base64,
     "Fn::Cidr": _cidr,
     "Fn::FindInMap": _find_in_map,
     "Fn::GetAZs": _zones,
+    "Fn::GetStackOutput": _stack_output,
     "Fn::ImportValue": _imported,
     "Fn::Join": _join,
     "Fn::Select": _select,

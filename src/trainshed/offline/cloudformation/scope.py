@@ -36,6 +36,7 @@ class Scope:
         zones: availability zones of a region.
         resource: value of `Ref` (attribute None) or `Fn::GetAtt` of a resource; may be `Unknown`.
         imported: value of an export of this region.
+        stack_output: value of an output, given the arguments of `Fn::GetStackOutput`.
         decided: conditions decided so far.
         deciding: conditions that are being decided, to notice a circle.
     """
@@ -46,6 +47,7 @@ class Scope:
     zones: Callable[[str], list[str]]
     resource: Callable[[str, str | None], Any]
     imported: Callable[[str], Any]
+    stack_output: Callable[[Mapping[str, str]], str]
     decided: dict[str, bool] = field(default_factory=dict)
     deciding: list[str] = field(default_factory=list)
 
