@@ -29,24 +29,19 @@ class TrainClusterStack(cdk.Stack):
     It depends on the stacks of its network, storage and images, so that deploying it brings a
     cluster that works; only the network is tied to it by CloudFormation exports.
 
-    Example:
-        app = cdk.App()
+    Attributes:
+        batch: compute environment, queue and job definition.
+
+    Example::
+
+        from aws_cdk import App
+        from trainshed.spec import ClusterSpec, InstanceSpec
+        from trainshed_stacks import TrainClusterStack
+
         spec = ClusterSpec(
             name="Tiny", region="us-west-2", instance=InstanceSpec(type="trn1.32xlarge")
         )
-        TrainClusterStack(app, "Tiny", cluster=spec)
-
-    Args:
-        scope: the app.
-        construct_id: the stack's name.
-        cluster: what was asked, or its plan. A spec without a region is an error.
-        shared: stacks that several clusters share; default: stacks of this cluster's own.
-
-    Raises:
-        SpecError: the spec contradicts itself or AWS.
-
-    Attributes:
-        batch: compute environment, queue and job definition.
+        stack = TrainClusterStack(App(), "Tiny", cluster=spec)
     """
 
     def __init__(
@@ -57,6 +52,17 @@ class TrainClusterStack(cdk.Stack):
         cluster: ClusterSpec | ClusterPlan,
         shared: SharedStacks | None = None,
     ) -> None:
+        """Declare the stack, and those it needs when it is given none.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            cluster: what was asked, or its plan. A spec without a region is an error.
+            shared: stacks that several clusters share; by default stacks of this cluster's own.
+
+        Raises:
+            SpecError: the spec contradicts itself or AWS.
+        """
         plan = make_plan(cluster) if isinstance(cluster, ClusterSpec) else cluster
         shared = shared or SharedStacks(scope, Fleet(clusters=(plan,)))
         super().__init__(

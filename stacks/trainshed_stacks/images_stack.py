@@ -22,6 +22,14 @@ class ImagesStack(cdk.Stack):
         repository: RepositoryPlan,
         env: cdk.Environment,
     ) -> None:
+        """Declare the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            repository: the repository's name.
+            env: account and region.
+        """
         super().__init__(
             scope,
             construct_id,

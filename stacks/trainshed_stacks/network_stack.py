@@ -28,6 +28,15 @@ class NetworkStack(cdk.Stack):
         file_systems: Sequence[str],
         env: cdk.Environment,
     ) -> None:
+        """Declare the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            network: a new VPC, or an existing one.
+            file_systems: names of the Lustre file systems in it.
+            env: account and region.
+        """
         super().__init__(scope, construct_id, env=env, description="Network of training clusters")
         self.network = self._network(network)
         self.storage_clients: dict[str, ec2.ISecurityGroup] = {

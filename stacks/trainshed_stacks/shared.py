@@ -11,14 +11,15 @@ from trainshed_stacks.tags import tag
 
 
 class SharedStacks:
-    """Network, storage and image stacks of a fleet, found by the cluster that uses them.
-
-    Args:
-        scope: the app.
-        fleet: every cluster that shares.
-    """
+    """Network, storage and image stacks of a fleet, found by the cluster that uses them."""
 
     def __init__(self, scope: Construct, fleet: Fleet) -> None:
+        """Add the stacks.
+
+        Args:
+            scope: the app.
+            fleet: every cluster that shares.
+        """
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
         self._images: dict[str, ImagesStack] = {}

@@ -24,6 +24,15 @@ class StorageStack(cdk.Stack):
         network: NetworkStack,
         env: cdk.Environment,
     ) -> None:
+        """Declare the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            lustre: the file system.
+            network: stack of the network that it is in.
+            env: account and region.
+        """
         super().__init__(
             scope,
             construct_id,

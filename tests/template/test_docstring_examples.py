@@ -1,4 +1,4 @@
-"""The examples in the constructs' docstrings are apps that synthesise."""
+"""The examples in the docstrings of constructs and stacks are apps that synthesise."""
 
 import inspect
 import textwrap
@@ -10,15 +10,16 @@ from aws_cdk.assertions import Template
 from constructs import Construct
 
 import trainshed_constructs
+from trainshed_stacks import TrainClusterStack
 
-CONSTRUCTS = [
+EXPLAINED = [
     found
     for found in (getattr(trainshed_constructs, name) for name in trainshed_constructs.__all__)
     if isinstance(found, type) and issubclass(found, Construct)
-]
+] + [TrainClusterStack]
 
 
-@pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda found: found.__name__)
+@pytest.mark.parametrize("construct", EXPLAINED, ids=lambda found: found.__name__)
 def test_the_example_of_a_construct_synthesises(construct: type[Construct]) -> None:
     _, marker, example = inspect.getdoc(construct).partition("Example::\n")  # type: ignore[union-attr]  # documented
     names: dict[str, Any] = {}
