@@ -1,12 +1,13 @@
 """The spec joined with the catalogue: every default resolved, every decision with its reason."""
 
+from trainshed.plan.ami import AmiPlan
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
-from trainshed.plan.image import AmiPlan, RepositoryPlan
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
+from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.storage import LustrePlan
 from trainshed.plan.zone import Zone
 

@@ -7,11 +7,12 @@ from trainshed.catalogue import InstanceType
 from trainshed.errors import UnknownName, did_you_mean
 from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
+from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
-from trainshed.plan.image import AmiPlan, RepositoryPlan, plan_ami
-from trainshed.plan.network import NetworkPlan, check_addresses, pascal_case, plan_network
+from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
+from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.storage import LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.spec import ClusterSpec, SpecError
@@ -114,7 +115,6 @@ def make_plan(
     update_timeout = _update_timeout(notes)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
-    repository = spec.image.repository or spec.short_name
     return ClusterPlan(
         spec=spec,
         account=spec.account or account,
@@ -127,7 +127,7 @@ def make_plan(
         ami=ami,
         network=network,
         lustre=lustre,
-        repository=RepositoryPlan(name=repository, stack_name=f"{pascal_case(repository)}Images"),
+        repository=plan_repository(spec),
         container=container,
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),

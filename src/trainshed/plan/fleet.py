@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainshed.plan.cluster import ClusterPlan, make_plan
-from trainshed.plan.image import RepositoryPlan
 from trainshed.plan.network import NetworkPlan
+from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.sharing import conflicts, duplicate_names
 from trainshed.plan.storage import LustrePlan
 from trainshed.spec import ClusterSpec, Problem, SpecError, read_spec

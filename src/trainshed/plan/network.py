@@ -1,10 +1,10 @@
 """The VPC: its subnets, and whether the nodes' addresses fit."""
 
-import re
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from trainshed.plan.notes import Notes
+from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
 from trainshed.spec import Endpoint, NetworkSpec
 
@@ -19,7 +19,7 @@ _ZONE_BITS = 3
 # AWS keeps the first four addresses of a subnet and the last one.
 _AWS_RESERVED = 5
 # An interface endpoint takes one address for each service name behind it.
-ENDPOINT_SERVICES = {
+_ENDPOINT_SERVICES = {
     Endpoint.BATCH: ("batch",),
     Endpoint.ECR: ("ecr.api", "ecr.dkr"),
     Endpoint.ECS: ("ecs", "ecs-agent", "ecs-telemetry"),
@@ -75,16 +75,11 @@ class NetworkPlan:
     default_security_group_id: str | None = None
 
 
-def pascal_case(name: str) -> str:
-    """Return a shared name as stack names carry it: `my-data` gives `MyData`."""
-    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
-
-
 def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     """Lay out the VPC for one cluster; clusters that share it add their zones later."""
     asked: NetworkSpec = notes.spec.network
     name = asked.name or notes.spec.short_name
-    stack_name = f"{pascal_case(name)}Network"
+    stack = stack_name(name, "Network")
     if asked.vpc:
         if not asked.default_security_group:
             notes.warn(
@@ -95,7 +90,7 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
             )
         return NetworkPlan(
             name=name,
-            stack_name=stack_name,
+            stack_name=stack,
             vpc_id=asked.vpc,
             subnet_id=asked.subnet,
             zone=zone,
@@ -109,10 +104,10 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
             f"/{_PREFIXES[0]} to /{_PREFIXES[-1]})",
         )
         zone = None
-    services = (service for endpoint in asked.endpoints for service in ENDPOINT_SERVICES[endpoint])
+    services = (service for endpoint in asked.endpoints for service in _ENDPOINT_SERVICES[endpoint])
     return NetworkPlan(
         name=name,
-        stack_name=stack_name,
+        stack_name=stack,
         cidr=cidr,
         subnets=(_subnet(cidr, zone),) if zone else (),
         endpoint_services=tuple(dict.fromkeys(services)),

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from trainshed.catalogue import InstanceType
-from trainshed.plan.network import pascal_case
 from trainshed.plan.notes import Notes
+from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
 from trainshed.spec import DeploymentType, LustreSpec, S3Link
 
@@ -81,7 +81,7 @@ def plan_lustre(
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
-        stack_name=f"{pascal_case(name)}Storage",
+        stack_name=stack_name(name, "Storage"),
         network=network,
         zone=zone,
         deployment=asked.deployment,

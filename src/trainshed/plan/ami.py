@@ -1,4 +1,4 @@
-"""Machine image and container image."""
+"""The machine image of the nodes."""
 
 import re
 from dataclasses import dataclass
@@ -25,19 +25,6 @@ class AmiPlan:
     image_id: str | None
     parameter: str | None
     batch_image_type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepositoryPlan:
-    """The ECR repository of the container image.
-
-    Attributes:
-        name: repository name.
-        stack_name: stack that owns it.
-    """
-
-    name: str
-    stack_name: str
 
 
 def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
