@@ -71,5 +71,6 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
 def _batch_image_type(instance: InstanceType) -> str:
     # There is no Neuron or Gaudi type, and ECS_AL2023_NVIDIA does not take V100 (AWS Batch user
     # guide, compute resource AMIs): those use the plain one with an AMI of their own.
-    nvidia = instance.accelerator.family is AcceleratorFamily.NVIDIA
-    return "ECS_AL2023_NVIDIA" if nvidia and not instance.family.startswith("p3") else "ECS_AL2023"
+    accelerator = instance.accelerator
+    nvidia = accelerator.family is AcceleratorFamily.NVIDIA and accelerator.name != "V100"
+    return "ECS_AL2023_NVIDIA" if nvidia else "ECS_AL2023"

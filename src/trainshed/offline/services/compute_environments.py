@@ -7,28 +7,25 @@ updatePolicy.jobExecutionTimeoutMinutes is 1 to 7200. [I] The words of the DISAB
 Nothing is launched for an environment, whatever its minvCpus: no instance, no container.
 """
 
-import re
 from typing import Any
 
 from moto.moto_api._internal import mock_random
 
 from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, action
+from trainshed.offline.services.batch_refusals import check_name, refuse
 from trainshed.offline.services.compute_resources import (
     EC2_TYPES,
     Resources,
     check_compute_resources,
-    refuse,
+    default_image_type,
 )
 from trainshed.offline.services.service_roles import role_exists
 
 # A compute environment, as DescribeComputeEnvironments returns it.
 Environment = dict[str, Any]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
-# P3 and G3 are not for the AL2023 NVIDIA image.
-_GPU_FAMILIES = re.compile(r"(p3dn|p[4-9]|g[4-9])")
 
 
 def find(call: Call, name_or_arn: str) -> Environment:
@@ -50,8 +47,7 @@ def find(call: Call, name_or_arn: str) -> Environment:
 def create_compute_environment(call: Call) -> dict[str, Any]:
     """Create a compute environment; it is VALID at once."""
     name = call.params["computeEnvironmentName"]
-    if not _NAME.fullmatch(name):
-        raise refuse(f"computeEnvironmentName {name} should match valid pattern {_NAME.pattern}")
+    check_name("computeEnvironmentName", name)
     if any(e["computeEnvironmentName"] == name for e in tables.compute_environments(call).values()):
         raise refuse("Object already exists")
     kind, state = call.params["type"], call.params.get("state", "ENABLED")
@@ -186,7 +182,6 @@ def _with_defaults(resources: Resources) -> dict[str, Any]:
     filled.setdefault("desiredvCpus", filled["minvCpus"])
     if resources["type"] in EC2_TYPES:
         filled.setdefault("allocationStrategy", "BEST_FIT")
-        gpu = any(_GPU_FAMILIES.match(name) for name in resources["instanceTypes"])
-        image_type = "ECS_AL2023_NVIDIA" if gpu else "ECS_AL2023"
+        image_type = default_image_type(resources["instanceTypes"])
         filled.setdefault("ec2Configuration", [{"imageType": image_type}])
     return filled

@@ -11,19 +11,17 @@ call itself is refused, with EC2's words, so that a deployment fails where the m
 """
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from email import message_from_bytes
 from typing import Any
 
 from trainshed.offline.services import placement_groups
 from trainshed.offline.services.actions import Call, Refusal
-from trainshed.offline.services.instance_types import is_family, require
+from trainshed.offline.services.batch_refusals import refuse
+from trainshed.offline.services.instance_types import family_records, require
 from trainshed.offline.services.launch_templates import TemplateData, template_data
-from trainshed.offline.services.launches import (
-    Launch,
-    check_launch,
-)
+from trainshed.offline.services.launches import Launch, check_launch
 from trainshed.offline.services.service_roles import instance_profile_exists, role_exists
 from trainshed.offline.services.settings import current
 from trainshed.offline.services.subnets import check_groups, subnet_of
@@ -54,11 +52,6 @@ _MAXIMUM_SUBNETS = 16
 _MAXIMUM_GROUPS = 5
 
 
-def refuse(message: str) -> Refusal:
-    """Return a refusal as Batch words all of them."""
-    return Refusal("ClientException", f"Error executing request, Exception : {message}")
-
-
 def check_compute_resources(call: Call, resources: Resources) -> None:
     """Refuse compute resources that Batch or EC2 would refuse.
 
@@ -85,12 +78,21 @@ def check_compute_resources(call: Call, resources: Resources) -> None:
         raise refuse(refusal.message) from refusal
 
 
-def launch_template_of(call: Call, resources: Resources) -> TemplateData:
-    """Return the data of the launch template version that the resources name, or nothing.
+def default_image_type(names: Iterable[str]) -> str:
+    """Return the image type that Batch chooses for types or families when none is given."""
+    families = {name.partition(".")[0] for name in names}.difference(_NO_AL2023_NVIDIA)
+    gpus = (
+        gpu
+        for family in families
+        for record in family_records(family)
+        for gpu in record.get("GpuInfo", {}).get("Gpus", [])
+    )
+    nvidia = any(gpu["Manufacturer"] == "NVIDIA" for gpu in gpus)
+    return "ECS_AL2023_NVIDIA" if nvidia else "ECS_AL2023"
 
-    Raises:
-        Refusal: no such template or version.
-    """
+
+def _launch_template(call: Call, resources: Resources) -> TemplateData:
+    """Return the data of the launch template version that the resources name, or nothing."""
     template = resources.get("launchTemplate")
     if not template:
         return {}
@@ -152,7 +154,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
         raise refuse("instanceRole is required.")
     if not instance_profile_exists(call, profile):
         raise refuse(f"Invalid IamInstanceProfile: {profile}")
-    template = launch_template_of(call, resources)
+    template = _launch_template(call, resources)
     _check_network(call, resources, template)
     _check_user_data(template)
     types = _instance_types(resources)
@@ -186,7 +188,7 @@ def _instance_types(resources: Resources) -> list[str]:
     for name in names:
         if "." in name:
             require(name)
-        elif name not in _ANY_TYPE and not is_family(name):
+        elif name not in _ANY_TYPE and not family_records(name):
             raise refuse(f"Instance type can only be one of those of the region, not {name}.")
     return [name for name in names if "." in name]
 

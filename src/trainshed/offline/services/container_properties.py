@@ -9,7 +9,7 @@ drivers and device permissions as the API lists them; names that start with AWS_
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainshed.offline.services.compute_resources import refuse
+from trainshed.offline.services.batch_refusals import refuse
 
 # containerProperties, as the API takes it.
 Container = Mapping[str, Any]

@@ -40,9 +40,10 @@ def record_of(name: str) -> Record | None:
     return record
 
 
-def is_family(name: str) -> bool:
-    """Whether an instance type of this family exists, for instance of `trn1`."""
-    return any(known.partition(".")[0] == name for known in {*INSTANCE_TYPES, *_brought_back()})
+def family_records(family: str) -> list[Record]:
+    """Return the records of a family's types, for instance of `trn1`; empty for an unknown one."""
+    records = {**INSTANCE_TYPES, **_brought_back()}
+    return [record for name, record in records.items() if name.partition(".")[0] == family]
 
 
 def require(name: str) -> Record:

@@ -12,14 +12,13 @@ from typing import Any
 
 from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, action
-from trainshed.offline.services.compute_resources import refuse
+from trainshed.offline.services.batch_refusals import check_name, refuse
 from trainshed.offline.services.container_properties import check_container
 from trainshed.offline.services.node_properties import check_nodes
 
 # A job definition, as DescribeJobDefinitions returns it.
 Definition = dict[str, Any]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _TEXT_GLOB = re.compile(r"[A-Za-z0-9.:\s]{0,511}\*?")
 _NUMBER_GLOB = re.compile(r"[0-9]{0,511}\*?")
 _GLOBS = {"onReason": _TEXT_GLOB, "onStatusReason": _TEXT_GLOB, "onExitCode": _NUMBER_GLOB}
@@ -49,8 +48,7 @@ def find(call: Call, identifier: str) -> Definition:
 def register_job_definition(call: Call) -> dict[str, Any]:
     """Register a new revision of a job definition."""
     name, kind = call.params["jobDefinitionName"], call.params["type"]
-    if not _NAME.fullmatch(name):
-        raise refuse(f"jobDefinitionName {name} should match valid pattern {_NAME.pattern}")
+    check_name("jobDefinitionName", name)
     check_definition(call.params)
     existing = [d for d in tables.job_definitions(call).values() if d["jobDefinitionName"] == name]
     revision = 1 + max((d["revision"] for d in existing), default=0)

@@ -6,18 +6,17 @@ seconds, for one of three reasons; a first-in-first-out queue never gets a sched
 queue is deleted only when DISABLED. [I] The exact words.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from trainshed.offline.services import compute_environments, tables
 from trainshed.offline.services.actions import Call, action
-from trainshed.offline.services.compute_resources import EC2_TYPES, refuse
+from trainshed.offline.services.batch_refusals import check_name, refuse
+from trainshed.offline.services.compute_resources import EC2_TYPES
 
 # A job queue, as DescribeJobQueues returns it.
 Queue = dict[str, Any]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _REASONS = (
     "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
     "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE",
@@ -41,8 +40,7 @@ def find(call: Call, name_or_arn: str) -> Queue:
 def create_job_queue(call: Call) -> dict[str, Any]:
     """Create a job queue; it is VALID at once."""
     name = call.params["jobQueueName"]
-    if not _NAME.fullmatch(name):
-        raise refuse(f"jobQueueName {name} should match valid pattern {_NAME.pattern}")
+    check_name("jobQueueName", name)
     if any(queue["jobQueueName"] == name for queue in tables.job_queues(call).values()):
         raise refuse("Object already exists")
     arn = f"arn:aws:batch:{call.region}:{call.account}:job-queue/{name}"

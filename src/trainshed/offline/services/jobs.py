@@ -9,7 +9,6 @@ compute environments. AWS was seen to take such a job and leave it RUNNABLE for 
 a queue takes jobs only when ENABLED. [I] The other words.
 """
 
-import re
 import time
 from typing import Any
 
@@ -17,13 +16,12 @@ from moto.moto_api._internal import mock_random
 
 from trainshed.offline.services import compute_environments, job_definitions, job_queues, tables
 from trainshed.offline.services.actions import Call, action
-from trainshed.offline.services.compute_resources import refuse
+from trainshed.offline.services.batch_refusals import check_name, refuse
 from trainshed.offline.services.node_properties import check_override
 
 # A job, as DescribeJobs returns it.
 Job = dict[str, Any]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _WAITING = "nothing runs jobs in the embedded AWS; on AWS this job would be scheduled now"
 _SUMMARY = (
     *("jobArn", "jobId", "jobName", "createdAt", "startedAt", "stoppedAt"),
@@ -35,8 +33,7 @@ _SUMMARY = (
 def submit_job(call: Call) -> dict[str, Any]:
     """Take a job into a queue."""
     name = call.params["jobName"]
-    if not _NAME.fullmatch(name):
-        raise refuse(f"jobName {name} should match valid pattern {_NAME.pattern}")
+    check_name("jobName", name)
     queue = job_queues.find(call, call.params["jobQueue"])
     if queue["state"] != "ENABLED":
         raise refuse(f"Job queue {queue['jobQueueName']} is disabled and takes no jobs.")

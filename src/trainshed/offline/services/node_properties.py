@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from trainshed.offline.services.compute_resources import refuse
+from trainshed.offline.services.batch_refusals import refuse
 from trainshed.offline.services.container_properties import check_container
 
 # nodeProperties, as the API takes it.
