@@ -135,7 +135,7 @@ class LustreFileSystem(Construct):
             allow_replacement=plan.allow_replacement,
             how_to_allow="storage.lustre.allow_replacement: true",
         )
-        self.file_system.node.add_dependency(guard)
+        self.file_system.node.add_dependency(guard, *access.own_rules)
         if plan.s3:
             self._link(plan.s3)
         self._publish(plan)

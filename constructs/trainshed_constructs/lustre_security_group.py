@@ -34,8 +34,14 @@ class LustreSecurityGroup(Construct):
     The group and its rules for itself stay when the stack is deleted, like the file system, which
     needs them. The rules for clients go: else the clients' group could not be deleted.
 
+    FSx looks at the group when it creates a file system, and refuses one that does not let its own
+    members in ("do not permit Lustre LNET network traffic on port 988", "Insufficient security
+    group permissions to create an EFA-enabled file system"). So the file system must wait for
+    `own_rules`: `file_system.node.add_dependency(*access.own_rules)`.
+
     Attributes:
         security_group: the L2 resource.
+        own_rules: the rules between the file system's own interfaces.
 
     Example::
 
@@ -79,7 +85,8 @@ class LustreSecurityGroup(Construct):
         self.security_group.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         servers, nodes = self.security_group.security_group_id, clients.security_group_id
         ports = _EVERYTHING if efa else _LUSTRE
-        for rule in self._open("Servers", servers, servers, ports):
+        self.own_rules = tuple(self._open("Servers", servers, servers, ports))
+        for rule in self.own_rules:
             rule.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         self._open("ServersClients", servers, nodes, ports)
         self._open("ClientsServers", nodes, servers, ports)

@@ -191,6 +191,21 @@ def test_lustre_is_open_between_servers_and_clients_and_among_servers_both_ways(
     }
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_file_system_waits_for_the_rules_that_fsx_looks_at_when_it_creates_one(
+    templates: Mapping[str, Template], variant: str
+) -> None:
+    own = {
+        name
+        for kind in (INGRESS, EGRESS)
+        for name, rule in templates[variant].find_resources(kind).items()
+        if CLIENTS not in rule["Properties"].values()
+    }
+
+    assert own
+    assert own <= set(only(templates[variant], FILE_SYSTEM)["DependsOn"])
+
+
 def test_an_s3_link_mirrors_the_bucket_and_turns_backups_off(
     templates: Mapping[str, Template],
 ) -> None:
