@@ -1,17 +1,14 @@
-"""One server with the strict CloudFormation for all tests, and resource types made for them."""
+"""The strict CloudFormation as its users see it, and resource types made for its tests."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
-import trainshed.offline.resources  # noqa: F401  (registers the real handlers)
-from trainshed.offline.cloudformation import install
 from trainshed.offline.cloudformation.resource import (
     HandlerError,
     Made,
@@ -71,26 +68,21 @@ class Cloud:
 
 
 @pytest.fixture(scope="session")
-def cloud() -> Iterator[Cloud]:
-    install()
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    url = f"http://localhost:{server.get_host_and_port()[1]}"
+def cloud(endpoint: str) -> Cloud:
     clients: dict[str, Any] = {}
 
     def client(service: str) -> Any:
         if service not in clients:
             clients[service] = boto3.client(
                 service,
-                endpoint_url=url,
+                endpoint_url=endpoint,
                 region_name=REGION,
                 aws_access_key_id="test",
                 aws_secret_access_key="test",
             )
         return clients[service]
 
-    yield Cloud(url=url, client=client)
-    server.stop()
+    return Cloud(url=endpoint, client=client)
 
 
 def template(resources: Mapping[str, Any], **sections: Any) -> str:

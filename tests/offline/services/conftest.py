@@ -1,6 +1,6 @@
-"""One embedded AWS for all tests of the services, and what a cluster's parts stand on."""
+"""Clients of the embedded AWS, and what a cluster's parts stand on."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -8,24 +8,8 @@ from uuid import uuid4
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto.server import ThreadedMotoServer
-
-from trainshed.offline import services
 
 Client = Callable[..., Any]
-
-
-@pytest.fixture(scope="session")
-def endpoint() -> Iterator[str]:
-    services.install()
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    _, port = server.get_host_and_port()
-    url = f"http://localhost:{port}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", url)
-        yield url
-    server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -56,6 +56,11 @@ def package(**files: str) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def calls_of_functions_lead_here(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+
+
 @pytest.fixture
 def functions(client: Callable[..., Any]) -> Any:
     return client("lambda")
