@@ -1,7 +1,6 @@
 """The fixtures, as somebody's tests see them."""
 
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 import aws_cdk as cdk
@@ -54,14 +53,6 @@ def test_boto3_leads_to_the_clean_one_by_default(clean_aws: EmbeddedAws) -> None
 
     assert client.meta.endpoint_url == clean_aws.endpoint
     assert client.get_caller_identity()["Account"] == "123456789012"
-
-
-def test_a_reset_takes_less_than_half_a_second(clean_aws: EmbeddedAws) -> None:
-    before = monotonic()
-    clean_aws.reset()
-    clean_aws.client("sts").get_caller_identity()
-
-    assert monotonic() - before < 0.5
 
 
 def dl1_types(aws: EmbeddedAws) -> list[str]:

@@ -1,7 +1,6 @@
 """YAML to values and lines, and every text that is no cluster."""
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,12 +82,10 @@ def test_a_text_that_is_no_cluster_is_told_in_one_line(
     assert line in message
 
 
-def test_a_text_that_grows_without_bound_is_refused_at_once(told: Told) -> None:
-    began = time.monotonic()
+def test_a_text_that_grows_without_bound_is_refused(told: Told) -> None:
+    (message,) = told(BILLION)
 
-    told(BILLION)
-
-    assert time.monotonic() - began < 5
+    assert "stands for more than 10000 values" in message
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
