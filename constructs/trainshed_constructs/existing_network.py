@@ -1,5 +1,6 @@
 """A VPC that is there already, read like a `TrainingNetwork`."""
 
+from aws_cdk import Annotations
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -62,6 +63,9 @@ class ExistingNetwork(Construct):
             vpc_id=vpc_id,
             availability_zones=[zone],
             private_subnet_ids=[subnet_id],
+        )
+        Annotations.of(self).acknowledge_warning(
+            "@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing here adds routes to the subnet"
         )
         self.private_subnets = self.vpc.private_subnets
         self.default_security_group: ec2.ISecurityGroup | None = None

@@ -49,6 +49,13 @@ class NetworkStack(cdk.Stack):
             )
             for name in file_systems
         }
+        if not (network.cidr or network.default_security_group_id or file_systems):
+            cdk.Validations.of(self).acknowledge(
+                cdk.Acknowledgment(
+                    id="CloudFormation-Validate::F0001",
+                    reason="nothing is added to the existing VPC, so the CDK CLI skips this stack",
+                )
+            )
 
     def _network(self, network: NetworkPlan) -> TrainingNetwork | ExistingNetwork:
         if network.cidr:

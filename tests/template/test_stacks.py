@@ -298,6 +298,16 @@ def test_an_existing_vpc_gets_no_network_resources_but_the_groups(synthesise: Sy
     assert rule["Properties"]["GroupId"] == "sg-0123456789abcdef0"
 
 
+def test_an_existing_vpc_to_which_nothing_is_added_is_no_error(synthesise: Synthesise) -> None:
+    network = {"vpc": "vpc-0123456789abcdef0", "subnet": "subnet-0123456789abcdef0"}
+
+    assembly = synthesise(plan_fleet([spec("OneCluster", network=network)]))
+
+    assert "Resources" not in read(assembly, "OneNetwork")
+    [environment] = resources(read(assembly, "OneCluster"), "AWS::Batch::ComputeEnvironment")
+    assert environment["Properties"]["ComputeResources"]["Subnets"] == [network["subnet"]]
+
+
 def test_no_folder_is_called_constructs_as_a_package() -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "*constructs/__init__.py", "*constructs.py"],
