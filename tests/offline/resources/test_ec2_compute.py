@@ -55,6 +55,20 @@ def test_a_launch_template_keeps_its_version_when_only_tags_change(
     assert TAG["Value"] in [tag["Value"] for tag in tags if tag["Key"] == TAG["Key"]]
 
 
+def test_a_tag_that_leaves_the_template_leaves_the_resource(client: Any, deploy: Any) -> None:
+    template = deploy(
+        "AWS::EC2::LaunchTemplate",
+        LaunchTemplateData={"InstanceType": "trn1.2xlarge"},
+        TagSpecifications=[{"ResourceType": "launch-template", "Tags": [TAG]}],
+    )
+
+    template.update("TagSpecifications")
+
+    of_template = [{"Name": "resource-id", "Values": [template.ref]}]
+    tags = client("ec2").describe_tags(Filters=of_template)["Tags"]
+    assert (TAG["Key"], TAG["Value"]) not in [(tag["Key"], tag["Value"]) for tag in tags]
+
+
 def test_a_launch_template_keeps_its_interfaces_as_written(
     client: Any, deploy: Any, group: Any
 ) -> None:

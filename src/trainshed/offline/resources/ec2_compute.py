@@ -1,6 +1,5 @@
 """Placement groups, launch templates and capacity reservations."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
@@ -8,7 +7,7 @@ from trainshed.offline.resources.arguments import arguments
 from trainshed.offline.resources.ec2_handler import Ec2Handler
 from trainshed.offline.resources.handler import changed, present
 from trainshed.offline.resources.names import generated_name, random_suffix
-from trainshed.offline.resources.tags import all_tags, tag_list, tag_specifications
+from trainshed.offline.resources.tags import tag_specifications
 
 
 @resource("AWS::EC2::PlacementGroup")
@@ -62,7 +61,7 @@ class LaunchTemplate(Ec2Handler):
         reply = ec2.create_launch_template(
             LaunchTemplateName=name or f"{request.logical_id[:115]}_{random_suffix()}",
             **taken,
-            TagSpecifications=_tag_specifications(request, "launch-template"),
+            TagSpecifications=tag_specifications(request, "launch-template"),
         )
         template_id: str = reply["LaunchTemplate"]["LaunchTemplateId"]
         return template_id
@@ -73,11 +72,6 @@ class LaunchTemplate(Ec2Handler):
             version = present(request.properties, "LaunchTemplateData", "VersionDescription")
             taken = arguments(ec2, "CreateLaunchTemplateVersion", version)
             ec2.create_launch_template_version(LaunchTemplateId=physical_id, **taken)
-
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        super()._retag(request, physical_id, _specified_tags(request), stale)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_launch_templates(LaunchTemplateIds=[physical_id])
@@ -107,7 +101,7 @@ class CapacityReservation(Ec2Handler):
             ec2, "CreateCapacityReservation", request.properties, leave=("TagSpecifications",)
         )
         reply = ec2.create_capacity_reservation(
-            **taken, TagSpecifications=_tag_specifications(request, "capacity-reservation")
+            **taken, TagSpecifications=tag_specifications(request, "capacity-reservation")
         )
         reservation_id: str = reply["CapacityReservation"]["CapacityReservationId"]
         return reservation_id
@@ -118,11 +112,6 @@ class CapacityReservation(Ec2Handler):
             wanted = present(request.properties, *self._changeable)
             taken = arguments(ec2, "ModifyCapacityReservation", wanted)
             ec2.modify_capacity_reservation(CapacityReservationId=physical_id, **taken)
-
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        super()._retag(request, physical_id, _specified_tags(request), stale)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_capacity_reservations(
@@ -150,17 +139,3 @@ class CapacityReservation(Ec2Handler):
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("ec2").cancel_capacity_reservation(CapacityReservationId=physical_id)
-
-
-def _specified_tags(request: Request) -> dict[str, str]:
-    """Return the tags of a type that has TagSpecifications in place of Tags."""
-    given = [
-        tag
-        for specification in request.properties.get("TagSpecifications", [])
-        for tag in specification["Tags"]
-    ]
-    return {**all_tags(request), **{tag["Key"]: tag["Value"] for tag in given}}
-
-
-def _tag_specifications(request: Request, resource_type: str) -> list[Any]:
-    return [{"ResourceType": resource_type, "Tags": tag_list(_specified_tags(request))}]

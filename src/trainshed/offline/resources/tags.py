@@ -7,11 +7,19 @@ from trainshed.offline.cloudformation.resource import Properties, Request
 
 
 def own_tags(properties: Properties) -> dict[str, str]:
-    """Return the Tags property, which some types write as a list and others as a map."""
+    """Return the template's own tags.
+
+    Some types write Tags as a list, others as a map, and some have TagSpecifications in its place.
+    """
     tags = properties.get("Tags") or {}
     if isinstance(tags, Mapping):
-        return {key: str(value) for key, value in tags.items()}
-    return {tag["Key"]: str(tag["Value"]) for tag in tags}
+        tags = tag_list(tags)
+    specified = [
+        tag
+        for specification in properties.get("TagSpecifications", [])
+        for tag in specification["Tags"]
+    ]
+    return {tag["Key"]: str(tag["Value"]) for tag in [*tags, *specified]}
 
 
 def all_tags(request: Request) -> dict[str, str]:
