@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from l1_source import l1_source
 from rich.console import Console
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,31 +31,6 @@ EMPTY_APP = """
 import aws_cdk as cdk
 app = cdk.App()
 cdk.CfnWaitConditionHandle(cdk.Stack(app, "Empty"), "Nothing")
-app.synth()
-"""
-
-# The same templates, resource by resource, with nothing between them and CDK.
-L1_APP = """
-import json, sys
-from pathlib import Path
-import aws_cdk as cdk
-app = cdk.App()
-for path in sorted(Path(sys.argv[1]).glob("*.template.json")):
-    template = json.loads(path.read_text())
-    stack = cdk.Stack(app, path.name.split(".")[0])
-    stack.template_options.metadata = None
-    for name, parameter in template.get("Parameters", {}).items():
-        if name != "BootstrapVersion":
-            cdk.CfnParameter(stack, name, type=parameter["Type"], default=parameter["Default"])
-    for name, resource in template["Resources"].items():
-        made = cdk.CfnResource(
-            stack, name, type=resource["Type"], properties=resource.get("Properties")
-        )
-        made.override_logical_id(name)
-    for name, output in template.get("Outputs", {}).items():
-        cdk.CfnOutput(stack, name, value=cdk.Token.as_string(output["Value"])).override_logical_id(
-            name
-        )
 app.synth()
 """
 
@@ -169,13 +145,14 @@ def main() -> None:
         python = sys.executable
         train = environment("train", clusters="clusters/train.yaml")
         measure([python, "app.py"], train)  # warm, and the templates of the L1 app
+        l1_app = script("l1", l1_source(work / "out-train"))
         report = synthesis(
             {
                 "empty CDK app (the floor)": lambda: measure(
                     [python, script("empty", EMPTY_APP)], environment("empty")
                 ),
                 "the same templates as L1 resources": lambda: measure(
-                    [python, script("l1", L1_APP), str(work / "out-train")], environment("l1")
+                    [python, l1_app], environment("l1")
                 ),
                 "TrainCluster without cdk-nag": lambda: measure(
                     [python, script("bare", WITHOUT_NAG_APP), str(fleets[1])], environment("bare")
@@ -241,7 +218,7 @@ def growth(found: Mapping[int, tuple[float, float]]) -> list[str]:
 def demo() -> list[str]:
     """Report the steps of a warm `make demo`."""
     console.print("make demo, warm")
-    measured = measure(["make", "demo"], os.environ | {"TRAINSHED_DEMO_TIMES": "1"})
+    measured = measure(["make", "demo"], os.environ)
     steps = [
         line.removeprefix("took ").split(" s: ", 1)
         for line in measured.output.splitlines()

@@ -33,7 +33,7 @@ def _stacks(client: Callable[[str], Any]) -> Iterator[Row]:
             StackName=stack["StackName"]
         )
         count = sum(len(page["StackResourceSummaries"]) for page in pages)
-        yield _row("stack", stack["StackName"], f"{stack['StackStatus']}, {count} resources")
+        yield _row("stack", stack["StackName"], f"{stack['StackStatus']}, resources: {count}")
 
 
 def _networks(client: Callable[[str], Any]) -> Iterator[Row]:
@@ -47,7 +47,7 @@ def _networks(client: Callable[[str], Any]) -> Iterator[Row]:
     for group in ec2.describe_security_groups()["SecurityGroups"]:
         own = [rule for rule in rules if rule["GroupId"] == group["GroupId"]]
         inward = sum(not rule["IsEgress"] for rule in own)
-        facts = f"{inward} rules in, {len(own) - inward} out: {group['Description']}"
+        facts = f"rules in: {inward}, out: {len(own) - inward}; {group['Description']}"
         yield _row("security group", group["GroupId"], facts)
 
 

@@ -1,0 +1,43 @@
+"""What `trainshed offline inventory` tells."""
+
+from collections.abc import Callable
+
+from trainshed.offline.deployment import Deployment
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.offline.inventory import inventory
+
+TEMPLATE = {
+    "Resources": {
+        "Near": {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}},
+        "Node": {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {
+                "LaunchTemplateData": {
+                    "NetworkInterfaces": [
+                        {"NetworkCardIndex": 0, "DeviceIndex": 0, "InterfaceType": "interface"},
+                        {"NetworkCardIndex": 0, "DeviceIndex": 1, "InterfaceType": "efa-only"},
+                        {"NetworkCardIndex": 1, "DeviceIndex": 0, "InterfaceType": "efa-only"},
+                    ]
+                }
+            },
+        },
+    }
+}
+
+
+def test_an_empty_account_has_nothing_to_tell(clean_aws: EmbeddedAws) -> None:
+    assert inventory(clean_aws.client) == []
+
+
+def test_it_tells_what_a_stack_made(
+    clean_aws: EmbeddedAws, deployed: Callable[..., Deployment]
+) -> None:
+    stack = deployed(TEMPLATE, stack_name="Nodes")
+
+    rows = {row["kind"]: (row["name"], row["facts"]) for row in inventory(clean_aws.client)}
+
+    assert rows == {
+        "stack": ("Nodes", "CREATE_COMPLETE, resources: 2"),
+        "placement group": (stack.resources["Near"], "cluster"),
+        "launch template": (stack.resources["Node"], "version 1: 3 interfaces, 2 with EFA"),
+    }
