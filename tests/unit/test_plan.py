@@ -306,6 +306,25 @@ def test_the_container_gets_the_devices_and_variables_of_its_accelerator(
     assert variable in container.environment.items()
 
 
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("trn1.32xlarge", ("CCOM_SOCKET_IFNAME", "eth0")),
+        ("trn2.48xlarge", ("CCOM_SOCKET_IFNAME", "eth0")),
+        ("dl1.24xlarge", ("HCCL_SOCKET_IFNAME", "eth0")),
+        ("p5.48xlarge", ("NCCL_SOCKET_IFNAME", "^lo,docker,ecs")),
+    ],
+)
+def test_collectives_keep_off_the_interface_that_ecs_adds(
+    planned: Planned, name: str, variable: tuple[str, str]
+) -> None:
+    region = "us-east-2" if name.startswith("trn2") else "us-west-2"
+
+    container = planned(text(name, region)).container
+
+    assert variable in container.environment.items()
+
+
 def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:
     for name in ("trn1.32xlarge", "p4d.24xlarge", "p5.48xlarge"):
         assert "RDMAV_FORK_SAFE" not in planned(text(name)).container.environment

@@ -13,8 +13,25 @@ _MEMORY_SHARE = 0.925
 
 # Sources: Neuron documentation, "multi-node training with EFA"; Habana's hccl_demo README and
 # "EFA Peer Direct on Amazon EC2 DL1". RDMAV_FORK_SAFE is for Gaudi only: on newer kernels AWS's
-# distributed-training guides warn of it, while Habana requires it.
+# distributed-training guides warn of it, while Habana requires it. libfabric 1.18 and aws-ofi-nccl
+# 1.7 need no FI_ variables.
+# Beside the job's own interface, eth0, an awsvpc container has ecs-eth0, whose link-local address
+# no other node reaches. Each collective library meets over the first interface it finds, unless
+# told: as AWS's Batch samples do for Neuron and NVIDIA, and HCCL's source asks for.
 _EFA_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
+    AcceleratorFamily.NEURON: {
+        "CCOM_SOCKET_IFNAME": "eth0",
+        "FI_EFA_USE_DEVICE_RDMA": "1",
+        "FI_PROVIDER": "efa",
+    },
+    AcceleratorFamily.HABANA: {
+        "FI_EFA_USE_DEVICE_RDMA": "1",
+        "HCCL_SOCKET_IFNAME": "eth0",
+        "RDMAV_FORK_SAFE": "1",
+    },
+    AcceleratorFamily.NVIDIA: {"NCCL_SOCKET_IFNAME": "^lo,docker,ecs"},
+}
+_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
     AcceleratorFamily.NEURON: {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"},
     AcceleratorFamily.HABANA: {"RDMAV_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1"},
     # libfabric 1.18 and aws-ofi-nccl 1.7 need no FI_ variables; NCCL's own sockets must keep off
