@@ -71,6 +71,16 @@ def test_reservations_are_found_by_filter_and_tag(
             "Future-dated",
             id="future-trn1",
         ),
+        pytest.param(
+            {
+                "InstanceType": "inf2.48xlarge",
+                "AvailabilityZoneId": "usw2-az1",
+                "StartDate": datetime.now(UTC) + timedelta(days=30),
+                "InstanceMatchCriteria": "targeted",
+            },
+            "Future-dated",
+            id="future-inf2",
+        ),
     ],
 )
 def test_impossible_reservations_are_refused(

@@ -15,9 +15,9 @@ from moto.moto_api._internal import mock_random
 from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.capacity_reservations import check_platform
-from trainshed.offline.services.ec2_tags import Resource
 from trainshed.offline.services.held_capacity import new_reservation
 from trainshed.offline.services.instance_types import offering_zone_ids, require
+from trainshed.offline.services.tables import Row
 from trainshed.offline.services.zones import zone_names, zone_of
 
 _DAY = 24
@@ -48,7 +48,7 @@ def describe_capacity_block_offerings(call: Call) -> dict[str, Any]:
     if not 1 <= count <= 64:
         raise Refusal("InvalidParameterValue", f"InstanceCount {count} must be 1 to 64.")
     start = _start(params.get("StartDateRange"))
-    offerings: list[Resource] = []
+    offerings: list[Row] = []
     latest = params.get("EndDateRange")
     end = start + timedelta(hours=hours)
     if start <= datetime.now(UTC) + _FOREMOST and (latest is None or end <= latest):
@@ -71,7 +71,7 @@ def _start(wanted: datetime | None) -> datetime:
     return start if start > earliest else start + timedelta(days=1)
 
 
-def _offering(instance_type: str, count: int, zone: str, start: datetime, hours: int) -> Resource:
+def _offering(instance_type: str, count: int, zone: str, start: datetime, hours: int) -> Row:
     digest = sha256(f"{instance_type}{count}{zone}{start}{hours}".encode()).hexdigest()
     return {
         "CapacityBlockOfferingId": f"cbo-{digest[:17]}",

@@ -7,22 +7,32 @@ vCPUs or more, 5 to 120 days ahead, targeted. [I] The exact words. There is alwa
 bill.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from trainshed.offline.services import placement_groups, tables
 from trainshed.offline.services.actions import Call, Refusal, action
-from trainshed.offline.services.ec2_tags import Resource, select
-from trainshed.offline.services.held_capacity import ENDED, find, new_reservation, shown, used
+from trainshed.offline.services.ec2_tags import select
+from trainshed.offline.services.held_capacity import (
+    ENDED,
+    find,
+    in_group,
+    new_reservation,
+    shown,
+    used,
+)
 from trainshed.offline.services.instance_types import require
 from trainshed.offline.services.launches import check_offered
+from trainshed.offline.services.tables import Row
 from trainshed.offline.services.zones import zone_of
 
 _PLATFORMS = (
     *("Linux/UNIX", "Red Hat Enterprise Linux", "SUSE Linux", "Ubuntu Pro", "RHEL with HA"),
     *("Windows", "Windows with SQL Server", "Linux with SQL Server Standard"),
 )
-_FUTURE_FAMILIES = "cmritg"
+# C, M, R, I, T and G, with Im, Is and Gr; not Inf, Mac or Trn.
+_FUTURE_FAMILIES = re.compile(r"(?:[cmrtg]|gr|i[ms]?)\d")
 _FIELDS = {
     "instance-type": "InstanceType",
     "owner-id": "OwnerId",
@@ -80,9 +90,9 @@ def create_capacity_reservation(call: Call) -> dict[str, Any]:
                 f"Placement group {group['GroupName']} must have the strategy cluster.",
             )
         placement_groups.check_launch(call, group, instance_type, zone[0])
-        zones = {
-            other["AvailabilityZone"] for other in active_in_group(call, group["GroupArn"])
-        } - {zone[0]}
+        zones = {other["AvailabilityZone"] for other in in_group(call, group["GroupArn"])} - {
+            zone[0]
+        }
         if zones:
             raise Refusal(
                 "InvalidParameterCombination",
@@ -111,24 +121,13 @@ def create_capacity_reservation(call: Call) -> dict[str, Any]:
     return {"CapacityReservation": created}
 
 
-def active_in_group(call: Call, group_arn: str) -> list[Resource]:
-    """Return the reservations that hold capacity in a placement group."""
-    return [
-        reservation
-        for reservation in tables.capacity_reservations(call).values()
-        if reservation.get("PlacementGroupArn") == group_arn
-        and shown(call, reservation)["State"] not in ENDED
-    ]
-
-
 def _future_start(instance_type: str, criteria: str, start: datetime | None) -> datetime | None:
     if start is None:
         return None
     ahead = start - datetime.now(UTC)
     vcpus = require(instance_type)["VCpuInfo"]["DefaultVCpus"]
     if (
-        instance_type[0] not in _FUTURE_FAMILIES
-        or instance_type.startswith("trn")
+        not _FUTURE_FAMILIES.match(instance_type)
         or vcpus < 32
         or criteria != "targeted"
         or not timedelta(days=5) <= ahead <= timedelta(days=120)
@@ -201,7 +200,7 @@ def cancel_capacity_reservation(call: Call) -> dict[str, Any]:
     return {"Return": True}
 
 
-def _changeable(call: Call) -> Resource:
+def _changeable(call: Call) -> Row:
     reservation = find(call, call.params["CapacityReservationId"])
     if reservation["ReservationType"] == "capacity-block":
         raise Refusal("InvalidRequest", "Capacity Blocks cannot be modified or cancelled.")

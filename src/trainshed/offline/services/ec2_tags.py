@@ -12,9 +12,6 @@ from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
 from trainshed.offline.services.actions import Call, Refusal
 from trainshed.offline.services.tables import Row
 
-# An EC2 resource by its API fields.
-Resource = Row
-
 _NEW_RESOURCES = {"placement-group": "pg", "capacity-reservation": "cr"}
 
 
@@ -51,9 +48,9 @@ def tags_of(call: Call, resource_id: str) -> list[dict[str, str]]:
 
 def select(
     call: Call,
-    resources: Iterable[Resource],
-    filters: Mapping[str, Callable[[Resource], str | None]],
-) -> list[Resource]:
+    resources: Iterable[Row],
+    filters: Mapping[str, Callable[[Row], str | None]],
+) -> list[Row]:
     """Return the resources that match the call's Filters.
 
     Args:
@@ -82,7 +79,7 @@ def select(
 
 
 def _values(
-    resource: Resource, name: str, filters: Mapping[str, Callable[[Resource], str | None]]
+    resource: Row, name: str, filters: Mapping[str, Callable[[Row], str | None]]
 ) -> list[str]:
     if name == "tag-key":
         return [tag["Key"] for tag in resource.get("Tags", [])]

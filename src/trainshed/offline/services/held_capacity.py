@@ -80,6 +80,16 @@ def shown(call: Call, reservation: Row) -> Row:
     }
 
 
+def in_group(call: Call, group_arn: str) -> list[Row]:
+    """Return the reservations that hold capacity in a placement group, or will."""
+    return [
+        reservation
+        for reservation in tables.capacity_reservations(call).values()
+        if reservation.get("PlacementGroupArn") == group_arn
+        and shown(call, reservation)["State"] not in ENDED
+    ]
+
+
 def used(call: Call, reservation: Row) -> int:
     """Return the number of instances that run in a reservation."""
     members = tables.capacity_reservation_members(call)

@@ -13,8 +13,10 @@ from moto.moto_api._internal import mock_random
 
 from trainshed.offline.services import tables
 from trainshed.offline.services.actions import Call, Refusal, action
-from trainshed.offline.services.ec2_tags import Resource, put_tags, select, tags_of
+from trainshed.offline.services.ec2_tags import put_tags, select, tags_of
+from trainshed.offline.services.held_capacity import in_group
 from trainshed.offline.services.instance_types import require
+from trainshed.offline.services.tables import Row
 
 _MAXIMUM = 500
 _FILTERS = {
@@ -37,7 +39,7 @@ def _running(call: Call, name: str) -> list[Any]:
     ]
 
 
-def find(call: Call, name_or_id_or_arn: str) -> Resource:
+def find(call: Call, name_or_id_or_arn: str) -> Row:
     """Return a placement group.
 
     Raises:
@@ -119,12 +121,7 @@ def describe_placement_groups(call: Call) -> dict[str, Any]:
 def delete_placement_group(call: Call) -> dict[str, Any]:
     """Delete a placement group by name (or id), when no instance is in it."""
     group = find(call, call.params["GroupName"])
-    reserved = any(
-        reservation.get("PlacementGroupArn") == group["GroupArn"]
-        and reservation["State"] not in ("cancelled", "expired")
-        for reservation in tables.capacity_reservations(call).values()
-    )
-    if reserved or _running(call, group["GroupName"]):
+    if in_group(call, group["GroupArn"]) or _running(call, group["GroupName"]):
         raise Refusal(
             "InvalidPlacementGroup.InUse",
             f"The placement group {group['GroupName']} is in use and may not be deleted.",
@@ -135,7 +132,7 @@ def delete_placement_group(call: Call) -> dict[str, Any]:
     return {}
 
 
-def check_launch(call: Call, group: Resource, instance_type: str, zone: str) -> None:
+def check_launch(call: Call, group: Row, instance_type: str, zone: str) -> None:
     """Refuse a launch that the placement group cannot take.
 
     Args:
@@ -163,7 +160,7 @@ def check_launch(call: Call, group: Resource, instance_type: str, zone: str) -> 
         )
 
 
-def join(call: Call, group: Resource, instance_ids: list[str]) -> None:
+def join(call: Call, group: Row, instance_ids: list[str]) -> None:
     """Remember that these instances were launched into the placement group."""
     name: str = group["GroupName"]
     tables.placement_group_members(call).update(dict.fromkeys(instance_ids, name))
