@@ -13,20 +13,19 @@ so that a deployment fails where the mistake is. Nothing that EC2 would launch i
 
 import base64
 import binascii
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from moto.ec2.utils import parse_user_data
 
 from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.image_ids import is_image_id
 from trainshed.offline.services.instance_types import require
 from trainshed.offline.services.network_interfaces import check_interfaces
 
 # LaunchTemplateData, as the API takes it.
 TemplateData = Mapping[str, Any]
 
-_IMAGE = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 _USER_DATA_BYTES = 16384
 
 
@@ -37,7 +36,7 @@ def check_template(data: TemplateData) -> None:
         Refusal: as EC2 does.
     """
     image = data.get("ImageId")
-    if image is not None and not image.startswith("resolve:ssm:") and not _IMAGE.fullmatch(image):
+    if image is not None and not image.startswith("resolve:ssm:") and not is_image_id(image):
         expected = 'expecting "ami-..."' if not image.startswith("ami-") else "malformed"
         raise Refusal("InvalidAMIID.Malformed", f'Invalid id: "{image}" ({expected})')
     _check_user_data(data.get("UserData"))

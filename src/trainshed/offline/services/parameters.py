@@ -6,19 +6,17 @@ ami-12345abcdeEXAMPLE.
 refused. Whether the AMI exists is not checked: the embedded AWS has parameters of images it lacks.
 """
 
-import re
 from typing import Any
 
 from trainshed.offline.services.actions import Call, Refusal, action
-
-_IMAGE = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
+from trainshed.offline.services.image_ids import is_image_id
 
 
 @action("ssm", "PutParameter")
 def put_parameter(call: Call) -> Any:
     """Put a parameter; one of data type aws:ec2:image must hold an AMI id."""
     value = call.params["Value"]
-    if call.params.get("DataType") == "aws:ec2:image" and not _IMAGE.fullmatch(value):
+    if call.params.get("DataType") == "aws:ec2:image" and not is_image_id(value):
         raise Refusal(
             "ValidationException",
             f"The parameter value '{value}' is not a valid AMI ID for data type aws:ec2:image.",
