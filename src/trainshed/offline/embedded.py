@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainshed.offline.environment import applied, variables
 from trainshed.offline.process import Server, reset
-from trainshed.offline.settings import OfflineSettings, access_key
+from trainshed.offline.settings import SECRET_KEY, OfflineSettings, access_key
 
 if TYPE_CHECKING:
     import pytest
@@ -69,7 +69,7 @@ class EmbeddedAws:
             service,
             endpoint_url=self.endpoint,
             aws_access_key_id=access_key(account or self.settings.accounts[0]),
-            aws_secret_access_key="offline",
+            aws_secret_access_key=SECRET_KEY,
             region_name=region or self.settings.regions[0],
         )
 

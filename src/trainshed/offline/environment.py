@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from trainshed.offline.settings import OfflineSettings, access_key
+from trainshed.offline.settings import SECRET_KEY, OfflineSettings, access_key
 
 # What could lead a tool to other credentials, another region or another endpoint.
 _MISLEADING = (
@@ -49,7 +49,7 @@ def variables(
     return empty | {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": access_key(account),
-        "AWS_SECRET_ACCESS_KEY": "offline",
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_CONFIG_FILE": os.devnull,

@@ -18,8 +18,8 @@ import psutil
 
 from trainshed.errors import TrainshedError
 from trainshed.offline.environment import variables
-from trainshed.offline.process import ServerError, endpoint_url, start
-from trainshed.offline.settings import OfflineSettings
+from trainshed.offline.process import ServerError, start
+from trainshed.offline.settings import OfflineSettings, endpoint_url
 
 _PATIENCE_SECONDS = 5
 

@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 from trainshed.errors import TrainshedError
 from trainshed.offline.environment import applied, variables
 from trainshed.offline.gateway import RESET_PATH
-from trainshed.offline.settings import OfflineSettings
+from trainshed.offline.settings import OfflineSettings, endpoint_url
 
 _PATIENCE_SECONDS = 5
 
@@ -53,11 +53,6 @@ class Server:
             self.process.wait()
         if self.process.stdin:
             self.process.stdin.close()
-
-
-def endpoint_url(port: int) -> str:
-    """Return the URL of an embedded AWS; path-style S3 addressing needs the name `localhost`."""
-    return f"http://localhost:{port}"
 
 
 def start(settings: OfflineSettings, *, log: Path, outlive: bool = False) -> Server:

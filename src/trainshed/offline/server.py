@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from trainshed.errors import TrainshedError
 from trainshed.offline.pristine import Channel, keep_serving
-from trainshed.offline.settings import OfflineSettings, access_key
+from trainshed.offline.settings import SECRET_KEY, OfflineSettings, access_key, endpoint_url
 
 if TYPE_CHECKING:
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication
@@ -120,9 +120,9 @@ def _serve(
 def _lead_here(settings: OfflineSettings, port: int) -> None:
     """Make every AWS client of this process a client of this server."""
     os.environ |= {
-        "AWS_ENDPOINT_URL": f"http://localhost:{port}",
+        "AWS_ENDPOINT_URL": endpoint_url(port),
         "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
-        "AWS_SECRET_ACCESS_KEY": "offline",
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         "AWS_DEFAULT_REGION": settings.regions[0],
         "MOTO_PORT": str(port),
     }

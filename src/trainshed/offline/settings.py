@@ -13,6 +13,8 @@ DEFAULT_REGION = "us-west-2"
 
 # Twelve letters that no real key begins with, then the account: whoever holds the key is in it.
 _KEY_PREFIX = "OFFLINE0"
+# Nothing is signed with it that anybody checks.
+SECRET_KEY = "offline"
 
 
 class SettingsError(TrainshedError):
@@ -70,6 +72,11 @@ def parse_as_of(text: str) -> date:
         raise SettingsError(
             f"as-of {text!r} is not a month; write it as YYYY-MM, for instance 2026-06"
         ) from None
+
+
+def endpoint_url(port: int) -> str:
+    """Return the URL of an embedded AWS; path-style S3 addressing needs the name `localhost`."""
+    return f"http://localhost:{port}"
 
 
 def access_key(account: str) -> str:
