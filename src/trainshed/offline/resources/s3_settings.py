@@ -1,9 +1,10 @@
 """The settings of a bucket: each template property and the pair of API calls behind it."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from botocore import xform_name
 
 from trainshed.offline.cloudformation.resource import HandlerError
 from trainshed.offline.resources.arguments import arguments
@@ -32,10 +33,8 @@ class BucketSetting:
 
     def put(self, s3: Any, bucket: str, value: Any) -> None:
         """Give the setting the value that the template has."""
-        # boto3 spells PutBucketCors put_bucket_cors.
-        method = re.sub(r"(?<!^)(?=[A-Z])", "_", self.operation).lower()
         taken = arguments(s3, self.operation, {self.argument: self.reshape(value)})
-        getattr(s3, method)(Bucket=bucket, **taken)
+        getattr(s3, xform_name(self.operation))(Bucket=bucket, **taken)
 
     def clear(self, s3: Any, bucket: str) -> None:
         """Bring the setting back to where a new bucket has it."""
@@ -128,7 +127,7 @@ def _taken(rule: dict[str, Any], **names: str) -> dict[str, Any]:
 
 def _canned_acl(value: str) -> str:
     """Return `public-read` for `PublicRead`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", value).lower()
+    return str(xform_name(value, "-"))
 
 
 SETTINGS: Mapping[str, BucketSetting] = {
