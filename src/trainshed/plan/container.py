@@ -32,13 +32,6 @@ _EFA_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
     AcceleratorFamily.NVIDIA: {"NCCL_SOCKET_IFNAME": "^lo,docker,ecs"},
 }
 _ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
-    AcceleratorFamily.NEURON: {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"},
-    AcceleratorFamily.HABANA: {"RDMAV_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1"},
-    # libfabric 1.18 and aws-ofi-nccl 1.7 need no FI_ variables; NCCL's own sockets must keep off
-    # the interfaces that Docker and ECS add.
-    AcceleratorFamily.NVIDIA: {"NCCL_SOCKET_IFNAME": "^lo,docker,ecs"},
-}
-_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
     AcceleratorFamily.HABANA: {
         "HABANA_VISIBLE_DEVICES": "all",
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
