@@ -10,7 +10,7 @@ import typer
 
 from trainshed import catalogue
 from trainshed.catalogue.card import TypeCard, type_card
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 
 app = typer.Typer(add_completion=False)
@@ -55,15 +55,10 @@ def show(
     if as_json:
         print_json(asdict(card))
         return
-    print_records(
-        [{"fact": name, "value": text} for name, text in card.facts.items()],
-        columns={"fact": card.instance.name, "value": "what AWS says"},
-        as_json=False,
-    )
+    print_facts(card.facts, heading=card.instance.name, values="what AWS says")
     print_records(
         [{"region": region, "zones": zones} for region, zones in card.zones.items()],
         columns={"region": "region", "zones": "zone IDs"},
-        as_json=False,
         title="Last known zones" if card.instance.withdrawn else "Zones",
     )
     _print_corrections(card)
@@ -105,17 +100,16 @@ def sync(
     before every region has answered.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.catalogue.account import asking, ec2_clients, enabled_regions
+    from trainshed.catalogue.account import asking, ec2_client, enabled_regions
     from trainshed.catalogue.sync import DATA_FOLDER, synchronise
 
     today = datetime.now(UTC).date()
     folder = output or DATA_FOLDER
     _check(folder)
-    clients = ec2_clients()
     with asking():
-        regions = tuple(dict.fromkeys(region or ())) or _enabled(enabled_regions(clients))
+        regions = tuple(dict.fromkeys(region or ())) or _enabled(enabled_regions())
         change = synchronise(
-            ec2_client=clients,
+            ec2_client=ec2_client,
             regions=regions,
             today=today,
             folder=folder,

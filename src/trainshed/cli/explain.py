@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, cluster_file, draw_node, explain
 from trainshed.plan import ClusterPlan, load_fleet
@@ -95,8 +95,8 @@ def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
 def _print(told: Explanation) -> None:
     for finding in told.findings:
         typer.echo(str(finding))
-    facts = [{"fact": name, "value": getattr(told, name)} for name in _FACTS]
-    print_records(facts, columns={"fact": told.name, "value": told.file}, as_json=False)
+    facts = {name: getattr(told, name) for name in _FACTS}
+    print_facts(facts, heading=told.name, values=told.file)
     print_records(
         [asdict(row) for row in told.interfaces],
         columns={
@@ -107,7 +107,6 @@ def _print(told: Explanation) -> None:
             "primary": "primary",
             "reason": "why",
         },
-        as_json=False,
         title=f"Network interfaces of one node (profile {told.profile})",
     )
     typer.echo(
@@ -121,7 +120,6 @@ def _print(told: Explanation) -> None:
     print_records(
         [asdict(decision) for decision in told.decisions],
         columns={"field": "decision", "value": "choice", "reason": "why"},
-        as_json=False,
         title="Decisions",
     )
 

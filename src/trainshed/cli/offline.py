@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.offline.inventory import inventory as exists
 from trainshed.offline.lifecycle import Project
@@ -101,8 +101,7 @@ def status(as_json: JsonOption = False) -> None:
     if as_json:
         print_json(record)
     else:
-        rows = [{"fact": name, "value": value} for name, value in record.items()]
-        print_records(rows, columns={"fact": "", "value": "embedded AWS"}, as_json=False)
+        print_facts(record, heading="", values="embedded AWS")
     if not running:
         raise typer.Exit(1)
 

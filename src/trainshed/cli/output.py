@@ -17,7 +17,7 @@ def print_records(
     records: Sequence[Mapping[str, Any]],
     *,
     columns: Mapping[str, str],
-    as_json: bool,
+    as_json: bool = False,
     title: str | None = None,
 ) -> None:
     """Print records as a table, or as a JSON list.
@@ -25,8 +25,8 @@ def print_records(
     Args:
         records: one mapping a row; JSON gets them whole.
         columns: heading by record key, in the order of the table.
-        as_json: print JSON.
-        title: above the table.
+        as_json: print JSON; by default a table.
+        title: above the table; by default none.
     """
     if as_json:
         print_json(list(records))
@@ -39,6 +39,18 @@ def print_records(
     for record in records:
         table.add_row(*(Text(_cell(record.get(key))) for key in columns))
     Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+
+
+def print_facts(facts: Mapping[str, Any], *, heading: str, values: str) -> None:
+    """Print a table of facts about one thing.
+
+    Args:
+        facts: value by name.
+        heading: over the names: what the facts are about.
+        values: over the values.
+    """
+    records = [{"fact": name, "value": value} for name, value in facts.items()]
+    print_records(records, columns={"fact": heading, "value": values})
 
 
 def print_json(value: object) -> None:
