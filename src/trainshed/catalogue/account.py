@@ -1,6 +1,6 @@
 """The live account that `trainshed catalogue sync` asks; it reads, and never writes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,12 +27,12 @@ class AccountError(TrainshedError):
     exit_code = 1
 
 
-def ec2_clients() -> Callable[[str], Any]:
-    """Return what gives a boto3 EC2 client of a region, with the environment's credentials."""
-    return lambda region: boto3.client("ec2", region_name=region, config=_CONFIG)
+def ec2_client(region: str) -> Any:
+    """Return a boto3 EC2 client of a region, with the environment's credentials."""
+    return boto3.client("ec2", region_name=region, config=_CONFIG)
 
 
-def enabled_regions(ec2_client: Callable[[str], Any]) -> tuple[str, ...]:
+def enabled_regions() -> tuple[str, ...]:
     """Return the regions that are enabled in the account, sorted; needs ec2:DescribeRegions."""
     answer = ec2_client(_HOME).describe_regions()
     return tuple(sorted(region["RegionName"] for region in answer["Regions"]))
