@@ -103,6 +103,26 @@ def test_a_shared_network_of_two_ranges_is_told_with_both_files_and_values(told:
     ]
 
 
+def existing(name: str = "") -> str:
+    return (
+        f"network: {{{name}vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0, "
+        "default_security_group: sg-0123456789abcdef0}"
+    )
+
+
+def test_the_rules_of_a_default_group_belong_to_one_network(told: Told) -> None:
+    assert told(text("Alpha", existing()), text("Beta", existing())) == [
+        "b.yaml:4: network.default_security_group: the rules of sg-0123456789abcdef0 belong to the "
+        "stack AlphaNetwork of Alpha (a.yaml:4) already; give both the same network.name"
+    ]
+
+
+def test_clusters_share_an_existing_network_and_its_default_group(fleet: Plan) -> None:
+    found = fleet(*(text(name, existing("name: lab, ")) for name in ("Alpha", "Beta")))
+
+    assert list(found.networks) == ["LabNetwork"]
+
+
 def test_a_shared_file_system_must_be_the_same(told: Told) -> None:
     storage = "storage: {{lustre: {{name: data, capacity_gib: {}}}}}"
 
