@@ -7,6 +7,7 @@ from constructs import Construct
 
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
 # AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
+# ec2:DescribeTags, below, is for an agent told to copy the instance's tags: it gives up otherwise.
 _AGENT_ACTIONS = (
     "ecs:DeregisterContainerInstance",
     "ecs:Poll",
@@ -19,7 +20,11 @@ _AGENT_ACTIONS = (
 )
 # Service Authorization Reference: these take no resource. The login to ECR is for every repository;
 # pulling from one is granted by whoever owns it.
-_ACTIONS_WITHOUT_RESOURCE = ("ecr:GetAuthorizationToken", "ecs:DiscoverPollEndpoint")
+_ACTIONS_WITHOUT_RESOURCE = (
+    "ec2:DescribeTags",
+    "ecr:GetAuthorizationToken",
+    "ecs:DiscoverPollEndpoint",
+)
 # AWS Systems Manager user guide, "Add Session Manager permissions to an existing IAM role". Not
 # AmazonSSMManagedInstanceCore, which also reads every parameter of the account.
 _SESSION_ACTIONS = (

@@ -343,6 +343,7 @@ def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_res
     assert "ManagedPolicyArns" not in role
     assert everywhere == [
         [
+            "ec2:DescribeTags",
             "ecr:GetAuthorizationToken",
             "ecs:DiscoverPollEndpoint",
             "ssm:UpdateInstanceInformation",
