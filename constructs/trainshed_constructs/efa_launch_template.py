@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from trainshed.interfaces import InterfaceKind, NetworkInterface
-from trainshed.plan.capacity import CapacityKind, CapacityPlan
+from trainshed.plan import CapacityKind, CapacityPlan
 from trainshed_constructs.errors import ConstructError
 
 _Data = ec2.CfnLaunchTemplate
@@ -22,9 +22,9 @@ class EfaLaunchTemplate(Construct):
     """Launch template of an EFA node, for AWS Batch or anything else that takes one.
 
     - The interfaces as given, each with the security groups that EFA needs, deleted with the node.
-      Never a public IP: EC2 refuses to be asked for one beside several interfaces, and even to be
-      asked for none ("associatePublicIPAddress parameter cannot be specified when launching with
-      multiple network interfaces"), so the private subnet decides.
+      Never a public IP: one interface alone refuses it. EC2 gives none beside several, and refuses
+      even to be asked for none then ("associatePublicIPAddress parameter cannot be specified when
+      launching with multiple network interfaces").
     - IMDSv2 only, with the hop that containers need; no tags in the metadata.
     - An encrypted gp3 root volume, and metrics every minute.
     - User data only as MIME multi-part, because AWS Batch adds a part of its own.
@@ -45,7 +45,7 @@ class EfaLaunchTemplate(Construct):
         from aws_cdk import aws_ec2 as ec2
         from trainshed import catalogue
         from trainshed.interfaces import InterfaceProfile, plan_interfaces
-        from trainshed.plan.capacity import CapacityKind, CapacityPlan
+        from trainshed.plan import CapacityKind, CapacityPlan
         from trainshed_constructs import EfaLaunchTemplate, EfaSecurityGroup
 
         stack = Stack(App(), "Compute")
@@ -114,7 +114,11 @@ class EfaLaunchTemplate(Construct):
                 instance_type=instance_type,
                 user_data=Fn.base64(user_data.render()) if user_data else None,
                 network_interfaces=[
-                    _interface(row, [*groups, *primary_groups] if row.primary else groups)
+                    _interface(
+                        row,
+                        [*groups, *primary_groups] if row.primary else groups,
+                        alone=len(interfaces) == 1,
+                    )
                     for row in interfaces
                 ],
                 block_device_mappings=[_root_volume(root_gib)],
@@ -150,12 +154,15 @@ class EfaLaunchTemplate(Construct):
         )
 
 
-def _interface(row: NetworkInterface, groups: list[str]) -> _Data.NetworkInterfaceProperty:
+def _interface(
+    row: NetworkInterface, groups: list[str], *, alone: bool
+) -> _Data.NetworkInterfaceProperty:
     return _Data.NetworkInterfaceProperty(
         network_card_index=row.card,
         device_index=row.device,
         interface_type=row.kind.value,
         groups=groups,
+        associate_public_ip_address=False if alone else None,
         delete_on_termination=True,
     )
 

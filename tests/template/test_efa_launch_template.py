@@ -15,7 +15,7 @@ from trainshed.interfaces import (
     NetworkInterface,
     plan_interfaces,
 )
-from trainshed.plan.capacity import CapacityKind, CapacityPlan
+from trainshed.plan import CapacityKind, CapacityPlan
 from trainshed_constructs import ConstructError, EfaLaunchTemplate
 
 ON_DEMAND = CapacityPlan(kind=CapacityKind.ON_DEMAND)
@@ -129,10 +129,21 @@ def test_every_interface_is_in_the_groups_and_only_the_primary_in_more(
         assert all(entry["Groups"] == [PEERS] for entry in rest)
 
 
-def test_no_interface_says_anything_of_public_addresses_or_subnets(
+def test_an_interface_alone_refuses_the_public_address_that_a_subnet_may_give(
     by_layout: Mapping[str, list[dict[str, Any]]],
 ) -> None:
-    said = {key for entries in by_layout.values() for entry in entries for key in entry}
+    alone = [entries[0] for entries in by_layout.values() if len(entries) == 1]
+
+    assert alone
+    assert all(entry["AssociatePublicIpAddress"] is False for entry in alone)
+
+
+def test_of_several_interfaces_none_says_anything_of_public_addresses_or_subnets(
+    by_layout: Mapping[str, list[dict[str, Any]]],
+) -> None:
+    several = [entries for entries in by_layout.values() if len(entries) > 1]
+
+    said = {key for entries in several for entry in entries for key in entry}
 
     assert said == {
         "NetworkCardIndex",
