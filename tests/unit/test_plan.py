@@ -242,6 +242,15 @@ def test_a_withdrawn_type_is_planned_with_a_warning(planned: Planned, name: str)
     assert finding.remedy.startswith("use ")
 
 
+@pytest.mark.parametrize("kind", ["capacity_block", "reservation"])
+def test_reserved_capacity_in_a_zone_that_was_asked_for_is_not_doubted(
+    planned: Planned, kind: str
+) -> None:
+    plan = planned(text(added=f"zone: usw2-az4\ncapacity: {{{kind}: cr-01234567}}"))
+
+    assert plan.findings == ()
+
+
 def test_a_type_that_is_sold_has_no_findings(planned: Planned) -> None:
     assert planned(text()).findings == ()
 
@@ -250,7 +259,14 @@ def test_a_type_that_is_sold_has_no_findings(planned: Planned) -> None:
     ("added", "rule"),
     [
         ("zone: us-west-2a", "TS-ZON-001"),
-        ("network: {vpc: vpc-01234567, subnet: subnet-01234567}", "TS-NET-001"),
+        ("capacity: {capacity_block: cr-01234567}", "TS-ZON-002"),
+        ("capacity: {reservation: cr-01234567}", "TS-ZON-002"),
+        ("zone: usw2-az4\nnetwork: {vpc: vpc-01234567, subnet: subnet-01234567}", "TS-NET-001"),
+        (
+            "network: {vpc: vpc-01234567, subnet: subnet-01234567, default_security_group: "
+            "sg-01234567}",
+            "TS-ZON-002",
+        ),
         ("job: {timeout_hours: 200}", "TS-JOB-001"),
     ],
 )

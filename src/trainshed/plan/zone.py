@@ -7,6 +7,7 @@ from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.errors import did_you_mean
 from trainshed.plan.notes import Notes
+from trainshed.spec import CapacityBlock, Reservation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +62,27 @@ def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -
         )
         return None
     chosen = asked or offering[0]
+    if not asked:
+        _doubt(notes, chosen, instance)
     reason = "as asked" if asked else f"the first zone of {region} that offers {instance.name}"
     notes.decide("zone", chosen, reason)
     return Zone(name=chosen, is_id=True, index=int(chosen.rpartition("-az")[2]) - 1)
+
+
+def _doubt(notes: Notes, chosen: str, instance: InstanceType) -> None:
+    """Say so when something that exists has its zone already."""
+    spec = notes.spec
+    there = [f"subnet {spec.network.subnet}"] if spec.network.subnet else []
+    match spec.capacity:
+        case CapacityBlock(capacity_block=name) | Reservation(reservation=name):
+            there.append(name)
+    if there:
+        notes.warn(
+            "TS-ZON-002",
+            f"{' and '.join(there)} may be in another zone than {chosen}, the first that offers "
+            f"{instance.name}, and then no node launches",
+            "give the zone's ID (AvailabilityZoneId)",
+        )
 
 
 def _named(notes: Notes, region: str, asked: str) -> Zone | None:
