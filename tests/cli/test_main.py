@@ -1,0 +1,34 @@
+"""The command line before any group of it is loaded."""
+
+import subprocess
+import sys
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.argv = ['trainshed', 'offline', 'up']; sys.modules['psutil'] = None\n"
+        "from trainshed.cli import main; main()"
+    )
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert shown.returncode == 2
+    assert shown.stderr == (
+        "error: trainshed offline needs the package psutil; "
+        "install it: pip install 'trainshed[offline]'\n"
+    )
+
+
+def test_help_loads_no_group() -> None:
+    code = (
+        "import sys; sys.argv = ['trainshed', '--help']\n"
+        "from trainshed.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in sys.modules if name.startswith('trainshed.')])"
+    )
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "offline" in shown.stdout
+    assert shown.stdout.splitlines()[-1] == "['trainshed.errors', 'trainshed.cli']"
