@@ -83,18 +83,23 @@ def test_the_compute_environment_is_valid_and_has_no_security_groups(
 def test_nodes_find_the_file_system_in_parameter_store(
     embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
 ) -> None:
-    [system] = embedded_aws.client("fsx").describe_file_systems()["FileSystems"]
+    names = [f"/trainshed/lustre/train/{fact}" for fact in ("dns-name", "file-system-id")]
 
-    name = embedded_aws.client("ssm").get_parameter(Name="/trainshed/lustre/train/dns-name")
+    published = embedded_aws.client("ssm").get_parameters(Names=names)["Parameters"]
 
-    assert name["Parameter"]["Value"] == system["DNSName"]
+    facts = {each["Name"].rpartition("/")[2]: each["Value"] for each in published}
+    [system] = embedded_aws.client("fsx").describe_file_systems(
+        FileSystemIds=[facts["file-system-id"]]
+    )["FileSystems"]
+    assert facts["dns-name"] == system["DNSName"]
 
 
 def test_tasks_of_a_job_reach_each_other_through_the_default_group(
     embedded_aws: EmbeddedAws, train: Mapping[str, Deployment]
 ) -> None:
     ec2 = embedded_aws.client("ec2")
-    [vpc] = ec2.describe_vpcs()["Vpcs"]
+    of_train = [{"Name": "tag:trainshed:cluster", "Values": ["train"]}]
+    [vpc] = ec2.describe_vpcs(Filters=of_train)["Vpcs"]
     filters = [
         {"Name": "vpc-id", "Values": [vpc["VpcId"]]},
         {"Name": "group-name", "Values": ["default"]},
