@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed.plan.container import ContainerPlan
+from trainshed.plan import ContainerPlan
 from trainshed.spec import NodeRange
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.job_queue import job_queue
@@ -58,7 +58,7 @@ class BatchMultiNode(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan.container import ContainerPlan
+        from trainshed.plan import ContainerPlan
         from trainshed.spec import NodeRange
         from trainshed_constructs import BatchMultiNode
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan import LustrePlan
 from trainshed.spec import DeploymentType, S3Link
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
@@ -53,7 +53,7 @@ class LustreFileSystem(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan.storage import LustrePlan
+        from trainshed.plan import LustrePlan
         from trainshed.spec import DeploymentType
         from trainshed_constructs import LustreFileSystem
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan import LustrePlan
 
 _SCRIPT = Path(__file__).parent / "handlers" / "mount_lustre.sh"
 # Half an hour: a file system that is created at the same time takes ten minutes or so.
@@ -36,7 +36,7 @@ class LustreMount(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan.storage import LustrePlan
+        from trainshed.plan import LustrePlan
         from trainshed.spec import DeploymentType
         from trainshed_constructs import LustreMount
 

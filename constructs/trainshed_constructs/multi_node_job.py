@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed.plan.container import ContainerPlan
+from trainshed.plan import ContainerPlan
 from trainshed.spec import NodeRange
 
 _Job = batch.CfnJobDefinition

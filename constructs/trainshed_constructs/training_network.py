@@ -10,7 +10,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from trainshed.errors import UnknownName
-from trainshed.plan.network import SubnetPlan
+from trainshed.plan import SubnetPlan
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.zone_subnets import ZoneSubnets
@@ -40,8 +40,7 @@ class TrainingNetwork(Construct):
 
         from ipaddress import IPv4Network
         from aws_cdk import App, Stack
-        from trainshed.plan.network import SubnetPlan
-        from trainshed.plan.zone import Zone
+        from trainshed.plan import SubnetPlan, Zone
         from trainshed_constructs import TrainingNetwork
 
         stack = Stack(App(), "Network")

@@ -4,7 +4,7 @@ from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from trainshed.plan.network import SubnetPlan
+from trainshed.plan import SubnetPlan
 
 
 class ZoneSubnets(Construct):

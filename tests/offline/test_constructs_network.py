@@ -13,9 +13,7 @@ from trainshed import catalogue
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
 from trainshed.offline.deployment import Deployment
 from trainshed.offline.embedded import EmbeddedAws
-from trainshed.plan.capacity import CapacityKind, CapacityPlan
-from trainshed.plan.network import SubnetPlan
-from trainshed.plan.zone import Zone
+from trainshed.plan import CapacityKind, CapacityPlan, SubnetPlan, Zone
 from trainshed_constructs import (
     ClusterPlacementGroup,
     DefaultSecurityGroupRules,
@@ -193,9 +191,11 @@ def test_a_default_group_gets_the_rules_of_aws_back_when_the_stack_goes(
     embedded_aws.deploy(Template.from_stack(stack).to_json(), stack_name="DefaultGroup")
     during = rules(client, group_id)
     delete(embedded_aws, "DefaultGroup")
+    afterwards = rules(client, group_id)
+    client.delete_vpc(VpcId=vpc_id)
 
     assert during == between_members_and_https(group_id)
-    assert rules(client, group_id) == {
+    assert afterwards == {
         ("ingress", "-1 -1", group_id),
         ("egress", "-1 -1", "0.0.0.0/0"),
     }

@@ -13,9 +13,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from trainshed import catalogue
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
-from trainshed.plan.capacity import CapacityKind, CapacityPlan
-from trainshed.plan.network import SubnetPlan
-from trainshed.plan.zone import Zone
+from trainshed.plan import CapacityKind, CapacityPlan, SubnetPlan, Zone
 from trainshed_constructs import (
     ClusterPlacementGroup,
     DefaultSecurityGroupRules,

@@ -10,8 +10,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
-from trainshed.plan import make_plan
-from trainshed.plan.container import ContainerPlan
+from trainshed.plan import ContainerPlan, make_plan
 from trainshed.spec import ClusterSpec, InstanceSpec, NodeRange
 from trainshed_constructs import BatchMultiNode, ConstructError
 

@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan import LustrePlan
 from trainshed.spec import DeploymentType, S3Link
 from trainshed_constructs import ConstructError, LustreFileSystem, LustreMount
 

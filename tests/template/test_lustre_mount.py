@@ -8,7 +8,7 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan import LustrePlan
 from trainshed.spec import DeploymentType
 from trainshed_constructs import LustreMount
 

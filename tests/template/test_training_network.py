@@ -12,8 +12,7 @@ from aws_cdk.assertions import Match, Template
 from cdk_nag import AwsSolutionsChecks
 
 from trainshed.errors import UnknownName
-from trainshed.plan.network import SubnetPlan
-from trainshed.plan.zone import Zone
+from trainshed.plan import SubnetPlan, Zone
 from trainshed_constructs import ConstructError, ExistingNetwork, TrainingNetwork
 
 CIDR = "10.20.0.0/16"
