@@ -104,14 +104,12 @@ def _container(
         ],
         log_configuration=_Job.LogConfigurationProperty(
             log_driver="awslogs",
+            # No mode: AWS Batch's guide lists none, and ECS's default is non-blocking since June
+            # 2025, so training goes on while CloudWatch Logs does not answer.
             options={
                 "awslogs-group": log_group.log_group_name,
                 "awslogs-region": Aws.REGION,
                 "awslogs-stream-prefix": "job",
-                # The driver's default stops the container's output, and with it the training,
-                # while CloudWatch Logs does not answer.
-                "mode": "non-blocking",
-                "max-buffer-size": "25m",
             },
         ),
         volumes=[
