@@ -300,7 +300,7 @@ def test_a_container_sees_the_mount_under_the_same_path(plain: Template, full: T
     assert "Volumes" not in container(plain)
 
 
-def test_output_goes_to_a_log_group_that_outlives_the_stack_without_stopping_the_job(
+def test_output_goes_to_a_log_group_that_outlives_the_stack(
     plain: Template,
 ) -> None:
     [log_group] = plain.find_resources("AWS::Logs::LogGroup")
