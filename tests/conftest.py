@@ -1,7 +1,7 @@
 """What holds for every test."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,21 @@ def pytest_configure() -> None:
     clash += (ROOT / "tests").rglob("constructs/__init__.py")
     if found := [path for path in clash if path.exists()]:
         raise pytest.UsageError(f"delete {found[0]}: it hides the PyPI library `constructs`")
+
+
+@pytest.fixture
+def moto() -> Iterator[None]:
+    """Has moto answer boto3 within this process, and leaves in its memory what is there.
+
+    Plain `mock_aws()` empties it, and other tests of the process keep servers on it.
+    """
+    # Here, because loading moto takes a second that most tests do not need.
+    from moto import mock_aws
+
+    mock = mock_aws()
+    mock.start(reset=False)
+    yield
+    mock.stop(remove_data=False)
 
 
 @pytest.fixture(scope="session")

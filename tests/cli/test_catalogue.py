@@ -2,14 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 from moto.ec2.models import instance_types
 
 from trainshed import catalogue
@@ -112,7 +111,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def account(moto: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """An account with the types of accelerator families and one other, of moto's thousand."""
     offered = {
         name: record
@@ -122,8 +121,6 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(instance_types, "INSTANCE_TYPES", offered)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    with mock_aws():
-        yield
 
 
 @pytest.mark.usefixtures("account")

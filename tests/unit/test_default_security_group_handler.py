@@ -2,14 +2,13 @@
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 HANDLER = (
     Path(__file__).parents[2] / "constructs/trainshed_constructs/handlers/default_security_group.py"
@@ -46,10 +45,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> CfnResponse:
 
 
 @pytest.fixture
-def ec2(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def ec2(moto: None, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
-    with mock_aws():
-        yield boto3.client("ec2")
+    return boto3.client("ec2")
 
 
 @pytest.fixture
