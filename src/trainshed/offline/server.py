@@ -81,7 +81,7 @@ def _furnished(settings: OfflineSettings) -> "DomainDispatcherApplication":
     """Load and seed without looking for garbage, of which there is none; a third faster."""
     gc.disable()
     # moto reads its environment on import.
-    from trainshed.offline.account import furnished
+    from trainshed.offline.application import furnished
 
     moto = furnished(settings)
     gc.freeze()
@@ -100,7 +100,7 @@ def _serve(
     from moto.moto_server.werkzeug_app import MotoRequestHandler
     from werkzeug.serving import make_server
 
-    from trainshed.offline.account import application
+    from trainshed.offline.application import application
 
     served = application(moto, settings, as_of, channel.start_over)
     for listening in sockets:
