@@ -35,11 +35,8 @@ class TypeCard:
     def facts(self) -> dict[str, str]:
         """The facts in words, by heading."""
         it = self.instance
-        accelerator = it.accelerator
-        cores = f", {accelerator.cores} NeuronCores each" if accelerator.cores else ""
         return {
-            "accelerators": f"{accelerator.count} x {accelerator.name} ({accelerator.family}), "
-            f"{accelerator.memory_mib / 1024:.4g} GiB{cores}",
+            "accelerators": str(it.accelerator),
             "memory": f"{it.memory_mib / 1024:g} GiB",
             "vCPUs": f"{it.vcpus} ({it.architecture})",
             "local storage": f"{it.local_storage_gb} GB" if it.local_storage_gb else "none",

@@ -40,6 +40,13 @@ class Accelerator:
     memory_mib: int
     cores: int = 0
 
+    def __str__(self) -> str:
+        """Return for instance `16 x Trainium (neuron), 32 GiB, 2 NeuronCores each`."""
+        cores = f", {self.cores} NeuronCores each" if self.cores else ""
+        return (
+            f"{self.count} x {self.name} ({self.family}), {self.memory_mib / 1024:.4g} GiB{cores}"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkCard:

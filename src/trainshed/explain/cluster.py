@@ -72,16 +72,13 @@ class Explanation:
 def explain(plan: ClusterPlan) -> Explanation:
     """Explain a plan."""
     instance, nodes = plan.instance, plan.spec.instance.nodes
-    accelerator = instance.accelerator
-    cores = f", {accelerator.cores} cores each" if accelerator.cores else ""
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
     stacks = [plan.network.stack_name, plan.lustre and plan.lustre.stack_name]
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,
         nodes=f"{nodes.min} to {nodes.max} x {instance.name}",
-        accelerators=f"{accelerator.count} x {accelerator.name} "
-        f"({accelerator.memory_mib / 1024:.4g} GiB{cores})",
+        accelerators=str(instance.accelerator),
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
         place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
         capacity=" ".join(
