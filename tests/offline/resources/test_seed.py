@@ -8,7 +8,7 @@ from trainshed.offline.seed import ACCELERATORS, ORCHESTRATORS, seed, seeded_ima
 
 ACCOUNT, REGION = "210987654321", "us-west-2"
 
-# Parameters that moto brings along (aws.md: ECS's public ones).
+# Parameters that moto brings along: ECS's public ones.
 ECS = "/aws/service/ecs/optimized-ami/amazon-linux-2023"
 
 
