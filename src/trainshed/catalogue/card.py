@@ -49,7 +49,7 @@ class TypeCard:
             "placement": ", ".join(it.placement_strategies),
             "on-demand quota": f"{it.on_demand_quota} (service ec2, vCPUs)",
             "lifecycle": self._lifecycle,
-            "by": self.instance.lifecycle.source or f"the EC2 API, {self.snapshot}",
+            "by": it.lifecycle.source or f"the EC2 API, {self.snapshot}",
         }
 
     @property
