@@ -80,7 +80,7 @@ def _doubt(notes: Notes, chosen: str, instance: InstanceType) -> None:
         notes.warn(
             "TS-ZON-002",
             f"{' and '.join(there)} may be in another zone than {chosen}, the first that offers "
-            f"{instance.name}, and then no node launches",
+            f"{instance.name}, and then nodes may not launch",
             "give the zone's ID (AvailabilityZoneId)",
         )
 
