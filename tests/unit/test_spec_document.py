@@ -89,18 +89,20 @@ def test_a_text_that_grows_without_bound_is_refused(told: Told) -> None:
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    reading = read_spec(tmp_path / "no.yaml", shown_as="no.yaml")
+    path = tmp_path / "no.yaml"
+
+    reading = read_spec(path)
 
     assert [str(problem) for problem in reading.problems] == [
-        "no.yaml: cannot be read: no such file or directory"
+        f"{path}: cannot be read: no such file or directory"
     ]
 
 
 def test_a_directory_is_told(tmp_path: Path) -> None:
-    reading = read_spec(tmp_path, shown_as="clusters")
+    reading = read_spec(tmp_path)
 
     assert [str(problem) for problem in reading.problems] == [
-        "clusters: cannot be read: is a directory"
+        f"{tmp_path}: cannot be read: is a directory"
     ]
 
 
@@ -110,10 +112,10 @@ def test_a_file_without_read_permission_is_told(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     path.chmod(0)
 
-    reading = read_spec(path, shown_as="c.yaml")
+    reading = read_spec(path)
 
     assert [str(problem) for problem in reading.problems] == [
-        "c.yaml: cannot be read: permission denied"
+        f"{path}: cannot be read: permission denied"
     ]
 
 

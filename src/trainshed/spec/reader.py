@@ -26,14 +26,9 @@ class Reading:
     problems: tuple[Problem, ...]
 
 
-def read_spec(path: FilePath, shown_as: str | None = None) -> Reading:
-    """Read one cluster file.
-
-    Args:
-        path: the file.
-        shown_as: how messages name it; default: the path as given.
-    """
-    file = shown_as or str(path)
+def read_spec(path: FilePath) -> Reading:
+    """Read one cluster file; messages name it by the path as given."""
+    file = str(path)
 
     def failed(message: str, line: int | None = None) -> Reading:
         where = Where(file=file, lines={(): line} if line else {})
