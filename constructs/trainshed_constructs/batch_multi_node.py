@@ -50,7 +50,7 @@ class BatchMultiNode(Construct):
         compute_environment_arn: ARN.
         job_queue_arn: ARN; jobs are submitted to it.
         job_definition_arn: ARN with the revision.
-        log_group: the containers' output; kept when the stack is deleted.
+        log_group: the containers' output, for three months; kept when the stack is deleted.
         instance_role: role of the nodes; grant it what they need at boot, and image pulls.
         job_role: role of the containers, which may do nothing until granted.
 
@@ -104,7 +104,6 @@ class BatchMultiNode(Construct):
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
         mount: str | None = None,
-        log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         """Declare the compute environment, the queue and the job definition.
 
@@ -127,7 +126,6 @@ class BatchMultiNode(Construct):
                 7200 minutes, which is the default.
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start.
             mount: folder of the node that the container sees under the same path.
-            log_retention: how long the containers' output is kept; by default three months.
 
         Raises:
             ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
@@ -144,7 +142,7 @@ class BatchMultiNode(Construct):
         self.log_group = logs.LogGroup(
             self,
             "Logs",
-            retention=log_retention,
+            retention=logs.RetentionDays.THREE_MONTHS,
             # What a run said outlives the compute, until its retention ends.
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
