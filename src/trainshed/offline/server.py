@@ -29,9 +29,9 @@ _LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 _TRIES = 20
 
 
-def main(argv: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Serve until SIGTERM, or until standard input ends when told to watch it."""
-    arguments = _parser().parse_args(argv)
+    arguments = _parser().parse_args()
     settings = OfflineSettings(
         accounts=tuple(arguments.account),
         regions=tuple(arguments.region),
