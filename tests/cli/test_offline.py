@@ -1,6 +1,7 @@
 """`trainshed offline`, as it is typed."""
 
 import json
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -97,6 +98,47 @@ def test_env_of_nothing_says_how_to_start(trainshed: Command, nothing_up: Path) 
 
     assert (answer.code, answer.out) == (1, "")
     assert "trainshed offline up" in answer.err
+
+
+def test_inventory_is_of_this_directory_when_the_environment_leads_nowhere(
+    trainshed: Command, endpoint: str
+) -> None:
+    answer = trainshed("offline", "inventory", "--json")
+
+    assert (answer.code, answer.json) == (0, [])
+
+
+def test_inventory_of_nothing_says_how_to_start_and_asks_no_other_aws(
+    trainshed: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+
+    answer = trainshed("offline", "inventory")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "trainshed offline up" in answer.err
+
+
+def test_inventory_of_an_aws_that_is_gone_is_one_line(
+    trainshed: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("localhost", 0)) as free:
+        gone = f"http://localhost:{free.getsockname()[1]}"
+    for name, value in {
+        "AWS_ENDPOINT_URL": gone,
+        "AWS_DEFAULT_REGION": "us-west-2",
+        "AWS_ACCESS_KEY_ID": "OFFLINE0123456789012",
+        "AWS_SECRET_ACCESS_KEY": "offline",
+        "AWS_MAX_ATTEMPTS": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    answer = trainshed("offline", "inventory")
+
+    assert answer.code == 1
+    assert answer.err.startswith("error: AWS cannot be reached")
+    assert gone in answer.err and answer.err.count("\n") == 1
 
 
 def test_down_of_nothing_is_clean(trainshed: Command, nothing_up: Path) -> None:

@@ -41,3 +41,21 @@ def test_it_tells_what_a_stack_made(
         "placement group": (stack.resources["Near"], "cluster"),
         "launch template": (stack.resources["Node"], "version 1: 3 interfaces, 2 with EFA"),
     }
+
+
+def test_jobs_that_are_not_multi_node_are_told_too(clean_aws: EmbeddedAws) -> None:
+    clean_aws.client("batch").register_job_definition(
+        jobDefinitionName="single",
+        type="container",
+        containerProperties={
+            "image": "busybox",
+            "resourceRequirements": [
+                {"type": "VCPU", "value": "1"},
+                {"type": "MEMORY", "value": "512"},
+            ],
+        },
+    )
+
+    assert inventory(clean_aws.client) == [
+        {"kind": "job definition", "name": "single:1", "facts": "container"}
+    ]

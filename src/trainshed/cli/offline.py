@@ -1,16 +1,22 @@
 """`trainshed offline`: bring the embedded AWS up and down, look at it, run commands against it."""
 
+import os
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import boto3
 import typer
 from typer.core import TyperCommand
 
+from trainshed.catalogue.account import asking
 from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
+from trainshed.offline.client import client_of
 from trainshed.offline.inventory import inventory as exists
-from trainshed.offline.lifecycle import Project
+from trainshed.offline.lifecycle import Project, Running
 from trainshed.offline.process import ServerError
 from trainshed.offline.run import run as run_command
 from trainshed.offline.settings import (
@@ -110,12 +116,7 @@ def status(as_json: JsonOption = False) -> None:
 def env(as_json: JsonOption = False) -> None:
     """Print the lines that lead a shell's AWS tools to the embedded AWS, to be evaluated."""
     project = _project()
-    running = project.running()
-    if not running:
-        raise ServerError(
-            "no embedded AWS is running in this directory; start it: trainshed offline up"
-        )
-    changes = project.environment(running)
+    changes = project.environment(_running(project))
     if as_json:
         print_json(changes)
         return
@@ -126,10 +127,10 @@ def env(as_json: JsonOption = False) -> None:
 
 @app.command()
 def inventory(as_json: JsonOption = False) -> None:
-    """Show what exists in the AWS that the environment leads to, asked over boto3."""
-    print_records(
-        exists(), columns={"kind": "what", "name": "name", "facts": "facts"}, as_json=as_json
-    )
+    """Show what exists in the embedded AWS: the environment's, or else this directory's."""
+    with asking():
+        rows = exists(_client())
+    print_records(rows, columns={"kind": "what", "name": "name", "facts": "facts"}, as_json=as_json)
 
 
 @app.command()
@@ -183,6 +184,23 @@ def _settings(
         as_of=parse_as_of(as_of) if as_of else None,
         port=port,
     )
+
+
+def _client() -> Callable[[str], Any]:
+    """Return what gives boto3 clients; never one that the user's own credentials lead to AWS."""
+    if os.environ.get("AWS_ENDPOINT_URL"):
+        return partial(boto3.client)
+    running = _running(_project())
+    return partial(client_of, running.settings, running.endpoint)
+
+
+def _running(project: Project) -> Running:
+    running = project.running()
+    if not running:
+        raise ServerError(
+            "no embedded AWS is running in this directory; start it: trainshed offline up"
+        )
+    return running
 
 
 def _project() -> Project:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainshed.offline.client import client_of
 from trainshed.offline.environment import applied, variables
 from trainshed.offline.process import Server, reset
-from trainshed.offline.settings import SECRET_KEY, OfflineSettings, access_key
+from trainshed.offline.settings import OfflineSettings
 
 if TYPE_CHECKING:
     import pytest
@@ -63,15 +64,7 @@ class EmbeddedAws:
 
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones."""
-        import boto3
-
-        return boto3.client(
-            service,
-            endpoint_url=self.endpoint,
-            aws_access_key_id=access_key(account or self.settings.accounts[0]),
-            aws_secret_access_key=SECRET_KEY,
-            region_name=region or self.settings.regions[0],
-        )
+        return client_of(self.settings, self.endpoint, service, account=account, region=region)
 
     def reset(self, *, as_of: str | None = None) -> None:
         """Empty every account and seed it again.

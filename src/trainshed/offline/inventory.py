@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import boto3
-
 # One row: what it is, which one, and what is worth knowing of it.
 Row = dict[str, str]
 
 
-def inventory(client: Callable[[str], Any] = boto3.client) -> list[Row]:
+def inventory(client: Callable[[str], Any]) -> list[Row]:
     """Ask what a deployment of trainshed makes, service by service.
 
     Args:
-        client: gives a boto3 client of a service; by default of the environment's AWS.
+        client: gives a boto3 client of a service.
 
     Returns:
         Rows with `kind`, `name` and `facts`; empty when nothing exists.
@@ -70,18 +68,20 @@ def _compute(client: Callable[[str], Any]) -> Iterator[Row]:
 def _batch(client: Callable[[str], Any]) -> Iterator[Row]:
     batch = client("batch")
     for environment in batch.describe_compute_environments()["computeEnvironments"]:
-        resources = environment["computeResources"]
-        types = ", ".join(resources["instanceTypes"])
-        facts = f"{environment['status']}: {types}, {resources['minvCpus']} to "
-        facts += f"{resources['maxvCpus']} vCPU"
+        facts = environment["status"]
+        # An unmanaged environment has none.
+        if resources := environment.get("computeResources"):
+            types = ", ".join(resources.get("instanceTypes", [resources["type"]]))
+            facts += f": {types}, {resources.get('minvCpus', 0)} to {resources['maxvCpus']} vCPU"
         yield _row("compute environment", environment["computeEnvironmentName"], facts)
     for queue in batch.describe_job_queues()["jobQueues"]:
         yield _row("job queue", queue["jobQueueName"], f"{queue['status']}, {queue['state']}")
     for definition in batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]:
-        nodes = definition["nodeProperties"]
-        ranges = ", ".join(each["targetNodes"] for each in nodes["nodeRangeProperties"])
         name = f"{definition['jobDefinitionName']}:{definition['revision']}"
-        facts = f"{definition['type']}, {nodes['numNodes']} nodes, range {ranges}"
+        facts = definition["type"]
+        if nodes := definition.get("nodeProperties"):
+            ranges = ", ".join(each["targetNodes"] for each in nodes["nodeRangeProperties"])
+            facts += f", {nodes['numNodes']} nodes, range {ranges}"
         yield _row("job definition", name, facts)
 
 
