@@ -15,7 +15,7 @@ from trainshed.catalogue.model import (
 # A field of DescribeInstanceTypes: JSON enters here and becomes an InstanceType.
 Record = Mapping[str, Any]
 
-FAMILIES = re.compile(r"(dl1|dl2q|trn\d\w*|inf\d|p[3-6][^.]*|g[5-7][^.]*|gr6f?)\.")
+_FAMILIES = re.compile(r"(dl1|dl2q|trn\d\w*|inf\d|p[3-6][^.]*|g[5-7][^.]*|gr6f?)\.")
 _GIGABIT = re.compile(r"(?:Up to )?(?:(\d+)x )?([\d.]+) Gigabit")
 _ACCELERATOR_KEYS = ("GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo")
 
@@ -24,7 +24,7 @@ def belongs(record: Record) -> bool:
     """Whether the catalogue keeps this type: a training family, or an accelerator with EFA."""
     accelerated = not record.keys().isdisjoint(_ACCELERATOR_KEYS)
     has_efa = bool(record["NetworkInfo"].get("EfaSupported"))
-    return bool(FAMILIES.match(record["InstanceType"])) or (accelerated and has_efa)
+    return bool(_FAMILIES.match(record["InstanceType"])) or (accelerated and has_efa)
 
 
 def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> InstanceType:

@@ -122,9 +122,9 @@ def deploy_assembly(
     """
     if not _exists(cloudformation, "CDKToolkit"):
         account, region = (environment[f"CDK_DEFAULT_{part}"] for part in ("ACCOUNT", "REGION"))
-        run_cdk(["bootstrap", f"aws://{account}/{region}"], environment)
+        _run_cdk(["bootstrap", f"aws://{account}/{region}"], environment)
     names = list(stacks) or ["--all"]
-    run_cdk(["deploy", "--app", str(assembly), "--require-approval", "never", *names], environment)
+    _run_cdk(["deploy", "--app", str(assembly), "--require-approval", "never", *names], environment)
     return {name: describe(cloudformation, name) for name in stacks or _stack_names(assembly)}
 
 
@@ -137,7 +137,7 @@ def _stack_names(assembly: Path) -> list[str]:
     ]
 
 
-def run_cdk(arguments: list[str], environment: Mapping[str, str]) -> None:
+def _run_cdk(arguments: list[str], environment: Mapping[str, str]) -> None:
     """Run the CDK CLI: the one of `node_modules` here or above, or else the one on PATH.
 
     Raises:

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 from trainshed.offline.settings import OfflineSettings, account_of
 
-STATUS_PATH = "/_trainshed/status"
+_STATUS_PATH = "/_trainshed/status"
 RESET_PATH = "/_trainshed/reset"
 
 # JSON and WSGI enter here.
@@ -62,7 +62,7 @@ class Gateway:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         path = environ.get("PATH_INFO", "")
-        if path == STATUS_PATH:
+        if path == _STATUS_PATH:
             return self._status(start_response)
         if path in (RESET_PATH, "/moto-api/reset") and environ["REQUEST_METHOD"] == "POST":
             self._reset(environ)

@@ -89,7 +89,7 @@ class Project:
         with self._locked():
             if running := self.running():
                 return _same(running, settings), False
-            if settings.port and (holder := port_holder(settings.port)):
+            if settings.port and (holder := _port_holder(settings.port)):
                 raise ServerError(
                     f"port {settings.port} is in use by {holder}; "
                     "choose another with --port, or leave it out for a free one"
@@ -171,7 +171,7 @@ def _end(running: Running) -> None:
         sleep(0.02)
 
 
-def port_holder(port: int) -> str | None:
+def _port_holder(port: int) -> str | None:
     """Return who listens on a TCP port of this machine, as far as we may know, or None."""
     try:
         listening = [

@@ -21,7 +21,7 @@ ACCELERATORS = ("habana", "neuron", "nvidia")
 ORCHESTRATORS = ("ec2", "ecs", "eks")
 
 # The Kubernetes versions that EKS had images of on _BORN (newest: aws-cdk-lib 2.275.0's enum).
-KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
+_KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
 
 # Accounts of AWS's that own the images, as DescribeImages names them.
 _DEEP_LEARNING = "898082745236"
@@ -103,7 +103,7 @@ def _deep_learning_images() -> Iterator[SeededImage]:
 def _eks_images() -> Iterator[SeededImage]:
     # https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
     variants = {"x86_64": ("standard", "nvidia", "neuron"), "arm64": ("standard", "nvidia")}
-    for version in KUBERNETES_VERSIONS:
+    for version in _KUBERNETES_VERSIONS:
         for architecture, names in variants.items():
             for variant in names:
                 path = f"{version}/amazon-linux-2023/{architecture}/{variant}"

@@ -25,7 +25,7 @@ _PEERS = {
 }
 
 
-def ip_permission(ec2: Any, rule: Mapping[str, Any]) -> dict[str, Any]:
+def _ip_permission(ec2: Any, rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return one rule of a template as the IpPermission that EC2 takes."""
     # EC2 knows all protocols as -1, whether the template writes a number or a text.
     permission: dict[str, Any] = {"IpProtocol": str(rule["IpProtocol"])}
@@ -98,10 +98,10 @@ def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new:
     revoke = getattr(ec2, f"revoke_security_group_{direction}")
     for rule in [rule for rule in old if rule not in new]:
         with forgiving("InvalidPermission.NotFound"):
-            revoke(GroupId=group_id, IpPermissions=[ip_permission(ec2, rule)])
+            revoke(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
     authorize = getattr(ec2, f"authorize_security_group_{direction}")
     for rule in [rule for rule in new if rule not in old]:
-        authorize(GroupId=group_id, IpPermissions=[ip_permission(ec2, rule)])
+        authorize(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
 
 
 @resource("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
@@ -122,7 +122,7 @@ class SecurityGroupRule(Handler):
             if name in request.properties
         }
         authorize = getattr(ec2, f"authorize_security_group_{_direction(request)}")
-        reply = authorize(**group, IpPermissions=[ip_permission(ec2, request.properties)])
+        reply = authorize(**group, IpPermissions=[_ip_permission(ec2, request.properties)])
         rule_id: str = reply["SecurityGroupRules"][0]["SecurityGroupRuleId"]
         return rule_id
 
@@ -132,7 +132,7 @@ class SecurityGroupRule(Handler):
         describe = getattr(ec2, f"update_security_group_rule_descriptions_{_direction(request)}")
         describe(
             GroupId=self._rule(request, physical_id)["GroupId"],
-            IpPermissions=[ip_permission(ec2, request.properties)],
+            IpPermissions=[_ip_permission(ec2, request.properties)],
         )
 
     def _rule(self, request: Request, physical_id: str) -> dict[str, Any]:

@@ -34,12 +34,6 @@ def _brought_back() -> dict[str, Record]:
     }
 
 
-def record_of(name: str) -> Record | None:
-    """Return the DescribeInstanceTypes record of a type, or None when there is no such type."""
-    record: Record | None = _brought_back().get(name) or INSTANCE_TYPES.get(name)
-    return record
-
-
 def family_records(family: str) -> list[Record]:
     """Return the records of a family's types, for instance of `trn1`; empty for an unknown one."""
     records = {**INSTANCE_TYPES, **_brought_back()}
@@ -47,12 +41,12 @@ def family_records(family: str) -> list[Record]:
 
 
 def require(name: str) -> Record:
-    """Return the record of a type.
+    """Return the DescribeInstanceTypes record of a type.
 
     Raises:
         Refusal: there is no such type; for a withdrawn one with a hint of the embedded AWS.
     """
-    record = record_of(name)
+    record: Record | None = _brought_back().get(name) or INSTANCE_TYPES.get(name)
     if record is not None:
         return record
     message = f"Invalid value '{name}' for InstanceType."

@@ -49,7 +49,7 @@ def register_job_definition(call: Call) -> dict[str, Any]:
     """Register a new revision of a job definition."""
     name, kind = call.params["jobDefinitionName"], call.params["type"]
     check_name("jobDefinitionName", name)
-    check_definition(call.params)
+    _check_definition(call.params)
     existing = [d for d in tables.job_definitions(call).values() if d["jobDefinitionName"] == name]
     revision = 1 + max((d["revision"] for d in existing), default=0)
     arn = f"arn:aws:batch:{call.region}:{call.account}:job-definition/{name}:{revision}"
@@ -95,7 +95,7 @@ def deregister_job_definition(call: Call) -> dict[str, Any]:
     return {}
 
 
-def check_definition(definition: Mapping[str, Any]) -> None:
+def _check_definition(definition: Mapping[str, Any]) -> None:
     """Refuse a definition that Batch refuses.
 
     Raises:

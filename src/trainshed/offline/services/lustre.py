@@ -13,7 +13,7 @@ from trainshed.offline.services.actions import Refusal
 # The parameters of CreateFileSystem, or a file system's as they would be after an update.
 FileSystemParams = Mapping[str, Any]
 
-DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
+_DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 _STEP_GIB = {"SCRATCH_1": 3600, "SCRATCH_2": 2400, "PERSISTENT_1": 2400, "PERSISTENT_2": 2400}
 _HDD_STEP_GIB = {12: 6000, 40: 1800}
 _EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
@@ -59,9 +59,9 @@ def check_lustre(params: FileSystemParams) -> None:
     """
     lustre = params.get("LustreConfiguration", {})
     deployment, storage = deployment_type(params), storage_type(params)
-    if deployment not in DEPLOYMENT_TYPES:
+    if deployment not in _DEPLOYMENT_TYPES:
         raise bad_request(
-            f"DeploymentType {deployment} must be one of {', '.join(DEPLOYMENT_TYPES)}."
+            f"DeploymentType {deployment} must be one of {', '.join(_DEPLOYMENT_TYPES)}."
         )
     if storage not in ("SSD", "HDD", "INTELLIGENT_TIERING") or (
         (storage == "HDD" and deployment != "PERSISTENT_1")
@@ -74,7 +74,7 @@ def check_lustre(params: FileSystemParams) -> None:
     _check_throughput(lustre, deployment, storage)
     _check_metadata(lustre, deployment, storage)
     _check_efa(lustre, deployment)
-    check_capacity(params)
+    _check_capacity(params)
     _check_durability(params, deployment)
 
 
@@ -147,7 +147,7 @@ def _check_efa(lustre: Mapping[str, Any], deployment: str) -> None:
         )
 
 
-def check_capacity(params: FileSystemParams) -> None:
+def _check_capacity(params: FileSystemParams) -> None:
     """Refuse a storage capacity that is off the ladder.
 
     Raises:

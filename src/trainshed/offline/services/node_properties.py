@@ -35,7 +35,7 @@ def check_nodes(nodes: NodeProperties) -> None:
         raise refuse(f"Between 1 and {_MAXIMUM_GROUPS} node groups must be provided.")
     covered: set[int] = set()
     for group in groups:
-        first, last = node_range(group["targetNodes"])
+        first, last = _node_range(group["targetNodes"])
         last = count - 1 if last is None else last
         if not first <= last < count:
             raise refuse(
@@ -50,10 +50,10 @@ def check_nodes(nodes: NodeProperties) -> None:
         raise refuse(
             f"The node ranges must account for all nodes 0:{count - 1}; node {missing[0]} has none."
         )
-    instance_type_of(nodes)
+    _check_one_type(nodes)
 
 
-def node_range(target: str) -> tuple[int, int | None]:
+def _node_range(target: str) -> tuple[int, int | None]:
     """Return the first and the last node index of a range; None when the end is open.
 
     Raises:
@@ -67,12 +67,8 @@ def node_range(target: str) -> tuple[int, int | None]:
     return int(found[1] or 0), int(found[2]) if found[2] else None
 
 
-def instance_type_of(nodes: NodeProperties) -> str | None:
-    """Return the instance type of all node groups, or None when they leave it open.
-
-    Raises:
-        Refusal: the groups name more than one.
-    """
+def _check_one_type(nodes: NodeProperties) -> None:
+    """Refuse node groups that name more than one instance type; they may name none."""
     named: set[str] = set()
     for group in nodes["nodeRangeProperties"]:
         types = group.get("instanceTypes", [])
@@ -86,7 +82,6 @@ def instance_type_of(nodes: NodeProperties) -> str | None:
             "All node groups in a multi-node parallel job must use the same instance type, "
             f"not {', '.join(sorted(named))}."
         )
-    return next(iter(named), None)
 
 
 def check_override(nodes: NodeProperties, count: int) -> None:
@@ -99,7 +94,7 @@ def check_override(nodes: NodeProperties, count: int) -> None:
     Raises:
         Refusal: ClientException.
     """
-    ranges = [node_range(group["targetNodes"]) for group in nodes["nodeRangeProperties"]]
+    ranges = [_node_range(group["targetNodes"]) for group in nodes["nodeRangeProperties"]]
     if all(last is not None for _, last in ranges):
         raise refuse(
             "numNodes can be overridden only when a node range of the job definition has an open "
