@@ -54,7 +54,7 @@ class LustreFileSystem(Construct):
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
         from trainshed.plan import LustrePlan
-        from trainshed.spec import DeploymentType
+        from trainshed.spec import Compression, DeploymentType
         from trainshed_constructs import LustreFileSystem
 
         stack = Stack(App(), "Storage")
@@ -68,7 +68,7 @@ class LustreFileSystem(Construct):
             plan=LustrePlan(
                 name="train", stack_name="Storage", network="train", zone=None,
                 deployment=DeploymentType.PERSISTENT_2, capacity_gib=4800, throughput=250,
-                metadata_iops=6000, efa=False, lz4=True, s3=None, mount="/fsx",
+                metadata_iops=6000, efa=False, compression=Compression.LZ4, s3=None, mount="/fsx",
                 allow_replacement=False,
             ),
         )
@@ -185,7 +185,7 @@ def _configuration(plan: LustrePlan, deployment_type: str) -> _Lustre:
     backup_days = 0 if plan.s3 else _BACKUP_DAYS
     return _Lustre(
         deployment_type=deployment_type,
-        data_compression_type="LZ4" if plan.lz4 else "NONE",
+        data_compression_type=plan.compression.upper(),
         per_unit_storage_throughput=plan.throughput,
         # EFA needs one, and without one FSx takes an older Lustre.
         metadata_configuration=_metadata(plan.metadata_iops) if persistent else None,

@@ -37,14 +37,14 @@ class LustreMount(Construct):
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
         from trainshed.plan import LustrePlan
-        from trainshed.spec import DeploymentType
+        from trainshed.spec import Compression, DeploymentType
         from trainshed_constructs import LustreMount
 
         stack = Stack(App(), "Compute")
         plan = LustrePlan(
             name="train", stack_name="TrainStorage", network="train", zone=None,
             deployment=DeploymentType.SCRATCH_2, capacity_gib=1200, throughput=None,
-            metadata_iops=None, efa=False, lz4=True, s3=None, mount="/fsx",
+            metadata_iops=None, efa=False, compression=Compression.LZ4, s3=None, mount="/fsx",
             allow_replacement=False,
         )
         user_data = ec2.MultipartUserData()

@@ -15,7 +15,7 @@ from aws_cdk.assertions import Match, Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from trainshed.plan import LustrePlan
-from trainshed.spec import DeploymentType, S3Link
+from trainshed.spec import Compression, DeploymentType, S3Link
 from trainshed_constructs import ConstructError, LustreFileSystem, LustreMount
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def plan_of(**changes: Any) -> LustrePlan:
         "throughput": 250,
         "metadata_iops": None,
         "efa": False,
-        "lz4": True,
+        "compression": Compression.LZ4,
         "s3": None,
         "mount": "/fsx",
         "allow_replacement": False,
@@ -50,7 +50,11 @@ def plan_of(**changes: Any) -> LustrePlan:
     return LustrePlan(**given)
 
 
-SCRATCH = {"deployment": DeploymentType.SCRATCH_2, "throughput": None, "lz4": False}
+SCRATCH = {
+    "deployment": DeploymentType.SCRATCH_2,
+    "throughput": None,
+    "compression": Compression.NONE,
+}
 VARIANTS = {
     "plain": plan_of(),
     "scratch": plan_of(**SCRATCH),

@@ -9,7 +9,7 @@ import aws_cdk as cdk
 import pytest
 
 from trainshed.plan import LustrePlan
-from trainshed.spec import DeploymentType
+from trainshed.spec import Compression, DeploymentType
 from trainshed_constructs import LustreMount
 
 FACTS = "fs-1.fsx.us-west-2.amazonaws.com\tabcdefgh"
@@ -84,7 +84,7 @@ def node(tmp_path: Path) -> Node:
         throughput=None,
         metadata_iops=None,
         efa=False,
-        lz4=True,
+        compression=Compression.LZ4,
         s3=None,
         mount=f"{tmp_path}/fsx",
         allow_replacement=False,

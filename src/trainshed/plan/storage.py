@@ -6,7 +6,7 @@ from trainshed.catalogue import InstanceType
 from trainshed.plan.notes import Notes
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
-from trainshed.spec import DeploymentType, LustreSpec, S3Link
+from trainshed.spec import Compression, DeploymentType, LustreSpec, S3Link
 
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
 _THROUGHPUTS = (125, 250, 500, 1000)
@@ -31,7 +31,7 @@ class LustrePlan:
         throughput: MB/s per TiB; None for scratch-2, which has 200.
         metadata_iops: None leaves them to FSx, which scales them with the storage.
         efa: clients reach it over EFA.
-        lz4: data is compressed.
+        compression: of the data, by the servers.
         s3: linked bucket.
         mount: where nodes and containers see it.
         allow_replacement: a change may bring a new, empty file system.
@@ -46,7 +46,7 @@ class LustrePlan:
     throughput: int | None
     metadata_iops: int | None
     efa: bool
-    lz4: bool
+    compression: Compression
     s3: S3Link | None
     mount: str
     allow_replacement: bool
@@ -89,7 +89,7 @@ def plan_lustre(
         throughput=throughput,
         metadata_iops=asked.metadata_iops,
         efa=asked.efa,
-        lz4=asked.compression == "lz4",
+        compression=asked.compression,
         s3=asked.s3,
         mount=asked.mount,
         allow_replacement=asked.allow_replacement,

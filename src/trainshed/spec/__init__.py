@@ -4,6 +4,7 @@ from trainshed.spec.files import cluster_files
 from trainshed.spec.models import (
     CapacityBlock,
     ClusterSpec,
+    Compression,
     DeploymentType,
     Endpoint,
     ImageSpec,
@@ -22,6 +23,7 @@ from trainshed.spec.reader import Reading, read_spec
 __all__ = [
     "CapacityBlock",
     "ClusterSpec",
+    "Compression",
     "DeploymentType",
     "Endpoint",
     "ImageSpec",
