@@ -35,6 +35,15 @@ def test_a_duplicate_name_is_told_though_one_of_them_cannot_be_planned(told: Tol
     ]
 
 
+def test_names_that_make_the_same_default_names_are_told(told: Told) -> None:
+    assert told(text("Alpha"), text("AlphaCluster"), text("alphacluster")) == [
+        "b.yaml:1: name: 'AlphaCluster' makes what is named after it 'alpha', as does another "
+        "cluster, Alpha (a.yaml:1); rename one of them",
+        "c.yaml:1: name: 'alphacluster' makes what is named after it 'alpha', as does another "
+        "cluster, Alpha (a.yaml:1); rename one of them",
+    ]
+
+
 def test_clusters_apart_have_stacks_apart(fleet: Plan) -> None:
     found = fleet(text("Alpha"), text("Beta"))
 
@@ -100,6 +109,15 @@ def test_a_shared_network_of_two_ranges_is_told_with_both_files_and_values(told:
     assert lines == [
         "b.yaml:4: network: shares the stack SharedNetwork with Alpha (a.yaml:4), but differs from "
         "it: cidr is 10.2.0.0/16 here and 10.1.0.0/16 there"
+    ]
+
+
+def test_a_shared_file_system_of_two_settings_is_told_in_the_words_of_the_file(told: Told) -> None:
+    shared = "storage: {{lustre: {{name: data, compression: {}}}}}\nnetwork: {{name: shared}}"
+
+    assert told(text("Alpha", shared.format("lz4")), text("Beta", shared.format("none"))) == [
+        "b.yaml:4: storage.lustre: shares the stack DataStorage with Alpha (a.yaml:4), but differs "
+        "from it: compression is none here and lz4 there"
     ]
 
 

@@ -11,13 +11,25 @@ from trainshed.spec import ClusterSpec, Problem
 
 
 def duplicate_names(specs: Iterable[ClusterSpec]) -> Iterator[Problem]:
-    """Find clusters that are called what another one is called."""
+    """Find clusters that are called like another one, or whose default names are the same.
+
+    Otherwise `Train` and `TrainCluster` would share a network and a file system, and nobody asked
+    for it.
+    """
     first: dict[str, ClusterSpec] = {}
     for spec in specs:
-        known = first.setdefault(spec.name, spec)
-        if known is not spec:
-            message = f"{spec.name!r} is the name of another cluster ({_place(known, 'name')})"
-            yield _problem(spec, "name", message)
+        known = first.setdefault(spec.short_name, spec)
+        if known is spec:
+            continue
+        there = _place(known, "name")
+        if known.name == spec.name:
+            message = f"{spec.name!r} is the name of another cluster ({there})"
+        else:
+            message = (
+                f"{spec.name!r} makes what is named after it {spec.short_name!r}, as does "
+                f"another cluster, {known.name} ({there}); rename one of them"
+            )
+        yield _problem(spec, "name", message)
 
 
 def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
