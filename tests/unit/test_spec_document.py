@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan
-from trainshed.spec import read_spec
+from trainshed.spec import cluster_files, read_spec
 from trainshed.spec.document import parse_document
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
@@ -98,12 +99,18 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_directory_is_told(tmp_path: Path) -> None:
+def test_a_directory_is_told_with_the_way_to_name_its_files(tmp_path: Path) -> None:
     reading = read_spec(tmp_path)
 
     assert [str(problem) for problem in reading.problems] == [
-        f"{tmp_path}: cannot be read: is a directory"
+        f"{tmp_path}: is a directory; name its files: {tmp_path}/*.yaml"
     ]
+
+
+@pytest.mark.parametrize("context", [["clusters/train.yaml"], 5, True, {"a": "b"}, ""])
+def test_a_context_that_is_no_text_is_told(context: object) -> None:
+    with pytest.raises(TrainshedError, match=r"^clusters: .* is not a path or a glob; give"):
+        cluster_files(context)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

@@ -150,9 +150,9 @@ WRONG = {
         "{capacity_block: cr-...})",
     ),
     "capacity of an unknown kind": (
-        "capacity: {block: cr-01234567}",
-        "capacity: a mapping is not allowed (allowed: on-demand, {reservation: cr-...}, "
-        "{capacity_block: cr-...})",
+        "capacity: {capacity_blok: cr-01234567}",
+        "capacity: {capacity_blok: ...} is not allowed; did you mean capacity_block? "
+        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
     ),
     "two kinds of capacity": (
         "capacity: {capacity_block: cr-01234567, reservation: cr-01234567}",

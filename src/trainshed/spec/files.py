@@ -6,12 +6,20 @@ from pathlib import Path
 from trainshed.errors import TrainshedError
 
 
-def cluster_files(pattern: str) -> list[Path]:
+def cluster_files(pattern: object) -> list[Path]:
     """Return the files that a path or a glob names, sorted.
+
+    Args:
+        pattern: the path or glob; whatever else a context may hold is refused.
 
     Raises:
         TrainshedError: no file is there.
     """
+    if not isinstance(pattern, str) or not pattern:
+        raise TrainshedError(
+            f"clusters: {pattern!r} is not a path or a glob; give one, for instance "
+            "-c clusters=clusters/train.yaml"
+        )
     # Path.glob does not take an absolute pattern.
     found = sorted(Path(name) for name in glob(pattern, recursive=True))  # noqa: PTH207
     if not found:

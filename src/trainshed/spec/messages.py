@@ -50,10 +50,9 @@ def message_of(detail: ErrorDetails) -> str:
             near = did_you_mean(_text(detail["input"]), tuple(allowed.split(", ")))
             return f"{value} is not allowed{near} (allowed: {allowed})"
         case "union_tag_not_found":
-            near = did_you_mean(_text(detail["input"]), ("on-demand", "spot"))
             return (
-                f"{value} is not allowed{near} (allowed: on-demand, {{reservation: cr-...}}, "
-                "{capacity_block: cr-...})"
+                f"{_unlike_a_capacity(detail['input'])} (allowed: on-demand, "
+                "{reservation: cr-...}, {capacity_block: cr-...})"
             )
         case "string_pattern_mismatch":
             return _unlike_its_form(detail["input"], context["pattern"])
@@ -100,6 +99,16 @@ def shown(value: object) -> str:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _unlike_a_capacity(value: object) -> str:
+    match value:
+        case dict() if value:
+            kind = ", ".join(map(str, value))
+            near = did_you_mean(kind, ("reservation", "capacity_block"))
+            return f"{{{kind}: ...}} is not allowed{near}"
+    near = did_you_mean(_text(value), ("on-demand", "spot"))
+    return f"{shown(value)} is not allowed{near}"
 
 
 def _unlike_its_form(value: str, pattern: str) -> str:

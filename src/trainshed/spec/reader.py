@@ -36,6 +36,8 @@ def read_spec(path: FilePath) -> Reading:
 
     try:
         document = parse_document(path.read_text(encoding="utf-8-sig"))
+    except IsADirectoryError:
+        return failed(f"is a directory; name its files: {path}/*.yaml")
     except OSError as error:
         return failed(f"cannot be read: {(error.strerror or str(error)).lower()}")
     except UnicodeDecodeError:
