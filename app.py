@@ -26,8 +26,9 @@ def main() -> None:
     """Synthesise every cluster file that the context selects (`-c clusters=path/or/glob`)."""
     app = cdk.App()
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    clusters = app.node.try_get_context("clusters")
     fleet = load_fleet(
-        cluster_files(app.node.try_get_context("clusters") or "clusters/*.yaml"),
+        cluster_files("clusters/*.yaml" if clusters is None else clusters),
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
         region=os.environ.get("CDK_DEFAULT_REGION") or os.environ.get("AWS_REGION"),
     )
