@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -122,7 +123,9 @@ def deploy_assembly(
     """
     if not _exists(cloudformation, "CDKToolkit"):
         account, region = (environment[f"CDK_DEFAULT_{part}"] for part in ("ACCOUNT", "REGION"))
-        _run_cdk(["bootstrap", f"aws://{account}/{region}"], environment)
+        # Away from cdk.json, whose app would be synthesised for it.
+        with TemporaryDirectory() as elsewhere:
+            _run_cdk(["bootstrap", f"aws://{account}/{region}"], environment, directory=elsewhere)
     names = list(stacks) or ["--all"]
     _run_cdk(["deploy", "--app", str(assembly), "--require-approval", "never", *names], environment)
     return {name: describe(cloudformation, name) for name in stacks or _stack_names(assembly)}
@@ -137,8 +140,15 @@ def _stack_names(assembly: Path) -> list[str]:
     ]
 
 
-def _run_cdk(arguments: list[str], environment: Mapping[str, str]) -> None:
+def _run_cdk(
+    arguments: list[str], environment: Mapping[str, str], *, directory: str | None = None
+) -> None:
     """Run the CDK CLI: the one of `node_modules` here or above, or else the one on PATH.
+
+    Args:
+        arguments: for instance `["deploy", "Train"]`.
+        environment: leads it to the embedded AWS.
+        directory: where it runs; by default here.
 
     Raises:
         DeploymentFailed: it ended with another code than 0; the message has what it said.
@@ -152,7 +162,11 @@ def _run_cdk(arguments: list[str], environment: Mapping[str, str]) -> None:
     if not cdk:
         raise TrainshedError("the CDK CLI is not installed here; install it: npm ci")
     done = subprocess.run(
-        [cdk, *arguments], env={**environment, "PATH": path}, capture_output=True, text=True
+        [cdk, *arguments],
+        cwd=directory,
+        env={**environment, "PATH": path},
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
