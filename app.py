@@ -3,7 +3,9 @@
 import gc
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 # Loading CDK's modules makes much garbage to look through and little to collect; a synthesis is
 # over before collecting pays.
@@ -12,6 +14,8 @@ gc.disable()
 # `pip install -r requirements.txt` does not install it.
 ROOT = Path(__file__).parent
 sys.path[1:1] = [str(ROOT / source) for source in ("src", "constructs", "stacks")]
+# The core needs no CDK, and loading CDK is half waiting for Node.
+Thread(target=import_module, args=("trainshed.plan",)).start()
 
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks
@@ -21,16 +25,19 @@ from trainshed.plan import load_fleet
 from trainshed.spec import cluster_files
 from trainshed_stacks import add_fleet
 
+# The CDK CLI sets the first from the credentials in use; the others are the SDKs' own.
+REGION_VARIABLES = ("CDK_DEFAULT_REGION", "AWS_REGION", "AWS_DEFAULT_REGION")
+
 
 def main() -> None:
     """Synthesise every cluster file that the context selects (`-c clusters=path/or/glob`)."""
-    app = cdk.App()
+    app = cdk.App(stack_traces=False)  # they would be of jsii, not of this code
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     clusters = app.node.try_get_context("clusters")
     fleet = load_fleet(
         cluster_files("clusters/*.yaml" if clusters is None else clusters),
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
-        region=os.environ.get("CDK_DEFAULT_REGION") or os.environ.get("AWS_REGION"),
+        region=next(filter(None, map(os.environ.get, REGION_VARIABLES)), None),
     )
     add_fleet(app, fleet)
     app.synth()
