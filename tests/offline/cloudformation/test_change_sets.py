@@ -166,6 +166,18 @@ def test_a_deleted_change_set_is_not_found(stack: Any) -> None:
         cloudformation.describe_change_set(ChangeSetName=described["ChangeSetId"])
 
 
+def test_deleting_a_change_set_that_is_not_there_is_no_error(stack: Any) -> None:
+    # `cdk deploy` and `cdk diff` delete first, to have the name for themselves.
+    stack.create({"A": stack.thing()})
+
+    stack.cloud.cloudformation.delete_change_set(StackName=stack.name, ChangeSetName="none")
+
+
+def test_a_change_set_of_no_stack_is_not_deleted(stack: Any) -> None:
+    with pytest.raises(ClientError, match=rf"Stack \[{stack.name}\] does not exist"):
+        stack.cloud.cloudformation.delete_change_set(StackName=stack.name, ChangeSetName="none")
+
+
 def test_a_stack_is_created_once(stack: Any) -> None:
     stack.create({"A": stack.thing()})
 

@@ -10,6 +10,7 @@ from trainshed.offline.cloudformation import operations
 from trainshed.offline.cloudformation.deployment import Deployment
 from trainshed.offline.cloudformation.errors import (
     AlreadyExists,
+    ChangeSetNotFound,
     InvalidChangeSetStatus,
     ValidationError,
 )
@@ -96,8 +97,14 @@ class ChangeSets(Submission):
         return EmptyResult()
 
     def delete_change_set(self) -> ActionResult:
-        """DeleteChangeSet."""
-        change_set = self._change_set()
+        """DeleteChangeSet; one that is not there is deleted already, as on AWS."""
+        name = self._get_param("StackName")
+        if name and self._store.find(name) is None:
+            raise ValidationError(f"Stack [{name}] does not exist")
+        try:
+            change_set = self._change_set()
+        except ChangeSetNotFound:
+            return EmptyResult()
         if change_set.execution_status == "EXECUTE_IN_PROGRESS":
             raise InvalidChangeSetStatus(
                 f"ChangeSet [{change_set.change_set_id}] cannot be deleted while it is executed"
