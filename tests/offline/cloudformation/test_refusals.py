@@ -69,6 +69,37 @@ _NAMED_ROLE = {
         ),
         pytest.param({}, {}, "At least one Resources member must be defined", id="no-resources"),
         pytest.param(
+            {f"A{number}": _TOPIC for number in range(501)},
+            {},
+            "Number of resources, 501, is greater than maximum allowed, 500",
+            id="too-many-resources",
+        ),
+        pytest.param(
+            {"A": _TOPIC},
+            {"Outputs": {f"O{number}": {"Value": "x"} for number in range(201)}},
+            "Number of outputs, 201, is greater than maximum allowed, 200",
+            id="too-many-outputs",
+        ),
+        pytest.param(
+            {"A": _TOPIC},
+            {"Parameters": {f"P{number}": {"Type": "String"} for number in range(201)}},
+            "Number of parameters, 201, is greater than maximum allowed, 200",
+            id="too-many-parameters",
+        ),
+        pytest.param(
+            {"A": _TOPIC},
+            {"Mappings": {f"M{number}": {"a": {"b": "c"}} for number in range(201)}},
+            "Number of mappings, 201, is greater than maximum allowed, 200",
+            id="too-many-mappings",
+        ),
+        pytest.param(
+            {"A": _TOPIC},
+            {"Description": "é" * 513},
+            "'Description' length is greater than 1024",
+            id="long-description",
+        ),
+        pytest.param({"Ä": _TOPIC}, {}, "Resource name Ä is non alphanumeric", id="umlaut"),
+        pytest.param(
             {"A": _TOPIC},
             {"Resource": {}},
             r"Invalid template property or properties \[Resource\]",

@@ -39,6 +39,9 @@ _ATTRIBUTES = frozenset(
         "Version",
     }
 )
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+_MOST = {"Mappings": 200, "Outputs": 200, "Parameters": 200, "Resources": 500}
+_DESCRIPTION_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +131,7 @@ def parse(body: str) -> Template:
             f"Invalid template property or properties [{', '.join(map(str, unknown))}]"
         )
     _check_sections(document)
+    _check_limits(document)
     for logical_id, resource in document["Resources"].items():
         _check_resource(logical_id, resource)
     for name, output in (document.get("Outputs") or {}).items():
@@ -183,8 +187,21 @@ def _check_sections(document: Mapping[str, Any]) -> None:
             )
 
 
+def _check_limits(document: Mapping[str, Any]) -> None:
+    for section, most in _MOST.items():
+        if (count := len(document.get(section) or {})) > most:
+            raise ValidationError(
+                f"Template format error: Number of {section.lower()}, {count}, is greater than "
+                f"maximum allowed, {most}"
+            )
+    if len(str(document.get("Description", "")).encode()) > _DESCRIPTION_BYTES:
+        raise ValidationError(
+            f"Template format error: 'Description' length is greater than {_DESCRIPTION_BYTES}."
+        )
+
+
 def _check_resource(logical_id: str, resource: Any) -> None:
-    if not logical_id.isalnum():
+    if not (logical_id.isascii() and logical_id.isalnum()):
         raise ValidationError(
             f"Template format error: Resource name {logical_id} is non alphanumeric."
         )
