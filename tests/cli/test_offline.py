@@ -164,7 +164,7 @@ def test_types_names_who_makes_each(trainshed: Command) -> None:
     made_by = {row["type"]: row["made_by"] for row in trainshed("offline", "types", "--json").json}
 
     assert made_by["AWS::EC2::PlacementGroup"] == "trainshed"
-    assert made_by["AWS::SQS::Queue"] == "moto"
+    assert made_by["AWS::Kinesis::Stream"] == "moto"
 
 
 @pytest.mark.parametrize(

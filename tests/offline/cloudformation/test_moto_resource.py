@@ -27,18 +27,17 @@ def test_a_type_of_motos_is_made_tagged_and_deleted(stack: Any) -> None:
 
 
 def test_an_update_that_moto_can_do_is_done(stack: Any) -> None:
-    def queue(seconds: int) -> dict[str, Any]:
-        return {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": seconds}}
+    def stream(hours: int) -> dict[str, Any]:
+        properties = {"ShardCount": 1, "RetentionPeriodHours": hours}
+        return {"Type": "AWS::Kinesis::Stream", "Properties": properties}
 
-    stack.create({"Q": queue(7)})
-    url = stack.physical_id("Q")
+    stack.create({"S": stream(24)})
+    name = stack.physical_id("S")
 
-    assert stack.update({"Q": queue(9)}) == "UPDATE_COMPLETE"
+    assert stack.update({"S": stream(48)}) == "UPDATE_COMPLETE"
 
-    found = stack.cloud.client("sqs").get_queue_attributes(
-        QueueUrl=url, AttributeNames=["VisibilityTimeout"]
-    )
-    assert found["Attributes"]["VisibilityTimeout"] == "9"
+    found = stack.cloud.client("kinesis").describe_stream(StreamName=name)
+    assert found["StreamDescription"]["RetentionPeriodHours"] == 48
 
 
 def test_an_update_that_moto_cannot_do_fails_and_changes_nothing(stack: Any) -> None:
@@ -66,8 +65,8 @@ def test_a_deletion_that_moto_cannot_do_fails(stack: Any) -> None:
 
 
 def test_what_is_gone_already_is_deleted(stack: Any) -> None:
-    stack.create({"Q": {"Type": "AWS::SQS::Queue"}})
-    stack.cloud.client("sqs").delete_queue(QueueUrl=stack.physical_id("Q"))
+    stack.create({"S": {"Type": "AWS::Kinesis::Stream", "Properties": {"ShardCount": 1}}})
+    stack.cloud.client("kinesis").delete_stream(StreamName=stack.physical_id("S"))
 
     assert stack.delete() == "DELETE_COMPLETE"
 

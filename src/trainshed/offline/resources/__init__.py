@@ -21,5 +21,6 @@ from trainshed.offline.resources import (  # noqa: F401  (imported for what they
     markers,
     messaging,
     s3,
+    sqs,
     ssm,
 )
