@@ -8,7 +8,7 @@ from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.cloudformation.models import cloudformation_backends
 from moto.core.common_models import CloudFormationModel
-from moto.core.exceptions import ServiceException
+from moto.core.exceptions import JsonRESTError, ServiceException
 
 from trainshed.offline.cloudformation.resource import HandlerError, Made, Properties, Request
 from trainshed.offline.cloudformation.schema import schema_of
@@ -87,9 +87,10 @@ class MotoResource:
         """
         try:
             self._delete(request, physical_id)
-        except ServiceException as error:
-            # What is gone already needs no deletion.
-            if not any(word in error.code for word in ("NotFound", "NonExist", "NoSuch")):
+        except (ServiceException, JsonRESTError) as error:
+            # What is gone already needs no deletion. Moto's services are on two kinds of errors.
+            code = error.code if isinstance(error, ServiceException) else error.error_type
+            if not any(word in code for word in ("NotFound", "NonExist", "NoSuch")):
                 raise
         _objects(request).pop((request.resource_type, physical_id), None)
 
