@@ -146,6 +146,12 @@ def test_the_named_version_of_the_template_counts(
             {"ec2Configuration": [{"imageType": "ECS_AL2024"}]}, "ECS_AL2024", id="image-type"
         ),
         pytest.param(
+            {"ec2Configuration": [{"imageType": "ECS_AL2023", "imageIdOverride": "my-image"}]},
+            'Invalid id: "my-image"',
+            id="image-override",
+        ),
+        pytest.param({"imageId": "my-image"}, 'Invalid id: "my-image"', id="image"),
+        pytest.param(
             {"launchTemplate": {"launchTemplateId": "lt-0"}}, "template ID lt-0", id="template"
         ),
         pytest.param({"bidPercentage": 50}, "only for compute resources of type SPOT", id="bid"),

@@ -19,6 +19,7 @@ from typing import Any
 from trainshed.offline.services import placement_groups
 from trainshed.offline.services.actions import Call, Refusal
 from trainshed.offline.services.batch_refusals import refuse
+from trainshed.offline.services.image_ids import is_image_id
 from trainshed.offline.services.instance_types import family_records, require
 from trainshed.offline.services.launch_templates import TemplateData, template_data
 from trainshed.offline.services.launches import Launch, check_launch
@@ -197,6 +198,10 @@ def _check_images(resources: Resources, template: TemplateData) -> None:
     configurations = resources.get("ec2Configuration", [])
     if len(configurations) > 2:
         raise refuse("At most 2 ec2Configuration entries can be provided.")
+    overrides = [each.get("imageIdOverride") for each in configurations]
+    for image in (resources.get("imageId"), *overrides):
+        if image and not is_image_id(image):
+            raise refuse(f'Invalid id: "{image}" (expecting "ami-...")')
     for configuration in configurations:
         image_type = configuration["imageType"]
         own_image = configuration.get("imageIdOverride") or template.get("ImageId")
