@@ -30,6 +30,11 @@ def test_a_key_belongs_to_its_account(two_accounts: EmbeddedAws, account: str) -
     assert sts.get_caller_identity()["Account"] == account
 
 
+def test_a_key_of_an_account_outside_is_refused(two_accounts: EmbeddedAws) -> None:
+    with pytest.raises(ClientError, match="Account 333333333333 is not part of"):
+        two_accounts.client("sts", account="333333333333").get_caller_identity()
+
+
 def test_an_unknown_key_belongs_to_the_first_account(two_accounts: EmbeddedAws) -> None:
     sts = boto3.client(
         "sts",

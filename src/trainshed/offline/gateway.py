@@ -70,7 +70,7 @@ class Gateway:
         found = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
         if found:
             key, region, service = found.groups()
-            account = account_of(key, self._settings.accounts) or self._issuer(key) or account
+            account = account_of(key) or self._issuer(key) or account
             if refusal := self._refusal(account, region, service):
                 return _refuse(environ, start_response, service, *refusal)
         environ["HTTP_X_MOTO_ACCOUNT_ID"] = account

@@ -1,7 +1,6 @@
 """What one embedded AWS is: its accounts, its regions, the day it shows, its port."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -88,9 +87,9 @@ def access_key(account: str) -> str:
     return _KEY_PREFIX + account
 
 
-def account_of(key: str, accounts: Iterable[str]) -> str | None:
+def account_of(key: str) -> str | None:
     """Return the account that an access key id of ours stands for, or None for another key."""
-    return next((account for account in accounts if key == access_key(account)), None)
+    return key.removeprefix(_KEY_PREFIX) if key.startswith(_KEY_PREFIX) else None
 
 
 @cache
