@@ -112,6 +112,13 @@ def test_a_failed_deployment_tells_every_reason(deployed: Callable[..., Deployme
         deployed(template)
 
 
+def test_a_refused_template_is_a_failed_deployment_too(
+    deployed: Callable[..., Deployment],
+) -> None:
+    with pytest.raises(DeploymentFailed, match=r"stack Stack did not deploy: .*AWS::No::Body"):
+        deployed({"Resources": {"Nobody": {"Type": "AWS::No::Body"}}})
+
+
 def test_the_ini_option_decides_the_day_and_no_server_outlives_its_session(
     pytester: pytest.Pytester,
 ) -> None:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from botocore.exceptions import WaiterError
+from botocore.exceptions import ClientError, WaiterError
 
 from trainshed.errors import TrainshedError
 
@@ -60,20 +60,24 @@ def deploy_template(
     A template that changes nothing is deployed already.
 
     Raises:
-        DeploymentFailed: the stack was rolled back.
-        botocore.exceptions.ClientError: CloudFormation refused the template.
+        DeploymentFailed: CloudFormation refused the template, or the stack was rolled back.
     """
     kind = "UPDATE" if _exists(cloudformation, stack_name) else "CREATE"
     names = {"StackName": stack_name, "ChangeSetName": f"deploy-{uuid4().hex}"}
-    cloudformation.create_change_set(
-        **names,
-        ChangeSetType=kind,
-        TemplateBody=json.dumps(_without_bootstrap_check(template)),
-        Parameters=[
-            {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
-        ],
-        Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-    )
+    try:
+        cloudformation.create_change_set(
+            **names,
+            ChangeSetType=kind,
+            TemplateBody=json.dumps(_without_bootstrap_check(template)),
+            Parameters=[
+                {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
+            ],
+            Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+        )
+    except ClientError as error:
+        raise DeploymentFailed(
+            f"stack {stack_name} did not deploy: {error.response['Error']['Message']}"
+        ) from error
     try:
         cloudformation.get_waiter("change_set_create_complete").wait(**names, WaiterConfig=_SOON)
         cloudformation.execute_change_set(**names)
