@@ -114,6 +114,52 @@ def test_a_server_that_dies_is_told(run: Run) -> None:
     assert "the embedded AWS ended (exit code -9) while the command ran" in err
 
 
+# Ends while a function still runs.
+LEAVES_A_FUNCTION_BEHIND = """
+import io, json, os, time, zipfile
+from pathlib import Path
+import boto3
+trust = {
+    "Version": "2012-10-17",
+    "Statement": {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    },
+}
+document = json.dumps(trust)
+role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=document)["Role"]
+with zipfile.ZipFile(code := io.BytesIO(), "w") as package:
+    package.writestr("index.py", "import time\\ndef handler(event, context): time.sleep(60)")
+functions = boto3.client("lambda")
+functions.create_function(
+    FunctionName="f",
+    Runtime="python3.12",
+    Handler="index.handler",
+    Timeout=60,
+    Role=role["Arn"],
+    Code={"ZipFile": code.getvalue()},
+)
+functions.invoke(FunctionName="f", InvocationType="Event")
+while not list(Path(os.environ["TMPDIR"]).rglob("index.py")):
+    time.sleep(0.01)
+"""
+
+
+def test_a_function_that_still_runs_leaves_no_folder_behind(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+
+    process = run(*python(LEAVES_A_FUNCTION_BEHIND))
+    _, err = process.communicate()
+
+    assert process.returncode == 0, err
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -12,10 +12,12 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from datetime import date
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from trainshed.errors import TrainshedError
@@ -47,15 +49,18 @@ def main() -> None:
     port: int = sockets[0].getsockname()[1]
     _lead_here(settings, port)
     moto = _furnished(settings)
-    try:
-        code = keep_serving(
-            partial(_serve, moto, settings, sockets),
-            settings.as_of,
-            ready=partial(_announce, port=port),
-            watch_stdin=arguments.watch_stdin,
-        )
-    except SystemExit:
-        code = 0
+    with TemporaryDirectory(prefix="trainshed-", ignore_cleanup_errors=True) as folder:
+        # The serving process ends by SIGKILL; what it leaves behind goes with this one.
+        tempfile.tempdir = os.environ["TMPDIR"] = folder
+        try:
+            code = keep_serving(
+                partial(_serve, moto, settings, sockets),
+                settings.as_of,
+                ready=partial(_announce, port=port),
+                watch_stdin=arguments.watch_stdin,
+            )
+        except SystemExit:
+            code = 0
     # Not by the interpreter's shutdown, which takes seconds to clear away all that was loaded.
     os._exit(code)
 
