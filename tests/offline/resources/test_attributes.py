@@ -244,6 +244,7 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
         },
     ),
     ("AWS::SNS::Topic", lambda made: {}),
+    ("AWS::SQS::Queue", lambda made: {}),
     ("AWS::Events::Rule", lambda made: {"ScheduleExpression": "rate(1 hour)"}),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),
     ("AWS::CloudFormation::WaitConditionHandle", lambda made: {}),
