@@ -116,6 +116,25 @@ def test_a_nat_gateway_holds_its_subnet_address_and_internet_gateway_until_delet
     assert "has some mapped public address(es)" in held[2].message
 
 
+@pytest.mark.parametrize(
+    "targets",
+    [
+        pytest.param({}, id="none"),
+        pytest.param({"GatewayId": "igw-0", "NatGatewayId": "nat-0"}, id="two"),
+    ],
+)
+def test_a_route_has_one_target(
+    ec2: Any, vpc: str, refusal: Callable[..., Any], targets: dict[str, str]
+) -> None:
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+
+    told = refusal(
+        ec2.create_route, RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", **targets
+    )
+
+    assert "exactly one of" in told.message
+
+
 def test_a_public_nat_gateway_needs_an_internet_gateway(
     ec2: Any, subnet: str, refusal: Callable[..., Any]
 ) -> None:

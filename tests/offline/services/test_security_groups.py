@@ -105,6 +105,18 @@ def test_tcp_needs_ports(ec2: Any, group: str, refusal: Callable[..., Any]) -> N
     assert "from and to ports" in told.message
 
 
+def test_ports_go_upwards(ec2: Any, group: str, refusal: Callable[..., Any]) -> None:
+    ranges = [{"CidrIp": "10.0.0.0/8"}]
+
+    told = refusal(
+        ec2.authorize_security_group_ingress,
+        GroupId=group,
+        IpPermissions=[{"IpProtocol": "tcp", "FromPort": 90, "ToPort": 10, "IpRanges": ranges}],
+    )
+
+    assert "Invalid TCP/UDP port range (90:10)" in told.message
+
+
 def test_a_group_that_another_group_names_is_not_deleted(
     ec2: Any, group: str, vpc: str, refusal: Callable[..., Any]
 ) -> None:

@@ -1,15 +1,33 @@
-"""Internet and NAT gateways and elastic IP addresses: in which order they come and go.
+"""Internet and NAT gateways and elastic IP addresses, and the routes that lead to them.
 
 [S] VPC user guide: a public NAT gateway needs an internet gateway on its VPC, and releases its
 address when deleted; an address in use is not released; an internet gateway is not detached while
-its VPC has mapped public addresses. [I] On AWS a NAT gateway without an internet gateway is made
-and fails a little later; here the call is refused.
+its VPC has mapped public addresses; a route has one target. [I] On AWS a NAT gateway without an
+internet gateway is made and fails a little later; here the call is refused. The words about a
+route's target.
 """
 
 from typing import Any
 
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.subnets import subnet_of
+
+_TARGETS = (
+    *("CarrierGatewayId", "CoreNetworkArn", "EgressOnlyInternetGatewayId", "GatewayId"),
+    *("InstanceId", "LocalGatewayId", "NatGatewayId", "NetworkInterfaceId", "OdbNetworkArn"),
+    *("TransitGatewayId", "VpcEndpointId", "VpcPeeringConnectionId"),
+)
+
+
+@action("ec2", "CreateRoute")
+def create_route(call: Call) -> Any:
+    """Create a route that leads somewhere."""
+    if sum(bool(call.params.get(target)) for target in _TARGETS) != 1:
+        raise Refusal(
+            "InvalidParameterCombination",
+            f"The request must contain exactly one of {', '.join(_TARGETS)}.",
+        )
+    return call.moto()
 
 
 @action("ec2", "CreateNatGateway")

@@ -84,17 +84,21 @@ def authorize(call: Call) -> Any:
                     "InvalidGroup.NotFound",
                     "You have specified two resources that belong to different networks.",
                 )
-        _refuse_duplicates(group, permission, egress=call.operation.endswith("Egress"))
+        _check_rule(group, permission, egress=call.operation.endswith("Egress"))
     return call.moto()
 
 
-def _refuse_duplicates(group: SecurityGroup, permission: Any, *, egress: bool) -> None:
+def _check_rule(group: SecurityGroup, permission: Any, *, egress: bool) -> None:
     protocol = _PROTOCOLS.get(permission["IpProtocol"].lower(), permission["IpProtocol"])
     ports = permission.get("FromPort"), permission.get("ToPort")
     if protocol in ("tcp", "udp", "icmp") and None in ports:
         raise Refusal(
             "InvalidParameterValue",
             "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
+        )
+    if protocol in ("tcp", "udp") and int(ports[0]) > int(ports[1]):
+        raise Refusal(
+            "InvalidParameterValue", f"Invalid TCP/UDP port range ({ports[0]}:{ports[1]})"
         )
     peers = [
         *(entry["CidrIp"] for entry in permission.get("IpRanges", [])),
