@@ -43,6 +43,19 @@ def test_each_card_of_an_instance_has_its_interface(ec2: Any, launch: dict[str, 
     assert places == [(0, 0, "efa", True), *((card, 1, "efa-only", False) for card in range(1, 8))]
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_the_interfaces_of_a_launch_go_with_the_instance(
+    ec2: Any, launch: dict[str, Any], subnet: str, given: bool
+) -> None:
+    plain = {"ImageId": IMAGE, "SubnetId": subnet, "MinCount": 1, "MaxCount": 1}
+    [instance] = ec2.run_instances(**(launch if given else plain))["Instances"]
+
+    ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
+
+    of_subnet = [{"Name": "subnet-id", "Values": [subnet]}]
+    assert ec2.describe_network_interfaces(Filters=of_subnet)["NetworkInterfaces"] == []
+
+
 def test_a_template_brings_what_the_request_leaves_out(
     ec2: Any, name: str, launch: dict[str, Any]
 ) -> None:

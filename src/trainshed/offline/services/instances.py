@@ -138,6 +138,9 @@ def _resolve_image(call: Call, name: str) -> str:
 
 def _place_interfaces(instance: Any, interfaces: Any) -> None:
     """Give each interface its card, its device index and its kind."""
+    if not interfaces:
+        # The one that a launch makes by itself ends with the instance; moto keeps it.
+        instance.nics[0].delete_on_termination = True
     for number, specified in enumerate(sorted(interfaces, key=place_of)):
         interface = instance.nics[number]
         interface.network_card_index, interface.device_index = place_of(specified)
