@@ -47,8 +47,10 @@ def test_each_card_of_an_instance_has_its_interface(ec2: Any, launch: dict[str, 
 def test_the_interfaces_of_a_launch_go_with_the_instance(
     ec2: Any, launch: dict[str, Any], subnet: str, given: bool
 ) -> None:
-    plain = {"ImageId": IMAGE, "SubnetId": subnet, "MinCount": 1, "MaxCount": 1}
-    [instance] = ec2.run_instances(**(launch if given else plain))["Instances"]
+    plain = {key: value for key, value in launch.items() if key != "NetworkInterfaces"}
+    [instance] = ec2.run_instances(**(launch if given else {**plain, "SubnetId": subnet}))[
+        "Instances"
+    ]
 
     ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
 
