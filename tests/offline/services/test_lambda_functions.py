@@ -179,6 +179,24 @@ def test_a_function_that_does_not_load_says_why(
     assert result["errorMessage"] == "No module named 'nothing_there'"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(package(index__js='require("@aws-sdk/client-s3");'), id="require"),
+        pytest.param(package(index__mjs='import "@aws-sdk/client-s3";'), id="import"),
+    ],
+)
+def test_a_node_function_that_wants_the_sdk_is_told_that_there_is_none(
+    make: Callable[..., str], invoke: Callable[..., Any], code: bytes
+) -> None:
+    name = make("nodejs22.x", {"ZipFile": code}, Timeout=5)
+
+    _, result = invoke(name, {})
+
+    assert "'@aws-sdk/client-s3'" in result["errorMessage"]
+    assert "the embedded AWS runs Node.js functions without the AWS SDK" in result["errorMessage"]
+
+
 def test_what_a_function_prints_is_in_its_log(
     client: Callable[..., Any], functions: Any, make: Callable[..., str]
 ) -> None:

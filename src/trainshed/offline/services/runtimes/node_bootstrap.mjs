@@ -14,11 +14,19 @@ function finish(answer) {
   process.exit(0);
 }
 
+// AWS's runtime has the SDK, so that functions made for it (CDK's own too) do not bring one.
+function advice(message) {
+  return /Cannot find (module|package) '@aws-sdk\//.test(message)
+    ? "the embedded AWS runs Node.js functions without the AWS SDK: bundle it with the function, " +
+        `or write it in Python, which has boto3; ${message}`
+    : message;
+}
+
 function fail(problem) {
   console.error(problem);
   finish({
     error: {
-      errorMessage: problem?.message ?? String(problem),
+      errorMessage: advice(problem?.message ?? String(problem)),
       errorType: problem?.name ?? "Error",
       stackTrace: String(problem?.stack ?? "").split("\n"),
     },
