@@ -114,6 +114,24 @@ def test_after_a_crash_up_starts_another_and_down_ends_it(project: Project) -> N
     assert project.remembered() is None
 
 
+def test_a_crash_leaves_no_folder_behind(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    running, _ = project.up(OfflineSettings())
+    crashed = psutil.Process(running.pid)
+    serving = crashed.children()
+    assert list(folder.iterdir())
+
+    crashed.kill()
+
+    _, alive = psutil.wait_procs([crashed, *serving], timeout=5)
+    assert alive == []
+    assert list(folder.iterdir()) == []
+
+
 def test_a_crash_of_the_serving_process_ends_the_whole(project: Project) -> None:
     running, _ = project.up(OfflineSettings())
     process = psutil.Process(running.pid)

@@ -9,6 +9,7 @@ import errno
 import gc
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -51,10 +52,9 @@ def main() -> None:
     moto = _furnished(settings)
     with TemporaryDirectory(prefix="trainshed-", ignore_cleanup_errors=True) as folder:
         # The serving process ends by SIGKILL; what it leaves behind goes with this one.
-        tempfile.tempdir = os.environ["TMPDIR"] = folder
         try:
             code = keep_serving(
-                partial(_serve, moto, settings, sockets),
+                partial(_serve, moto, settings, sockets, folder),
                 settings.as_of,
                 ready=partial(_announce, port=port),
                 watch_stdin=arguments.watch_stdin,
@@ -98,6 +98,7 @@ def _serve(
     moto: "DomainDispatcherApplication",
     settings: OfflineSettings,
     sockets: Sequence[socket.socket],
+    folder: str,
     as_of: date | None,
     channel: Channel,
 ) -> None:
@@ -107,6 +108,7 @@ def _serve(
 
     from trainshed.offline.application import application
 
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
     served = application(moto, settings, as_of, channel.start_over)
     for listening in sockets:
         host, port = listening.getsockname()[:2]
@@ -120,6 +122,8 @@ def _serve(
         )
         threading.Thread(target=server.serve_forever, daemon=True).start()
     channel.wait_for_end()
+    # Killed, the pristine process did not do it.
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lead_here(settings: OfflineSettings, port: int) -> None:
