@@ -21,7 +21,9 @@ _DEPLOYMENT_TYPES = {
 # FSx's default is 2.10 or 2.12, depending on the deployment type; clients are 2.15.
 _LUSTRE_VERSION = "2.15"
 _BACKUP_DAYS = 7
-_EVENTS = ["NEW", "CHANGED", "DELETED"]
+_IMPORTED = ["NEW", "CHANGED", "DELETED"]
+# Without DELETED: an `rm` on a node must not empty a bucket.
+_EXPORTED = ["NEW", "CHANGED"]
 _Lustre = fsx.CfnFileSystem.LustreConfigurationProperty
 _Association = fsx.CfnDataRepositoryAssociation
 
@@ -41,8 +43,9 @@ class LustreFileSystem(Construct):
       with a key of the service when scratch. A key of the customer's cannot be exchanged later, and
       losing it loses the data; nothing here asks for one.
     - Backed up daily for 7 days, incrementally, where FSx can: persistent-2 without an S3 link.
-    - With an S3 link, files that appear, change or disappear on one side do so on the other:
-      **deleting a file deletes the object**. To link another bucket, deploy without a link first.
+    - With an S3 link, objects that appear, change or disappear in the bucket do so here; files that
+      appear or change here do so in the bucket, and deleting one leaves its object. To link another
+      bucket, deploy without a link first.
     - Maintenance falls into a weekly half hour that AWS chooses.
 
     Attributes:
@@ -149,8 +152,8 @@ class LustreFileSystem(Construct):
             data_repository_path=f"s3://{s3.bucket}/{s3.prefix}",
             batch_import_meta_data_on_create=True,
             s3=_Association.S3Property(
-                auto_import_policy=_Association.AutoImportPolicyProperty(events=_EVENTS),
-                auto_export_policy=_Association.AutoExportPolicyProperty(events=_EVENTS),
+                auto_import_policy=_Association.AutoImportPolicyProperty(events=_IMPORTED),
+                auto_export_policy=_Association.AutoExportPolicyProperty(events=_EXPORTED),
             ),
         )
 
