@@ -49,9 +49,9 @@ bench: setup ## Measure synthesis and the demo, and write docs/performance.md
 
 lock: setup ## Compile requirements*.txt and package-lock.json anew
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline pyproject.toml -o requirements.txt --upgrade
+		--extra offline --extra ami pyproject.toml -o requirements.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
+		--extra offline --extra ami --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 schema: setup ## Write docs/cluster.schema.json and docs/spec.md anew
