@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Plain EC2: Docker.
+set -euo pipefail
+# shellcheck source=packer/scripts/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh

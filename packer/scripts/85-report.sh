@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# The list of what is in the image.
+set -euo pipefail
+# shellcheck source=packer/scripts/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Nothing of the build instance stays in the image.
+set -euo pipefail
+# shellcheck source=packer/scripts/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh

@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# What every provisioning script starts with.
+set -euo pipefail
