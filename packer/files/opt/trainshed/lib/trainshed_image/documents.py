@@ -1,0 +1,38 @@
+"""Reading the JSON documents that the image's programs are told by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from trainshed_image.errors import ImageError
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file.
+
+    Raises:
+        ImageError: it is not there, or not an object.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ImageError(str(path), "is not there; bake the image again") from None
+    except ValueError as error:
+        raise ImageError(str(path), f"is not JSON ({error}); write it anew") from None
+    if not isinstance(document, dict):
+        raise ImageError(str(path), "is not a JSON object; write it anew")
+    return document
+
+
+def text(document: dict[str, Any], key: str, where: str) -> str:
+    """Return a value that has to be a text with something in it.
+
+    Raises:
+        ImageError: it is missing, empty or no text.
+    """
+    value = document.get(key)
+    if not isinstance(value, str) or not value:
+        raise ImageError(where, f"{key} has to be a text and is {value!r}; correct it")
+    return value

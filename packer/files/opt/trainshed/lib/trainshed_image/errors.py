@@ -1,0 +1,27 @@
+"""What the programs of the image raise on purpose, and how they tell it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+
+class ImageError(Exception):
+    """Something that a program cannot go on with.
+
+    Args:
+        subject: component or thing that is wrong, for instance `efa-installer`.
+        what: what is wrong with it, and what to do, divided by a semicolon.
+    """
+
+    def __init__(self, subject: str, what: str) -> None:
+        super().__init__(f"{subject}: {what}")
+
+
+def run_program(main: Callable[[], int]) -> None:
+    """Run a program and exit with what it returns; tell an `ImageError` in one line, exit 1."""
+    try:
+        code = main()
+    except ImageError as error:
+        sys.exit(f"trainshed: ERROR: {error}")
+    sys.exit(code)
