@@ -102,7 +102,7 @@ class TrainClusterStack(cdk.Stack):
             instance_type=plan.instance.name,
             nodes=plan.spec.instance.nodes,
             container=plan.container,
-            image_uri=repository.repository_uri_for_tag(plan.spec.image.tag),
+            image_uri=repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
             image_type=plan.ami.batch_image_type,
             image_id=self._image_id(plan),
             placement_group_name=self._placement_group_name(plan),

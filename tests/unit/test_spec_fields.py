@@ -41,7 +41,7 @@ WRONG = {
     ),
     "text for a mapping": (
         "image: train",
-        "image: 'train' is not a mapping (its fields: repository, tag)",
+        "image: 'train' is not a mapping (its fields: repository, tag, digest)",
     ),
     "list for a mapping": (
         "storage: [lustre]",
@@ -51,6 +51,16 @@ WRONG = {
     "version for a text": (
         "image: {tag: 2.9}",
         "image.tag: 2.9 is not text: put it in quotes",
+    ),
+    "digest of another form": (
+        "image: {digest: sha512:00}",
+        "image.digest: 'sha512:00' is not allowed; for instance "
+        f"sha256:{'0123456789abcdef' * 4} (allowed: the digest of an image, sha256: and 64 "
+        "hexadecimal digits)",
+    ),
+    "tag and digest": (
+        f"image: {{tag: v2, digest: 'sha256:{'0' * 64}'}}",
+        "image.digest: names an image, and so does tag, 'v2'; leave one out",
     ),
     "true for a text": ("owner: true", "owner: true is not text: put it in quotes"),
     "mapping for a text": ("owner: {a: b}", "owner: a mapping is not text"),

@@ -5,6 +5,7 @@ from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
+from trainshed.plan.image import ImagePlan
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
@@ -19,6 +20,7 @@ __all__ = [
     "ContainerPlan",
     "Decision",
     "Fleet",
+    "ImagePlan",
     "LustrePlan",
     "NetworkPlan",
     "RepositoryPlan",

@@ -10,6 +10,7 @@ from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interf
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
+from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
@@ -38,6 +39,7 @@ class ClusterPlan:
         network: the VPC.
         lustre: shared file system, or None.
         repository: ECR repository of the container image.
+        image: which image of it.
         container: what the container of one node gets.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes.
@@ -57,6 +59,7 @@ class ClusterPlan:
     network: NetworkPlan
     lustre: LustrePlan | None
     repository: RepositoryPlan
+    image: ImagePlan
     container: ContainerPlan
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
@@ -110,6 +113,7 @@ def make_plan(
     _check_task_slot(notes, instance, interfaces)
     ami = plan_ami(notes, instance)
     container = plan_container(notes, instance, interfaces)
+    image = plan_image(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
     update_timeout = _update_timeout(notes)
@@ -128,6 +132,7 @@ def make_plan(
         network=network,
         lustre=lustre,
         repository=plan_repository(spec),
+        image=image,
         container=container,
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),

@@ -49,6 +49,11 @@ IMAGE_TAG = Form(
     words="up to 128 letters, digits and _ . -, not beginning with . or -",
     example="2.9.0-neuronx",
 )
+IMAGE_DIGEST = Form(
+    pattern="^sha256:[0-9a-f]{64}$",
+    words="the digest of an image, sha256: and 64 hexadecimal digits",
+    example="sha256:" + "0123456789abcdef" * 4,
+)
 # EC2 and Batch take more in a tag; what every service takes is this.
 OWNER = Form(
     pattern=r"^[\w .:/=+@-]+$",
@@ -82,6 +87,7 @@ FORMS = {
         SHARE_NAME,
         REPOSITORY,
         IMAGE_TAG,
+        IMAGE_DIGEST,
         OWNER,
         ACCOUNT,
         BUCKET,

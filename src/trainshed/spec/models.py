@@ -13,6 +13,8 @@ from pydantic import (
     PrivateAttr,
     Strict,
     Tag,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -88,7 +90,8 @@ class InstanceSpec(_Model):
     interfaces: InterfaceProfile | None = None
     """Layout of the network interfaces; default: the one made for the orchestrator."""
     ami: str = Field(default="stable", min_length=1)
-    """A channel of /trainshed/ami/<accelerator>/ecs/, an SSM parameter (/...), or an AMI id."""
+    """A channel of /trainshed/ami/<accelerator>/ecs/ or an SSM parameter (/...), as it is when the
+    cluster is first deployed with it, or at a version (stable:7); or an AMI id."""
     root_gib: Whole = Field(default=200, ge=30, le=16384)
     """Size of the encrypted gp3 root volume, in GiB."""
 
@@ -202,10 +205,23 @@ class StorageSpec(_Model):
 class ImageSpec(_Model):
     """The container image of the job definition, in the cluster's own ECR repository."""
 
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["tag", "digest"]}})
+
     repository: Annotated[str, Field(pattern=forms.REPOSITORY.pattern)] | None = None
     """Clusters that name the same repository share it; default: from the cluster's name."""
-    tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] = "v1"
-    """Tag of the image; tags are immutable."""
+    tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] | None = None
+    """Tag of the image; tags are immutable; default: v1, unless there is a digest."""
+    digest: Annotated[str, Field(pattern=forms.IMAGE_DIGEST.pattern)] | None = None
+    """Digest of the image, instead of a tag."""
+
+    @field_validator("digest")
+    @classmethod
+    def _tag_or_digest(cls, digest: str | None, read: ValidationInfo) -> str | None:
+        if digest and read.data.get("tag"):
+            raise ValueError(
+                f"names an image, and so does tag, {read.data['tag']!r}; leave one out"
+            )
+        return digest
 
 
 class JobSpec(_Model):
