@@ -1,3 +1,72 @@
 #!/usr/bin/env bash
-# What every provisioning script starts with.
+# What every provisioning script starts with: strict mode, failures in one line, pins.
 set -euo pipefail
+shopt -s inherit_errexit
+
+readonly HERE=/opt/trainshed
+LIB=$(dirname "${BASH_SOURCE[0]}")
+readonly LIB
+
+# Scratch space of one script; removed with it, so that nothing half-downloaded gets into the image.
+WORK=$(mktemp -d)
+readonly WORK
+
+# The job of the running script, for messages of commands that fail unexpectedly.
+JOB=$(basename "$0" .sh)
+readonly JOB
+
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+
+# Stop the bake: die COMPONENT WHAT WHAT-TO-DO
+die() {
+  printf 'trainshed: ERROR: %s: %s; %s\n' "$1" "$2" "$3" >&2
+  touch "$WORK/told"
+  exit 1
+}
+
+# A command that fails without a word of its own must not end the bake in silence. A line that was
+# told, by `die` in a subshell or by a program of the image, is not followed by a second one.
+_on_exit() {
+  local code=$? command=$1
+  if ((code != 0)) && [[ ! -e $WORK/told ]]; then
+    printf 'trainshed: ERROR: %s: "%s" failed with %s; see the output above\n' \
+      "$JOB" "${command//$'\n'/ }" "$code" >&2
+    code=1
+  fi
+  rm -rf "$WORK"
+  exit "$code"
+}
+trap '_on_exit "$BASH_COMMAND"' EXIT
+
+# Print a pinned fact: pin COMPONENT FIELD, or pin base FIELD. Nothing when the source lacks it.
+pin() {
+  "$HERE/pin" "$@" || {
+    touch "$WORK/told"
+    exit 1
+  }
+}
+
+# Run a program whose output matters only when it fails; keep it in the file named first.
+logged() {
+  local log=$1
+  shift
+  "$@" >"$log" 2>&1 || {
+    cat "$log"
+    return 1
+  }
+}
+
+is_ubuntu() { [[ $TRAINSHED_BASE == ubuntu-* ]]; }
+
+# shellcheck source=packer/scripts/lib/signatures.sh
+source "$LIB/signatures.sh"
+# shellcheck source=packer/scripts/lib/downloads.sh
+source "$LIB/downloads.sh"
+# shellcheck source=packer/scripts/lib/repositories.sh
+source "$LIB/repositories.sh"
+# shellcheck source=packer/scripts/lib/packages.sh
+source "$LIB/packages.sh"
+# shellcheck source=packer/scripts/lib/kernel.sh
+source "$LIB/kernel.sh"
+# shellcheck source=packer/scripts/lib/settings.sh
+source "$LIB/settings.sh"
