@@ -11,6 +11,7 @@ from trainshed_constructs.lustre_file_system import LustreFileSystem
 from trainshed_constructs.lustre_mount import LustreMount
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.node_role import NodeRole
+from trainshed_constructs.pinned_ami import PinnedAmi
 from trainshed_constructs.replacement_guard import ReplacementGuard
 from trainshed_constructs.training_network import TrainingNetwork
 from trainshed_constructs.training_repository import TrainingRepository, grant_pull
@@ -27,6 +28,7 @@ __all__ = [
     "LustreMount",
     "LustreSecurityGroup",
     "NodeRole",
+    "PinnedAmi",
     "ReplacementGuard",
     "TrainingNetwork",
     "TrainingRepository",

@@ -3,7 +3,6 @@
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
-from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from trainshed.plan import CapacityKind, ClusterPlan, Fleet, make_plan
@@ -14,6 +13,7 @@ from trainshed_constructs import (
     EfaLaunchTemplate,
     EfaSecurityGroup,
     LustreMount,
+    PinnedAmi,
     grant_pull,
 )
 from trainshed_stacks.shared import SharedStacks, environment
@@ -135,12 +135,17 @@ class TrainClusterStack(cdk.Stack):
             cdk.CfnOutput(self, name, description=f"{description} ({plan.spec.name})", value=value)
 
     def _image_id(self, plan: ClusterPlan) -> str | None:
-        """Give the AMI's id, or what CloudFormation reads it from when it deploys."""
+        """Give the AMI's id, or the one that its parameter holds when the stack first reads it."""
         if not plan.ami.parameter:
             return plan.ami.image_id
-        return ssm.StringParameter.value_for_typed_string_parameter_v2(
-            self, plan.ami.parameter, ssm.ParameterValueType.AWS_EC2_IMAGE_ID
+        pinned = PinnedAmi(self, "Ami", parameter=plan.ami.parameter, version=plan.ami.version)
+        cdk.CfnOutput(
+            self,
+            "AmiVersion",
+            description=f"Version of {plan.ami.parameter} that the nodes' AMI came from",
+            value=pinned.version,
         )
+        return pinned.image_id
 
     def _placement_group_name(self, plan: ClusterPlan) -> str | None:
         if plan.capacity.own_placement_group:

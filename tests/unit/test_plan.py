@@ -135,7 +135,26 @@ WRONG = {
     "channel": (
         text().replace("}}", "}, ami: Stable}"),
         "a.yaml:3: instance.ami: 'Stable' is not allowed (allowed: a channel like stable, an "
-        "SSM parameter /..., an AMI id)",
+        "SSM parameter /..., either with a version like stable:7, or an AMI id)",
+    ),
+    "version of a channel": (
+        text().replace("}}", "}, ami: 'stable:07'}"),
+        "a.yaml:3: instance.ami: 'stable:07' is not allowed: after the colon comes a version of "
+        "the SSM parameter, a whole number from 1, for instance stable:7",
+    ),
+    "label of a parameter": (
+        text().replace("}}", "}, ami: '/ours/ami:latest'}"),
+        "a.yaml:3: instance.ami: '/ours/ami:latest' is not allowed: after the colon comes a "
+        "version of the SSM parameter, a whole number from 1, for instance /ours/ami:7",
+    ),
+    "version of an AMI id": (
+        text().replace("}}", "}, ami: 'ami-12345678:7'}"),
+        "a.yaml:3: instance.ami: 'ami-12345678:7' is not an AMI id (ami- and 8 or 17 hex digits)",
+    ),
+    "name of a parameter": (
+        text().replace("}}", "}, ami: /ours//ami}"),
+        "a.yaml:3: instance.ami: '/ours//ami' is not the name of an SSM parameter (letters, digits "
+        "and . _ -, in levels that each begin with /)",
     ),
     "channel of another maker": (
         text("dl2q.24xlarge"),
@@ -281,6 +300,47 @@ def test_a_public_ecs_image_is_taken_with_a_warning(planned: Planned) -> None:
 
     assert plan.ami.parameter == name
     assert [finding.rule for finding in plan.findings] == ["TS-AMI-001"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "parameter", "version", "value"),
+    [
+        ("stable", "/trainshed/ami/neuron/ecs/stable", None, "/trainshed/ami/neuron/ecs/stable"),
+        ("stable:7", "/trainshed/ami/neuron/ecs/stable", 7, "/trainshed/ami/neuron/ecs/stable:7"),
+        ("/ours/ami", "/ours/ami", None, "/ours/ami"),
+        ("/ours/ami:12", "/ours/ami", 12, "/ours/ami:12"),
+    ],
+)
+def test_an_image_is_taken_at_a_version_or_as_it_is_at_first(
+    planned: Planned, asked: str, parameter: str, version: int | None, value: str
+) -> None:
+    plan = planned(text().replace("}}", f"}}, ami: '{asked}'}}"))
+
+    [decision] = [each for each in plan.decisions if each.field == "ami"]
+    assert (plan.ami.parameter, plan.ami.version) == (parameter, version)
+    assert decision.value == value
+    stays = "at the first deployment stays until instance.ami changes" in decision.reason
+    assert stays is (version is None)
+
+
+@pytest.mark.parametrize(
+    ("ami", "storage", "rules"),
+    [
+        pytest.param("ami-12345678", True, ["TS-AMI-002"], id="an id"),
+        pytest.param("/ours/ami:3", True, ["TS-AMI-002"], id="a parameter"),
+        pytest.param("/trainshed/ami/neuron/ecs/candidate", True, [], id="a channel by its name"),
+        pytest.param("candidate:3", True, [], id="a channel"),
+        pytest.param("ami-12345678", False, [], id="nothing to mount"),
+    ],
+)
+def test_an_image_that_is_not_ours_is_doubtful_where_lustre_is_mounted(
+    planned: Planned, ami: str, storage: bool, rules: list[str]
+) -> None:
+    lustre = "storage: {lustre: {}}" if storage else ""
+
+    plan = planned(text(added=lustre).replace("}}", f"}}, ami: '{ami}'}}", 1))
+
+    assert [finding.rule for finding in plan.findings] == rules
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,10 @@ from trainshed.plan.notes import Notes
 
 _AMI_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 _CHANNEL = re.compile(r"[a-z][a-z0-9-]*")
+# SSM API reference, PutParameter, Name; a hierarchy begins with a slash.
+_PARAMETER = re.compile(r"(?:/[\w.-]+)+", re.ASCII)
+_VERSION = re.compile(r"[1-9][0-9]*")
+_CHANNELS = "/trainshed/ami/"
 # What the AMIs of our own channels are baked for.
 _BAKED = (AcceleratorFamily.HABANA, AcceleratorFamily.NEURON, AcceleratorFamily.NVIDIA)
 
@@ -19,11 +23,14 @@ class AmiPlan:
     Attributes:
         image_id: an AMI id, or None.
         parameter: name of the SSM parameter that holds an AMI id, or None.
+        version: version of the parameter to read; None for the one that is there when the stack
+            first reads it.
         batch_image_type: AWS Batch's `imageType`.
     """
 
     image_id: str | None
     parameter: str | None
+    version: int | None = None
     batch_image_type: str
 
 
@@ -34,38 +41,91 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
     image_type = _batch_image_type(instance)
     notes.decide("Batch image type", image_type, f"Amazon Linux 2023, for {family}")
     if asked.startswith("ami-"):
-        if not _AMI_ID.fullmatch(asked):
-            notes.problem(
-                "instance.ami", f"{asked!r} is not an AMI id (ami- and 8 or 17 hex digits)"
-            )
-        notes.decide("ami", asked, "as asked")
-        return AmiPlan(image_id=asked, parameter=None, batch_image_type=image_type)
-    if asked.startswith("/"):
-        if asked.startswith("/aws/service/ecs/"):
-            notes.warn(
-                "TS-AMI-001",
-                f"{asked} is AWS's ECS image: it has no EFA installer and no Lustre client",
-                "use an image of ours, ami: stable, or bake one that has both",
-            )
-        notes.decide("ami", asked, "as asked, by parameter")
-        return AmiPlan(image_id=None, parameter=asked, batch_image_type=image_type)
-    if not _CHANNEL.fullmatch(asked):
+        return _by_id(notes, asked, image_type)
+    name, colon, version = asked.partition(":")
+    if colon and not _VERSION.fullmatch(version):
         notes.problem(
             "instance.ami",
-            f"{asked!r} is not allowed (allowed: a channel like stable, an SSM parameter /..., an "
-            "AMI id)",
+            f"{asked!r} is not allowed: after the colon comes a version of the SSM parameter, a "
+            f"whole number from 1, for instance {name or 'stable'}:7",
+        )
+        return None
+    parameter = _parameter(notes, name) if name.startswith("/") else _channel(notes, name, instance)
+    if parameter is None:
+        return None
+    why = f"our own channel {name!r} for {family} on ECS" if name != parameter else "as asked"
+    notes.decide(
+        "ami",
+        f"{parameter}{colon}{version}",
+        f"{why}; exactly this version of the SSM parameter"
+        if version
+        else f"{why}; the id that the SSM parameter holds at the first deployment stays until "
+        f"instance.ami changes, for instance to {name}:2",
+    )
+    return AmiPlan(
+        image_id=None,
+        parameter=parameter,
+        version=int(version) if version else None,
+        batch_image_type=image_type,
+    )
+
+
+def _by_id(notes: Notes, asked: str, image_type: str) -> AmiPlan:
+    if not _AMI_ID.fullmatch(asked):
+        notes.problem("instance.ami", f"{asked!r} is not an AMI id (ami- and 8 or 17 hex digits)")
+    _warn_of_lustre(notes, asked)
+    notes.decide("ami", asked, "as asked")
+    return AmiPlan(image_id=asked, parameter=None, batch_image_type=image_type)
+
+
+def _parameter(notes: Notes, name: str) -> str | None:
+    if not _PARAMETER.fullmatch(name):
+        notes.problem(
+            "instance.ami",
+            f"{name!r} is not the name of an SSM parameter (letters, digits and . _ -, in levels "
+            "that each begin with /)",
+        )
+        return None
+    if name.startswith("/aws/service/ecs/"):
+        notes.warn(
+            "TS-AMI-001",
+            f"{name} is AWS's ECS image: it has no EFA installer and no Lustre client",
+            "use an image of ours, ami: stable, or bake one that has both",
+        )
+    if not name.startswith(_CHANNELS):
+        _warn_of_lustre(notes, name)
+    return name
+
+
+def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
+    family = instance.accelerator.family
+    if not _CHANNEL.fullmatch(name):
+        notes.problem(
+            "instance.ami",
+            f"{name!r} is not allowed (allowed: a channel like stable, an SSM parameter /..., "
+            "either with a version like stable:7, or an AMI id)",
         )
         return None
     if family not in _BAKED or instance.architecture != "x86_64":
         notes.problem(
             "instance.ami",
-            f"there is no {asked!r} image for {instance.name} ({family}, {instance.architecture}); "
+            f"there is no {name!r} image for {instance.name} ({family}, {instance.architecture}); "
             "give an AMI id or an SSM parameter",
         )
         return None
-    parameter = f"/trainshed/ami/{family}/ecs/{asked}"
-    notes.decide("ami", parameter, f"our own channel {asked!r} for {family} on ECS")
-    return AmiPlan(image_id=None, parameter=parameter, batch_image_type=image_type)
+    return f"{_CHANNELS}{family}/ecs/{name}"
+
+
+def _warn_of_lustre(notes: Notes, image: str) -> None:
+    lustre = notes.spec.storage.lustre
+    if lustre:
+        notes.warn(
+            "TS-AMI-002",
+            f"{image} is not one of our channels: nothing is known of its Lustre client, and "
+            f"{lustre.mount} is mounted by the first-boot program of our images",
+            "use ami: stable, or an image baked by trainshed ami build, or one that has the "
+            "Lustre client and mounts what /etc/trainshed/first-boot.json says",
+        )
 
 
 def _batch_image_type(instance: InstanceType) -> str:
