@@ -69,11 +69,11 @@ class PinnedAmi(Construct):
         self.version = resource.get_att_string("Version")
 
     def _arn(self, parameter: str) -> str:
-        # AWS's public parameters belong to no account.
-        account = {"account": ""} if parameter.startswith("/aws/") else {}
-        return Arn.format(
-            ArnComponents(
-                service="ssm", resource="parameter", resource_name=parameter[1:], **account
-            ),
-            Stack.of(self),
+        parts = ArnComponents(
+            service="ssm",
+            resource="parameter",
+            resource_name=parameter[1:],
+            # AWS's public parameters belong to no account; None is the stack's.
+            account="" if parameter.startswith("/aws/") else None,
         )
+        return Arn.format(parts, Stack.of(self))

@@ -15,8 +15,7 @@ NAME = "/trainshed/ami/neuron/ecs/stable"
 def template(parameter: str = NAME, version: int | None = None) -> dict[str, Any]:
     stack = Stack(App(), "Compute")
     PinnedAmi(stack, "Ami", parameter=parameter, version=version)
-    found: dict[str, Any] = Template.from_stack(stack).to_json()
-    return found
+    return dict(Template.from_stack(stack).to_json())
 
 
 def pinned(template: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -17,11 +17,11 @@ Answer = tuple[str, str, Mapping[str, str], str | None]
 Ask = Callable[..., Answer]
 
 
-class ParameterNotFound(ClientError):
+class ParameterNotFound(ClientError):  # type: ignore[misc]  # botocore has no types
     pass
 
 
-class ParameterVersionNotFound(ClientError):
+class ParameterVersionNotFound(ClientError):  # type: ignore[misc]  # as above
     pass
 
 
