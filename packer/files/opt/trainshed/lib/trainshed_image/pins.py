@@ -112,7 +112,7 @@ def read_pins(home: Path) -> Pins:
     components = {
         name: Component(
             name=name,
-            version=text(entry, "version", name),
+            version=_version(name, entry, cell),
             source=_source(name, entry["sources"], cell),
             basis=entry.get("basis", ""),
         )
@@ -131,6 +131,11 @@ def _is_of(entry: Mapping[str, Any], cell: Cell) -> bool:
         and cell.orchestrator in orchestrators
         and (cell.base in sources or ANY_BASE in sources)
     )
+
+
+def _version(name: str, entry: Mapping[str, Any], cell: Cell) -> str:
+    # Two distributions seldom have the same build: a source's own version counts first.
+    return text({**entry, **_source(name, entry["sources"], cell)}, "version", name)
 
 
 def _source(name: str, sources: Mapping[str, Any], cell: Cell) -> Mapping[str, Any]:
