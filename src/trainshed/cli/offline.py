@@ -55,6 +55,14 @@ AsOfOption = Annotated[
         metavar="YYYY-MM",
     ),
 ]
+RegistryOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Container registry on loopback that keeps what is pushed to ECR.",
+        show_default="ECR takes no pushes",
+        metavar="HOST:PORT",
+    ),
+]
 
 
 @app.command()
@@ -63,9 +71,10 @@ def up(
     account: AccountOption = None,
     region: RegionOption = None,
     as_of: AsOfOption = None,
+    registry: RegistryOption = None,
 ) -> None:
     """Start the embedded AWS of this directory; when it runs already, say so."""
-    running, new = _project().up(_settings(port, account, region, as_of))
+    running, new = _project().up(_settings(port, account, region, as_of, registry))
     state = "is up" if new else "is up already"
     typer.echo(f"the embedded AWS {state} at {running.endpoint} (process {running.pid})")
     typer.echo('use it: eval "$(trainshed offline env)"')
@@ -101,6 +110,7 @@ def status(as_json: JsonOption = False) -> None:
             "accounts": remembered.settings.accounts,
             "regions": remembered.settings.regions,
             "as_of": remembered.settings.as_of,
+            "registry": remembered.settings.registry,
             "pid": remembered.pid,
             "log": remembered.log,
         }
@@ -163,12 +173,13 @@ def run(
     account: AccountOption = None,
     region: RegionOption = None,
     as_of: AsOfOption = None,
+    registry: RegistryOption = None,
 ) -> None:
     """Start an embedded AWS of its own, run a command against it, end it.
 
     The exit code is the command's: `trainshed offline run -- npx cdk deploy`.
     """
-    settings = _settings(port, account, region, as_of)
+    settings = _settings(port, account, region, as_of, registry)
     code, log = run_command(command, settings, state=_project().state)
     if code:
         typer.echo(f"the log of the embedded AWS is {log}", err=True)
@@ -176,13 +187,18 @@ def run(
 
 
 def _settings(
-    port: int, account: list[str] | None, region: list[str] | None, as_of: str | None
+    port: int,
+    account: list[str] | None,
+    region: list[str] | None,
+    as_of: str | None,
+    registry: str | None,
 ) -> OfflineSettings:
     return OfflineSettings(
         accounts=tuple(account or [DEFAULT_ACCOUNT]),
         regions=tuple(region or [DEFAULT_REGION]),
         as_of=parse_as_of(as_of) if as_of else None,
         port=port,
+        registry=registry,
     )
 
 

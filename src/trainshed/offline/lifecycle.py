@@ -8,7 +8,7 @@ import fcntl
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from time import monotonic, sleep
@@ -98,12 +98,7 @@ class Project:
             running = Running(
                 pid=server.process.pid,
                 started=psutil.Process(server.process.pid).create_time(),
-                settings=OfflineSettings(
-                    accounts=settings.accounts,
-                    regions=settings.regions,
-                    as_of=settings.as_of,
-                    port=server.port,
-                ),
+                settings=replace(settings, port=server.port),
                 log=server.log,
             )
             self._remember(running)
@@ -190,16 +185,13 @@ def _port_holder(port: int) -> str | None:
 
 def _same(running: Running, asked: OfflineSettings) -> Running:
     has = running.settings
-    if asked.port in (0, has.port) and (asked.accounts, asked.regions, asked.as_of) == (
-        has.accounts,
-        has.regions,
-        has.as_of,
-    ):
+    if asked.port in (0, has.port) and replace(asked, port=has.port) == has:
         return running
     raise ServerError(
         f"an embedded AWS with other settings is running at {running.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
-        f"as of {has.as_of or 'today'}); take it down first: trainshed offline down"
+        f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}); "
+        "take it down first: trainshed offline down"
     )
 
 
@@ -214,5 +206,6 @@ def _read(state: dict[str, Any]) -> Running:
             regions=tuple(settings["regions"]),
             as_of=date.fromisoformat(settings["as_of"]) if settings["as_of"] else None,
             port=settings["port"],
+            registry=settings["registry"],
         ),
     )

@@ -72,6 +72,7 @@ def start(settings: OfflineSettings, *, log: Path, outlive: bool = False) -> Ser
         *(word for account in settings.accounts for word in ("--account", account)),
         *(word for region in settings.regions for word in ("--region", region)),
         *(("--as-of", settings.as_of.isoformat()) if settings.as_of else ()),
+        *(("--registry", settings.registry) if settings.registry else ()),
         *(() if outlive else ("--watch-stdin",)),
     ]
     safe = variables(settings, endpoint=endpoint_url(settings.port), cdk_home=log.parent)

@@ -40,6 +40,7 @@ def main() -> None:
         regions=tuple(arguments.region),
         as_of=arguments.as_of,
         port=arguments.port,
+        registry=arguments.registry,
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
@@ -71,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--region", action="append", required=True)
     parser.add_argument("--as-of", type=date.fromisoformat)
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--registry")
     parser.add_argument("--watch-stdin", action="store_true")
     return parser
 

@@ -12,6 +12,7 @@ DEFAULT_REGION = "us-west-2"
 
 # Twelve letters that no real key begins with, then the account: whoever holds the key is in it.
 _KEY_PREFIX = "OFFLINE0"
+_LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}")
 # Nothing is signed with it that anybody checks.
 SECRET_KEY = "offline"
 
@@ -29,9 +30,11 @@ class OfflineSettings:
         regions: enabled regions; the first one is the default.
         as_of: the day whose instance types exist; None for today's.
         port: TCP port on loopback; 0 for any free one.
+        registry: `HOST:PORT` of a container registry on loopback, without authentication, that
+            keeps what is pushed to ECR; None for an ECR that takes no pushes.
 
     Raises:
-        SettingsError: an account, a region or a port that cannot be.
+        SettingsError: an account, a region, a port or a registry that cannot be.
         UnknownName: a region that AWS has not.
     """
 
@@ -39,6 +42,7 @@ class OfflineSettings:
     regions: tuple[str, ...] = (DEFAULT_REGION,)
     as_of: date | None = None
     port: int = 0
+    registry: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -56,6 +60,11 @@ class OfflineSettings:
         if not (self.port == 0 or 1024 <= self.port <= 65535):
             raise SettingsError(
                 f"port {self.port} cannot be used; choose one of 1024 to 65535, or 0 for a free one"
+            )
+        if self.registry is not None and not _LOOPBACK.fullmatch(self.registry):
+            raise SettingsError(
+                f"registry {self.registry!r} is not HOST:PORT on loopback, for instance "
+                "127.0.0.1:5000"
             )
 
 
