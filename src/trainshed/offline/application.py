@@ -10,6 +10,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 import trainshed.offline.resources  # noqa: F401  (registers the resource types)
 from trainshed.offline import cloudformation, services
 from trainshed.offline.gateway import Gateway, StartOver
+from trainshed.offline.registry import Registry
 from trainshed.offline.seed import seed
 from trainshed.offline.settings import OfflineSettings
 
@@ -48,8 +49,15 @@ def application(
         as_of: the day that it shows.
         start_over: what a reset does.
     """
-    services.install(services.ServiceSettings(as_of=as_of))
-    return Gateway(moto, settings, as_of=as_of, start_over=start_over, issuer=_issuer)
+    services.install(services.ServiceSettings(as_of=as_of, registry=settings.registry))
+    return Gateway(
+        moto,
+        settings,
+        as_of=as_of,
+        start_over=start_over,
+        issuer=_issuer,
+        registry=Registry(settings.registry) if settings.registry else None,
+    )
 
 
 def _issuer(key: str) -> str | None:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 from socket import socket
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from xml.sax.saxutils import escape
 
 from trainshed.offline.settings import OfflineSettings, account_of
+
+if TYPE_CHECKING:
+    from trainshed.offline.registry import Registry
 
 _STATUS_PATH = "/_trainshed/status"
 RESET_PATH = "/_trainshed/reset"
@@ -42,6 +45,7 @@ class Gateway:
         as_of: the day shown.
         start_over: what a reset does; it gets the day that the settings or the request say.
         issuer: finds the account that issued a key to a role or a user, or None.
+        registry: answers docker, podman and buildah; None where nothing keeps images.
     """
 
     def __init__(
@@ -52,12 +56,14 @@ class Gateway:
         as_of: date | None,
         start_over: StartOver,
         issuer: Callable[[str], str | None],
+        registry: "Registry | None",
     ) -> None:
         self._application = application
         self._settings = settings
         self._as_of = as_of
         self._start_over = start_over
         self._issuer = issuer
+        self._registry = registry
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
@@ -66,6 +72,8 @@ class Gateway:
             return self._status(start_response)
         if path in (RESET_PATH, "/moto-api/reset") and environ["REQUEST_METHOD"] == "POST":
             self._reset(environ)
+        if self._registry and self._registry.serves(environ):
+            return self._registry(environ, start_response)
         account = self._settings.accounts[0]
         found = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
         if found:

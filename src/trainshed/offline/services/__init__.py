@@ -32,6 +32,7 @@ _ACTION_MODULES = (
     "quotas",
     "parameters",
     "log_groups",
+    "container_images",
 )
 
 
@@ -50,6 +51,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     from moto.awslambda.responses import LambdaResponse
     from moto.batch.responses import BatchResponse
     from moto.ec2.responses import EC2Response
+    from moto.ecr.responses import ECRResponse
     from moto.fsx.responses import FSxResponse
     from moto.logs.responses import LogsResponse
     from moto.servicequotas.responses import ServiceQuotasResponse
@@ -58,6 +60,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     from trainshed.offline.services import (
         actions,
         bucket_policies,
+        container_images,
         ec2_tags,
         instances,
         lambda_functions,
@@ -66,6 +69,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     )
 
     bucket_policies.correct_moto()
+    container_images.correct_moto()
     zones.complete_zones()
     ec2_tags.register_prefixes()
     security_groups.correct_moto()
@@ -75,6 +79,7 @@ def install(settings: ServiceSettings | None = None) -> None:
         {
             "batch": BatchResponse,
             "ec2": EC2Response,
+            "ecr": ECRResponse,
             "fsx": FSxResponse,
             "lambda": LambdaResponse,
             "logs": LogsResponse,

@@ -10,10 +10,13 @@ class ServiceSettings:
 
     Attributes:
         as_of: the day on which the APIs answer; instance types and creations that AWS withdrew
-            later are there. None means today's truth.
+        later are there. None means today's truth.
+        registry: `HOST:PORT` of what keeps the layers of ECR's images; None for an ECR that takes
+            no pushes.
     """
 
     as_of: date | None = None
+    registry: str | None = None
 
     def before(self, day: date) -> bool:
         """Whether the APIs answer as on a day before `day`."""
