@@ -1,0 +1,78 @@
+"""The stub EFA installer: a tarball whose efa_installer.sh honours the flags of Amazon's."""
+
+from vendors.modules import dkms_driver
+from vendors.package import File, program
+
+_DRIVER = "3.3.0"
+_LIBFABRIC = "2.4.0amzn3.0"
+
+_INSTALLER = """\
+set -euo pipefail
+cd "$(dirname "$0")"
+kmod=1 user_space=1 limits=1 agreed= mpi=openmpi5
+for option; do
+  case $option in
+    -y|--yes) agreed=1 ;;
+    -g|--enable-gdr|-n|--no-verify|--check-signatures) ;;
+    -k|--skip-kmod) kmod= ;;
+    -l|--skip-limit-conf) limits= ;;
+    --minimal) user_space= ;;
+    --mpi=openmpi4|--mpi=openmpi5) mpi=${option#--mpi=} ;;
+    *) echo "unknown option: $option" >&2; exit 1 ;;
+  esac
+done
+[ -n "$agreed" ] || { echo "the license must be agreed to with -y" >&2; exit 1; }
+[ "$(id -u)" = 0 ] || { echo "must be run as root" >&2; exit 1; }
+installed=
+if [ -n "$kmod" ]; then
+  cp -r kmod/. /
+  for action in add build install; do dkms "$action" -m efa -v @DRIVER@; done
+  installed="$installed efa-@DRIVER@"
+fi
+if [ -n "$user_space" ]; then
+  mkdir -p /opt/amazon
+  cp -r user-space/. /opt/amazon/
+  mkdir -p "/opt/amazon/$mpi"
+  [ -d /etc/ld.so.conf.d ] && echo /opt/amazon/efa/lib > /etc/ld.so.conf.d/000_efa.conf
+  installed="$installed libfabric-aws-@LIBFABRIC@ $mpi-aws-5.0.9"
+fi
+if [ -n "$limits" ]; then
+  mkdir -p /etc/security/limits.d
+  printf '*\\tsoft\\tmemlock\\tunlimited\\n*\\thard\\tmemlock\\tunlimited\\n' \\
+    > /etc/security/limits.d/01_efa.conf
+fi
+mkdir -p /opt/amazon
+cat > /opt/amazon/efa_installed_packages <<END
+# EFA installer version: @VERSION@
+# Debug packages installed: no
+# Packages installed:
+${installed# }
+END
+echo "EFA installer completed successfully"
+"""
+
+# Without a device, as on every instance that has none.
+_FI_INFO = """\
+case ${1:-} in
+  --version) printf 'fi_info: @LIBFABRIC@\\nlibfabric: @LIBFABRIC@\\nlibfabric api: 2.4\\n' ;;
+  *) echo 'fi_getinfo: -61 (No data available)' >&2; exit 61 ;;
+esac
+"""
+
+
+def efa_installer(version: str) -> dict[str, File]:
+    """The files of aws-efa-installer-VERSION.tar.gz."""
+
+    def fill(text: str) -> str:
+        for mark, value in (("VERSION", version), ("DRIVER", _DRIVER), ("LIBFABRIC", _LIBFABRIC)):
+            text = text.replace(f"@{mark}@", value)
+        return text
+
+    top = "aws-efa-installer"
+    driver = dkms_driver("efa", _DRIVER, ("efa",)).files
+    return {
+        f"{top}/efa_installer.sh": program(fill(_INSTALLER)),
+        f"{top}/user-space/efa/bin/fi_info": program(fill(_FI_INFO)),
+        f"{top}/user-space/efa/lib/libfabric.so.1": File(text=""),
+        **{f"{top}/kmod{path}": file for path, file in driver.items()},
+    }

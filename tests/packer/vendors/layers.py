@@ -1,0 +1,122 @@
+"""What the images that bakes start from bring along, over the guests' roots."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from vendors.contents import package_contents
+from vendors.debian import build_deb
+from vendors.keys import KeyRing
+from vendors.nodes import kubelet, nodeadm
+from vendors.package import Contents, Package
+from vendors.redhat import build_rpms
+
+from trainshed.offline.guests.layers import make_layer
+
+# What the guests' root has from Debian, and RPM's scripts need.
+_SHELL = Package(
+    name="bash", version="5.2.15-1.amzn2023.0.2", contents=Contents(provides=("/bin/sh",))
+)
+# [S] What AWS's images of the pinned dates have; older than the pins, so that bakes upgrade it.
+_ECS_PACKAGES = {
+    "containerd": "2.1.4-1.amzn2023.0.1",
+    "docker": "25.0.14-1.amzn2023.0.1",
+    "ecs-init": "1.106.2-1.amzn2023",
+    "runc": "1.3.2-1.amzn2023.0.1",
+}
+_EKS_PACKAGES = {"containerd": "2.1.4-1.amzn2023.0.1", "runc": "1.3.2-1.amzn2023.0.1"}
+_UBUNTU_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~22.04.1", "runc": "1.3.3-0ubuntu1~22.04.1"}
+_KUBERNETES = "1.36.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """Whose keys an image trusts.
+
+    Attributes:
+        root: the guests' root.
+        key: where the distribution's own key lies.
+        armored: whether it is text.
+        owner: whose key it is in the key ring.
+    """
+
+    root: str
+    key: tuple[str, ...]
+    armored: bool
+    owner: str
+
+
+UBUNTU = Distribution(
+    root="ubuntu",
+    key=(
+        "usr/share/keyrings/ubuntu-archive-keyring.gpg",
+        "etc/apt/trusted.gpg.d/ubuntu-keyring-2018-archive.gpg",
+    ),
+    armored=False,
+    owner="ubuntu-22.04",
+)
+AMAZON_LINUX = Distribution(
+    root="amazon",
+    key=("etc/pki/rpm-gpg/RPM-GPG-KEY-amazon-linux-2023",),
+    armored=True,
+    owner="amazon-linux-2023",
+)
+
+
+def build_layers(folder: Path, roots: Path, keys: KeyRing, *, region: str) -> None:
+    """Write a layer for each flavour of image.
+
+    Args:
+        folder: gets a folder for each flavour.
+        roots: where the prepared roots are.
+        keys: who signs the distributions' packages.
+        region: the AWS Region that Amazon Linux's mirror list is asked in.
+    """
+    for name, distribution, packages in (
+        ("ubuntu", UBUNTU, {}),
+        ("ubuntu-eks", UBUNTU, _UBUNTU_EKS_PACKAGES),
+        ("amazon", AMAZON_LINUX, {}),
+        ("amazon-ecs", AMAZON_LINUX, _ECS_PACKAGES),
+        ("amazon-eks", AMAZON_LINUX, _EKS_PACKAGES),
+    ):
+        layer = folder / name
+        _trust(layer, distribution, keys, region)
+        if name.endswith("-eks"):
+            # Neither image has these from a package.
+            for contents in (kubelet(_KUBERNETES), nodeadm(_KUBERNETES)):
+                contents.unpack(layer)
+        built = [
+            Package(name=name, version=version, contents=package_contents(name, version))
+            for name, version in packages.items()
+        ]
+        if distribution is AMAZON_LINUX:
+            built.append(_SHELL)
+        if built:
+            _install(layer, distribution, built, roots)
+
+
+def _trust(layer: Path, distribution: Distribution, keys: KeyRing, region: str) -> None:
+    for place in distribution.key:
+        target = layer / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(keys.public(distribution.owner, armored=distribution.armored))
+    if distribution is AMAZON_LINUX:
+        variable = layer / "etc/dnf/vars/awsregion"
+        variable.parent.mkdir(parents=True)
+        variable.write_text(f"{region}\n")
+
+
+def _install(layer: Path, distribution: Distribution, packages: list[Package], roots: Path) -> None:
+    """Install packages as the image's maker did: they are in the package manager's database."""
+    stubs = layer / "stubs"
+    stubs.mkdir()
+    if distribution is UBUNTU:
+        for package in packages:
+            build_deb(package, stubs)
+        lower, script = [roots / "ubuntu", roots / "base"], "dpkg --install /stubs/*.deb"
+    else:
+        with tempfile.TemporaryDirectory() as work:
+            build_rpms(packages, stubs, Path(work))
+        lower = [roots / "amazon", roots / "base"]
+        script = "rpm --install --force-debian --nosignature /stubs/*.rpm"
+    make_layer(lower, layer, f"{script}; rm -r /stubs")

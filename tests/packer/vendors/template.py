@@ -1,0 +1,25 @@
+"""The copy of packer/ that is baked with stub vendors: only what confirms downloads differs."""
+
+import json
+import shutil
+from pathlib import Path
+
+from vendors.pins import expand
+from vendors.site import Site, owner_of
+
+
+def copy_template(packer: Path, target: Path, site: Site) -> None:
+    """Copy a template; its fingerprints and checksums become those of the stub vendors.
+
+    Versions, URLs and packages stay, so that the bake asks for what a real one asks for.
+    """
+    shutil.copytree(packer, target, symlinks=True)
+    document = json.loads(json.dumps(site.pins.document))
+    for component in document["components"].values():
+        for source in component["sources"].values():
+            if source.get("fingerprint"):
+                source["fingerprint"] = site.keys.fingerprint(owner_of(source["key"]))
+            if source.get("sha256"):
+                url = expand(source["url"], source.get("version", component["version"]))
+                source["sha256"] = site.checksums[url]
+    (target / "versions.json").write_text(json.dumps(document, indent=2) + "\n")
