@@ -71,15 +71,12 @@ class Pins:
         found = {}
         for name, version, _, source in self.sources():
             if source["kind"] == "archive":
-                url, signature = (
-                    expand(source.get(part), version) for part in ("url", "signature")
-                )
-                assert url is not None
+                url = expand(source["url"], version)
                 found[url] = Archive(
                     component=name,
                     version=version,
                     url=url,
-                    signature=signature,
+                    signature=expand(source.get("signature") or "", version) or None,
                     key=source.get("key"),
                 )
         return list(found.values())
