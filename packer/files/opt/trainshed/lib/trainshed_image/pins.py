@@ -11,6 +11,8 @@ from trainshed_image.documents import read_object, text
 from trainshed_image.errors import ImageError
 
 ANY_BASE = "any"
+# One of them per image: V100 has no open driver, the newest GPUs have no other.
+_NVIDIA_MODULES = {"open": "kmod-nvidia-open-dkms", "proprietary": "kmod-nvidia-latest-dkms"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Component:
 
     Attributes:
         name: for instance `efa-installer`.
-        version: as the vendor writes it.
+        version: as the vendor writes it, for this base.
         source: where it comes from for this base: kind, url, packages and so on.
         basis: where the version and the fingerprint were learned, and how sure that is.
     """
@@ -51,7 +53,7 @@ class Component:
     @property
     def packages(self) -> Mapping[str, str]:
         """Exact version of each of its packages; none for an archive."""
-        packages: Mapping[str, str] = self.source.get("packages") or {}
+        packages: Mapping[str, str] = self.source["packages"]
         return packages
 
     def field(self, name: str) -> object:
@@ -110,12 +112,7 @@ def read_pins(home: Path) -> Pins:
     if cell.base not in bases:
         raise ImageError(cell.base, f"is no base of versions.json; these are: {', '.join(bases)}")
     components = {
-        name: Component(
-            name=name,
-            version=_version(name, entry, cell),
-            source=_source(name, entry["sources"], cell),
-            basis=entry.get("basis", ""),
-        )
+        name: _component(name, entry, cell, image.get("nvidia_driver"))
         for name, entry in versions.get("components", {}).items()
         if _is_of(entry, cell)
     }
@@ -133,13 +130,22 @@ def _is_of(entry: Mapping[str, Any], cell: Cell) -> bool:
     )
 
 
-def _version(name: str, entry: Mapping[str, Any], cell: Cell) -> str:
-    # Two distributions seldom have the same build: a source's own version counts first.
-    return text({**entry, **_source(name, entry["sources"], cell)}, "version", name)
+def _component(name: str, entry: Mapping[str, Any], cell: Cell, driver: object) -> Component:
+    sources = entry["sources"]
+    source = dict(sources.get(cell.base, sources.get(ANY_BASE)))
+    source["packages"] = {
+        package: version
+        for package, version in source.get("packages", {}).items()
+        if not _is_of_other_driver(package, driver)
+    }
+    return Component(
+        name=name,
+        # Two distributions seldom have the same build: a source's own version counts first.
+        version=text({**entry, **source}, "version", name),
+        source=source,
+        basis=entry.get("basis", ""),
+    )
 
 
-def _source(name: str, sources: Mapping[str, Any], cell: Cell) -> Mapping[str, Any]:
-    source = sources.get(cell.base, sources.get(ANY_BASE))
-    if not isinstance(source, dict):
-        raise ImageError(name, f"has no source for {cell.base}; add one to versions.json")
-    return source
+def _is_of_other_driver(package: str, driver: object) -> bool:
+    return package in _NVIDIA_MODULES.values() and package != _NVIDIA_MODULES.get(str(driver))

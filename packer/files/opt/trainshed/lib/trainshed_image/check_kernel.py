@@ -1,0 +1,59 @@
+"""Self-test: the pinned kernel runs, stays, and has all its modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainshed_image.dkms import modules
+from trainshed_image.pins import Pins
+from trainshed_image.results import FAILED, OK, Result, fact, unchecked
+from trainshed_image.system import has_command, run
+
+
+def check_kernel(pins: Pins) -> Iterator[Result]:
+    """Yield results for the kernel, its hold, its dkms modules and the Lustre module."""
+    running = run("uname", "-r").output.strip()
+    yield Result(
+        "running kernel",
+        running,
+        pins.kernel,
+        OK if running == pins.kernel else FAILED,
+        "" if running == pins.kernel else "another kernel was booted",
+    )
+    yield _hold(pins)
+    yield from _dkms(pins.kernel)
+    yield _lustre(pins.kernel)
+
+
+def _hold(pins: Pins) -> Result:
+    """An update of the kernel would leave the drivers behind."""
+    if "kernel" not in pins.components:
+        return unchecked("kernel hold", "versions.json pins no kernel packages")
+    packages = pins.components["kernel"].packages
+    if pins.cell.base.startswith("ubuntu"):
+        held = set(run("apt-mark", "showhold").output.split())
+        loose = [package for package in packages if package not in held]
+    else:
+        locked = run("dnf", "versionlock", "list", timeout=120).output
+        loose = [package for package in packages if f"{package}-" not in locked]
+    return fact("kernel hold", not loose, detail=f"not held: {', '.join(loose)}")
+
+
+def _dkms(kernel: str) -> Iterator[Result]:
+    for module in modules(kernel):
+        yield fact(
+            f"dkms {module.name}",
+            module.state == "installed",
+            version=module.version,
+            detail=f"{module.state} for {kernel}",
+        )
+
+
+def _lustre(kernel: str) -> Result:
+    if not has_command("mount.lustre"):
+        return fact("lustre module", False, detail="there is no mount.lustre")
+    done = run("modinfo", "-k", kernel, "lustre")
+    if not done.ok:
+        return fact("lustre module", False, detail=f"none for {kernel}: {done.last_line}")
+    versions = [line.split()[1] for line in done.output.splitlines() if line.startswith("version:")]
+    return fact("lustre module", True, version=versions[0] if versions else "")

@@ -1,0 +1,82 @@
+"""Self-test: what has to run does, and what has to wait for the mount does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainshed_image.lustre import HELD
+from trainshed_image.pins import Cell
+from trainshed_image.results import BOOT, FAILED, OK, Result, fact
+from trainshed_image.system import run
+
+_ENABLED = ("enabled", "enabled-runtime", "alias", "generated")
+
+
+@dataclass(frozen=True)
+class Service:
+    """A service that the image has to bring.
+
+    Attributes:
+        units: names it has in one distribution or another.
+        runs: it has to be active after boot, too; the agents of a cluster are not where there is no
+            cluster, and fabric manager is not without NVSwitch.
+        accelerator: only for this one.
+        orchestrators: only for these.
+    """
+
+    units: tuple[str, ...]
+    runs: bool = True
+    accelerator: str = ""
+    orchestrators: tuple[str, ...] = ("ec2", "ecs", "eks")
+
+    def is_in(self, cell: Cell) -> bool:
+        """Tell whether an image has it."""
+        accelerators = ("", cell.accelerator)
+        return self.accelerator in accelerators and cell.orchestrator in self.orchestrators
+
+
+_SERVICES = (
+    Service(("chronyd.service", "chrony.service")),
+    Service(("amazon-ssm-agent.service", "snap.amazon-ssm-agent.amazon-ssm-agent.service")),
+    Service(("trainshed-first-boot.service",)),
+    Service(("trainshed-selftest.service",), runs=False),
+    Service(("docker.service",), orchestrators=("ec2", "ecs")),
+    Service(("ecs.service",), runs=False, orchestrators=("ecs",)),
+    Service(("nvidia-persistenced.service",), runs=False, accelerator="nvidia"),
+    Service(("nvidia-fabricmanager.service",), runs=False, accelerator="nvidia"),
+)
+
+
+def check_services(cell: Cell, stage: str) -> Iterator[Result]:
+    """Yield a result for each service, and for each that waits for the first boot."""
+    for service in _SERVICES:
+        if service.is_in(cell):
+            yield _service(service, stage)
+    for unit in HELD:
+        if run("systemctl", "cat", unit).ok:
+            yield _held(unit)
+
+
+def _service(service: Service, stage: str) -> Result:
+    name = f"service {service.units[0].rpartition('.')[0]}"
+    for unit in service.units:
+        state = run("systemctl", "is-enabled", unit).output.strip()
+        if state in _ENABLED:
+            break
+    else:
+        return Result(name, "", "", FAILED, "is not enabled")
+    if stage == BOOT and service.runs:
+        active = run("systemctl", "is-active", unit).output.strip()
+        return fact(name, active == "active", detail=f"is {active or 'unknown'}")
+    return Result(name, "", "", OK)
+
+
+def _held(unit: str) -> Result:
+    """A drop-in of the image has to hold it until the first boot is done."""
+    required = run("systemctl", "show", "--property=Requires", "--value", unit).output.split()
+    return fact(
+        f"hold of {unit.removesuffix('.service')}",
+        "trainshed-first-boot.service" in required,
+        detail="does not wait for trainshed-first-boot.service",
+    )

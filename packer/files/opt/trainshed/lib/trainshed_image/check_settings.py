@@ -1,0 +1,97 @@
+"""Self-test: limits, kernel settings, huge pages and Docker's runtime."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from trainshed_image.pins import Cell
+from trainshed_image.results import BAKE, FAILED, OK, Result, fact, unchecked
+
+_SYSCTL = Path("/etc/sysctl.d")
+_LIMITS = Path("/etc/security/limits.d")
+_DOCKER = Path("/etc/docker/daemon.json")
+_CONTAINERD = Path("/etc/containerd/config.toml")
+_HUGE_PAGES = "vm.nr_hugepages"
+# The devices are given to containers by a runtime; Neuron's are plain device nodes.
+_RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
+
+
+def check_settings(cell: Cell, stage: str) -> Iterator[Result]:
+    """Yield results for the settings of the system."""
+    yield _locked_memory()
+    for key, value in sorted(_own_sysctls().items()):
+        yield _sysctl(key, value, stage)
+    if cell.accelerator in _RUNTIMES and cell.orchestrator != "eks":
+        yield _docker_runtime(_RUNTIMES[cell.accelerator])
+    elif cell.accelerator in _RUNTIMES:
+        yield _containerd_runtime(_RUNTIMES[cell.accelerator])
+
+
+def _locked_memory() -> Result:
+    """EFA and the accelerators pin memory; each login must be allowed to."""
+    kinds: set[str] = set()
+    for path in sorted(_LIMITS.glob("*.conf")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            fields = line.partition("#")[0].split()
+            if len(fields) == 4 and fields[0] == "*" and fields[2] == "memlock":
+                unlimited = fields[3] in ("unlimited", "infinity", "-1")
+                both = {"soft", "hard"} if fields[1] == "-" else {fields[1]}
+                kinds = kinds | both if unlimited else kinds - both
+    missing = sorted({"soft", "hard"} - kinds)
+    return fact("memlock", not missing, detail=f"{' and '.join(missing)} limit is not unlimited")
+
+
+def _own_sysctls() -> dict[str, str]:
+    """What the files of the image set; a later file wins, as for systemd-sysctl."""
+    found = {}
+    for path in sorted(_SYSCTL.glob("*trainshed*.conf")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            key, equals, value = line.partition("=")
+            if equals and not key.lstrip().startswith(("#", ";")):
+                found[key.strip().lstrip("-").replace("/", ".")] = " ".join(value.split())
+    return found
+
+
+def _sysctl(key: str, expected: str, stage: str) -> Result:
+    path = Path("/proc/sys") / key.replace(".", "/")
+    if not path.exists():
+        return unchecked(key, "this kernel does not have it", expected=expected)
+    value = " ".join(path.read_text(encoding="utf-8").split())
+    if value == expected:
+        return Result(key, value, expected, OK)
+    if os.statvfs("/proc/sys").f_flag & os.ST_RDONLY:
+        return unchecked(key, "kernel settings are read-only in a container", expected=expected)
+    if key == _HUGE_PAGES and stage == BAKE:
+        return unchecked(key, f"the build instance holds {value}", expected=expected)
+    return Result(key, value, expected, FAILED, f"is {value}")
+
+
+def _docker_runtime(name: str) -> Result:
+    if not _DOCKER.exists():
+        return fact("docker runtime", False, detail=f"there is no {_DOCKER}")
+    try:
+        settings = json.loads(_DOCKER.read_text(encoding="utf-8"))
+    except ValueError as error:
+        return fact("docker runtime", False, detail=f"{_DOCKER} is not JSON: {error}")
+    chosen = settings.get("default-runtime", "runc")
+    known = name in settings.get("runtimes", {})
+    return Result(
+        "docker runtime",
+        chosen,
+        name,
+        OK if chosen == name and known else FAILED,
+        "" if known else f"{_DOCKER} does not say what {name} is",
+    )
+
+
+def _containerd_runtime(name: str) -> Result:
+    """Without a TOML parser in Python 3.9: the line itself."""
+    written = _CONTAINERD.read_text(encoding="utf-8") if _CONTAINERD.exists() else ""
+    return fact(
+        "containerd runtime",
+        f'default_runtime_name = "{name}"' in written,
+        detail=f"{_CONTAINERD} does not make {name} the default",
+    )

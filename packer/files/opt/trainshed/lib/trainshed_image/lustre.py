@@ -1,0 +1,110 @@
+"""Mounting the cluster's Lustre file system before a job can start on the node."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from trainshed_image.errors import ImageError
+from trainshed_image.settings import Lustre
+from trainshed_image.system import Finished, has_command, run
+
+# What runs jobs; each has a drop-in of the image that makes it wait for the first boot.
+HELD = ("ecs.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
+_PAUSE_SECONDS = 10
+# FSx for Lustre user guide, "Mounting automatically"; flock for what locks files.
+_OPTIONS = "noatime,flock,_netdev"
+_RUNTIME_UNITS = Path("/run/systemd/system")
+
+Log = Callable[[str], None]
+
+
+class NotYet(Exception):
+    """Something that may come later."""
+
+
+def set_up_lustre(lustre: Lustre, log: Log) -> None:
+    """Mount the file system, waiting for what is not there yet.
+
+    Compute and storage are deployed side by side: the parameters appear when the file system is
+    ready, and its DNS name may lag behind.
+
+    Raises:
+        ImageError: it can never be mounted, or was not within `wait_seconds`.
+    """
+    _hold(lustre.mount)
+    if Path(lustre.mount).is_mount():
+        log(f"{lustre.mount}: is mounted already")
+        return
+    for command, missing in (("aws", "AWS CLI"), ("mount.lustre", "Lustre client")):
+        if not has_command(command):
+            raise ImageError(lustre.mount, f"this image has no {missing}; bake it with one")
+    Path(lustre.mount).mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    while True:
+        try:
+            source = _source(lustre)
+            _mount(source, lustre.mount)
+        except NotYet as reason:
+            waited = time.monotonic() - started
+            if waited + _PAUSE_SECONDS > lustre.wait_seconds:
+                raise ImageError(
+                    lustre.mount,
+                    f"not mounted after {waited:.0f} s: {reason}; put that right, then"
+                    " `systemctl restart trainshed-first-boot` and start what runs jobs",
+                ) from None
+            log(f"{lustre.mount}: {reason}; waiting, {waited:.0f} of {lustre.wait_seconds:.0f} s")
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            log(f"{lustre.mount}: mounted {source}")
+            return
+
+
+def _hold(mount: str) -> None:
+    """Let nothing that runs jobs start while the file system is not mounted.
+
+    The image's own drop-ins wait for this program. These add the mount itself, so that an agent
+    that is restarted after somebody unmounted stays down, too. Under /run: gone with the boot.
+    """
+    for unit in HELD:
+        drop_in = _RUNTIME_UNITS / f"{unit}.d" / "trainshed-lustre.conf"
+        drop_in.parent.mkdir(parents=True, exist_ok=True)
+        drop_in.write_text(
+            f"[Unit]\nRequiresMountsFor={mount}\nAssertPathIsMountPoint={mount}\n", encoding="utf-8"
+        )
+    done = run("systemctl", "daemon-reload")
+    if not done.ok:
+        raise ImageError(mount, f"systemd was not reloaded: {done.last_line}; reboot the node")
+
+
+def _source(lustre: Lustre) -> str:
+    """What to mount, from the two parameters."""
+    names = (lustre.dns_name_parameter, lustre.mount_name_parameter)
+    done = run(
+        *("aws", "ssm", "get-parameters", "--region", lustre.region, "--output", "json"),
+        *("--cli-connect-timeout", "10", "--cli-read-timeout", "20", "--names", *names),
+    )
+    found = _values(done)
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise NotYet(f"no value yet of SSM parameter {' and '.join(missing)}")
+    dns_name, mount_name = (found[name] for name in names)
+    return f"{dns_name}@tcp:/{mount_name}"
+
+
+def _values(done: Finished) -> dict[str, str]:
+    if not done.ok:
+        raise NotYet(f"SSM did not answer ({done.last_line})")
+    try:
+        parameters = json.loads(done.output)["Parameters"]
+        return {entry["Name"]: entry["Value"] for entry in parameters if entry["Value"]}
+    except (ValueError, KeyError, TypeError):
+        raise NotYet("SSM gave no answer that can be read") from None
+
+
+def _mount(source: str, mount: str) -> None:
+    done = run("mount", "-t", "lustre", "-o", _OPTIONS, source, mount, timeout=300)
+    if not done.ok:
+        raise NotYet(f"{source} was not mounted ({done.last_line})")

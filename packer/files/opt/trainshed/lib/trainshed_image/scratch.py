@@ -1,0 +1,157 @@
+"""Scratch space on the NVMe instance store of the machine: lost when the instance stops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from trainshed_image.errors import ImageError
+from trainshed_image.system import has_command, run
+
+SCRATCH = Path("/scratch")
+# EC2 user guide, "NVMe instance store volumes": EBS volumes say "Amazon Elastic Block Store".
+_MODEL = "Amazon EC2 NVMe Instance Storage"
+# Of the file system and of the array; XFS takes 12 characters at most.
+_LABEL = "ts-scratch"
+_ARRAY = f"/dev/md/{_LABEL}"
+_MKFS_SECONDS = 600
+
+Log = Callable[[str], None]
+
+
+def set_up_scratch(log: Log) -> None:
+    """Mount the instance store at `/scratch`, made into one file system.
+
+    A disk that holds anything is left alone, unless it is what this program made before. Safe to
+    run at each boot: a reboot keeps the data, a stop and start brings blank disks.
+
+    Raises:
+        ImageError: a disk could not be formatted, assembled or mounted.
+    """
+    if SCRATCH.is_mount():
+        log(f"{SCRATCH}: is mounted already")
+        return
+    disks = _instance_store()
+    if not disks:
+        log(f"{SCRATCH}: this machine has no NVMe instance store")
+        return
+    device = _found_again(disks, log) or _made(disks, log)
+    if device:
+        _mount(device)
+        log(f"{SCRATCH}: mounted {device}")
+
+
+def _instance_store() -> list[Path]:
+    """Whole disks of the instance store, by their place in /sys."""
+    return [block for block in sorted(Path("/sys/block").glob("nvme*")) if _model(block) == _MODEL]
+
+
+def _model(block: Path) -> str:
+    try:
+        return (block / "device" / "model").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _found_again(disks: list[Path], log: Log) -> str | None:
+    """The file system that an earlier boot made, if it is still there."""
+    for block in disks:
+        facts = _signature(f"/dev/{block.name}")
+        if facts.get("TYPE") == "linux_raid_member" and _is_ours(facts):
+            return _assembled([disk for disk in disks if _is_member(disk)], log)
+        if "TYPE" in facts and facts.get("LABEL") == _LABEL:
+            return f"/dev/{block.name}"
+    return None
+
+
+def _is_member(block: Path) -> bool:
+    facts = _signature(f"/dev/{block.name}")
+    return facts.get("TYPE") == "linux_raid_member" and _is_ours(facts)
+
+
+def _is_ours(facts: dict[str, str]) -> bool:
+    # mdadm calls an array HOST:NAME.
+    return facts.get("LABEL", "").rpartition(":")[2] == _LABEL
+
+
+def _assembled(members: list[Path], log: Log) -> str:
+    holders = [holder.name for holder in (members[0] / "holders").glob("md*")]
+    if holders:
+        # udev was first.
+        return f"/dev/{holders[0]}"
+    log(f"{SCRATCH}: assembling {_names(members)} again")
+    _must("mdadm", "--assemble", "--run", _ARRAY, *(f"/dev/{block.name}" for block in members))
+    return _ARRAY
+
+
+def _made(disks: list[Path], log: Log) -> str | None:
+    """A new file system over all blank disks."""
+    blank = []
+    for block in disks:
+        reason = _in_use(block)
+        if reason:
+            log(f"{SCRATCH}: left /dev/{block.name} alone: it {reason}")
+        else:
+            blank.append(block)
+    if not blank:
+        log(f"{SCRATCH}: no blank disk; nothing to assemble")
+        return None
+    device = f"/dev/{blank[0].name}"
+    if len(blank) > 1:
+        log(f"{SCRATCH}: making one array of {_names(blank)}")
+        device = _ARRAY
+        _must(
+            *("mdadm", "--create", _ARRAY, "--run", "--level=0", f"--raid-devices={len(blank)}"),
+            *(f"--name={_LABEL}", "--homehost=any"),
+            *(f"/dev/{block.name}" for block in blank),
+        )
+    # Neither formats over what it recognises: not forced, and nobody there to answer.
+    maker = "mkfs.xfs" if has_command("mkfs.xfs") else "mkfs.ext4"
+    log(f"{SCRATCH}: formatting {device} ({maker})")
+    _must(maker, "-q", "-L", _LABEL, device)
+    return device
+
+
+def _in_use(block: Path) -> str | None:
+    """Why a disk is not blank; None when it is."""
+    if any(block.glob(f"{block.name}p*")):
+        return "has partitions"
+    if any((block / "holders").glob("*")):
+        return "is part of another device"
+    facts = _signature(f"/dev/{block.name}")
+    if facts:
+        return f"holds {facts.get('TYPE') or facts.get('PTTYPE') or 'something'}"
+    return None
+
+
+def _signature(device: str) -> dict[str, str]:
+    """What a device holds, as low-level probing tells; empty when it is blank.
+
+    Raises:
+        ImageError: it cannot be told; then it must not be taken for blank.
+    """
+    done = run("blkid", "--probe", "--output", "export", device)
+    if done.code == 2 and not done.errors.strip():
+        return {}
+    if not done.ok:
+        raise ImageError(device, f"cannot be probed ({done.last_line}); look at it with wipefs")
+    pairs = (line.partition("=") for line in done.output.splitlines() if "=" in line)
+    return {key: value for key, _, value in pairs}
+
+
+def _mount(device: str) -> None:
+    SCRATCH.mkdir(exist_ok=True)
+    _must("mount", "-o", "noatime", device, str(SCRATCH))
+    SCRATCH.chmod(0o1777)
+
+
+def _must(*command: str) -> None:
+    done = run(*command, timeout=_MKFS_SECONDS)
+    if not done.ok:
+        raise ImageError(
+            str(SCRATCH), f"{' '.join(command)} failed: {done.last_line}; look at the disks"
+        )
+
+
+def _names(blocks: list[Path]) -> str:
+    return ", ".join(block.name for block in blocks)
