@@ -19,7 +19,13 @@ TRUST = {
     "Statement": [
         {
             "Effect": "Allow",
-            "Principal": {"Service": ["batch.amazonaws.com", "lambda.amazonaws.com"]},
+            "Principal": {
+                "Service": [
+                    "batch.amazonaws.com",
+                    "codebuild.amazonaws.com",
+                    "lambda.amazonaws.com",
+                ]
+            },
             "Action": "sts:AssumeRole",
         }
     ],
@@ -244,6 +250,42 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
         },
     ),
     ("AWS::SNS::Topic", lambda made: {}),
+    (
+        "AWS::SNS::TopicPolicy",
+        lambda made: {"PolicyDocument": POLICY, "Topics": [made["Topic"].ref]},
+    ),
+    (
+        "AWS::SNS::Subscription",
+        lambda made: {
+            "TopicArn": made["Topic"].ref,
+            "Protocol": "email",
+            "Endpoint": "a@example.org",
+        },
+    ),
+    (
+        "AWS::ECR::PullThroughCacheRule",
+        lambda made: {
+            "EcrRepositoryPrefix": "sample-public",
+            "UpstreamRegistryUrl": "public.ecr.aws",
+        },
+    ),
+    (
+        "AWS::ECR::RepositoryCreationTemplate",
+        lambda made: {"Prefix": "sample-public", "AppliedFor": ["PULL_THROUGH_CACHE"]},
+    ),
+    (
+        "AWS::CodeBuild::Project",
+        lambda made: {
+            "Artifacts": {"Type": "NO_ARTIFACTS"},
+            "Environment": {
+                "Type": "LINUX_CONTAINER",
+                "ComputeType": "BUILD_GENERAL1_SMALL",
+                "Image": "aws/codebuild/amazonlinux-x86_64-standard:5.0",
+            },
+            "ServiceRole": made["Role"].attributes["Arn"],
+            "Source": {"Type": "NO_SOURCE", "BuildSpec": "version: 0.2"},
+        },
+    ),
     ("AWS::SQS::Queue", lambda made: {}),
     ("AWS::Events::Rule", lambda made: {"ScheduleExpression": "rate(1 hour)"}),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),

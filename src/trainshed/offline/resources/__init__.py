@@ -5,6 +5,7 @@ Importing this package registers the handlers of every supported type.
 
 from trainshed.offline.resources import (  # noqa: F401  (imported for what they register)
     batch,
+    codebuild,
     ec2_compute,
     ec2_endpoints,
     ec2_instance,
@@ -12,6 +13,7 @@ from trainshed.offline.resources import (  # noqa: F401  (imported for what they
     ec2_security_groups,
     ec2_vpc,
     ecr,
+    ecr_registry,
     fsx,
     iam,
     iam_policies,
@@ -21,6 +23,7 @@ from trainshed.offline.resources import (  # noqa: F401  (imported for what they
     markers,
     messaging,
     s3,
+    sns_access,
     sqs,
     ssm,
 )

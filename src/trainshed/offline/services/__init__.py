@@ -32,6 +32,10 @@ _ACTION_MODULES = (
     "quotas",
     "parameters",
     "log_groups",
+    "pull_through_cache",
+    "repository_creation_templates",
+    "build_projects",
+    "rule_targets",
     "container_images",
 )
 
@@ -50,8 +54,10 @@ def install(settings: ServiceSettings | None = None) -> None:
     # moto loads its services when they are first asked for; extending them loads them now.
     from moto.awslambda.responses import LambdaResponse
     from moto.batch.responses import BatchResponse
+    from moto.codebuild.responses import CodeBuildResponse
     from moto.ec2.responses import EC2Response
     from moto.ecr.responses import ECRResponse
+    from moto.events.responses import EventsHandler
     from moto.fsx.responses import FSxResponse
     from moto.logs.responses import LogsResponse
     from moto.servicequotas.responses import ServiceQuotasResponse
@@ -78,8 +84,10 @@ def install(settings: ServiceSettings | None = None) -> None:
     actions.attach(
         {
             "batch": BatchResponse,
+            "codebuild": CodeBuildResponse,
             "ec2": EC2Response,
             "ecr": ECRResponse,
+            "events": EventsHandler,
             "fsx": FSxResponse,
             "lambda": LambdaResponse,
             "logs": LogsResponse,

@@ -1,0 +1,100 @@
+"""What ECR refuses of cached upstreams and of templates."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+Refusal = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "words"),
+    [
+        (
+            {"ecrRepositoryPrefix": "x" * 31, "upstreamRegistryUrl": "public.ecr.aws"},
+            "InvalidParameterException",
+            "2 to 30 characters",
+        ),
+        (
+            {"ecrRepositoryPrefix": "Bases", "upstreamRegistryUrl": "public.ecr.aws"},
+            "InvalidParameterException",
+            "ecrRepositoryPrefix",
+        ),
+        (
+            {"ecrRepositoryPrefix": "habana", "upstreamRegistryUrl": "vault.habana.ai"},
+            "UnsupportedUpstreamRegistryException",
+            "The upstream registry 'vault.habana.ai' is not supported",
+        ),
+        (
+            {"ecrRepositoryPrefix": "hub", "upstreamRegistryUrl": "registry-1.docker.io"},
+            "InvalidParameterException",
+            "credentialArn is required",
+        ),
+        (
+            {
+                "ecrRepositoryPrefix": "ecr",
+                "upstreamRegistryUrl": "999999999999.dkr.ecr.us-west-2.amazonaws.com",
+            },
+            "InvalidParameterException",
+            "customRoleArn is required",
+        ),
+        (
+            {
+                "ecrRepositoryPrefix": "public",
+                "upstreamRegistryUrl": "public.ecr.aws",
+                "upstreamRegistry": "quay",
+            },
+            "InvalidParameterException",
+            "does not match",
+        ),
+    ],
+)
+def test_a_rule_that_ecr_would_not_take_is_refused(
+    client: Callable[..., Any], refusal: Refusal, rule: Mapping[str, str], code: str, words: str
+) -> None:
+    told = refusal(client("ecr").create_pull_through_cache_rule, **rule)
+
+    assert told.code == code
+    assert words in told.message
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"appliedFor": ["PULL"]}, "PULL must be one of"),
+        ({"encryptionConfiguration": {"encryptionType": "KMS"}}, "customRoleArn"),
+        ({"resourceTags": [{"Key": "a", "Value": "b"}]}, "customRoleArn"),
+        ({"lifecyclePolicy": "none"}, "must be JSON"),
+    ],
+)
+def test_a_template_that_ecr_would_not_take_is_refused(
+    client: Callable[..., Any],
+    refusal: Refusal,
+    name: str,
+    settings: Mapping[str, Any],
+    words: str,
+) -> None:
+    template = {"prefix": name, "appliedFor": ["PULL_THROUGH_CACHE"], **settings}
+
+    told = refusal(client("ecr").create_repository_creation_template, **template)
+
+    assert told.code == "InvalidParameterException"
+    assert words in told.message
+
+
+def test_a_registry_has_fifty_rules(client: Callable[..., Any], refusal: Refusal) -> None:
+    # A region of its own, so that no other test finds it full.
+    ecr = client("ecr", "eu-west-1")
+    for number in range(50):
+        ecr.create_pull_through_cache_rule(
+            ecrRepositoryPrefix=f"cache{number}", upstreamRegistryUrl="public.ecr.aws"
+        )
+
+    told = refusal(
+        ecr.create_pull_through_cache_rule,
+        ecrRepositoryPrefix="cache50",
+        upstreamRegistryUrl="public.ecr.aws",
+    )
+
+    assert told.code == "LimitExceededException"
