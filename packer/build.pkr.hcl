@@ -1,0 +1,102 @@
+# What happens on the build instance, in this order.
+
+build {
+  sources = ["source.amazon-ebs.image"]
+
+  # The files, the pins and what the image is, where scripts and programs expect them.
+
+  provisioner "shell" {
+    inline = [
+      "cloud-init status --wait >/dev/null || true",
+      "mkdir -p ${local.upload}/lib",
+      "echo '${jsonencode(local.image)}' >${local.upload}/image.json",
+    ]
+  }
+
+  provisioner "file" {
+    source      = "${path.root}/files/"
+    destination = local.upload
+  }
+
+  provisioner "file" {
+    source      = "${path.root}/scripts/lib/"
+    destination = "${local.upload}/lib"
+  }
+
+  provisioner "file" {
+    source      = "${path.root}/versions.json"
+    destination = "${local.upload}/versions.json"
+  }
+
+  # The distribution and its kernel, then a reboot into that kernel.
+
+  provisioner "shell" {
+    scripts          = [for script in local.scripts.base : "${path.root}/scripts/${script}"]
+    environment_vars = local.environment
+    execute_command  = local.execute
+  }
+
+  provisioner "shell" {
+    inline            = [local.reboot]
+    expect_disconnect = true
+  }
+
+  # Everything else is built for that kernel. The reboot after it is for drivers that ask for one.
+
+  provisioner "shell" {
+    scripts             = [for script in local.scripts.provision : "${path.root}/scripts/${script}"]
+    environment_vars    = local.environment
+    execute_command     = local.execute
+    pause_before        = "1s"
+    start_retry_timeout = "10m"
+  }
+
+  provisioner "shell" {
+    inline            = ["test ! -e /run/reboot-required || { ${local.reboot}; }"]
+    expect_disconnect = true
+  }
+
+  # The image tests itself and says what it is made of; both answers come to this machine.
+
+  provisioner "shell" {
+    scripts             = [for script in local.scripts.verify : "${path.root}/scripts/${script}"]
+    environment_vars    = local.environment
+    execute_command     = local.execute
+    pause_before        = "1s"
+    start_retry_timeout = "10m"
+  }
+
+  provisioner "file" {
+    direction   = "download"
+    source      = "${local.upload}/selftest.json"
+    destination = "${var.output}/selftest.json"
+  }
+
+  provisioner "file" {
+    direction   = "download"
+    source      = "${local.upload}/packages.txt"
+    destination = "${var.output}/packages.txt"
+  }
+
+  # Nothing of this build stays, and the image proves it.
+
+  provisioner "shell" {
+    scripts          = [for script in local.scripts.clean : "${path.root}/scripts/${script}"]
+    environment_vars = local.environment
+    execute_command  = local.execute
+  }
+
+  provisioner "shell" {
+    inline = ["sudo /opt/trainshed/clean --prove"]
+  }
+
+  post-processor "manifest" {
+    output     = "${var.output}/manifest.json"
+    strip_path = true
+    custom_data = merge(
+      local.image,
+      { name = local.name, kernel = local.base.kernel, source_ami = local.source_ami.name },
+      { for name, version in local.components : "version:${name}" => version }
+    )
+  }
+}

@@ -1,0 +1,92 @@
+# What follows from the variables and the pins: base, names, tags, scripts.
+
+locals {
+  # Relative to this folder, whatever folder Packer is started in.
+  versions = jsondecode(file("versions.json"))
+
+  # Compiling is all the build instance has to do for an accelerator; NVIDIA's modules take longest.
+  accelerators = {
+    habana = { base = var.habana_base, instance_type = "m6i.xlarge" }
+    neuron = { base = var.neuron_base, instance_type = "m6i.xlarge" }
+    nvidia = { base = var.nvidia_base, instance_type = "m6i.2xlarge" }
+  }
+  # Packer evaluates all this for a refused variable, too. Falling back to anything keeps its answer
+  # to what the refusal says.
+  accelerator = lookup(local.accelerators, var.accelerator, local.accelerators.habana)
+  base_name   = local.accelerator.base
+  base        = lookup(local.versions.bases, local.base_name, local.versions.bases["ubuntu-22.04"])
+  source_ami  = lookup(local.base.source_amis, var.orchestrator, local.base.source_amis.ec2)
+
+  # The components of this cell at the version of this base.
+  components = {
+    for name, component in local.versions.components : name => lookup(
+      lookup(component.sources, local.base_name, lookup(component.sources, "any", {})),
+      "version", component.version
+    )
+    if contains(lookup(component, "accelerators", [var.accelerator]), var.accelerator) &&
+    contains(lookup(component, "orchestrators", [var.orchestrator]), var.orchestrator) &&
+    (contains(keys(component.sources), local.base_name) || contains(keys(component.sources), "any"))
+  }
+
+  stamp = "${formatdate("YYYYMMDD'T'hhmmss", timestamp())}Z"
+  cell  = "${var.accelerator}-${var.orchestrator}"
+  name  = "${var.name_prefix}-${local.cell}-${local.base_name}-${local.stamp}"
+
+  # What the image knows of itself; scripts and the image's own programs read it.
+  image = {
+    accelerator   = var.accelerator
+    orchestrator  = var.orchestrator
+    base          = local.base_name
+    commit        = var.commit
+    build         = local.stamp
+    nvidia_driver = var.nvidia_driver
+  }
+
+  tags = merge(
+    {
+      Name                     = local.name
+      "trainshed:accelerator"  = var.accelerator
+      "trainshed:orchestrator" = var.orchestrator
+      "trainshed:base"         = local.base_name
+      "trainshed:commit"       = var.commit
+      "trainshed:build"        = local.stamp
+      "trainshed:source-ami"   = "{{ .SourceAMI }}"
+      "trainshed:kernel"       = local.base.kernel
+    },
+    { for name, version in local.components : "trainshed:version:${name}" => version }
+  )
+  run_tags = {
+    Name              = "${local.name}-builder"
+    "trainshed:build" = local.stamp
+    "trainshed:role"  = "ami-builder"
+  }
+
+  # Embedded AWS has no Session Manager, and answers at once.
+  on_aws          = var.endpoint == ""
+  ssh_interface   = coalesce(var.ssh_interface, local.on_aws ? "session_manager" : "public_ip")
+  session_manager = local.ssh_interface == "session_manager"
+  # Packer refuses early to share what only encrypt_boot tells it is encrypted by the default key.
+  copy_to_encrypt = var.encrypt_boot && (
+    length(var.region_kms_key_ids) > 0 || (length(var.ami_users) > 0 && var.kms_key_id == null)
+  )
+
+  # In the order they run. A reboot into the pinned kernel follows the first group: drivers build
+  # for the kernel that runs.
+  scripts = {
+    base = ["10-base.sh", "15-kernel.sh"]
+    provision = [
+      "20-efa.sh", "30-lustre.sh", "40-${var.accelerator}.sh", "50-${var.orchestrator}.sh",
+      "60-first-boot.sh", "65-hardening.sh",
+    ]
+    verify = ["80-selftest.sh", "85-report.sh"]
+    clean  = ["90-clean.sh"]
+  }
+  environment = [for name, value in local.image : "TRAINSHED_${upper(name)}=${value}"]
+
+  # /tmp is emptied by a reboot, /var/tmp is not; scripts know the files as /tmp/trainshed.
+  upload  = "/var/tmp/trainshed"
+  link    = "sudo ln -sfn ${local.upload} /tmp/trainshed"
+  execute = "${local.link} && sudo env {{ .Vars }} bash -euo pipefail '{{ .Path }}'"
+  # Not to return is what makes the next provisioner meet the new boot and never the old one.
+  reboot = "sudo systemctl reboot && sleep 600"
+}

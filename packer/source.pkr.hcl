@@ -1,0 +1,100 @@
+# The build instance, and the image that is made of it.
+
+source "amazon-ebs" "image" {
+  ami_name        = local.name
+  ami_description = "${var.accelerator} nodes for ${var.orchestrator} on ${local.base_name}, kernel ${local.base.kernel}"
+
+  region              = var.region
+  custom_endpoint_ec2 = var.endpoint
+  subnet_id           = var.subnet_id
+  instance_type       = coalesce(var.instance_type, local.accelerator.instance_type)
+  spot_price          = var.spot ? "auto" : null
+
+  # One image by its exact name, not the newest of many: the base is pinned like all the rest.
+  source_ami_filter {
+    filters = {
+      name                = local.source_ami.name
+      architecture        = "x86_64"
+      root-device-type    = "ebs"
+      virtualization-type = "hvm"
+    }
+    owners = [local.source_ami.owner]
+  }
+
+  dynamic "subnet_filter" {
+    for_each = length(var.subnet_filter) > 0 ? [var.subnet_filter] : []
+    content {
+      filters   = subnet_filter.value
+      most_free = true
+    }
+  }
+
+  # Encrypted from its first byte: no copy is needed to encrypt it afterwards.
+  launch_block_device_mappings {
+    device_name           = local.base.root_device
+    volume_size           = var.root_gib
+    volume_type           = "gp3"
+    iops                  = 3000
+    throughput            = 250
+    encrypted             = var.encrypt_boot
+    kms_key_id            = var.kms_key_id
+    delete_on_termination = true
+  }
+
+  encrypt_boot       = local.copy_to_encrypt ? true : null
+  kms_key_id         = local.copy_to_encrypt ? var.kms_key_id : null
+  region_kms_key_ids = length(var.region_kms_key_ids) > 0 ? var.region_kms_key_ids : null
+
+  ami_regions    = var.ami_regions
+  ami_users      = var.ami_users
+  snapshot_users = var.ami_users
+
+  # compat:begin packer>=1.7
+  ami_org_arns      = var.ami_org_arns
+  deprecate_at      = var.deprecate_at
+  skip_ami_run_tags = true
+  imds_support      = "v2.0"
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_tokens                 = "required"
+    http_put_response_hop_limit = 1
+  }
+  # compat:end
+
+  ssh_username                          = local.base.ssh_user
+  ssh_interface                         = local.ssh_interface
+  ssh_timeout                           = "10m"
+  temporary_key_pair_type               = "ed25519"
+  temporary_security_group_source_cidrs = var.ssh_cidrs
+
+  iam_instance_profile = var.iam_instance_profile
+  # Session Manager for this instance, and nothing else: a driver needs no permission in AWS.
+  dynamic "temporary_iam_instance_profile_policy_document" {
+    for_each = local.session_manager && var.iam_instance_profile == null ? [1] : []
+    content {
+      Version = "2012-10-17"
+      Statement {
+        Effect = "Allow"
+        Action = [
+          "ssm:UpdateInstanceInformation",
+          "ssmmessages:CreateControlChannel",
+          "ssmmessages:CreateDataChannel",
+          "ssmmessages:OpenControlChannel",
+          "ssmmessages:OpenDataChannel",
+        ]
+        Resource = ["*"]
+      }
+    }
+  }
+
+  # Copies of a large image to other regions take the better part of an hour.
+  aws_polling {
+    delay_seconds = local.on_aws ? 15 : 1
+    max_attempts  = local.on_aws ? 240 : 600
+  }
+
+  tags            = local.tags
+  snapshot_tags   = local.tags
+  run_tags        = local.run_tags
+  run_volume_tags = local.run_tags
+}
