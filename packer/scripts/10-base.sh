@@ -2,4 +2,111 @@
 # The distribution at its pinned release, with what every image needs.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 10-base
+
+# The files of the image, its pins and what it is. They were uploaded by a user of the build
+# instance: who owns them and whom they may be written by is decided here.
+install_files() {
+  local file mode
+  cd /tmp/trainshed
+  while read -r file; do
+    mode=644
+    if [[ -x $file ]]; then mode=755; fi
+    install -D -o root -g root -m "$mode" "$file" "/$file"
+  done < <(find etc opt -type f)
+  install -D -o root -g root -m 644 -t "$HERE" versions.json image.json
+  cd /
+}
+
+# Amazon Linux asks its mirrors for a release by name, so a release is all there is to pin.
+pin_amazon_linux() {
+  local release
+  release=$(pin base release)
+  install -D -m 644 /dev/stdin /etc/dnf/vars/releasever <<<"$release"
+  logged "$WORK/dnf" dnf --assumeyes clean expire-cache
+  logged "$WORK/dnf" dnf --assumeyes makecache ||
+    die distribution "Amazon Linux $release cannot be read" "check release in versions.json"
+  # Its small gpg cannot import keys: github.com/amazonlinux/amazon-linux-2023/issues/243
+  if rpm --query --quiet gnupg2-minimal; then
+    logged "$WORK/dnf" dnf --assumeyes swap gnupg2-minimal gnupg2-full
+  fi
+  # `dnf versionlock` is a plugin; nothing can be held without it.
+  if ! dnf versionlock list >"$WORK/dnf" 2>&1; then
+    install_exactly distribution 'dnf-command(versionlock)'
+  fi
+}
+
+# Ubuntu's archive forgets a package when it is superseded; its snapshots do not. They are signed
+# by the key that the image trusts already.
+pin_ubuntu() {
+  local release
+  release=$(pin base release)
+  rm -f /etc/apt/sources.list.d/ubuntu.sources
+  install -m 644 /dev/stdin /etc/apt/sources.list <<EOF
+deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release jammy main universe
+deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release jammy-updates main universe
+deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release jammy-security main universe
+EOF
+  logged "$WORK/apt" apt-get update --error-on=any -o Acquire::Retries=3 ||
+    die distribution "Ubuntu's snapshot $release cannot be read" "check release in versions.json"
+}
+
+# Everything but the kernel, which 15-kernel chooses. apt's plain `upgrade` adds no package, and a
+# new kernel is one.
+upgrade() {
+  if is_ubuntu; then
+    logged "$WORK/upgrade" apt-get upgrade --assume-yes --no-install-recommends \
+      -o Acquire::Retries=3 -o Dpkg::Options::=--force-confold -o DPkg::Lock::Timeout=120
+  else
+    logged "$WORK/upgrade" dnf upgrade --assumeyes --exclude='kernel*'
+  fi
+}
+
+install_agents() {
+  # The agent of a snap refreshes itself whenever it likes; two agents fight for one instance.
+  if is_ubuntu && command -v snap >/dev/null && snap list amazon-ssm-agent >/dev/null 2>&1; then
+    snap remove --purge amazon-ssm-agent
+  fi
+  install_component ssm-agent
+  install_component cloudwatch-agent
+  enable_units amazon-ssm-agent.service amazon-cloudwatch-agent.service
+}
+
+install_aws_cli() {
+  local archive
+  if [[ $(pin aws-cli kind) != archive ]]; then
+    install_component aws-cli
+    return
+  fi
+  archive=$(fetch_archive aws-cli)
+  unzip -q "$archive" -d "$WORK"
+  logged "$WORK/aws-cli" "$WORK/aws/install" --update
+}
+
+# The link-local clock of EC2 needs no network and is the same everywhere: nodes of one job agree.
+install_time_sync() {
+  install_component chrony
+  if is_ubuntu; then
+    sed -i 's/^\(pool\|server\) /# &/' /etc/chrony/chrony.conf
+    install -D -m 644 /dev/stdin /etc/chrony/sources.d/amazon.sources <<<"$AMAZON_TIME"
+    enable_units chrony.service
+  else
+    # Amazon Linux comes with it: amazon-chrony-config.
+    install -D -m 644 /dev/stdin /etc/chrony.d/amazon.sources <<<"$AMAZON_TIME"
+    enable_units chronyd.service
+  fi
+}
+
+readonly UBUNTU_KEYS=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+readonly AMAZON_TIME='server 169.254.169.123 prefer iburst minpoll 4 maxpoll 4'
+
+# What later scripts and the first boot call; their versions are the pinned release's.
+TOOLS=(ca-certificates gcc make dkms pciutils mdadm xfsprogs unzip tar python3)
+
+install_files
+if is_ubuntu; then pin_ubuntu; else pin_amazon_linux; fi
+upgrade
+install_tools distribution "${TOOLS[@]}"
+install_time_sync
+install_agents
+install_aws_cli

@@ -2,4 +2,38 @@
 # The one kernel of the image, with its headers, held.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 15-kernel
+
+# Metapackages of Ubuntu whose only content is to follow the newest kernel.
+stop_following_new_kernels() {
+  local followers
+  followers=$(dpkg-query --show --showformat '${db:Status-Status} ${Package}\n' 'linux-*aws*' 2>/dev/null |
+    awk '$1 == "installed" && $2 !~ /[0-9]+\.[0-9]+\.[0-9]+-[0-9]+/ { print $2 }') || true
+  if [[ -n $followers ]]; then
+    # shellcheck disable=SC2086  # one argument a package
+    logged "$WORK/apt" apt-get purge --assume-yes $followers
+  fi
+}
+
+# Both boot loaders choose the newest kernel by themselves, which the source image may have.
+boot_by_default() {
+  local kernel=$1
+  if command -v grubby >/dev/null; then
+    logged "$WORK/grub" grubby --set-default="/boot/vmlinuz-$kernel"
+  elif command -v update-grub >/dev/null; then
+    install -D -m 644 /dev/stdin /etc/default/grub.d/90-trainshed.cfg <<EOF
+GRUB_DISABLE_SUBMENU=y
+GRUB_DEFAULT="Ubuntu, with Linux $kernel"
+EOF
+    logged "$WORK/grub" update-grub
+  fi
+}
+
+# ECS and EKS images lock their own kernel.
+release_packages 'linux-*' 'kernel*'
+if is_ubuntu; then stop_following_new_kernels; fi
+install_packages kernel
+boot_by_default "$(pin base kernel)"
+[[ -e /boot/vmlinuz-$(pin base kernel) ]] || die kernel \
+  "its packages bring no /boot/vmlinuz-$(pin base kernel)" \
+  "let kernel of the base and the packages of component kernel agree in versions.json"

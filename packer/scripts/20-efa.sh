@@ -1,5 +1,30 @@
 #!/usr/bin/env bash
-# The EFA driver and libraries, by their own verified installer.
+# The EFA driver and libraries, by Amazon's own installer.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 20-efa
+
+# The first script after the reboot. Before Lustre: the installer replaces rdma-core, and a Lustre
+# client that came first would have been linked with the other one.
+require_pinned_kernel
+remove_other_kernels
+
+archive=$(fetch_archive efa-installer)
+tar --extract --file "$archive" --directory "$WORK"
+
+# --yes: the license. --skip-limit-conf: our limits are in one place, /etc/security/limits.d and
+# /etc/systemd/system.conf.d. --no-verify: it would look for an EFA device, which the build instance
+# need not have. The libraries come along (no --minimal): `fi_info` is how a node is examined.
+cd "$WORK/aws-efa-installer"
+logged "$WORK/efa" ./efa_installer.sh --yes --skip-limit-conf --no-verify
+
+# It registers memory of NVIDIA GPUs with EFA and loads the nvidia module at boot: on other images
+# that fails, and with the proprietary driver, too, whose symbols it may not use.
+if [[ $TRAINSHED_ACCELERATOR != nvidia || $TRAINSHED_NVIDIA_DRIVER != open ]]; then
+  if is_ubuntu; then
+    dpkg --purge --force-depends efa-nv-peermem 2>/dev/null || true
+  else
+    rpm --erase --nodeps efa-nv-peermem 2>/dev/null || true
+  fi
+fi
+require_dkms_modules efa-installer efa

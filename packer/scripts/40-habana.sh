@@ -1,5 +1,22 @@
 #!/usr/bin/env bash
-# Gaudi: driver, firmware and Docker's runtime.
+# Gaudi: driver, firmware, user-space library and container runtime.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 40-habana
+
+require_pinned_kernel
+parts=$(components habana)
+for component in $parts; do
+  install_component "$component"
+done
+require_dkms_modules habana-driver 'habanalabs*'
+
+# For Docker, ECS and Batch, which cannot name a runtime for a job: it is the daemon's default.
+merge_json /etc/docker/daemon.json '{
+  "default-runtime": "habana",
+  "runtimes": {"habana": {"path": "/usr/bin/habana-container-runtime", "runtimeArgs": []}}
+}'
+
+# Gaudi Direct: moving pages between NUMA nodes breaks registered memory on kernels 5.9 to 5.16
+# (HabanaAI/hccl_demo, README); later ones do not need it, and training on all cards loses nothing.
+install -m 644 /dev/stdin /etc/sysctl.d/61-trainshed-habana.conf <<<'kernel.numa_balancing = 0'

@@ -1,5 +1,54 @@
 #!/usr/bin/env bash
-# NVIDIA GPUs: driver, fabric manager and Docker's runtime.
+# NVIDIA GPUs: driver, fabric manager, persistence and container runtime.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 40-nvidia
+
+require_pinned_kernel
+
+# Open modules need a Turing GPU or later, and Blackwell needs them; V100 (p3, p3dn) takes only the
+# proprietary ones, of the 580 branch at the latest.
+case $TRAINSHED_NVIDIA_DRIVER in
+  open) chosen=kmod-nvidia-open-dkms other=kmod-nvidia-latest-dkms ;;
+  proprietary) chosen=kmod-nvidia-latest-dkms other=kmod-nvidia-open-dkms ;;
+  *) die nvidia-driver "is to be '$TRAINSHED_NVIDIA_DRIVER'" "say open or proprietary" ;;
+esac
+
+# Before the driver: were nouveau loaded, nvidia could not be.
+install -m 644 /dev/stdin /etc/modprobe.d/trainshed-nouveau.conf <<'EOF'
+blacklist nouveau
+options nouveau modeset=0
+EOF
+
+driver=$(pin nvidia-driver version)
+fabric_manager=$(pin nvidia-fabric-manager version)
+if [[ $driver != "$fabric_manager" ]]; then
+  die nvidia-fabric-manager "has version $fabric_manager and the driver $driver" \
+    "pin both alike in versions.json; NVSwitch machines refuse anything else"
+fi
+
+packages=$(pin nvidia-driver packages | awk -v other="$other" '$1 != other { print $1 }')
+grep -qx "$chosen" <<<"$packages" ||
+  die nvidia-driver "has no package $chosen" "pin it in versions.json"
+add_repository nvidia-driver
+mapfile -t packages <<<"$packages"
+install_packages nvidia-driver "${packages[@]}"
+install_component nvidia-fabric-manager
+install_component nvidia-container-toolkit
+
+# efa-nv-peermem came with EFA and needs this driver's symbols; it is built now.
+require_dkms_modules nvidia-driver 'nvidia*'
+modules=$(dkms status)
+if [[ $modules == *efa-nv-peermem* ]]; then
+  require_dkms_modules efa-installer 'efa-nv-peermem'
+fi
+
+# The fabric manager exits with an error where there is no NVSwitch; the condition in
+# /etc/systemd/system/nvidia-fabricmanager.service.d skips it there.
+enable_units nvidia-fabricmanager.service nvidia-persistenced.service
+
+# For Docker, ECS and Batch. EKS: nodeadm finds nvidia-container-runtime and writes it itself.
+merge_json /etc/docker/daemon.json '{
+  "default-runtime": "nvidia",
+  "runtimes": {"nvidia": {"path": "/usr/bin/nvidia-container-runtime", "args": []}}
+}'

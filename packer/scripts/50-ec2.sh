@@ -2,4 +2,7 @@
 # Plain EC2: Docker.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 50-ec2
+
+install_docker
+enable_units docker.service

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# What the image does when an instance first boots.
+# What the image does when an instance boots.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 60-first-boot
+
+enable_units trainshed-first-boot.service trainshed-selftest.service

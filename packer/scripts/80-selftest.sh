@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# The image's own self-test.
+# The image's own self-test, for people and for the build.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 80-selftest
+
+"$HERE/selftest" --stage bake

@@ -2,4 +2,6 @@
 # The list of what is in the image.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 85-report
+
+"$HERE/report"

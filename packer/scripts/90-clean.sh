@@ -2,4 +2,6 @@
 # Nothing of the build instance stays in the image.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
-source /tmp/trainshed/lib/bake.sh
+source /tmp/trainshed/lib/bake.sh 90-clean
+
+"$HERE/clean"

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# What every provisioning script starts with: strict mode, failures in one line, pins.
+# What every provisioning script starts with: source bake.sh JOB
+#
+# Strict mode, failures in one line, pins. The job's name is for messages: Packer renames scripts.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -11,9 +13,7 @@ readonly LIB
 WORK=$(mktemp -d)
 readonly WORK
 
-# The job of the running script, for messages of commands that fail unexpectedly.
-JOB=$(basename "$0" .sh)
-readonly JOB
+readonly JOB=$1
 
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
@@ -46,6 +46,13 @@ pin() {
   }
 }
 
+# Name the components of this image that begin alike: components PREFIX
+components() {
+  local all
+  all=$("$HERE/pin" --list)
+  grep "^$1-" <<<"$all" || die "$1" "no component begins with $1-" "pin them in versions.json"
+}
+
 # Run a program whose output matters only when it fails; keep it in the file named first.
 logged() {
   local log=$1
@@ -56,7 +63,8 @@ logged() {
   }
 }
 
-is_ubuntu() { [[ $TRAINSHED_BASE == ubuntu-* ]]; }
+# Debian, below one of the container images, has Ubuntu's tools.
+is_ubuntu() { [[ $TRAINSHED_BASE == @(ubuntu|debian)-* ]]; }
 
 # shellcheck source=packer/scripts/lib/signatures.sh
 source "$LIB/signatures.sh"

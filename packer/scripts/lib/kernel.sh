@@ -10,19 +10,50 @@ require_pinned_kernel() {
     "see why the reboot after 15-kernel did not choose it"
 }
 
-# Fail unless a module that a package registered is built and installed for the pinned kernel:
-# require_dkms_module COMPONENT MODULE
-#
-# dkms reports a failed build to nobody: the package installs all the same.
-require_dkms_module() {
-  local component=$1 module=$2 pinned state
+# Remove every other kernel, so that nothing can boot it or build for it.
+remove_other_kernels() {
+  local pinned others
   pinned=$(pin base kernel)
-  state=$(dkms status -m "$module" -k "$pinned" | head -n 1)
-  if [[ $state == *installed* ]]; then return; fi
-  # Packages build for the running kernel only where a header is found; try once, with output.
+  if is_ubuntu; then
+    # Names hold the version: linux-headers-6.8.0-1063-aws needs linux-aws-6.8-headers-6.8.0-1063.
+    others=$(dpkg-query --show --showformat '${db:Status-Status} ${Package}\n' 'linux-*' 2>/dev/null |
+      awk -v keep="${pinned%-*}" '$1 == "installed" && $2 ~ /-[0-9]+\.[0-9]+\.[0-9]+-[0-9]+/ &&
+        index($2, keep) == 0 { print $2 }') || true
+  else
+    others=$(rpm --query --all --queryformat '%{NAME} %{VERSION}-%{RELEASE} %{NAME}-%{VERSION}-%{RELEASE}\n' 'kernel*' |
+      awk -v keep="${pinned%.*}" '$1 ~ /^kernel[0-9.]*(-core|-devel|-modules.*)?$/ && $2 != keep { print $3 }')
+  fi
+  [[ -n $others ]] || return 0
+  if is_ubuntu; then
+    xargs apt-get purge --assume-yes <<<"$others" >"$WORK/kernels" 2>&1 || _keep_kernels "$others"
+  else
+    xargs dnf remove --assumeyes <<<"$others" >"$WORK/kernels" 2>&1 || _keep_kernels "$others"
+  fi
+}
+
+_keep_kernels() {
+  cat "$WORK/kernels"
+  die kernel "these cannot be removed: ${1//$'\n'/ }" "see the package manager's output above"
+}
+
+# Fail unless the dkms modules of a name are built and installed for the pinned kernel:
+# require_dkms_modules COMPONENT PATTERN
+#
+# A package installs all the same when its module does not compile, so dkms itself is asked.
+require_dkms_modules() {
+  local component=$1 pattern=$2 pinned name version state any=
+  pinned=$(pin base kernel)
+  # Builds what was registered while something it needs was missing; says nothing new otherwise.
   dkms autoinstall -k "$pinned" >"$WORK/dkms" 2>&1 || cat "$WORK/dkms"
-  state=$(dkms status -m "$module" -k "$pinned" | head -n 1)
-  [[ $state == *installed* ]] || die "$component" \
-    "dkms module $module is not installed for $pinned (${state:-not registered})" \
-    "read make.log in /var/lib/dkms/$module"
+  while read -r name version; do
+    # shellcheck disable=SC2053  # a pattern is meant
+    [[ $name == $pattern ]] || continue
+    any=1
+    state=$(dkms status -m "$name" -v "$version" -k "$pinned")
+    [[ $state == *': installed'* ]] || die "$component" \
+      "dkms module $name/$version is not installed for $pinned (${state:-never built})" \
+      "read /var/lib/dkms/$name/$version/build/make.log"
+  done < <(dkms status | sed -E 's|^([^/,]+)[/,] *([^,:]+).*|\1 \2|' | sort -u)
+  [[ -n $any ]] || die "$component" "dkms knows no module $pattern" \
+    "see whether its package still brings one"
 }

@@ -1,6 +1,20 @@
 #!/usr/bin/env bash
 # Packages at exactly the pinned version, held there, and nothing instead of them.
 
+# Install a component from wherever its source is: install_component COMPONENT
+install_component() {
+  local component=$1 kind
+  kind=$(pin "$component" kind)
+  case $kind in
+    archive) _install_package_file "$component" ;;
+    distribution) install_packages "$component" ;;
+    *)
+      add_repository "$component"
+      install_packages "$component"
+      ;;
+  esac
+}
+
 # Install a component's packages, or only those of them that are named:
 # install_packages COMPONENT [PACKAGE...]
 install_packages() {
@@ -50,7 +64,8 @@ install_exactly() {
       --allow-change-held-packages -o Acquire::Retries=3 -o Dpkg::Options::=--force-confold \
       -o Dpkg::Lock::Timeout=120 "$@" && return
   else
-    logged "$log" dnf install --assumeyes --setopt=install_weak_deps=False \
+    # Amazon Linux has alternatives that exclude each other: kernel-headers and kernel6.18-headers.
+    logged "$log" dnf install --assumeyes --allowerasing --setopt=install_weak_deps=False \
       --setopt=retries=3 "$@" && return
   fi
   _refuse_installation "$component" "$log"
@@ -77,6 +92,22 @@ release_packages() {
   fi
 }
 
+# Install a package that the vendor offers as a file, and not in a repository.
+_install_package_file() {
+  local component=$1 file name version
+  file=$(fetch_archive "$component")
+  version=$(pin "$component" version)
+  if is_ubuntu; then
+    name=$(dpkg-deb --field "$file" Package)
+  else
+    name=$(rpm --query --queryformat '%{NAME}' --package "$file")
+  fi
+  chmod 755 "$WORK"
+  install_exactly "$component" "$file"
+  _require_installed "$component" "$name" "$version"
+  hold_packages "$name"
+}
+
 _specifier() {
   if is_ubuntu; then printf '%s=%s' "$1" "$2"; else printf '%s-%s' "$1" "$2"; fi
 }
@@ -99,11 +130,9 @@ _require_offered() {
 _require_installed() {
   local component=$1 name=$2 expected=$3 actual
   actual=$(_installed_version "$name") || actual=none
-  # A dnf pin may leave out the release; the epoch is compared only when it is pinned.
+  # rpm: the epoch counts only when it is pinned. Both: a pin may leave out the release of a package.
   if ! is_ubuntu && [[ $expected != *:* ]]; then actual=${actual#*:}; fi
-  if [[ $actual == "$expected" ]] || { ! is_ubuntu && [[ $actual == "$expected"-* ]]; }; then
-    return 0
-  fi
+  [[ $actual == "$expected" || $actual == "$expected"-* ]] && return
   die "$component" "$name is installed at $actual and not at $expected" \
     "see which package demanded the other version in the output above"
 }
