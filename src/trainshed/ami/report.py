@@ -1,0 +1,96 @@
+"""The software report of an image: a bill of materials, and a page for people."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from trainshed.ami.software import (
+    Distribution,
+    Package,
+    ReportError,
+    bill_of_materials,
+    read_packages,
+)
+
+SELFTEST, PACKAGES = "selftest.json", "packages.txt"
+BILL_OF_MATERIALS, SUMMARY = "sbom.cdx.json", "report.md"
+
+_CELL = ("accelerator", "orchestrator", "base")
+_FACTS = ("base", "distribution", "kernel", "architecture", "disk", "nvidia_driver")
+_ORIGIN = ("commit", "build")
+_COLUMNS = ("name", "version", "state", "detail")
+
+
+def write_report(directory: Path) -> tuple[Path, Path]:
+    """Write sbom.cdx.json (CycloneDX) and report.md beside what a bake brought back.
+
+    Args:
+        directory: has selftest.json and packages.txt.
+
+    Returns:
+        The two files.
+
+    Raises:
+        ReportError: one of them is missing or cannot be understood, or distro2sbom failed.
+    """
+    selftest = _selftest(directory / SELFTEST)
+    image = selftest["image"]
+    distribution = Distribution.of_base(image["base"])
+    packages = read_packages(_read(directory / PACKAGES), distribution)
+    name = f"trainshed-{image['accelerator']}-{image['orchestrator']}"
+    document = bill_of_materials(packages, distribution, name)
+    bill, summary = directory / BILL_OF_MATERIALS, directory / SUMMARY
+    bill.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    summary.write_text("\n".join(_summary(selftest, packages)) + "\n", encoding="utf-8")
+    return bill, summary
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ReportError(f"{path} is missing; a bake brings it back, so bake again") from None
+
+
+def _selftest(path: Path) -> dict[str, Any]:
+    written = _read(path)
+    try:
+        selftest = json.loads(written)
+        image = {**selftest["image"], **{key: str(selftest["image"][key]) for key in _CELL}}
+        results = [{key: str(each[key]) for key in _COLUMNS} for each in selftest["components"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReportError(f"{path} is not what a self-test writes ({error!r})") from None
+    return {"image": image, "components": results}
+
+
+def _summary(selftest: Mapping[str, Any], packages: tuple[Package, ...]) -> Iterator[str]:
+    image, results = selftest["image"], selftest["components"]
+    yield f"# Image for {image['accelerator']} on {image['orchestrator']}"
+    yield ""
+    rows = [(key.replace("_", " "), image[key]) for key in (*_FACTS, *_ORIGIN) if image.get(key)]
+    yield from _table(("what", "value"), [*rows, ("packages", len(packages))])
+    yield ""
+    yield from ("## Self-test at the end of the bake", "")
+    yield from _table(_COLUMNS, [[each[key] for key in _COLUMNS] for each in results])
+    yield ""
+    unchecked = [each for each in results if each["state"] == "unchecked"]
+    if unchecked:
+        yield from ("## Not checked on the build instance", "")
+        yield from (f"- {each['name']}: {each['detail']}" for each in unchecked)
+        yield ""
+    yield f"All packages: [{PACKAGES}]({PACKAGES}); as CycloneDX: [{BILL_OF_MATERIALS}]" + (
+        f"({BILL_OF_MATERIALS}). What is installed without a package manager is in the table"
+        " above, and not in the bill of materials."
+    )
+
+
+def _table(head: tuple[str, ...], rows: Any) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(_cell(value) for value in row)} |"
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ") or "-"
