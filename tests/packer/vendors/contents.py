@@ -7,12 +7,15 @@ from vendors.accelerators import ACCELERATORS, bare
 from vendors.distribution import (
     amazon_kernel,
     amazon_kernel_headers,
+    amazon_modules_extra,
+    aws_cli,
     chrony,
     cloudwatch_agent,
     lustre_client,
     systems_manager_agent,
     ubuntu_kernel_headers,
     ubuntu_kernel_image,
+    ubuntu_lustre_modules,
 )
 from vendors.efa import efa_installer
 from vendors.modules import dkms_driver
@@ -23,6 +26,7 @@ _BY_NAME = (
     ACCELERATORS
     | NODES
     | {
+        "awscli-2": aws_cli,
         "chrony": chrony,
         "amazon-ssm-agent": systems_manager_agent,
         "amazon-cloudwatch-agent": cloudwatch_agent,
@@ -36,6 +40,8 @@ _BY_PATTERN: dict[str, Callable[[str, str], Contents]] = {
     r"linux-headers-\d.*": ubuntu_kernel_headers,
     r"kernel(\d+\.\d+)?": amazon_kernel,
     r"kernel(\d+\.\d+)?-devel": amazon_kernel_headers,
+    r"kernel(\d+\.\d+)?-modules-extra": amazon_modules_extra,
+    r"lustre-client-modules-\d.*": ubuntu_lustre_modules,
 }
 # Components that vendors offer as the file of a package, and the package's name.
 _PACKAGE_OF = {
@@ -73,11 +79,9 @@ def archive_files(component: str, version: str) -> dict[str, File]:
     if component == "efa-installer":
         return efa_installer(version)
     if component == "aws-cli":
+        (cli,) = aws_cli(version).files.values()
         return {
-            # The real AWS CLI is in the guests' root; the installer has only to bring it to light.
-            "aws/install": program(
-                "[ -x /usr/local/bin/aws ] || ln -s /opt/aws-cli/bin/aws /usr/local/bin/aws\n"
-            ),
-            "aws/dist/aws": program('exec /usr/local/bin/aws "$@"\n'),
+            "aws/install": program('cp "$(dirname "$0")/dist/aws" /usr/local/bin/aws\n'),
+            "aws/dist/aws": cli,
         }
     return {component: program(f"echo '{component} {version}'\n")}

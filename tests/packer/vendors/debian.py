@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from vendors.keys import KeyRing
@@ -47,12 +47,12 @@ def make_apt_repository(
     folder: Path,
     *,
     suites: Iterable[str],
-    section: str,
+    sections: Sequence[str],
     packages: Iterable[Package],
     keys: KeyRing,
     owner: str,
 ) -> None:
-    """Write a signed repository; every suite offers all packages.
+    """Write a signed repository; every suite offers all packages, in its first section.
 
     A suite that ends in a slash is a flat repository, as apt understands it.
     """
@@ -64,13 +64,14 @@ def make_apt_repository(
     for suite in suites:
         flat = suite.endswith("/")
         top = folder / suite if flat else folder / "dists" / suite
-        below = top if flat else top / section / "binary-amd64"
-        below.mkdir(parents=True, exist_ok=True)
-        (below / "Packages").write_bytes(index)
+        places = [top] if flat else [top / section / "binary-amd64" for section in sections]
+        for position, place in enumerate(places):
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "Packages").write_bytes(b"" if position else index)
         release = {
             "Suite": suite.strip("/") or "stable",
             "Codename": suite.strip("/") or "stable",
-            "Components": section,
+            "Components": " ".join(sections),
             "Architectures": "amd64",
         }
         options = [

@@ -1,19 +1,17 @@
 """What the stub distributions offer: kernels, headers, and what else the scripts install."""
 
 from vendors.accelerators import bare
-from vendors.kernel import headers, kernel
+from vendors.kernel import headers, kernel, lustre_module
 from vendors.package import Contents, File, Package, program
 from vendors.services import daemon, unit
 
 # Versions of what nobody pins; low, so that the real package of the guest's root is never replaced.
 TOOL_VERSION = "0.1"
 
-# Tools of the guests' root that the distribution's package need only stand for.
-TOOLS = (
-    *("acl", "bzip2", "ca-certificates", "curl", "dkms", "dnf-plugin-versionlock", "elfutils"),
-    *("gcc", "git", "gnupg", "gnupg2", "gzip", "iproute", "iproute2", "jq", "kmod", "lvm2"),
-    *("make", "mdadm", "nvme-cli", "openssl", "pciutils", "perl", "python3", "rsync", "tar"),
-    *("unzip", "util-linux", "wget", "xfsprogs", "xz", "zip", "zstd"),
+# Real programs of the guests' root, which the distribution's packages need only stand for.
+_STAND_INS = (
+    *("ca-certificates", "dkms", "gcc", "gzip", "jq", "kmod", "make", "mdadm", "nvme-cli"),
+    *("pciutils", "python3", "tar", "unzip", "xfsprogs", "xz"),
 )
 
 
@@ -68,19 +66,28 @@ def chrony(version: str) -> Contents:
         files={
             "/usr/sbin/chronyd": daemon(f"chronyd (chrony) version {bare(version)}"),
             "/usr/bin/chronyc": program("exit 0\n"),
+            "/etc/chrony/chrony.conf": File(text="pool ntp.ubuntu.com iburst maxsources 4\n"),
             f"/usr/lib/systemd/system/{service}.service": unit("chrony", "/usr/sbin/chronyd"),
         },
-        folders=("/etc/chrony", "/etc/chrony/sources.d", "/etc/chrony.d"),
+        folders=("/etc/chrony/sources.d", "/etc/chrony.d"),
     )
 
 
-def tools(known: set[str]) -> list[Package]:
-    """Packages that stand for tools of the guests' root, but for those that are pinned."""
-    return [
-        Package(name=name, version=TOOL_VERSION, contents=Contents())
-        for name in TOOLS
-        if name not in known
-    ]
+def tools() -> list[Package]:
+    """Packages that nobody pins: their version is that of the distribution's release."""
+    return [Package(name=name, version=TOOL_VERSION, contents=Contents()) for name in _STAND_INS]
+
+
+def aws_cli(version: str) -> Contents:
+    """The real AWS CLI of the guests' root, which says that it is of this version."""
+    return Contents(
+        files={
+            "/usr/bin/aws": program(
+                f'case "$*" in --version) echo "aws-cli/{bare(version)} stub"; exit 0;; esac\n'
+                'exec /opt/aws-cli/bin/aws "$@"\n'
+            )
+        }
+    )
 
 
 def ubuntu_kernel_image(name: str, _: str) -> Contents:
@@ -103,3 +110,13 @@ def amazon_kernel_headers(_: str, version: str) -> Contents:
     """kernel-devel."""
     release = f"{version}.x86_64"
     return headers(release, folder=f"/usr/src/kernels/{release}")
+
+
+def amazon_modules_extra(_: str, version: str) -> Contents:
+    """kernel-modules-extra, with the Lustre module that Amazon Linux builds with its kernels."""
+    return lustre_module(f"{version}.x86_64", "2.15.6")
+
+
+def ubuntu_lustre_modules(name: str, version: str) -> Contents:
+    """lustre-client-modules-RELEASE, from the Lustre client's own repository."""
+    return lustre_module(name.removeprefix("lustre-client-modules-"), bare(version))

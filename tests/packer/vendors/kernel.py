@@ -25,6 +25,30 @@ clean:
 """
 
 
+# Lustre's module is in no dkms: it comes compiled, and these compile it when they are installed.
+_LUSTRE_C = """\
+#include <linux/module.h>
+MODULE_LICENSE("GPL");
+MODULE_VERSION("@VERSION@");
+"""
+
+
+def lustre_module(release: str, version: str) -> Contents:
+    """A Lustre module for one kernel."""
+    folder = f"/usr/share/stub-vendors/lustre-{release}"
+    target = f"/lib/modules/{release}/updates/lustre.ko"
+    return Contents(
+        files={
+            f"{folder}/lustre.c": File(text=_LUSTRE_C.replace("@VERSION@", version)),
+            f"{folder}/include/linux/module.h": File(text=_MODULE_H),
+        },
+        after_install=f"mkdir -p {target.rpartition('/')[0]}\n"
+        f"gcc -c -DVERMAGIC='\"{release}\"' -I{folder}/include -o {target} {folder}/lustre.c\n"
+        f"depmod {release}",
+        before_removal=f"rm -f {target}",
+    )
+
+
 def kernel(release: str) -> Contents:
     """What boots: an image and a folder of modules, which belong to `uname -r`."""
     modules = f"/lib/modules/{release}"
@@ -35,6 +59,7 @@ def kernel(release: str) -> Contents:
             f"/boot/System.map-{release}": File(text="", mode=0o600),
             f"{modules}/modules.order": File(text=""),
             f"{modules}/modules.builtin": File(text=""),
+            f"{modules}/modules.builtin.modinfo": File(text=""),
         },
         folders=(f"{modules}/kernel",),
         after_install=f"depmod {release}",

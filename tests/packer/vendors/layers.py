@@ -7,13 +7,13 @@ from pathlib import Path
 from vendors.contents import package_contents
 from vendors.debian import build_deb
 from vendors.keys import KeyRing
-from vendors.nodes import kubelet, nodeadm
+from vendors.nodes import canonical_kubelet, kubelet, nodeadm
 from vendors.package import Contents, Package
 from vendors.redhat import build_rpms
 
 from trainshed.offline.guests.layers import make_layer
 
-# What the guests' root has from Debian, and RPM's scripts need.
+# What the guests' root has from Debian and scripts of RPM's packages need.
 _SHELL = Package(
     name="bash", version="5.2.15-1.amzn2023.0.2", contents=Contents(provides=("/bin/sh",))
 )
@@ -63,60 +63,68 @@ AMAZON_LINUX = Distribution(
 )
 
 
-def build_layers(folder: Path, roots: Path, keys: KeyRing, *, region: str) -> None:
+def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
     """Write a layer for each flavour of image.
 
     Args:
         folder: gets a folder for each flavour.
         roots: where the prepared roots are.
         keys: who signs the distributions' packages.
-        region: the AWS Region that Amazon Linux's mirror list is asked in.
     """
     for name, distribution, packages in (
+        # The distributions' own come first: the others lie over them.
         ("ubuntu", UBUNTU, {}),
-        ("ubuntu-eks", UBUNTU, _UBUNTU_EKS_PACKAGES),
         ("amazon", AMAZON_LINUX, {}),
+        ("ubuntu-eks", UBUNTU, _UBUNTU_EKS_PACKAGES),
         ("amazon-ecs", AMAZON_LINUX, _ECS_PACKAGES),
         ("amazon-eks", AMAZON_LINUX, _EKS_PACKAGES),
     ):
         layer = folder / name
-        _trust(layer, distribution, keys, region)
-        if name.endswith("-eks"):
-            # Neither image has these from a package.
-            for contents in (kubelet(_KUBERNETES), nodeadm(_KUBERNETES)):
-                contents.unpack(layer)
+        if name == distribution.root:
+            _trust(layer, distribution, keys)
+        # Neither image has these from a package.
+        if name == "amazon-eks":
+            kubelet(_KUBERNETES).unpack(layer)
+            nodeadm(_KUBERNETES).unpack(layer)
+        elif name == "ubuntu-eks":
+            canonical_kubelet(_KUBERNETES).unpack(layer)
         built = [
             Package(name=name, version=version, contents=package_contents(name, version))
             for name, version in packages.items()
         ]
-        if distribution is AMAZON_LINUX:
+        if name == "amazon":
             built.append(_SHELL)
+        if name == "ubuntu":
+            # Debian's libraries refuse programs of Ubuntu's age, which here are stubs.
+            make_layer(
+                [roots / "ubuntu", roots / "base"], layer, "sed -i /^Breaks:/d /var/lib/dpkg/status"
+            )
         if built:
-            _install(layer, distribution, built, roots)
+            lower = [roots / distribution.root, roots / "base"]
+            if name != distribution.root:
+                lower.insert(0, folder / distribution.root)
+            _install(layer, distribution, built, lower)
 
 
-def _trust(layer: Path, distribution: Distribution, keys: KeyRing, region: str) -> None:
+def _trust(layer: Path, distribution: Distribution, keys: KeyRing) -> None:
     for place in distribution.key:
         target = layer / place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(keys.public(distribution.owner, armored=distribution.armored))
-    if distribution is AMAZON_LINUX:
-        variable = layer / "etc/dnf/vars/awsregion"
-        variable.parent.mkdir(parents=True)
-        variable.write_text(f"{region}\n")
 
 
-def _install(layer: Path, distribution: Distribution, packages: list[Package], roots: Path) -> None:
+def _install(
+    layer: Path, distribution: Distribution, packages: list[Package], lower: list[Path]
+) -> None:
     """Install packages as the image's maker did: they are in the package manager's database."""
     stubs = layer / "stubs"
-    stubs.mkdir()
+    stubs.mkdir(parents=True)
     if distribution is UBUNTU:
         for package in packages:
             build_deb(package, stubs)
-        lower, script = [roots / "ubuntu", roots / "base"], "dpkg --install /stubs/*.deb"
+        script = "dpkg --install /stubs/*.deb"
     else:
         with tempfile.TemporaryDirectory() as work:
             build_rpms(packages, stubs, Path(work))
-        lower = [roots / "amazon", roots / "base"]
         script = "rpm --install --force-debian --nosignature /stubs/*.rpm"
     make_layer(lower, layer, f"{script}; rm -r /stubs")

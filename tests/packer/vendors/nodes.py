@@ -126,6 +126,21 @@ def kubelet(version: str) -> Contents:
     )
 
 
+def canonical_kubelet(version: str) -> Contents:
+    """What Canonical's EKS image has: the kubelet of a snap, and a script that configures it."""
+    return Contents(
+        files={
+            "/snap/bin/kubelet-eks.daemon": daemon(f"Kubernetes v{bare(version)}"),
+            "/etc/systemd/system/snap.kubelet-eks.daemon.service": unit(
+                "Service for snap application kubelet-eks.daemon",
+                "/snap/bin/kubelet-eks.daemon",
+                after="containerd.service",
+            ),
+            "/etc/eks/bootstrap.sh": program("systemctl enable --now snap.kubelet-eks.daemon\n"),
+        }
+    )
+
+
 def nodeadm(version: str) -> Contents:
     """The program that configures an EKS node at boot, with its two units."""
     return Contents(

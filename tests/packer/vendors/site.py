@@ -12,7 +12,7 @@ from vendors.archives import write_archive, write_deb
 from vendors.contents import archive_files, package_contents, packaged_archive
 from vendors.debian import make_apt_repository
 from vendors.distribution import tools
-from vendors.keys import KeyRing
+from vendors.keys import STRANGER, KeyRing
 from vendors.package import Package
 from vendors.pins import Archive, Pins, Repository
 from vendors.redhat import make_dnf_repository
@@ -52,6 +52,10 @@ class Site:
 
     def build(self) -> None:
         """Generate everything; the parts are independent of each other."""
+        keys = [part.key for part in (*self.pins.repositories, *self.pins.archives) if part.key]
+        # All at once: gpg finds no key while it writes down another.
+        for owner in (UBUNTU, AMAZON_LINUX, STRANGER, *map(owner_of, keys)):
+            self.keys.fingerprint(owner)
         with ThreadPoolExecutor(max_workers=2) as pool:
             parts = [pool.submit(self.write_repository, part) for part in self.pins.repositories]
             parts += [pool.submit(self.write_archive, part) for part in self.pins.archives]
@@ -92,7 +96,7 @@ class Site:
             make_apt_repository(
                 target,
                 suites=[repository.suite],
-                section=repository.section,
+                sections=[repository.section],
                 packages=packages,
                 keys=self.keys,
                 owner=signer or owner,
@@ -144,7 +148,7 @@ class Site:
         make_apt_repository(
             snapshot,
             suites=UBUNTU_SUITES,
-            section="main",
+            sections=["main", "universe"],
             packages=self._of_distribution(UBUNTU),
             keys=self.keys,
             owner=UBUNTU,
@@ -165,7 +169,7 @@ class Site:
 
     def _of_distribution(self, base: str) -> list[Package]:
         pinned = self.pins.of_the_distribution(base)
-        return tools(set(pinned)) + [
+        return tools() + [
             Package(name=name, version=version, contents=package_contents(name, version))
             for name, version in pinned.items()
         ]
