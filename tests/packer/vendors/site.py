@@ -52,7 +52,8 @@ class Site:
 
     def build(self) -> None:
         """Generate everything; the parts are independent of each other."""
-        keys = [part.key for part in (*self.pins.repositories, *self.pins.archives) if part.key]
+        keys = [part.key for part in self.pins.repositories]
+        keys += [part.key for part in self.pins.archives if part.key]
         # All at once: gpg finds no key while it writes down another.
         for owner in (UBUNTU, AMAZON_LINUX, STRANGER, *map(owner_of, keys)):
             self.keys.fingerprint(owner)
