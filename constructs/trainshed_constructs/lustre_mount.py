@@ -1,5 +1,6 @@
 """Mounting a Lustre file system when a node boots."""
 
+import json
 import shlex
 from pathlib import Path
 
@@ -10,24 +11,23 @@ from constructs import Construct
 
 from trainshed.plan import LustrePlan
 
-_SCRIPT = Path(__file__).parent / "handlers" / "mount_lustre.sh"
-# Half an hour: a file system that is created at the same time takes ten minutes or so.
-_ATTEMPTS = 90
-_DELAY_SECONDS = 20
+_SCRIPT = Path(__file__).parent / "handlers" / "first_boot_settings.sh"
 
 
 class LustreMount(Construct):
     """What a node does at boot to see a `LustreFileSystem`, whichever stack that is in.
 
-    The node reads where the file system is from the SSM parameters that `LustreFileSystem`
-    publishes, so compute needs no export of the storage stack. It waits half an hour for them and
-    for the mount. Until the mount is there, systemd does not start the ECS agent: a job would bind
-    an empty directory. The image needs the Lustre client and the AWS CLI; to reach an EFA-enabled
-    file system over EFA, it needs the client's EFA configuration, too, or it uses TCP.
+    User data tells the image what to mount, in /etc/trainshed/first-boot.json, and nothing more.
+    The image's own first-boot program mounts it: it reads where the file system is from the SSM
+    parameters that `LustreFileSystem` publishes, so compute needs no export of the storage stack,
+    and waits half an hour for them and for the mount. Until the mount is there, systemd does not
+    start the ECS agent: a job would bind an empty directory. An image that has no such program,
+    because `trainshed ami build` did not bake it, keeps the ECS agent down and says why. To reach
+    an EFA-enabled file system over EFA, the image needs the client's EFA configuration, too, or it
+    uses TCP.
 
-    Follows FSx for Lustre's user guide, "Mounting from an Amazon EC2 instance" and "Mounting
-    automatically", and the ECS agent's unit, which is ordered after cloud-init
-    (https://github.com/aws/amazon-ecs-init/pull/175). It creates no resource.
+    Follows cloud-init's documentation, "Cloud boothook": such a part runs at each boot, in the
+    stage that services of the image can wait for. It creates no resource.
 
     Attributes:
         parameter_names: SSM parameters with the DNS name and the mount name.
@@ -67,10 +67,10 @@ class LustreMount(Construct):
         )
 
     def add_to(self, user_data: ec2.MultipartUserData) -> None:
-        """Add the script that mounts to what a node runs at boot."""
+        """Add what tells the image to what a node runs at boot."""
         user_data.add_part(
             ec2.MultipartBody.from_raw_body(
-                content_type='text/x-shellscript; charset="us-ascii"', body=self.script
+                content_type='text/cloud-boothook; charset="us-ascii"', body=self.script
             )
         )
 
@@ -87,15 +87,16 @@ class LustreMount(Construct):
 
     @property
     def script(self) -> str:
-        """The script, for an Amazon Linux 2023 node that runs the ECS agent."""
+        """The script that writes the settings."""
         dns_name, mount_name = self.parameter_names
-        variables = {
-            "MOUNT": shlex.quote(self._mount),
-            "DNS_NAME": shlex.quote(dns_name),
-            "MOUNT_NAME": shlex.quote(mount_name),
-            "REGION": Aws.REGION,
-            "ATTEMPTS": _ATTEMPTS,
-            "DELAY": _DELAY_SECONDS,
+        settings = {
+            "region": Aws.REGION,
+            "lustre": {
+                "mount": self._mount,
+                "dns_name_parameter": dns_name,
+                "mount_name_parameter": mount_name,
+            },
         }
-        settings = "".join(f"{name}={value}\n" for name, value in variables.items())
-        return f"#!/bin/bash\n{settings}{_SCRIPT.read_text(encoding='ascii')}"
+        variables = {"MOUNT": self._mount, "SETTINGS": json.dumps(settings)}
+        lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items())
+        return f"#!/bin/bash\n{lines}{_SCRIPT.read_text(encoding='ascii')}"

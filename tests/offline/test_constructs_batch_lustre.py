@@ -102,7 +102,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         instance_type=plan.instance.name,
         nodes=plan.spec.instance.nodes,
         container=plan.container,
-        image_uri=repository.repository.repository_uri_for_tag(plan.spec.image.tag),
+        image_uri=repository.repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
         image_type=plan.ami.batch_image_type,
         image_id=ssm.StringParameter.value_for_string_parameter(stack, plan.ami.parameter),
         placement_group_name=ClusterPlacementGroup(stack, "Peers").name,

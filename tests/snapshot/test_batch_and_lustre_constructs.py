@@ -68,7 +68,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
         instance_type=plan.instance.name,
         nodes=plan.spec.instance.nodes,
         container=plan.container,
-        image_uri=repository.repository.repository_uri_for_tag(plan.spec.image.tag),
+        image_uri=repository.repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
         image_type=plan.ami.batch_image_type,
         image_id=plan.ami.image_id,
         placement_group_name="peers",

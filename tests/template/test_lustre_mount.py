@@ -1,79 +1,70 @@
-"""The script that mounts Lustre at boot, run for real with stand-ins for the system's commands."""
+"""What user data tells the image of its Lustre file system; the script runs for real."""
 
-import re
+import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 
 from trainshed.plan import LustrePlan
 from trainshed.spec import Compression, DeploymentType
 from trainshed_constructs import LustreMount
 
-FACTS = "fs-1.fsx.us-west-2.amazonaws.com\tabcdefgh"
-SOURCE = "fs-1.fsx.us-west-2.amazonaws.com@tcp:/abcdefgh"
-# Says what it was called with, answers with the first line of its answers and forgets that, and
-# fails when the answer is `fail`.
-STAND_IN = """#!/bin/bash
-name="$(basename "$0")"
-echo "${name} $*" >>"${CALLS}"
-answers="${CALLS%/*}/${name}.answers"
-[[ -s "${answers}" ]] || exit 0
-answer="$(head -n 1 "${answers}")"
-sed -i 1d "${answers}"
-[[ "${answer}" != fail ]] || exit 32
-echo "${answer}"
+LIBRARY = Path(__file__).parents[2] / "packer" / "files" / "opt" / "trainshed" / "lib"
+READ = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from trainshed_image.settings import read_settings
+print(read_settings(Path(sys.argv[2])).lustre)
 """
-COMMANDS = ("aws", "mount", "mount.lustre", "sleep", "systemctl")
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node whose /etc, mount point and commands are under one folder."""
+    """A node whose /etc, /run and /opt are under one folder, and whose systemd is a stand-in."""
 
     root: Path
     script: str
 
-    def boot(
-        self, *, without: str = "", **answers: list[str]
-    ) -> "subprocess.CompletedProcess[str]":
+    def boot(self) -> "subprocess.CompletedProcess[str]":
         commands = self.root / "bin"
-        commands.mkdir()
-        for name in {*COMMANDS} - {without}:
-            (commands / name).write_text(STAND_IN)
-            (commands / name).chmod(0o755)
-        for name, lines in answers.items():
-            (self.root / f"{name}.answers").write_text("\n".join(lines) + "\n")
+        commands.mkdir(exist_ok=True)
+        (commands / "systemctl").write_text('#!/bin/bash\necho "$*" >>"${CALLS}"\n')
+        (commands / "systemctl").chmod(0o755)
+        script = self.script
+        for folder in ("etc", "run", "opt"):
+            script = script.replace(f"/{folder}/", f"{self.root}/{folder}/")
         return subprocess.run(
             ["/bin/bash"],
-            input=self.script.replace("/etc/", f"{self.root}/etc/"),
+            input=script,
             env={"PATH": f"{commands}:/usr/bin:/bin", "CALLS": str(self.root / "calls")},
             capture_output=True,
             text=True,
         )
 
-    @property
-    def calls(self) -> list[str]:
-        return (self.root / "calls").read_text().splitlines()
+    def bake(self) -> None:
+        """Give it the program that our images have."""
+        program = self.root / "opt" / "trainshed" / "first-boot"
+        program.parent.mkdir(parents=True)
+        program.touch(mode=0o755)
 
     @property
-    def fstab(self) -> str:
-        return (self.root / "etc" / "fstab").read_text()
+    def settings(self) -> Path:
+        return self.root / "etc" / "trainshed" / "first-boot.json"
 
     @property
-    def mount(self) -> Path:
-        return self.root / "fsx"
-
-    @property
-    def drop_in(self) -> str:
-        folder = self.root / "etc" / "systemd" / "system" / "ecs.service.d"
-        return (folder / "lustre.conf").read_text()
+    def drop_in(self) -> Path:
+        folder = self.root / "run" / "systemd" / "system" / "ecs.service.d"
+        return folder / "trainshed-lustre.conf"
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
+def mount() -> LustreMount:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region="us-west-2"))
     plan = LustrePlan(
         name="train",
         stack_name="TrainStorage",
@@ -86,75 +77,86 @@ def node(tmp_path: Path) -> Node:
         efa=False,
         compression=Compression.LZ4,
         s3=None,
-        mount=f"{tmp_path}/fsx",
+        mount="/fsx",
         allow_replacement=False,
     )
-    (tmp_path / "etc").mkdir()
-    (tmp_path / "etc" / "fstab").write_text("UUID=1 / xfs defaults 0 0\n")
-    script = LustreMount(cdk.Stack(), "Mount", plan=plan).script
-    return Node(tmp_path, re.sub(r"^REGION=.*", "REGION=us-west-2", script, flags=re.MULTILINE))
+    return LustreMount(stack, "Mount", plan=plan)
 
 
-def test_a_node_mounts_what_the_parameters_name_now_and_after_a_reboot(node: Node) -> None:
-    done = node.boot(aws=[FACTS])
-
-    assert done.returncode == 0, done.stderr
-    assert f"mount -t lustre -o noatime,flock {SOURCE} {node.mount}" in node.calls
-    assert node.mount.is_dir()
-    assert node.fstab.splitlines() == [
-        "UUID=1 / xfs defaults 0 0",
-        f"{SOURCE} {node.mount} lustre defaults,noatime,flock,_netdev 0 0",
-    ]
-    [asked] = [call for call in node.calls if call.startswith("aws ")]
-    assert "--region us-west-2" in asked
-    assert "/trainshed/lustre/train/dns-name /trainshed/lustre/train/mount-name" in asked
+@pytest.fixture
+def node(tmp_path: Path, mount: LustreMount) -> Node:
+    script = mount.script.replace(cdk.Aws.REGION, "us-west-2")
+    return Node(tmp_path, script)
 
 
-def test_the_ecs_agent_is_held_before_anything_else(node: Node) -> None:
-    node.boot(aws=[FACTS])
+def test_the_image_is_told_what_to_mount(node: Node) -> None:
+    node.bake()
 
-    assert node.calls[0] == "systemctl daemon-reload"
-    assert f"AssertPathIsMountPoint={node.mount}" in node.drop_in
-    assert f"RequiresMountsFor={node.mount}" in node.drop_in
-
-
-def test_a_node_waits_for_parameters_that_come_later(node: Node) -> None:
-    done = node.boot(aws=["", "fs-1.fsx.us-west-2.amazonaws.com", "fail", FACTS])
+    done = node.boot()
 
     assert done.returncode == 0, done.stderr
-    assert node.calls.count("sleep 20") == 3
-    assert "are not both published yet" in done.stdout
-    assert f"mounted {SOURCE}" in done.stdout
+    assert json.loads(node.settings.read_text()) == {
+        "region": "us-west-2",
+        "lustre": {
+            "mount": "/fsx",
+            "dns_name_parameter": "/trainshed/lustre/train/dns-name",
+            "mount_name_parameter": "/trainshed/lustre/train/mount-name",
+        },
+    }
 
 
-def test_a_node_waits_for_dns_that_comes_later(node: Node) -> None:
-    done = node.boot(aws=[FACTS] * 3, mount=["fail", "fail", ""])
+def test_the_program_of_the_image_understands_what_it_is_told(node: Node) -> None:
+    node.bake()
+    node.boot()
 
-    assert done.returncode == 0, done.stderr
-    assert node.calls.count("sleep 20") == 2
-    assert node.fstab.count("lustre") == 1
+    read = subprocess.run(
+        ["python3", "-c", READ, str(LIBRARY), str(node.settings)], capture_output=True, text=True
+    )
 
-
-def test_a_node_that_cannot_mount_says_so_and_starts_no_job(node: Node) -> None:
-    done = node.boot(aws=[FACTS] * 90, mount=["fail"] * 90)
-
-    assert done.returncode == 1
-    assert node.calls.count("sleep 20") == 90
-    assert "attempt 90 of 90 failed" in done.stdout
-    assert "the ECS agent stays down" in done.stderr
-    assert "lustre" not in node.fstab
-    assert f"AssertPathIsMountPoint={node.mount}" in node.drop_in
+    assert read.stdout.strip() == (
+        "Lustre(mount='/fsx', region='us-west-2', "
+        "dns_name_parameter='/trainshed/lustre/train/dns-name', "
+        "mount_name_parameter='/trainshed/lustre/train/mount-name', wait_seconds=1800)"
+    )
 
 
-@pytest.mark.parametrize(
-    ("missing", "message"), [("mount.lustre", "no Lustre client"), ("aws", "no AWS CLI")]
-)
-def test_an_image_that_can_never_mount_fails_at_once(
-    node: Node, missing: str, message: str
+def test_user_data_holds_nothing_where_the_image_does(node: Node) -> None:
+    node.bake()
+
+    node.boot()
+
+    assert not node.drop_in.exists()
+    assert not (node.root / "calls").exists()
+
+
+def test_an_image_without_the_program_keeps_the_ecs_agent_down_and_says_what_to_do(
+    node: Node,
 ) -> None:
-    done = node.boot(without=missing)
+    done = node.boot()
 
     assert done.returncode == 1
-    assert message in done.stderr
-    assert "sleep 20" not in node.calls
-    assert "AssertPathIsMountPoint" in node.drop_in
+    assert node.drop_in.read_text() == "[Unit]\nAssertPathIsMountPoint=/fsx\n"
+    assert (node.root / "calls").read_text() == "daemon-reload\n"
+    assert "this image has no" in done.stderr
+    assert "use an image baked by trainshed ami build" in done.stderr
+
+
+def test_a_second_boot_changes_nothing(node: Node) -> None:
+    node.bake()
+    node.boot()
+    first = node.settings.read_text()
+
+    done = node.boot()
+
+    assert done.returncode == 0, done.stderr
+    assert node.settings.read_text() == first
+
+
+def test_the_part_runs_before_services_and_at_each_boot(mount: LustreMount) -> None:
+    user_data = ec2.MultipartUserData()
+
+    mount.add_to(user_data)
+
+    rendered = user_data.render()
+    assert 'Content-Type: text/cloud-boothook; charset="us-ascii"' in rendered
+    assert "#!/bin/bash\n" in rendered
