@@ -1,6 +1,7 @@
 """CDK constructs for accelerator training clusters, each usable alone in anyone's app."""
 
 from trainshed_constructs.batch_multi_node import BatchMultiNode
+from trainshed_constructs.cached_bases import CachedBases
 from trainshed_constructs.cluster_placement_group import ClusterPlacementGroup
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
@@ -18,6 +19,7 @@ from trainshed_constructs.training_repository import TrainingRepository, grant_p
 
 __all__ = [
     "BatchMultiNode",
+    "CachedBases",
     "ClusterPlacementGroup",
     "ConstructError",
     "DefaultSecurityGroupRules",

@@ -4,11 +4,14 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.plan import RepositoryPlan
-from trainshed_constructs import TrainingRepository
+from trainshed_constructs import CachedBases, TrainingRepository
 
 
 class ImagesStack(cdk.Stack):
     """One ECR repository, protected from deletion and kept when the stack goes.
+
+    Beside it a cache of the public registry that its bases come from. Each stack has its own,
+    under a prefix after its repository, so that stacks of one account do not meet.
 
     Attributes:
         repository: the construct.
@@ -38,3 +41,4 @@ class ImagesStack(cdk.Stack):
             termination_protection=True,
         )
         self.repository = TrainingRepository(self, "Images", repository_name=repository.name)
+        CachedBases(self, "Bases", prefix=repository.cache_prefix)

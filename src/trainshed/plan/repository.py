@@ -1,9 +1,14 @@
 """The ECR repository of the container image."""
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 from trainshed.plan.stack_names import stack_name
 from trainshed.spec import ClusterSpec
+
+# ECR API reference, CreatePullThroughCacheRule, ecrRepositoryPrefix.
+_PREFIX_MAX = 30
+_SUFFIX = "-public"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +22,15 @@ class RepositoryPlan:
 
     name: str
     stack_name: str
+
+    @property
+    def cache_prefix(self) -> str:
+        """Prefix of what is cached of the public registry; no two repositories have the same."""
+        if len(self.name) + len(_SUFFIX) <= _PREFIX_MAX:
+            return self.name + _SUFFIX
+        mark = sha256(self.name.encode()).hexdigest()[:8]
+        stem = self.name[: _PREFIX_MAX - len(_SUFFIX) - len(mark) - 1].rstrip("._/-")
+        return f"{stem}-{mark}{_SUFFIX}"
 
 
 def plan_repository(spec: ClusterSpec) -> RepositoryPlan:
