@@ -1,4 +1,5 @@
 # What Packer itself must be. Packer before 1.7 cannot read this file: it is left out there.
+# This block can use no variable; the plugin's version is the one of versions.json, a test sees to it.
 
 packer {
   required_version = ">= 1.9.4"
@@ -6,7 +7,7 @@ packer {
   required_plugins {
     amazon = {
       source  = "github.com/hashicorp/amazon"
-      version = "~> 1.8"
+      version = "= 1.8.1"
     }
   }
 }
