@@ -6,6 +6,8 @@ source "amazon-ebs" "image" {
 
   region              = var.region
   custom_endpoint_ec2 = var.endpoint
+  # EC2 says that it has no capacity by an HTTP 500: 11 retries, the default, last a minute.
+  max_retries         = 7
   subnet_id           = var.subnet_id
   instance_type       = coalesce(var.instance_type, local.accelerator.instance_type)
   spot_price          = var.spot ? "auto" : null

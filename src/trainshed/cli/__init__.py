@@ -16,7 +16,9 @@ from trainshed.errors import TrainshedError
 GROUPS = {
     "explain": "A cluster's interfaces, addresses and decisions, each with its reason.",
     "catalogue": "What AWS says of the instance types that train models.",
+    "ami": "Machine images: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
+    "image": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
 }
 
 

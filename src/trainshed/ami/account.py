@@ -1,0 +1,192 @@
+"""The AWS account that AMIs are baked, published and pruned in; the only module that has boto3."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    NoCredentialsError,
+    WaiterError,
+)
+
+from trainshed.errors import TrainshedError
+
+_CONFIG = Config(
+    connect_timeout=10, read_timeout=60, retries={"mode": "standard", "max_attempts": 4}
+)
+_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
+# IAM says which action it was that was lacking; RunInstances, for instance, needs others too.
+_LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
+
+
+class AwsRefusal(TrainshedError):
+    """AWS refuses a call.
+
+    Args:
+        code: AWS's error code.
+        message: the whole of it, in words.
+    """
+
+    exit_code = 1
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class AwsDenied(AwsRefusal):
+    """The caller may not.
+
+    Args:
+        action: the IAM action that is lacking, for instance `ec2:DescribeImages`.
+        code: AWS's error code.
+        region: where.
+    """
+
+    def __init__(self, action: str, code: str, region: str) -> None:
+        self.action = action
+        super().__init__(
+            code,
+            f"the credentials may not call {action} in {region} ({code}); allow it: "
+            "docs/channels.md has the policies",
+        )
+
+
+class AwsUnreachable(TrainshedError):
+    """AWS does not answer."""
+
+    exit_code = 1
+
+
+class Region(Protocol):
+    """One region of the account, as everything but this module sees it."""
+
+    @property
+    def name(self) -> str:
+        """For instance `us-west-2`."""
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        """Call an API once.
+
+        Args:
+            service: boto3's name of the service, for instance `ec2`.
+            operation: boto3's name of the method, for instance `describe_images`.
+            params: the operation's input.
+
+        Raises:
+            AwsDenied: the caller lacks a permission; it names the IAM action.
+            AwsRefusal: AWS refuses for another reason.
+            AwsUnreachable: no answer.
+        """
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
+        """Yield the members of a list, over all pages; raises as `call` does.
+
+        Args:
+            service: as for `call`.
+            operation: as for `call`.
+            key: name of the list in the answer, for instance `Images`.
+            params: the operation's input.
+        """
+
+    def wait(self, service: str, waiter: str, **params: Any) -> None:
+        """Wait as boto3's waiter of this name does; raises as `call` does.
+
+        Args:
+            service: as for `call`.
+            waiter: for instance `instance_terminated`.
+            params: what to wait for.
+        """
+
+
+class AwsRegion:
+    """A region that boto3 talks to.
+
+    Args:
+        name: for instance `us-west-2`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._clients: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """For instance `us-west-2`."""
+        return self._name
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        """Call an API once; see `Region`."""
+        with _asking(service, self._name):
+            answer: dict[str, Any] = getattr(self._client(service), operation)(**params)
+        return answer
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
+        """Yield the members of a list, over all pages; see `Region`."""
+        with _asking(service, self._name):
+            for page in self._client(service).get_paginator(operation).paginate(**params):
+                yield from page.get(key, [])
+
+    def wait(self, service: str, waiter: str, **params: Any) -> None:
+        """Wait as boto3's waiter of this name does; see `Region`."""
+        with _asking(service, self._name):
+            self._client(service).get_waiter(waiter).wait(**params)
+
+    def _client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = boto3.client(service, region_name=self._name, config=_CONFIG)
+        return self._clients[service]
+
+
+def regions(named: list[str] | None) -> list[Region]:
+    """Return the regions that were named, or the environment's one.
+
+    Raises:
+        TrainshedError: none was named, and the environment has none.
+    """
+    with _asking("sts", ""):
+        default = os.environ.get("AWS_REGION") or boto3.Session().region_name
+    names = list(dict.fromkeys(named or ([default] if default else [])))
+    if not names:
+        raise TrainshedError("no region is given: use --region, or set AWS_REGION")
+    return [AwsRegion(name) for name in names]
+
+
+@contextmanager
+def _asking(service: str, region: str) -> Iterator[None]:
+    try:
+        yield
+    except NoCredentialsError as error:
+        raise TrainshedError(
+            "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        ) from error
+    except ClientError as error:
+        raise _refusal(error, service, region) from error
+    except (HTTPClientError, ConnectionError) as error:
+        raise AwsUnreachable(f"AWS cannot be reached: {_one_line(str(error))}") from error
+    except WaiterError as error:
+        raise AwsRefusal("WaiterError", _one_line(str(error))) from error
+    except BotoCoreError as error:
+        raise TrainshedError(f"AWS cannot be asked: {_one_line(str(error))}") from error
+
+
+def _refusal(error: ClientError, service: str, region: str) -> AwsRefusal:
+    said = error.response.get("Error", {})
+    code, message = said.get("Code", "unknown"), _one_line(said.get("Message", ""))
+    action = f"{service}:{error.operation_name}"
+    if code in _DENIED:
+        lacked = _LACKED.search(message)
+        return AwsDenied(lacked[1] if lacked else action, code, region)
+    return AwsRefusal(code, f"AWS refuses {action} in {region}: {code}, {message}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")

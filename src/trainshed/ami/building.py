@@ -1,0 +1,212 @@
+"""Baking one AMI: Packer run in one subnet after another until one has capacity."""
+
+import fcntl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.failures import BuildError, Cause, classify, interrupted
+from trainshed.ami.leftovers import (
+    Leftover,
+    logged_leftovers,
+    remove_leftover,
+    tagged_leftovers,
+)
+from trainshed.ami.lowering import lower
+from trainshed.ami.packer import Ended, Packer, run
+from trainshed.ami.publishing import manifest_images
+from trainshed.ami.steps import step_of
+from trainshed.ami.subnets import Subnet
+from trainshed.errors import TrainshedError
+
+LOG, MANIFEST = "build.log", "manifest.json"
+# Nobody's build takes longer; what is older than this is of a build that is dead.
+_LONGEST_MINUTES = 180
+
+# Is told what goes on; an empty text means that it goes on.
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest:
+    """One AMI to bake.
+
+    Attributes:
+        accelerator: `habana`, `neuron` or `nvidia`.
+        orchestrator: `ec2`, `ecs` or `eks`.
+        template: folder of the Packer template.
+        output: folder for the manifest, the reports and the log.
+        region: to build in.
+        commit: of the template.
+        variables: `NAME=VALUE` of the template.
+        variable_files: files of such.
+        subnets: to try in this order; empty leaves it to the template's variables.
+        minutes: after which a build is stopped.
+    """
+
+    accelerator: str
+    orchestrator: str
+    template: Path
+    output: Path
+    region: str
+    commit: str
+    variables: Sequence[str] = ()
+    variable_files: Sequence[Path] = ()
+    subnets: Sequence[Subnet] = ()
+    minutes: int = _LONGEST_MINUTES
+
+    def command(self, packer: Packer, template: Path, subnet: Subnet | None) -> list[str]:
+        """Return Packer's command line.
+
+        Args:
+            packer: which.
+            template: folder that this Packer can read.
+            subnet: to build in, or None.
+        """
+        own = {
+            "accelerator": self.accelerator,
+            "orchestrator": self.orchestrator,
+            "region": self.region,
+            "commit": self.commit,
+            "output": str(self.output.resolve()),
+        }
+        if subnet is not None:
+            own["subnet_id"] = subnet.subnet_id
+        return [
+            *(packer.program, "build", "-color=false", "-timestamp-ui"),
+            *(f"-var-file={path.resolve()}" for path in self.variable_files),
+            *(f"-var={variable}" for variable in self.variables),
+            *(f"-var={name}={value}" for name, value in own.items()),
+            str(template),
+        ]
+
+
+def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) -> dict[str, str]:
+    """Bake an AMI, and return its id by region.
+
+    Args:
+        request: what to bake.
+        packer: what bakes it.
+        region: the request's, to look for leftovers in.
+        tell: is told what is done; an empty text means that it goes on.
+
+    Raises:
+        BuildError: why it failed; nothing of it is left, or the message says what is.
+        TrainshedError: wrong input, or another build into the same folder is running.
+    """
+    request.output.mkdir(parents=True, exist_ok=True)
+    log = request.output / LOG
+    with _alone(request.output) as held, readable_template(request.template, packer) as template:
+        _clear_leftovers(request, region, log, tell)
+        if log.exists():
+            log.replace(log.with_name("build.previous.log"))
+        (request.output / MANIFEST).unlink(missing_ok=True)
+        if packer.has_plugins:
+            _install_plugins(request, packer, template, log, held, tell)
+        tried: list[str] = []
+        for subnet in request.subnets or (None,):
+            if subnet is not None:
+                tell(f"building in {subnet}")
+            ended = _attempt(request.command(packer, template, subnet), request, log, held, tell)
+            if ended.code == 0:
+                return manifest_images(request.output / MANIFEST)
+            error = _failure(request, ended)
+            _clear_unfinished(region, log, tell)
+            if error.cause is not Cause.CAPACITY:
+                raise error
+            tell(str(error))
+            tried.append(str(subnet or "the template's subnet"))
+        raise BuildError(Cause.CAPACITY, f"{error.told} (tried {', '.join(tried)})")
+
+
+@contextmanager
+def readable_template(template: Path, packer: Packer) -> Iterator[Path]:
+    """Give the template as this Packer reads it: before 1.7 a lowered copy of it."""
+    if packer.has_plugins:
+        yield template.resolve()
+        return
+    with TemporaryDirectory(prefix="trainshed-packer-") as folder:
+        lowered = Path(folder) / "packer"
+        lower(template, lowered)
+        yield lowered
+
+
+def _attempt(
+    command: list[str], request: BuildRequest, log: Path, held: IO[str], tell: Tell
+) -> Ended:
+    def hear(line: str) -> None:
+        step = step_of(line) if line else ""
+        if step is not None:
+            tell(step)
+
+    return run(command, log=log, held=held, minutes=request.minutes, hear=hear)
+
+
+def _install_plugins(
+    request: BuildRequest, packer: Packer, template: Path, log: Path, held: IO[str], tell: Tell
+) -> None:
+    tell("packer init")
+    ended = _attempt([packer.program, "init", str(template)], request, log, held, tell)
+    if ended.code:
+        raise _failure(request, ended)
+
+
+def _failure(request: BuildRequest, ended: Ended) -> BuildError:
+    if ended.stopped == "interrupted":
+        return interrupted()
+    if ended.stopped:
+        return BuildError(
+            Cause.TIMEOUT,
+            f"the build was stopped after {request.minutes} minutes; allow it more with "
+            "--timeout-minutes",
+        )
+    return classify(ended.said)
+
+
+@contextmanager
+def _alone(output: Path) -> Iterator[IO[str]]:
+    """Hold the lock of an output folder; Packer holds it as well, even when it outlives us."""
+    with (output / "build.lock").open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TrainshedError(
+                f"another build into {output} is running; wait for it, or give another --output"
+            ) from None
+        yield held
+
+
+def _clear_leftovers(request: BuildRequest, region: Region, log: Path, tell: Tell) -> None:
+    """Remove what earlier builds left; not being able to is no reason not to build."""
+    limit = timedelta(minutes=max(request.minutes, _LONGEST_MINUTES))
+    try:
+        left = tagged_leftovers(region, now=datetime.now(UTC), older_than=limit)
+        _remove(region, left, tell)
+    except AwsRefusal as error:
+        tell(f"leftovers of earlier builds were not looked for: {error}")
+    _clear_unfinished(region, log, tell)
+
+
+def _clear_unfinished(region: Region, log: Path, tell: Tell) -> None:
+    """Remove what the build of this log left, when it was ended hard."""
+    if not log.exists():
+        return
+    try:
+        left = logged_leftovers(region, log.read_text(encoding="utf-8", errors="replace"))
+        _remove(region, left, tell)
+    except AwsRefusal as error:
+        tell(f"leftovers of the build that {log} tells of were not looked for: {error}")
+
+
+def _remove(region: Region, left: list[Leftover], tell: Tell) -> None:
+    for leftover in left:
+        try:
+            remove_leftover(region, leftover)
+            tell(f"removed what a dead build had left: {leftover}")
+        except AwsRefusal as error:
+            tell(f"{leftover} of a dead build stays: {error}")

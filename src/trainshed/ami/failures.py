@@ -1,0 +1,225 @@
+"""Why a build failed, told from what Packer said: one message, and what to do about it."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trainshed.errors import TrainshedError
+
+
+class Cause(StrEnum):
+    """Kind of a build's failure."""
+
+    CAPACITY = "no capacity"
+    DENIED = "permission lacking"
+    NO_SOURCE_AMI = "no source AMI"
+    QUOTA = "quota"
+    SPOT_PRICE = "spot price too low"
+    UNOFFERED = "type not offered"
+    NETWORK = "no network"
+    SSH = "ssh never up"
+    VERIFICATION = "verification failed"
+    SELF_TEST = "self-test failed"
+    PROVISIONING = "provisioning failed"
+    INVALID_TEMPLATE = "invalid template"
+    PLUGIN = "plugin lacking"
+    CREDENTIALS = "no credentials"
+    INTERRUPTED = "interrupted"
+    TIMEOUT = "timeout"
+    OTHER = "failed"
+
+
+class BuildError(TrainshedError):
+    """A build that failed.
+
+    Args:
+        cause: which kind of failure.
+        message: what happened, and what to do.
+    """
+
+    exit_code = 1
+
+    def __init__(self, cause: Cause, message: str) -> None:
+        self.cause, self.told = cause, message
+        super().__init__(f"{cause}: {message}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """What Packer says of one kind of failure; group 1 is what to repeat to the user."""
+
+    cause: Cause
+    pattern: re.Pattern[str]
+    remedy: str
+
+
+def _rule(cause: Cause, pattern: str, remedy: str) -> _Rule:
+    return _Rule(cause=cause, pattern=re.compile(pattern, re.MULTILINE), remedy=remedy)
+
+
+# The first that matches. EC2's codes are those of
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+_RULES = (
+    _rule(
+        Cause.CAPACITY,
+        r"((?:InsufficientInstanceCapacity|UnfulfillableCapacity|InsufficientHostCapacity).*)",
+        "try again later, give more subnets in other zones (--subnet, again), or another type "
+        "(--var instance_type=...): the drivers compile on any",
+    ),
+    _rule(
+        Cause.SPOT_PRICE,
+        r"(SpotMaxPriceTooLow.*)",
+        "raise the spot price, or build on demand",
+    ),
+    _rule(
+        Cause.QUOTA,
+        r"((?:VcpuLimitExceeded|InstanceLimitExceeded|MaxSpotInstanceCountExceeded"
+        r"|VolumeLimitExceeded|MaxIOPSLimitExceeded|ResourceLimitExceeded"
+        r"|PendingSnapshotLimitExceeded|KeyPairLimitExceeded|SecurityGroupLimitExceeded"
+        r"|AMIQuotaExceeded|VolumeSizeLimitExceeded).*)",
+        "ask for a higher quota (Service Quotas, Amazon EC2), or build on a smaller type "
+        "(--var instance_type=...)",
+    ),
+    _rule(
+        Cause.UNOFFERED,
+        r"((?:Unsupported|InvalidInstanceType|InvalidParameterValue): [^\n]*instance type.*)",
+        "give a subnet in a zone that offers the type (--subnet), or another type "
+        "(--var instance_type=...)",
+    ),
+    _rule(
+        Cause.NO_SOURCE_AMI,
+        r"(No AMI was found matching filters(?:.|\n)*?^\}|InvalidAMIID\.\w+: .*)",
+        "the source AMI is pinned by name in packer/versions.json: the region may not have it, or "
+        "its owner has withdrawn it; pin a newer one (docs/amis.md)",
+    ),
+    _rule(
+        Cause.NETWORK,
+        r"((?:VPCIdNotSpecified|InvalidSubnetID\.NotFound|InvalidVpcID\.NotFound"
+        r"|InsufficientFreeAddressesInSubnet|MissingInput: .*ubnet).*"
+        r"|.*a valid Subnet Id was not specified.*)",
+        "give a subnet that can reach the internet: --subnet",
+    ),
+    _rule(
+        Cause.CREDENTIALS,
+        r"(NoCredentialProviders|No valid credential sources found|ExpiredToken\w*|AuthFailure"
+        r"|InvalidClientTokenId|RequestExpired|UnrecognizedClientException).*",
+        "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to credentials that are "
+        "valid now",
+    ),
+    _rule(
+        Cause.SSH,
+        r"(Timeout waiting for (?:SSH|WinRM)|timeout waiting for SSH"
+        r"|Error waiting for SSH.*|ssh: handshake failed.*)",
+        "the instance has to reach the internet, for Session Manager too; without that, be "
+        "reached on port 22: --var ssh_interface=private_ip from within the VPC, or public_ip with "
+        "--var 'ssh_cidrs=[\"YOUR-ADDRESS/32\"]'",
+    ),
+    _rule(
+        Cause.PLUGIN,
+        r"(.*session-manager-plugin.*(?:not found|no such file|not installed).*)",
+        "install the Session Manager plugin of the AWS CLI, or use another way to the instance "
+        "(--var ssh_interface=private_ip)",
+    ),
+    _rule(
+        Cause.PLUGIN,
+        r"(Missing plugins|.*required plugins? .*not installed.*|unknown source amazon-ebs.*"
+        r"|The source .*amazon-ebs.* is unknown by Packer.*)",
+        "run packer init in the template's folder; it needs the network",
+    ),
+)
+_DENIED = re.compile(
+    r"(?:^|: )([^:\n]*): (?:retry count exhausted\. Last err: )?"
+    r"(UnauthorizedOperation|AccessDenied\w*): (.*)",
+    re.MULTILINE,
+)
+_LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
+# What Packer was doing, when AWS does not say which action was lacking.
+_DOING = {
+    "temporary keypair": "ec2:CreateKeyPair",
+    "source instance": "ec2:RunInstances",
+    "security group": "ec2:CreateSecurityGroup",
+    "uthorizing": "ec2:AuthorizeSecurityGroupIngress",
+    "querying AMI": "ec2:DescribeImages",
+    "stopping instance": "ec2:StopInstances",
+    "creating AMI": "ec2:CreateImage",
+    "adding tags": "ec2:CreateTags",
+    "copying": "ec2:CopyImage",
+    "subnet": "ec2:DescribeSubnets",
+    "modify AMI": "ec2:ModifyImageAttribute",
+}
+_SCRIPT_ERROR = re.compile(r"trainshed: ERROR: (.+)$", re.MULTILINE)
+_UNVERIFIED = re.compile(r"checksum|sha-?256|signature|fingerprint|\bkey\b|signed", re.IGNORECASE)
+_EXITED = re.compile(r"Script (?:exited|disconnected).*|Script exited with non-zero exit status.*")
+_SCRIPT = re.compile(r"Provisioning with shell script: \S*?([\w.-]+\.sh)\s*$", re.MULTILINE)
+_TEMPLATE = re.compile(r"^Error: (.+(?:\n\n?.+){0,3})", re.MULTILINE)
+_LAST = re.compile(r"^--> [\w.-]+: (.+)", re.MULTILINE)
+_STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ", re.MULTILINE)
+_PREFIX = re.compile(r"^(?:==>|   ) [\w.-]+\.[\w-]+: ?", re.MULTILINE)
+
+
+def classify(said: str) -> BuildError:
+    """Return the failure that Packer's output tells of.
+
+    Args:
+        said: all that Packer said, of one run that failed.
+    """
+    text = _PREFIX.sub("", _STAMP.sub("", said))
+    if denied := _denial(text):
+        return denied
+    if "Cleanly cancelled builds" in text or "Cancelling build after receiving" in text:
+        return interrupted()
+    if told := _SCRIPT_ERROR.findall(text):
+        return _script_failure(text, told)
+    for rule in _RULES:
+        if found := rule.pattern.search(text):
+            return BuildError(rule.cause, f"{_one_line(found[1])}; {rule.remedy}")
+    if exited := _EXITED.search(text):
+        scripts = _SCRIPT.findall(text)
+        where = scripts[-1] if scripts else "a provisioner"
+        return BuildError(
+            Cause.SELF_TEST if "selftest" in where else Cause.PROVISIONING,
+            f"{where}: {_one_line(exited[0])}; the log has its last words",
+        )
+    if last := _LAST.search(text):
+        return BuildError(Cause.OTHER, _one_line(last[1]))
+    if wrong := _TEMPLATE.search(text):
+        return BuildError(
+            Cause.INVALID_TEMPLATE, f"{_one_line(wrong[1])}; check --var, --var-file and --template"
+        )
+    return BuildError(Cause.OTHER, "Packer said no reason")
+
+
+def interrupted() -> BuildError:
+    """Return the failure of a build that was asked to stop, and that Packer cleaned up."""
+    return BuildError(Cause.INTERRUPTED, "the build was stopped, and Packer has cleaned up")
+
+
+def _denial(text: str) -> BuildError | None:
+    found = _DENIED.search(text)
+    if not found:
+        return None
+    doing, code, message = found.groups()
+    lacked = _LACKED.search(message)
+    known = (action for words, action in _DOING.items() if words in doing)
+    action = lacked[1] if lacked else next(known, None)
+    what = f"the credentials lack {action}" if action else "the credentials lack a permission"
+    said = _one_line(re.sub(r"Encoded authorization failure message: \S+", "", message))
+    return BuildError(
+        Cause.DENIED,
+        f"{what} ({doing.strip()}: {code}, {said}); docs/channels.md has the policy of a build",
+    )
+
+
+def _script_failure(text: str, told: list[str]) -> BuildError:
+    error = _one_line(told[-1])
+    scripts = _SCRIPT.findall(text)
+    where = f" (in {scripts[-1]})" if scripts else ""
+    if _UNVERIFIED.search(error):
+        return BuildError(Cause.VERIFICATION, f"{error}{where}")
+    if scripts and "selftest" in scripts[-1]:
+        return BuildError(Cause.SELF_TEST, f"{error}{where}")
+    return BuildError(Cause.PROVISIONING, f"{error}{where}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")

@@ -1,0 +1,109 @@
+"""One AMI of ours, as AWS describes it and as its tags tell it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from trainshed.ami.account import AwsRefusal, Region
+from trainshed.errors import TrainshedError
+
+# Every AMI of ours has it: the UTC stamp of its build.
+BUILD_TAG = "trainshed:build"
+_MISSING = frozenset(
+    {"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed"}
+)
+
+
+class ImageError(TrainshedError):
+    """An AMI that is not there, is not ours, or is not what it should be."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """One AMI.
+
+    Attributes:
+        image_id: for instance `ami-0123456789abcdef0`.
+        region: where it is.
+        name: the AMI's name.
+        state: `pending`, `available`, `failed` and so on, as DescribeImages has it.
+        reason: AWS's words when the state is bad, or empty.
+        created: when.
+        tags: all of them.
+        snapshots: ids of the EBS snapshots that hold its disks.
+        public: whether anybody may launch it.
+        protected: whether it is protected from being deregistered.
+    """
+
+    image_id: str
+    region: str
+    name: str
+    state: str
+    reason: str
+    created: datetime
+    tags: Mapping[str, str]
+    snapshots: tuple[str, ...]
+    public: bool
+    protected: bool
+
+    @property
+    def cell(self) -> str:
+        """Accelerator and orchestrator, for instance `neuron/ecs`; `?` for a missing tag."""
+        return "/".join(self.tag(name) or "?" for name in ("accelerator", "orchestrator"))
+
+    @property
+    def build(self) -> str:
+        """The stamp of its build, the same in every region; empty without the tag."""
+        return self.tag("build")
+
+    def tag(self, name: str) -> str:
+        """Return the value of the tag `trainshed:NAME`; empty without it."""
+        return self.tags.get(f"trainshed:{name}", "")
+
+
+def own_images(region: Region) -> list[Image]:
+    """Return every AMI that a build of ours made in this account, newest first."""
+    found = region.pages(
+        "ec2",
+        "describe_images",
+        "Images",
+        Owners=["self"],
+        Filters=[{"Name": "tag-key", "Values": [BUILD_TAG]}],
+    )
+    images = [_image(entry, region.name) for entry in found]
+    return sorted(images, key=lambda image: (image.created, image.image_id), reverse=True)
+
+
+def find_image(region: Region, image_id: str) -> Image | None:
+    """Return the account's AMI of this id, whoever baked it, or None when there is none."""
+    try:
+        answer = region.call("ec2", "describe_images", ImageIds=[image_id], Owners=["self"])
+    except AwsRefusal as error:
+        if error.code in _MISSING:
+            return None
+        raise
+    return next((_image(entry, region.name) for entry in answer["Images"]), None)
+
+
+def _image(entry: Mapping[str, Any], region: str) -> Image:
+    mappings = entry.get("BlockDeviceMappings", [])
+    snapshots = (mapping.get("Ebs", {}).get("SnapshotId") for mapping in mappings)
+    return Image(
+        image_id=entry["ImageId"],
+        region=region,
+        name=entry.get("Name", ""),
+        state=entry["State"],
+        reason=entry.get("StateReason", {}).get("Message", ""),
+        created=_moment(entry["CreationDate"]),
+        tags={tag["Key"]: tag["Value"] for tag in entry.get("Tags", [])},
+        snapshots=tuple(snapshot for snapshot in snapshots if snapshot),
+        public=entry.get("Public", False),
+        protected=entry.get("DeregistrationProtection", "disabled").startswith("enabled"),
+    )
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

@@ -1,0 +1,83 @@
+"""The AMIs of a region, each with the channels that point to it and what uses it."""
+
+from dataclasses import dataclass
+
+from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.channel import channels
+from trainshed.ami.image import own_images
+from trainshed.ami.usage import usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One AMI.
+
+    Attributes:
+        image_id: for instance `ami-0123456789abcdef0`.
+        region: where.
+        name: the AMI's name.
+        cell: for instance `neuron/ecs`.
+        base: for instance `amazon-linux-2023`.
+        build: UTC stamp of its build.
+        commit: of the template; `-dirty` when that was changed.
+        state: `pending`, `available`, `failed` and so on.
+        channels: names of the channels that point to it.
+        in_use_by: instances, launch templates and so on.
+    """
+
+    image_id: str
+    region: str
+    name: str
+    cell: str
+    base: str
+    build: str
+    commit: str
+    state: str
+    channels: tuple[str, ...]
+    in_use_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The AMIs of a region.
+
+    Attributes:
+        rows: newest first.
+        blind: why some things could not be seen; empty when all were.
+    """
+
+    rows: tuple[Row, ...]
+    blind: tuple[str, ...]
+
+
+def listing(region: Region) -> Listing:
+    """Return every AMI that a build of ours made.
+
+    Raises:
+        AwsRefusal: AMIs cannot be listed; other things that cannot be seen are told in the answer.
+    """
+    images, used = own_images(region), usage(region)
+    blind = list(used.blind)
+    try:
+        pointing = channels(region)
+    except AwsRefusal as error:
+        pointing = {}
+        blind.append(str(error))
+    rows = tuple(
+        Row(
+            image_id=image.image_id,
+            region=region.name,
+            name=image.name,
+            cell=image.cell,
+            base=image.tag("base"),
+            build=image.build,
+            commit=image.tag("commit"),
+            state=image.state,
+            channels=tuple(
+                str(channel) for channel, held in pointing.items() if held == image.image_id
+            ),
+            in_use_by=tuple(used.users.get(image.image_id, ())),
+        )
+        for image in images
+    )
+    return Listing(rows=rows, blind=tuple(blind))

@@ -1,0 +1,159 @@
+"""Which AMIs may go: those that nothing uses, no channel remembers and nobody else has."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.channel import channels, history
+from trainshed.ami.image import BUILD_TAG, Image, own_images
+from trainshed.ami.usage import usage
+
+_YOUNG = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What becomes of an AMI, or of a snapshot that an AMI has left.
+
+    Attributes:
+        region: where.
+        name: id of the AMI or of the snapshot.
+        cell: for instance `neuron/ecs`.
+        build: stamp of its build.
+        reasons: why it stays; empty when it may go.
+        snapshots: what goes with it.
+    """
+
+    region: str
+    name: str
+    cell: str
+    build: str
+    reasons: tuple[str, ...]
+    snapshots: tuple[str, ...]
+
+    @property
+    def goes(self) -> bool:
+        """Whether it may go."""
+        return not self.reasons
+
+
+def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
+    """Judge every AMI of ours in a region, and every snapshot of ours without an AMI.
+
+    What could not be looked at keeps them all.
+
+    Args:
+        region: where.
+        keep: the newest different AMIs of each channel's history that stay; at least 1.
+        now: the present, in UTC.
+    """
+    images = own_images(region)
+    remembered, blind = _remembered(region, keep)
+    used = usage(region)
+    unseen = tuple(f"could not look: {why}" for why in (*blind, *used.blind))
+    verdicts = []
+    for image in images:
+        reasons = (
+            *used.users.get(image.image_id, ()),
+            *remembered.get(image.image_id, ()),
+            *_own_reasons(image, now),
+            *(unseen or _shared(region, image)),
+        )
+        verdicts.append(
+            Verdict(
+                region=region.name,
+                name=image.image_id,
+                cell=image.cell,
+                build=image.build,
+                reasons=tuple(reasons),
+                snapshots=image.snapshots,
+            )
+        )
+    return verdicts + _orphans(region, images, now)
+
+
+def remove(region: Region, verdict: Verdict) -> list[str]:
+    """Deregister an AMI and delete its snapshots; return what stayed, and why.
+
+    A snapshot that stays has lost its AMI: the next `prune` finds it.
+
+    Raises:
+        AwsRefusal: the AMI could not be deregistered, and nothing has changed.
+    """
+    if verdict.name.startswith("ami-"):
+        region.call("ec2", "deregister_image", ImageId=verdict.name)
+    left = []
+    for snapshot in verdict.snapshots:
+        try:
+            region.call("ec2", "delete_snapshot", SnapshotId=snapshot)
+        except AwsRefusal as error:
+            if error.code != "InvalidSnapshot.NotFound":
+                left.append(f"{snapshot} stays: {error}")
+    return left
+
+
+def _remembered(region: Region, keep: int) -> tuple[Mapping[str, list[str]], tuple[str, ...]]:
+    """Return what channels remember, by AMI id, and why they could not be asked."""
+    found: dict[str, list[str]] = defaultdict(list)
+    try:
+        for channel in channels(region):
+            newest = list(dict.fromkeys(v.image_id for v in reversed(history(region, channel))))
+            for age, image_id in enumerate(newest[:keep]):
+                found[image_id].append(f"{channel}" if age == 0 else f"{channel}, {age} back")
+    except AwsRefusal as error:
+        return found, (str(error),)
+    return found, ()
+
+
+def _own_reasons(image: Image, now: datetime) -> Iterable[str]:
+    if now - image.created < _YOUNG:
+        yield "younger than a day"
+    if image.state == "pending":
+        yield "still being made"
+    if image.protected:
+        yield "protected from being deregistered"
+
+
+def _shared(region: Region, image: Image) -> tuple[str, ...]:
+    """Where others may use it we cannot look."""
+    if image.public:
+        return ("shared with everybody, where nobody can look",)
+    try:
+        answer = region.call(
+            "ec2", "describe_image_attribute", ImageId=image.image_id, Attribute="launchPermission"
+        )
+    except AwsRefusal as error:
+        return (f"could not look: {error}",)
+    others = [str(next(iter(entry.values()))) for entry in answer.get("LaunchPermissions", [])]
+    return (f"shared with {', '.join(others)}, where we cannot look",) if others else ()
+
+
+def _orphans(region: Region, images: list[Image], now: datetime) -> list[Verdict]:
+    """Snapshots whose AMI was deregistered when something stopped the rest."""
+    kept = {snapshot for image in images for snapshot in image.snapshots}
+    found = region.pages(
+        "ec2",
+        "describe_snapshots",
+        "Snapshots",
+        OwnerIds=["self"],
+        Filters=[{"Name": "tag-key", "Values": [BUILD_TAG]}],
+    )
+    verdicts = []
+    for entry in found:
+        if entry["SnapshotId"] in kept or now - entry["StartTime"].astimezone(UTC) < _YOUNG:
+            continue
+        tags = {tag["Key"]: tag["Value"] for tag in entry.get("Tags", [])}
+        cell = f"{tags.get('trainshed:accelerator')}/{tags.get('trainshed:orchestrator')}"
+        verdicts.append(
+            Verdict(
+                region=region.name,
+                name=entry["SnapshotId"],
+                cell=cell,
+                build=tags[BUILD_TAG],
+                reasons=(),
+                snapshots=(entry["SnapshotId"],),
+            )
+        )
+    return verdicts

@@ -1,0 +1,32 @@
+"""The commit that an AMI is baked from."""
+
+import subprocess
+from pathlib import Path
+
+from trainshed.errors import TrainshedError
+
+
+def revision(folder: Path) -> str:
+    """Return the commit of the working tree that a folder is in; `-dirty` when it was changed.
+
+    Only changes within the folder count: nothing else is baked into an AMI.
+
+    Returns:
+        40 hex digits, with `-dirty` when the folder differs from them; `unknown` outside of a
+        working tree.
+    """
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if commit is None:
+        return "unknown"
+    changes = _git(folder, "status", "--porcelain", "--", ".")
+    return f"{commit}-dirty" if changes else commit
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        told = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise TrainshedError(f"git cannot be run: {error.strerror}; install git") from error
+    return told.stdout.strip() if told.returncode == 0 else None

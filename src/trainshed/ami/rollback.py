@@ -1,0 +1,86 @@
+"""Rolling a channel back: to what it held before, and again, further back."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trainshed.ami.account import Region
+from trainshed.ami.channel import Channel, ChannelError, ChannelVersion, history
+from trainshed.ami.image import Image, find_image
+
+# The note of a version says what it repeats. A label of SSM's could, too, but labelled versions
+# are never dropped, and the 101st version of a parameter whose oldest has a label is refused.
+# https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-versions.html
+_NOTE = re.compile(r"rolled back from version \d+ to version (\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback:
+    """Where a channel goes back to.
+
+    Attributes:
+        image: the AMI.
+        note: for the new version of the channel; the next rollback reads it.
+        skipped: AMIs that were passed over, each with the reason.
+    """
+
+    image: Image
+    note: str
+    skipped: tuple[str, ...]
+
+
+def plan_rollback(region: Region, channel: Channel) -> Rollback:
+    """Find the newest earlier AMI of a channel that differs from its current one and still is.
+
+    A version that a rollback wrote counts as the one that it repeats: two rollbacks go two AMIs
+    back, and do not swap the same two.
+
+    Raises:
+        ChannelError: there is no channel, or nothing to go back to.
+    """
+    past = history(region, channel)
+    if not past:
+        raise ChannelError(
+            f"{channel} does not exist in {region.name}; publish to it first: "
+            f"trainshed ami publish ... --channel {channel.name}"
+        )
+    current, skipped = past[-1], dict[str, str]()
+    for version in earlier(past):
+        if version.image_id in skipped:
+            continue
+        image = find_image(region, version.image_id)
+        if image is not None and image.state == "available" and image.cell == channel.cell:
+            return Rollback(
+                image=image,
+                note=f"rolled back from version {current.version} to version {version.version}",
+                skipped=tuple(f"{name} {why}" for name, why in skipped.items()),
+            )
+        skipped[version.image_id] = _objection(image, channel)
+    raise ChannelError(
+        f"{channel} in {region.name} has nothing to go back to from {current.image_id}"
+        + "".join(f"; {name} {why}" for name, why in skipped.items())
+    )
+
+
+def earlier(past: Sequence[ChannelVersion]) -> Iterator[ChannelVersion]:
+    """Yield the versions to go back to, nearest first.
+
+    Args:
+        past: a channel's history, oldest first, not empty.
+    """
+    current, known = past[-1], {version.version: version for version in past}
+    place = current.version
+    # A rollback's version may repeat one that was itself written by a rollback.
+    while (repeated := _NOTE.fullmatch(known[place].note)) and int(repeated[1]) in known:
+        place = int(repeated[1])
+    for version in reversed(past):
+        if version.version < place and version.image_id != current.image_id:
+            yield version
+
+
+def _objection(image: Image | None, channel: Channel) -> str:
+    if image is None:
+        return "no longer exists"
+    if image.state != "available":
+        return f"is {image.state}"
+    return f"is not of {channel.cell}"

@@ -1,0 +1,97 @@
+"""What uses an AMI in a region: instances, launch templates, Batch, Auto Scaling."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from trainshed.ami.account import AwsRefusal, Region
+
+_RESOLVED = "resolve:ssm:"
+# An AMI id, and what uses it.
+Use = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What uses which AMI.
+
+    Attributes:
+        users: what uses it, by AMI id.
+        blind: why some places could not be looked at; empty when all were.
+    """
+
+    users: dict[str, list[str]]
+    blind: tuple[str, ...]
+
+
+def usage(region: Region) -> Usage:
+    """Look everywhere in a region where an AMI id can stand that is launched from."""
+    users: dict[str, list[str]] = defaultdict(list)
+    blind = []
+    for look in (_instances, _launch_templates, _compute_environments, _launch_configurations):
+        try:
+            for image_id, user in look(region):
+                users[image_id].append(user)
+        except AwsRefusal as error:
+            blind.append(str(error))
+    return Usage(users=dict(users), blind=tuple(blind))
+
+
+def _instances(region: Region) -> Iterator[Use]:
+    for reservation in region.pages("ec2", "describe_instances", "Reservations"):
+        for instance in reservation["Instances"]:
+            state = instance["State"]["Name"]
+            if state != "terminated":
+                yield instance["ImageId"], f"instance {instance['InstanceId']} ({state})"
+
+
+def _launch_templates(region: Region) -> Iterator[Use]:
+    resolve = _resolver(region)
+    for template in region.pages("ec2", "describe_launch_templates", "LaunchTemplates"):
+        versions = region.pages(
+            "ec2",
+            "describe_launch_template_versions",
+            "LaunchTemplateVersions",
+            LaunchTemplateId=template["LaunchTemplateId"],
+        )
+        for version in versions:
+            image = version["LaunchTemplateData"].get("ImageId", "")
+            image = resolve(image) if image.startswith(_RESOLVED) else image
+            if image:
+                name = f"{version['LaunchTemplateName']}:{version['VersionNumber']}"
+                yield image, f"launch template {name}"
+
+
+def _compute_environments(region: Region) -> Iterator[Use]:
+    environments = region.pages("batch", "describe_compute_environments", "computeEnvironments")
+    for environment in environments:
+        resources = environment.get("computeResources", {})
+        overrides = resources.get("ec2Configuration", [])
+        images = {resources.get("imageId"), *(one.get("imageIdOverride") for one in overrides)}
+        for image in images - {None}:
+            yield image, f"compute environment {environment['computeEnvironmentName']}"
+
+
+def _launch_configurations(region: Region) -> Iterator[Use]:
+    """Auto Scaling's other way to launch; its launch templates are among all templates."""
+    found = region.pages("autoscaling", "describe_launch_configurations", "LaunchConfigurations")
+    for entry in found:
+        yield entry["ImageId"], f"launch configuration {entry['LaunchConfigurationName']}"
+
+
+def _resolver(region: Region) -> Callable[[str], str]:
+    """Return what looks `resolve:ssm:` images up, each once; '' for those that lead nowhere."""
+    found: dict[str, str] = {}
+
+    def resolve(image: str) -> str:
+        if image not in found:
+            try:
+                answer = region.call("ssm", "get_parameter", Name=image.removeprefix(_RESOLVED))
+                found[image] = answer["Parameter"]["Value"]
+            except AwsRefusal as error:
+                if error.code not in ("ParameterNotFound", "ParameterVersionNotFound"):
+                    raise
+                found[image] = ""
+        return found[image]
+
+    return resolve

@@ -1,0 +1,162 @@
+"""`trainshed ami publish|promote|rollback`: what a channel points to."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trainshed.cli.ami.options import (
+    CellsOption,
+    InstanceTypeOption,
+    RegionsOption,
+    SubnetOption,
+)
+from trainshed.cli.ami.progress import progress
+from trainshed.cli.ami.selftest import print_selftest
+from trainshed.cli.output import JsonOption, print_json
+from trainshed.errors import TrainshedError
+
+if TYPE_CHECKING:
+    from trainshed.ami.account import Region
+    from trainshed.ami.image import Image
+    from trainshed.ami.publishing import Written
+
+
+def publish_command(
+    image: Annotated[
+        str,
+        typer.Argument(metavar="MANIFEST|AMI", help="manifest.json of a build, or an AMI id."),
+    ],
+    channel: Annotated[str, typer.Option(help="Channel to publish to.")] = "candidate",
+    region: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--region",
+            help="Region; give it again for more.",
+            show_default="those of the manifest; for an AMI id, AWS_REGION",
+            metavar="REGION",
+        ),
+    ] = None,
+    test: Annotated[
+        bool,
+        typer.Option("--test", help="First boot it once, and publish it only when it is well."),
+    ] = False,
+    instance_type: InstanceTypeOption = "m6i.xlarge",
+    subnet: SubnetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish an AMI to a channel of its cell, in every region that it was built for.
+
+    It may be repeated: what is done already is left as it is.
+    """
+    # boto3 takes longer to import than the other commands take to run.
+    from trainshed.ami.account import regions
+    from trainshed.ami.channel import Channel
+    from trainshed.ami.image import ImageError
+    from trainshed.ami.publishing import await_image, check_same_build, manifest_images
+    from trainshed.ami.trial import Place, try_image
+
+    if image.startswith("ami-"):
+        wanted = {here: image for here in regions(region)}
+    else:
+        built = manifest_images(Path(image))
+        absent = [name for name in region or [] if name not in built]
+        if absent:
+            raise TrainshedError(
+                f"the build has no AMI in {', '.join(absent)}, only in {', '.join(built)}; "
+                "bake with --var 'ami_regions=[...]'"
+            )
+        wanted = {here: built[here.name] for here in regions(region or list(built))}
+    with progress() as tell:
+        targets = {here: await_image(here, name, tell=tell) for here, name in wanted.items()}
+        check_same_build(list(targets.values()))
+        for found in targets.values():
+            Channel(cell=found.cell, name=channel)
+        if test:
+            here, first = next(iter(targets.items()))
+            place = Place(instance_type=instance_type, subnet_id=subnet, minutes=20)
+            told = try_image(here, first, place, tell=tell)
+            if not told["ok"]:
+                print_selftest(told)
+                raise ImageError(f"{first.image_id} is not published: its self-test failed")
+    found = next(iter(targets.values()))
+    note = f"published: build {found.build}, commit {found.tag('commit')}"
+    _finish(_write(targets, channel, note, as_json), as_json)
+
+
+def promote_command(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="Channel to take from.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Channel to give to.")],
+    cell: CellsOption,
+    region: RegionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a channel point to what another one points to, for instance candidate to stable."""
+    from trainshed.ami.account import regions
+    from trainshed.ami.channel import Channel, ChannelError, history
+    from trainshed.ami.publishing import await_image, check_same_build
+
+    moves = []
+    for name in cell:
+        taken, targets = Channel(cell=name, name=source), dict["Region", "Image"]()
+        for here in regions(region):
+            past = history(here, taken)
+            if not past:
+                raise ChannelError(f"{taken} does not exist in {here.name}; publish to it first")
+            found = await_image(here, past[-1].image_id, tell=lambda _: None)
+            targets[here] = found
+        check_same_build(list(targets.values()))
+        moves.append((targets, f"promoted from {source}: build {found.build}"))
+    _finish([w for images, note in moves for w in _write(images, target, note, as_json)], as_json)
+
+
+def rollback_command(
+    channel: Annotated[str, typer.Argument(help="Channel to roll back.")],
+    cell: CellsOption,
+    region: RegionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a channel point to the AMI before, of those that still exist; again, to the one before.
+
+    A running cluster stays as it is: it keeps the AMI that it was deployed with.
+    """
+    from trainshed.ami.account import regions
+    from trainshed.ami.channel import Channel
+    from trainshed.ami.publishing import check_same_build
+    from trainshed.ami.rollback import plan_rollback
+
+    done = list["Written"]()
+    for name in cell:
+        plans = {
+            here: plan_rollback(here, Channel(cell=name, name=channel)) for here in regions(region)
+        }
+        check_same_build([plan.image for plan in plans.values()])
+        for here, plan in plans.items():
+            for skipped in plan.skipped:
+                typer.echo(f"{here.name}: passed over {skipped}", err=True)
+            done += _write({here: plan.image}, channel, plan.note, as_json)
+    _finish(done, as_json)
+
+
+def _write(
+    targets: "dict[Region, Image]", channel: str, note: str, as_json: bool
+) -> "list[Written]":
+    from trainshed.ami.publishing import write_channel
+
+    done = []
+    for written in write_channel(targets, channel, note):
+        done.append(written)
+        if not as_json:
+            before = f", before {written.previous}" if written.previous else ""
+            typer.echo(
+                f"{written.region}: {written.channel} is {written.image_id} (build "
+                f"{written.build}, version {written.version}"
+                + (", as before)" if written.action == "already there" else f"{before})")
+            )
+    return done
+
+
+def _finish(done: "list[Written]", as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(written) for written in done])

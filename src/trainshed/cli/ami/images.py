@@ -1,0 +1,139 @@
+"""`trainshed ami list|test|prune`: the AMIs of this account."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trainshed.cli.ami.options import InstanceTypeOption, RegionsOption, SubnetOption
+from trainshed.cli.ami.progress import progress
+from trainshed.cli.ami.selftest import print_selftest
+from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.errors import TrainshedError
+
+if TYPE_CHECKING:
+    from trainshed.ami.account import Region
+    from trainshed.ami.pruning import Verdict
+
+
+def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> None:
+    """List the AMIs that builds of ours made, newest first, and who points to them."""
+    # boto3 takes longer to import than the other commands take to run.
+    from trainshed.ami.account import regions
+    from trainshed.ami.listing import Row, listing
+
+    rows, blind = list[Row](), list[str]()
+    for here in regions(region):
+        found = listing(here)
+        rows += found.rows
+        blind += found.blind
+    columns = {
+        "image_id": "AMI",
+        "region": "region",
+        "cell": "cell",
+        "base": "base",
+        "build": "build",
+        "commit": "commit",
+        "state": "state",
+        "channels": "channels",
+        "in_use_by": "in use by",
+    }
+    print_records([asdict(row) for row in rows], columns=columns, as_json=as_json)
+    for why in blind:
+        typer.echo(f"not everything was seen: {why}", err=True)
+
+
+def test_command(
+    image: Annotated[str, typer.Argument(metavar="AMI", help="AMI id.")],
+    region: Annotated[
+        str | None,
+        typer.Option(
+            help="Region of the AMI.",
+            show_default="AWS_REGION, or that of the profile",
+            metavar="REGION",
+        ),
+    ] = None,
+    instance_type: InstanceTypeOption = "m6i.xlarge",
+    subnet: SubnetOption = None,
+    timeout_minutes: Annotated[int, typer.Option(help="Give up after this long.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Boot one instance of an AMI, print its self-test, and terminate the instance.
+
+    Exits with 1 when something is not well. The result comes over the serial console: no key, no
+    open port, no role and no network are needed.
+    """
+    from trainshed.ami.account import regions
+    from trainshed.ami.publishing import await_image
+    from trainshed.ami.trial import Place, try_image
+
+    if timeout_minutes < 1:
+        raise TrainshedError(f"--timeout-minutes must be at least 1, got {timeout_minutes}")
+    (here,) = regions([region] if region else None)
+    place = Place(instance_type=instance_type, subnet_id=subnet, minutes=timeout_minutes)
+    with progress() as tell:
+        told = try_image(here, await_image(here, image, tell=tell), place, tell=tell)
+    if as_json:
+        print_json(told)
+    else:
+        print_selftest(told)
+    if not told["ok"]:
+        raise typer.Exit(1)
+
+
+def prune_command(
+    keep: Annotated[
+        int, typer.Option(help="Newest different AMIs of each channel's history that stay.")
+    ] = 3,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove them; without it, only say so.")
+    ] = False,
+    region: RegionsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove AMIs that nothing uses and no channel remembers, with their snapshots.
+
+    Whatever could not be looked at keeps them all. Without --yes nothing is removed.
+    """
+    from trainshed.ami.account import regions
+    from trainshed.ami.pruning import judge
+
+    if keep < 1:
+        raise TrainshedError(f"--keep must be at least 1, got {keep}")
+    records, failed = list[dict[str, Any]](), False
+    for here in regions(region):
+        for verdict in judge(here, keep=keep, now=datetime.now(UTC)):
+            done, ok = _carry_out(here, verdict) if yes else (_intent(verdict), True)
+            records.append(asdict(verdict) | {"verdict": done})
+            failed = failed or not ok
+    columns = {
+        "name": "AMI or snapshot",
+        "region": "region",
+        "cell": "cell",
+        "build": "build",
+        "verdict": "verdict",
+        "reasons": "why",
+    }
+    print_records(records, columns=columns, as_json=as_json)
+    if not yes and any(record["verdict"] == "goes" for record in records):
+        typer.echo("nothing was removed: repeat with --yes", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _intent(verdict: "Verdict") -> str:
+    return "goes" if verdict.goes else "stays"
+
+
+def _carry_out(region: "Region", verdict: "Verdict") -> tuple[str, bool]:
+    from trainshed.ami.account import AwsRefusal
+    from trainshed.ami.pruning import remove
+
+    if not verdict.goes:
+        return "stays", True
+    try:
+        left = remove(region, verdict)
+    except AwsRefusal as error:
+        return f"stays: {error}", False
+    return "; ".join(["removed", *left]), not left

@@ -1,0 +1,38 @@
+"""Options that several commands of `trainshed ami` have."""
+
+from typing import Annotated
+
+import typer
+
+RegionsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--region",
+        help="Region; give it again for more.",
+        show_default="AWS_REGION, or that of the profile",
+        metavar="REGION",
+    ),
+]
+CellsOption = Annotated[
+    list[str],
+    typer.Option(
+        "--cell",
+        help="Accelerator and orchestrator, for instance neuron/ecs; give it again for more.",
+        metavar="CELL",
+    ),
+]
+InstanceTypeOption = Annotated[
+    str,
+    typer.Option(
+        help="Type to boot; the accelerator itself is only seen on a type that has it.",
+        metavar="TYPE",
+    ),
+]
+SubnetOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Subnet to boot in; it needs no way out.",
+        show_default="the default VPC's",
+        metavar="SUBNET",
+    ),
+]

@@ -1,0 +1,56 @@
+"""`trainshed ami pins`: every pinned version, and which are behind a list of newest ones."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainshed.ami.versions import outdated, pinned_versions, read_pins
+from trainshed.cli.output import JsonOption, print_records
+from trainshed.errors import TrainshedError
+
+
+def pins_command(
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file with the newest version by name of a pin: show those behind it only.",
+            show_default=False,
+            metavar="FILE",
+        ),
+    ] = None,
+    pins: Annotated[Path, typer.Option(help="The pins.", metavar="FILE")] = Path(
+        "packer/versions.json"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """List the versions that images are baked with; exit with 1 when --against finds some behind.
+
+    Names that the list of newest versions lacks are not judged.
+    """
+    known = read_pins(pins)
+    if against is None:
+        records = [{"pin": name, "version": text} for name, text in pinned_versions(known).items()]
+        print_records(records, columns={"pin": "pin", "version": "version"}, as_json=as_json)
+        return
+    behind = [asdict(pin) for pin in outdated(known, _newest(against))]
+    columns = {"pin": "pin", "pinned": "pinned", "newest": "newest"}
+    print_records(behind, columns=columns, as_json=as_json)
+    if behind:
+        raise typer.Exit(1)
+
+
+def _newest(path: Path) -> dict[str, str]:
+    try:
+        newest = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise TrainshedError(f"{path} is not JSON: {error}") from error
+    if not isinstance(newest, dict) or not all(isinstance(text, str) for text in newest.values()):
+        raise TrainshedError(
+            f'{path} is not a JSON object of texts, for instance {{"efa-installer": "1.49.0"}}'
+        )
+    return newest

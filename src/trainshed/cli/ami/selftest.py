@@ -1,0 +1,25 @@
+"""What an AMI's self-test says, as a table."""
+
+from typing import Any
+
+import typer
+
+from trainshed.cli.output import print_records
+
+
+def print_selftest(told: dict[str, Any]) -> None:
+    """Print a self-test's JSON for people, with its verdict."""
+    print_records(
+        told["components"],
+        columns={
+            "name": "component",
+            "version": "version",
+            "expected": "expected",
+            "state": "state",
+            "detail": "detail",
+        },
+        title=" ".join(str(value) for value in told["image"].values()),
+    )
+    states = [component["state"] for component in told["components"]]
+    counts = ", ".join(f"{states.count(state)} {state}" for state in ("ok", "failed", "unchecked"))
+    typer.echo(told.get("error") or f"{'well' if told['ok'] else 'not well'}: {counts}")
