@@ -7,10 +7,10 @@ source "amazon-ebs" "image" {
   region              = var.region
   custom_endpoint_ec2 = var.endpoint
   # EC2 says that it has no capacity by an HTTP 500: 11 retries, the default, last a minute.
-  max_retries         = 7
-  subnet_id           = var.subnet_id
-  instance_type       = coalesce(var.instance_type, local.accelerator.instance_type)
-  spot_price          = var.spot ? "auto" : null
+  max_retries   = 7
+  subnet_id     = var.subnet_id
+  instance_type = coalesce(var.instance_type, local.accelerator.instance_type)
+  spot_price    = var.spot ? "auto" : null
 
   # One image by its exact name, not the newest of many: the base is pinned like all the rest.
   source_ami_filter {
