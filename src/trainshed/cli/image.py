@@ -1,0 +1,241 @@
+"""`trainshed image`: build container images, push them to a cluster's repository, list them."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.errors import TrainshedError
+from trainshed.explain import cluster_file
+from trainshed.findings import Finding, Severity
+from trainshed.image.building import build as build_image
+from trainshed.image.building import parse_arguments
+from trainshed.image.drivers import (
+    ACCELERATOR_LABEL,
+    DRIVER_LABEL,
+    check_drivers,
+)
+from trainshed.image.engine import EngineError, find_engine
+from trainshed.plan import ClusterPlan, load_fleet
+from trainshed.spec import cluster_files
+
+app = typer.Typer(add_completion=False)
+
+_CPU = "cpu"
+
+ClusterArgument = Annotated[
+    str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
+]
+ClustersOption = Annotated[
+    str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
+]
+RegionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="AWS region, if the cluster does not name its own.",
+        show_default="AWS_REGION, AWS_DEFAULT_REGION",
+        metavar="REGION",
+    ),
+]
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        help="docker, podman or buildah.",
+        show_default="the first of them that answers",
+        metavar="NAME",
+    ),
+]
+TagOption = Annotated[
+    str | None, typer.Option(help="Tag.", show_default="image.tag of the cluster", metavar="TAG")
+]
+CpuOption = Annotated[
+    bool,
+    typer.Option("--cpu", help="The small image for rehearsals; its tag ends with -cpu."),
+]
+AmiOption = Annotated[
+    str | None,
+    typer.Option(
+        help="AMI id whose drivers to compare with what the image needs.",
+        show_default="no comparison",
+        metavar="AMI",
+    ),
+]
+
+
+@app.command()
+def build(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = "clusters/*.yaml",
+    region: RegionOption = None,
+    engine: EngineOption = None,
+    tag: TagOption = None,
+    cpu: CpuOption = False,
+    build_arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Argument of the Dockerfile, for instance BASE=...; give it again for more.",
+            show_default="from packer/versions.json",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+) -> None:
+    """Build the image for a cluster's accelerator, in the checkout of trainshed.
+
+    The result is on this machine, under the name of the cluster's repository.
+    """
+    plan = _plan(cluster, clusters, region)
+    given = parse_arguments(build_arg or ())
+    image = f"{plan.repository.name}:{_tag(plan, tag, cpu)}"
+    name = _CPU if cpu else plan.instance.accelerator.family.value
+    found = find_engine(engine)
+    typer.echo(f"building {image} from images/{name} with {found.name}", err=True)
+    arguments = build_image(found, Path.cwd(), name, image=image, given=given)
+    typer.echo(f"built {image} on {arguments.declared['BASE']}")
+    typer.echo(f"push it: trainshed image push {cluster}" + (" --cpu" if cpu else ""), err=True)
+
+
+@app.command()
+def push(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = "clusters/*.yaml",
+    region: RegionOption = None,
+    engine: EngineOption = None,
+    tag: TagOption = None,
+    cpu: CpuOption = False,
+    ami: AmiOption = None,
+) -> None:
+    """Push the image that was built for a cluster to its ECR repository.
+
+    Prints the digest, and the line of the cluster file that names exactly this image. Exits with
+    1, before anything is sent, when the tag is taken or the AMI lacks a driver. Needs
+    ecr:GetAuthorizationToken, ecr:DescribeRepositories, ecr:DescribeImages and the rights to push.
+    """
+    from trainshed.image.pushing import push as push_image
+    from trainshed.image.pushing import refuse_overwriting
+
+    plan = _plan(cluster, clusters, region)
+    wanted = _tag(plan, tag, cpu)
+    image = f"{plan.repository.name}:{wanted}"
+    found = find_engine(engine)
+    labels = found.labels(image)
+    if labels is None:
+        raise EngineError(
+            f"{found.name} has no image {image}; build it first: trainshed image build {cluster}"
+        )
+    repository = _repository(plan)
+    refuse_overwriting(repository, wanted)
+    if ami:
+        _tell(check_drivers(labels, _tags(plan, ami), image=image, ami=ami))
+    pushed = push_image(found, image, repository, tag=wanted)
+    typer.echo(f"pushed {pushed.uri}")
+    typer.echo(f"digest {pushed.digest}")
+    typer.echo(f'image: {{repository: {repository.name}, digest: "{pushed.digest}"}}')
+
+
+@app.command(name="list")
+def list_images(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = "clusters/*.yaml",
+    region: RegionOption = None,
+    ami: AmiOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the images of a cluster's repository, newest first, with the drivers they need.
+
+    With --ami, exits with 1 when there are findings. Needs ecr:DescribeRepositories,
+    ecr:DescribeImages, ecr:BatchGetImage and ecr:GetDownloadUrlForLayer.
+    """
+    plan = _plan(cluster, clusters, region)
+    repository = _repository(plan)
+    tags = _tags(plan, ami) if ami else None
+    records: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    for image in repository.images():
+        labels = repository.labels(image)
+        name = f"{repository.name}:{image.tags[0]}" if image.tags else image.digest
+        records.append(
+            {
+                "tags": image.tags,
+                "digest": image.digest,
+                "size_mib": None if image.size_bytes is None else round(image.size_bytes / 2**20),
+                "pushed": image.pushed.isoformat(timespec="minutes"),
+                "accelerator": (labels or {}).get(ACCELERATOR_LABEL),
+                "drivers": _drivers(labels or {}),
+            }
+        )
+        if ami:
+            findings += check_drivers(labels, tags, image=name, ami=ami)
+    if as_json:
+        print_json(records)
+    else:
+        columns = {
+            "tags": "tags",
+            "digest": "digest",
+            "size_mib": "MiB",
+            "pushed": "pushed",
+            "accelerator": "accelerator",
+            "drivers": "needs on the host",
+        }
+        shown = [record | {"drivers": _shown(record["drivers"])} for record in records]
+        print_records(shown, columns=columns)
+    for finding in findings:
+        typer.echo(str(finding), err=as_json)
+    if findings:
+        raise typer.Exit(1)
+
+
+def _plan(cluster: str, clusters: str, region: str | None) -> ClusterPlan:
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    is_path = Path(cluster).suffix in (".yaml", ".yml")
+    path = cluster_file(cluster, [] if is_path else cluster_files(clusters))
+    (plan,) = load_fleet([path], region=region).clusters
+    return plan
+
+
+def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
+    if asked:
+        return asked
+    if plan.image.tag is None:
+        raise TrainshedError(
+            f"{plan.spec.where.place(('image', 'digest'))}: image.digest names an image that "
+            "exists; give the tag of the new one with --tag"
+        )
+    return f"{plan.image.tag}-{_CPU}" if cpu else plan.image.tag
+
+
+def _repository(plan: ClusterPlan) -> Any:
+    # boto3 takes longer to import than building takes to start.
+    from trainshed.ami.account import AwsRegion
+    from trainshed.image.repository import Repository
+
+    return Repository(AwsRegion(plan.region), plan.repository.name, account=plan.account)
+
+
+def _tags(plan: ClusterPlan, ami: str) -> Any:
+    from trainshed.ami.account import AwsRegion
+    from trainshed.ami.image import find_image
+
+    found = find_image(AwsRegion(plan.region), ami)
+    return found.tags if found else None
+
+
+def _tell(findings: tuple[Finding, ...]) -> None:
+    """Print findings, and stop at an error."""
+    for finding in findings:
+        typer.echo(str(finding), err=True)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise typer.Exit(1)
+
+
+def _drivers(labels: dict[str, str]) -> dict[str, str]:
+    return {
+        name.removeprefix(DRIVER_LABEL): versions
+        for name, versions in sorted(labels.items())
+        if name.startswith(DRIVER_LABEL)
+    }
+
+
+def _shown(drivers: dict[str, str]) -> list[str]:
+    return [f"{component} {versions}" for component, versions in drivers.items()]

@@ -1,0 +1,140 @@
+"""Building an image: a context of what its Dockerfile needs, and the arguments it declares."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from trainshed.errors import TrainshedError, UnknownName
+from trainshed.image.engine import Engine
+from trainshed.image.pins import ORCHESTRATOR, ContainerPins, PinsError, read_container
+
+_ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
+# Of what is in an AMI: how pins are read. Tests and caches stay behind.
+_PROGRAMS = ("pin", "lib")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildArguments:
+    """What a Dockerfile is built with.
+
+    Attributes:
+        declared: value by name, for every argument that the Dockerfile declares.
+
+    Raises:
+        UnknownName: an argument was given that the Dockerfile does not declare.
+        PinsError: the Dockerfile declares one that the pins have no value for.
+    """
+
+    declared: Mapping[str, str]
+
+    @classmethod
+    def of(cls, dockerfile: str, pins: ContainerPins, given: Mapping[str, str]) -> "BuildArguments":
+        """Take values from the pins, and what was given instead of them."""
+        known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.base}
+        for component, version in pins.versions.items():
+            known[f"{_upper(component)}_VERSION"] = version
+        for component, versions in pins.drivers.items():
+            known[f"{_upper(component)}_DRIVER"] = versions
+        names = tuple(dict.fromkeys(_ARGUMENT.findall(dockerfile)))
+        for name in given:
+            if name not in names:
+                raise UnknownName("build argument", name, names)
+        for name in names:
+            if name not in known:
+                raise PinsError(
+                    f"packer/versions.json has nothing for {name} of the image {pins.name}"
+                )
+        return cls(declared={name: given.get(name, known[name]) for name in names})
+
+
+def build(
+    engine: Engine, checkout: Path, name: str, *, image: str, given: Mapping[str, str]
+) -> BuildArguments:
+    """Build an image with an engine, whose output goes to standard error.
+
+    Args:
+        engine: what builds.
+        checkout: folder with `images/` and `packer/`.
+        name: `habana`, `neuron`, `nvidia` or `cpu`.
+        image: name and tag of the result.
+        given: build arguments instead of the pins.
+
+    Returns:
+        The arguments that it was built with.
+
+    Raises:
+        EngineError: the build failed.
+        TrainshedError: the checkout or an argument is wrong.
+    """
+    pins = read_container(checkout / "packer" / "versions.json", name)
+    dockerfile = checkout / "images" / name / "Dockerfile"
+    arguments = BuildArguments.of(_read(dockerfile), pins, given)
+    with build_context(checkout, pins) as context:
+        engine.build(context, image=image, arguments=arguments.declared)
+    return arguments
+
+
+@contextmanager
+def build_context(checkout: Path, pins: ContainerPins) -> Iterator[Path]:
+    """Gather, in a temporary folder, what the Dockerfile may copy, and nothing else."""
+    programs = checkout / "packer" / "files" / "opt" / "trainshed"
+    with TemporaryDirectory(prefix="trainshed-image-") as folder:
+        context = Path(folder)
+        home = context / "trainshed"
+        home.mkdir()
+        shutil.copy(checkout / "images" / pins.name / "Dockerfile", context)
+        for name in _PROGRAMS:
+            _copy(programs / name, home / name)
+        _copy_all((checkout / "packer" / "scripts" / "lib").glob("*.sh"), home / "lib")
+        shared = checkout / "images" / "shared"
+        _copy_all(shared.glob("*.sh"), home / "lib")
+        _copy_all((shared / "install", shared / "entrypoint"), home)
+        cell = {"accelerator": pins.name, "orchestrator": ORCHESTRATOR, "base": pins.base}
+        (home / "image.json").write_text(json.dumps(cell) + "\n")
+        (home / "versions.json").write_text(json.dumps(pins.document, indent=2) + "\n")
+        yield context
+
+
+def parse_arguments(pairs: Iterable[str]) -> dict[str, str]:
+    """Read `NAME=VALUE` pairs.
+
+    Raises:
+        TrainshedError: a pair is none.
+    """
+    parsed = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise TrainshedError(f"build argument {pair!r} is not NAME=VALUE")
+        parsed[name] = value
+    return parsed
+
+
+def _upper(component: str) -> str:
+    return component.upper().replace("-", "_")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TrainshedError(
+            f"{path} cannot be read: {error.strerror}; run this in the checkout of trainshed"
+        ) from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, target)
+
+
+def _copy_all(sources: Iterable[Path], folder: Path) -> None:
+    for source in sources:
+        shutil.copy(source, folder)

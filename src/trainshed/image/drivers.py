@@ -1,0 +1,118 @@
+"""Does the AMI have the drivers that a container image needs?"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+
+from trainshed.findings import Finding, Severity
+
+ACCELERATOR_LABEL = "trainshed.accelerator"
+DRIVER_LABEL = "trainshed.driver."
+VERSION_LABEL = "trainshed.version."
+_ACCELERATOR_TAG = "trainshed:accelerator"
+_VERSION_TAG = "trainshed:version:"
+# Runs on any node, because it uses no accelerator.
+_CPU = "cpu"
+
+_BOUND = re.compile(r"(>=|<=|>|<)\s*([0-9][\w.~+-]*)")
+
+
+def check_drivers(
+    labels: Mapping[str, str] | None, tags: Mapping[str, str] | None, *, image: str, ami: str
+) -> tuple[Finding, ...]:
+    """Compare what an image needs with what an AMI has.
+
+    Args:
+        labels: the image's; None when they cannot be read.
+        tags: the AMI's; None when they cannot be read.
+        image: the image, for messages.
+        ami: the AMI, for messages.
+
+    Returns:
+        TS-IMG-001 a driver of the AMI is out of the image's range; TS-IMG-002 the AMI is for
+        another accelerator; TS-IMG-003 the image does not say what it needs; TS-IMG-004 the AMI
+        does not say what it has.
+    """
+    if labels is None or ACCELERATOR_LABEL not in labels:
+        told = "its labels cannot be read" if labels is None else f"no label {ACCELERATOR_LABEL}"
+        return (
+            _warning(
+                "TS-IMG-003",
+                f"{image} does not say which drivers it needs: {told}",
+                "build it with trainshed image build, or on top of such an image",
+            ),
+        )
+    if labels[ACCELERATOR_LABEL] == _CPU:
+        return ()
+    if tags is None:
+        return (
+            _warning(
+                "TS-IMG-004",
+                f"{ami} cannot be read: it is not in this account and region, or was deleted",
+                "name an AMI of trainshed ami list",
+            ),
+        )
+    return (*_check_accelerator(labels, tags, image, ami), *_check_each(labels, tags, image, ami))
+
+
+def _check_accelerator(
+    labels: Mapping[str, str], tags: Mapping[str, str], image: str, ami: str
+) -> Iterator[Finding]:
+    wanted, has = labels[ACCELERATOR_LABEL], tags.get(_ACCELERATOR_TAG)
+    if has is not None and has != wanted:
+        yield _error(
+            "TS-IMG-002",
+            f"{image} is for {wanted}, and {ami} is an AMI for {has}",
+            f"take an image for {has}, or an AMI for {wanted}",
+        )
+
+
+def _check_each(
+    labels: Mapping[str, str], tags: Mapping[str, str], image: str, ami: str
+) -> Iterator[Finding]:
+    for label, versions in sorted(labels.items()):
+        if not label.startswith(DRIVER_LABEL):
+            continue
+        component = label.removeprefix(DRIVER_LABEL)
+        has = tags.get(f"{_VERSION_TAG}{component}")
+        bounds = _BOUND.findall(versions)
+        if has is None:
+            yield _warning(
+                "TS-IMG-004",
+                f"{image} needs {component} {versions}, and {ami} has no tag "
+                f"{_VERSION_TAG}{component}",
+                "bake the AMI with trainshed ami build, which writes the tags",
+            )
+        elif not bounds:
+            yield _warning(
+                "TS-IMG-003",
+                f"{image} needs {component} {versions!r}, which is no range of versions",
+                "write it like >=1.21,<1.22",
+            )
+        elif not all(_holds(has, sign, bound) for sign, bound in bounds):
+            yield _error(
+                "TS-IMG-001",
+                f"{image} needs {component} {versions} on the host, and {ami} has {has}",
+                "move image and AMI together: build both from the same packer/versions.json",
+            )
+
+
+def _holds(version: str, sign: str, bound: str) -> bool:
+    order = _order(version, bound)
+    return {">=": order >= 0, "<=": order <= 0, ">": order > 0, "<": order < 0}[sign]
+
+
+def _order(left: str, right: str) -> int:
+    """Compare by the numbers in two versions; what only one of them has counts as 0."""
+    pairs = zip_longest(
+        *(map(int, re.findall(r"\d+", text)) for text in (left, right)), fillvalue=0
+    )
+    return next(((a > b) - (a < b) for a, b in pairs if a != b), 0)
+
+
+def _error(rule: str, message: str, remedy: str) -> Finding:
+    return Finding(rule=rule, severity=Severity.ERROR, message=message, remedy=remedy)
+
+
+def _warning(rule: str, message: str, remedy: str) -> Finding:
+    return Finding(rule=rule, severity=Severity.WARNING, message=message, remedy=remedy)

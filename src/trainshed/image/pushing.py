@@ -1,0 +1,58 @@
+"""Pushing an image to a cluster's repository: refused before a byte is sent, or for good."""
+
+from dataclasses import dataclass
+
+from trainshed.image.engine import Engine
+from trainshed.image.repository import Repository, RepositoryError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What is in the repository now.
+
+    Attributes:
+        uri: repository URI and tag.
+        digest: of the image, as ECR has it.
+    """
+
+    uri: str
+    digest: str
+
+
+def refuse_overwriting(repository: Repository, tag: str) -> None:
+    """Refuse a tag that exists and can never mean another image.
+
+    ECR refuses it too, but only after every layer has been sent.
+
+    Raises:
+        RepositoryError: with what has the tag, and what to do.
+    """
+    there = repository.tagged(tag)
+    if there and repository.keeps(tag):
+        raise RepositoryError(
+            f"{repository.name}:{tag} exists since {there.pushed:%Y-%m-%d %H:%M} "
+            f"({there.digest}) and tags of this repository are immutable, so that a job that is "
+            "tried again gets the same image; push under another tag"
+        )
+
+
+def push(engine: Engine, image: str, repository: Repository, *, tag: str) -> Pushed:
+    """Push an image of this machine.
+
+    Args:
+        engine: what has it.
+        image: its name and tag on this machine.
+        repository: where to.
+        tag: its tag there.
+
+    Raises:
+        RepositoryError: the tag is taken.
+        EngineError: login or push failed.
+    """
+    refuse_overwriting(repository, tag)
+    target = f"{repository.uri}:{tag}"
+    engine.push(image, target=target, password=repository.password())
+    there = repository.tagged(tag)
+    if there is None:
+        raise RepositoryError(f"ECR has no image {target} although it was pushed; push it again")
+    return Pushed(uri=target, digest=there.digest)

@@ -1,0 +1,161 @@
+"""An ECR repository: what is in it, what may be written, who may push."""
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from trainshed.ami.account import AwsRefusal, Region
+from trainshed.errors import TrainshedError
+
+_MANIFESTS = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+_PATIENCE_SECONDS = 30
+
+
+class RepositoryError(TrainshedError):
+    """A repository that is not there, or does not take what it is given."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushedImage:
+    """One image of a repository.
+
+    Attributes:
+        digest: `sha256:` and 64 hexadecimal digits.
+        tags: none when it is left over from an interrupted push.
+        size_bytes: of its layers, compressed; None for an index of images.
+        pushed: when.
+    """
+
+    digest: str
+    tags: tuple[str, ...]
+    size_bytes: int | None
+    pushed: datetime
+
+
+class Repository:
+    """A repository of ECR.
+
+    Args:
+        region: where it is.
+        name: its name.
+        account: of another account than the caller's own; by default the caller's.
+
+    Raises:
+        RepositoryError: there is no such repository.
+    """
+
+    def __init__(self, region: Region, name: str, *, account: str | None = None) -> None:
+        self.name, self._region = name, region
+        self._registry = {"registryId": account} if account else {}
+        facts = self._found(name)
+        self.uri: str = facts["repositoryUri"]
+        self._mutability: str = facts.get("imageTagMutability", "MUTABLE")
+        self._excluded = tuple(
+            entry["filter"] for entry in facts.get("imageTagMutabilityExclusionFilters", ())
+        )
+
+    def _found(self, name: str) -> dict[str, Any]:
+        try:
+            answer = self._region.call(
+                "ecr", "describe_repositories", repositoryNames=[name], **self._registry
+            )
+        except AwsRefusal as error:
+            if error.code == "RepositoryNotFoundException":
+                raise RepositoryError(
+                    f"{self._region.name} has no repository {name!r}; deploy the cluster's images "
+                    "stack first"
+                ) from error
+            raise
+        facts: dict[str, Any] = answer["repositories"][0]
+        return facts
+
+    def keeps(self, tag: str) -> bool:
+        """Whether a tag that exists can never mean another image."""
+        excluded = any(fnmatchcase(tag, pattern) for pattern in self._excluded)
+        return self._mutability.startswith("IMMUTABLE") != excluded
+
+    def tagged(self, tag: str) -> PushedImage | None:
+        """Return the image of a tag, or None."""
+        try:
+            answer = self._region.call(
+                "ecr",
+                "describe_images",
+                repositoryName=self.name,
+                imageIds=[{"imageTag": tag}],
+                **self._registry,
+            )
+        except AwsRefusal as error:
+            if error.code == "ImageNotFoundException":
+                return None
+            raise
+        return _image(answer["imageDetails"][0])
+
+    def images(self) -> list[PushedImage]:
+        """Return every image, the newest first."""
+        found = self._region.pages(
+            "ecr", "describe_images", "imageDetails", repositoryName=self.name, **self._registry
+        )
+        images = [_image(entry) for entry in found]
+        return sorted(images, key=lambda image: (image.pushed, image.digest), reverse=True)
+
+    def labels(self, image: PushedImage) -> Mapping[str, str] | None:
+        """Return the labels of an image, or None when it is an index, which has none."""
+        answer = self._region.call(
+            "ecr",
+            "batch_get_image",
+            repositoryName=self.name,
+            imageIds=[{"imageDigest": image.digest}],
+            acceptedMediaTypes=list(_MANIFESTS),
+            **self._registry,
+        )
+        manifests: Iterable[dict[str, Any]] = answer.get("images", ())
+        config = next((json.loads(each["imageManifest"]).get("config") for each in manifests), None)
+        if not config:
+            return None
+        url = self._region.call(
+            "ecr",
+            "get_download_url_for_layer",
+            repositoryName=self.name,
+            layerDigest=config["digest"],
+            **self._registry,
+        )["downloadUrl"]
+        labels: dict[str, str] | None = json.loads(_read(url)).get("config", {}).get("Labels")
+        return labels or {}
+
+    def password(self) -> str:
+        """Return a password for ECR's user `AWS`; it lasts twelve hours."""
+        answer = self._region.call("ecr", "get_authorization_token")
+        token = answer["authorizationData"][0]["authorizationToken"]
+        return base64.b64decode(token).decode().partition(":")[2]
+
+
+def _image(entry: Mapping[str, Any]) -> PushedImage:
+    return PushedImage(
+        digest=entry["imageDigest"],
+        tags=tuple(sorted(entry.get("imageTags", ()))),
+        size_bytes=entry.get("imageSizeInBytes"),
+        pushed=entry["imagePushedAt"],
+    )
+
+
+def _read(url: str) -> bytes:
+    try:
+        with urlopen(url, timeout=_PATIENCE_SECONDS) as answer:
+            content: bytes = answer.read()
+    except URLError as error:
+        # Not the URL itself: it carries a signature.
+        raise RepositoryError(
+            f"the image's configuration cannot be read: {error.reason}"
+        ) from error
+    return content
