@@ -4,4 +4,4 @@ set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 80-selftest
 
-"$HERE/selftest" --stage bake
+"$HERE/selftest" --stage bake --save /tmp/trainshed/selftest.json

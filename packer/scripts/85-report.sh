@@ -4,4 +4,4 @@ set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 85-report
 
-"$HERE/report"
+"$HERE/report" /tmp/trainshed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainshed_image.dkms import modules
@@ -35,7 +36,9 @@ def _hold(pins: Pins) -> Result:
         loose = [package for package in packages if package not in held]
     else:
         locked = run("dnf", "versionlock", "list", timeout=120).output
-        loose = [package for package in packages if f"{package}-" not in locked]
+        # NAME-EPOCH:VERSION-RELEASE.*
+        held = set(re.findall(r"^(\S+?)-\d+:", locked, re.MULTILINE))
+        loose = [package for package in packages if package not in held]
     return fact("kernel hold", not loose, detail=f"not held: {', '.join(loose)}")
 
 

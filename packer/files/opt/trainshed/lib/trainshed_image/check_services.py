@@ -23,26 +23,35 @@ class Service:
             cluster, and fabric manager is not without NVSwitch.
         accelerator: only for this one.
         orchestrators: only for these.
+        base: only for bases of this name.
     """
 
     units: tuple[str, ...]
     runs: bool = True
     accelerator: str = ""
     orchestrators: tuple[str, ...] = ("ec2", "ecs", "eks")
+    base: str = ""
 
     def is_in(self, cell: Cell) -> bool:
         """Tell whether an image has it."""
-        accelerators = ("", cell.accelerator)
-        return self.accelerator in accelerators and cell.orchestrator in self.orchestrators
+        return (
+            self.accelerator in ("", cell.accelerator)
+            and cell.orchestrator in self.orchestrators
+            and cell.base.startswith(self.base)
+        )
 
 
 _SERVICES = (
     Service(("chronyd.service", "chrony.service")),
-    Service(("amazon-ssm-agent.service", "snap.amazon-ssm-agent.amazon-ssm-agent.service")),
+    Service(("amazon-ssm-agent.service",)),
+    Service(("amazon-cloudwatch-agent.service",), runs=False),
     Service(("trainshed-first-boot.service",)),
     Service(("trainshed-selftest.service",), runs=False),
     Service(("docker.service",), orchestrators=("ec2", "ecs")),
     Service(("ecs.service",), runs=False, orchestrators=("ecs",)),
+    Service(("containerd.service",), orchestrators=("eks",)),
+    Service(("nodeadm-config.service",), False, orchestrators=("eks",), base="amazon"),
+    Service(("nodeadm-run.service",), False, orchestrators=("eks",), base="amazon"),
     Service(("nvidia-persistenced.service",), runs=False, accelerator="nvidia"),
     Service(("nvidia-fabricmanager.service",), runs=False, accelerator="nvidia"),
 )

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 from trainshed_image.pins import Cell
 from trainshed_image.results import BAKE, FAILED, OK, Result, fact, unchecked
+from trainshed_image.system import has_command, run
 
 _SYSCTL = Path("/etc/sysctl.d")
 _LIMITS = Path("/etc/security/limits.d")
 _DOCKER = Path("/etc/docker/daemon.json")
 _CONTAINERD = Path("/etc/containerd/config.toml")
-_HUGE_PAGES = "vm.nr_hugepages"
+_HUGE_PAGES_RULES = Path("/etc/udev/rules.d/60-trainshed-huge-pages.rules")
+_HUGE_PAGES_RULE = re.compile(
+    r'ATTR\{vendor\}=="(?P<vendor>\w+)"(?:, ATTR\{device\}=="(?P<device>[\w*]+)")?'
+    r"[^#]*?-ge (?P<pages>\d+)"
+)
+_UNLIMITED = ("unlimited", "infinity", "-1", str(2**64 - 1))
 # The devices are given to containers by a runtime; Neuron's are plain device nodes.
 _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
@@ -22,12 +30,21 @@ _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 def check_settings(cell: Cell, stage: str) -> Iterator[Result]:
     """Yield results for the settings of the system."""
     yield _locked_memory()
+    yield from _locked_memory_of_services(cell)
+    yield _huge_pages()
     for key, value in sorted(_own_sysctls().items()):
         yield _sysctl(key, value, stage)
     if cell.accelerator in _RUNTIMES and cell.orchestrator != "eks":
         yield _docker_runtime(_RUNTIMES[cell.accelerator])
-    elif cell.accelerator in _RUNTIMES:
-        yield _containerd_runtime(_RUNTIMES[cell.accelerator])
+    elif cell.accelerator == "nvidia":
+        # nodeadm writes containerd's configuration at boot, and looks for this.
+        yield fact(
+            "containerd runtime",
+            has_command("nvidia-container-runtime"),
+            detail="there is no nvidia-container-runtime for nodeadm to find",
+        )
+    elif cell.accelerator == "habana":
+        yield _containerd_runtime("habana")
 
 
 def _locked_memory() -> Result:
@@ -37,11 +54,22 @@ def _locked_memory() -> Result:
         for line in path.read_text(encoding="utf-8").splitlines():
             fields = line.partition("#")[0].split()
             if len(fields) == 4 and fields[0] == "*" and fields[2] == "memlock":
-                unlimited = fields[3] in ("unlimited", "infinity", "-1")
+                unlimited = fields[3] in _UNLIMITED
                 both = {"soft", "hard"} if fields[1] == "-" else {fields[1]}
                 kinds = kinds | both if unlimited else kinds - both
     missing = sorted({"soft", "hard"} - kinds)
     return fact("memlock", not missing, detail=f"{' and '.join(missing)} limit is not unlimited")
+
+
+def _locked_memory_of_services(cell: Cell) -> Iterator[Result]:
+    """Services are not logins; what runs containers hands its limits on to them."""
+    runner = "containerd" if cell.orchestrator == "eks" else "docker"
+    for name, arguments in (
+        ("memlock of services", ("--property=DefaultLimitMEMLOCK",)),
+        (f"memlock of {runner}", ("--property=LimitMEMLOCK", f"{runner}.service")),
+    ):
+        limit = run("systemctl", "show", "--value", *arguments).output.strip()
+        yield fact(name, limit in _UNLIMITED, detail=f"is {limit or 'unknown'}, not unlimited")
 
 
 def _own_sysctls() -> dict[str, str]:
@@ -64,9 +92,38 @@ def _sysctl(key: str, expected: str, stage: str) -> Result:
         return Result(key, value, expected, OK)
     if os.statvfs("/proc/sys").f_flag & os.ST_RDONLY:
         return unchecked(key, "kernel settings are read-only in a container", expected=expected)
-    if key == _HUGE_PAGES and stage == BAKE:
-        return unchecked(key, f"the build instance holds {value}", expected=expected)
+    if stage == BAKE:
+        return unchecked(key, f"is {value} until the next boot", expected=expected)
     return Result(key, value, expected, FAILED, f"is {value}")
+
+
+def _huge_pages() -> Result:
+    """The rules of the image reserve them where a card is that needs them."""
+    if not _HUGE_PAGES_RULES.exists():
+        return fact("huge pages", False, detail=f"there is no {_HUGE_PAGES_RULES}")
+    needed = [
+        int(rule["pages"])
+        for rule in _HUGE_PAGES_RULE.finditer(_HUGE_PAGES_RULES.read_text(encoding="utf-8"))
+        if _has_card(rule["vendor"], rule["device"] or "*")
+    ]
+    if not needed:
+        return unchecked("huge pages", "this machine has no card that needs them")
+    reserved = int(Path("/proc/sys/vm/nr_hugepages").read_text(encoding="ascii"))
+    return Result(
+        "huge pages",
+        str(reserved),
+        str(max(needed)),
+        OK if reserved >= max(needed) else FAILED,
+        "" if reserved >= max(needed) else "too few: memory was taken before they were reserved",
+    )
+
+
+def _has_card(vendor: str, device: str) -> bool:
+    return any(
+        (card / "vendor").read_text(encoding="ascii").strip() == vendor
+        and fnmatch((card / "device").read_text(encoding="ascii").strip(), device)
+        for card in Path("/sys/bus/pci/devices").glob("*")
+    )
 
 
 def _docker_runtime(name: str) -> Result:
