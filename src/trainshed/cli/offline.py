@@ -15,6 +15,8 @@ from trainshed.catalogue.account import asking
 from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.offline.client import client_of
+from trainshed.offline.guests import GuestSettings
+from trainshed.offline.guests.settings import default_roots
 from trainshed.offline.inventory import inventory as exists
 from trainshed.offline.lifecycle import Project, Running
 from trainshed.offline.process import ServerError
@@ -27,6 +29,8 @@ from trainshed.offline.settings import (
 )
 
 app = typer.Typer(add_completion=False)
+guests_app = typer.Typer(help="Real guests as EC2's instances.", no_args_is_help=True)
+app.add_typer(guests_app, name="guests")
 
 PortOption = Annotated[int, typer.Option(help="Port on loopback; 0 for any free one.")]
 AccountOption = Annotated[
@@ -63,6 +67,22 @@ RegistryOption = Annotated[
         metavar="HOST:PORT",
     ),
 ]
+GuestsOption = Annotated[
+    bool,
+    typer.Option("--guests", help="Boot instances as guests of this machine; needs root."),
+]
+HostsOption = Annotated[
+    Path | None,
+    typer.Option(help="With --guests: further lines for every guest's /etc/hosts.", metavar="FILE"),
+]
+AuthorityOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate-authority",
+        help="With --guests: an authority (PEM) that every guest trusts.",
+        metavar="FILE",
+    ),
+]
 
 
 @app.command()
@@ -72,9 +92,20 @@ def up(
     region: RegionOption = None,
     as_of: AsOfOption = None,
     registry: RegistryOption = None,
+    guests: GuestsOption = False,
+    guest_hosts: HostsOption = None,
+    certificate_authority: AuthorityOption = None,
 ) -> None:
     """Start the embedded AWS of this directory; when it runs already, say so."""
-    running, new = _project().up(_settings(port, account, region, as_of, registry))
+    settings = _settings(
+        port,
+        account,
+        region,
+        as_of,
+        registry,
+        _guests(guests, guest_hosts, certificate_authority),
+    )
+    running, new = _project().up(settings)
     state = "is up" if new else "is up already"
     typer.echo(f"the embedded AWS {state} at {running.endpoint} (process {running.pid})")
     typer.echo('use it: eval "$(trainshed offline env)"')
@@ -111,6 +142,7 @@ def status(as_json: JsonOption = False) -> None:
             "regions": remembered.settings.regions,
             "as_of": remembered.settings.as_of,
             "registry": remembered.settings.registry,
+            "guests": remembered.settings.guests is not None,
             "pid": remembered.pid,
             "log": remembered.log,
         }
@@ -153,6 +185,17 @@ def types(as_json: JsonOption = False) -> None:
     print_records(records, columns={"type": "type", "made_by": "made by"}, as_json=as_json)
 
 
+@guests_app.command("prepare")
+def prepare_guests() -> None:
+    """Make the roots that guests boot, once; again when trainshed's recipe has changed."""
+    # Its hash reads the whole recipe.
+    from trainshed.offline.guests.prepare import prepare
+
+    roots = default_roots()
+    new = prepare(roots, typer.echo)
+    typer.echo(f"the guests' roots are {'ready' if new else 'ready already'} in {roots}")
+
+
 class _RunCommand(TyperCommand):
     """Takes nothing for its command that does not stand after `--`."""
 
@@ -174,12 +217,22 @@ def run(
     region: RegionOption = None,
     as_of: AsOfOption = None,
     registry: RegistryOption = None,
+    guests: GuestsOption = False,
+    guest_hosts: HostsOption = None,
+    certificate_authority: AuthorityOption = None,
 ) -> None:
     """Start an embedded AWS of its own, run a command against it, end it.
 
     The exit code is the command's: `trainshed offline run -- npx cdk deploy`.
     """
-    settings = _settings(port, account, region, as_of, registry)
+    settings = _settings(
+        port,
+        account,
+        region,
+        as_of,
+        registry,
+        _guests(guests, guest_hosts, certificate_authority),
+    )
     code, log = run_command(command, settings, state=_project().state)
     if code:
         typer.echo(f"the log of the embedded AWS is {log}", err=True)
@@ -192,6 +245,7 @@ def _settings(
     region: list[str] | None,
     as_of: str | None,
     registry: str | None,
+    guests: GuestSettings | None,
 ) -> OfflineSettings:
     return OfflineSettings(
         accounts=tuple(account or [DEFAULT_ACCOUNT]),
@@ -199,7 +253,16 @@ def _settings(
         as_of=parse_as_of(as_of) if as_of else None,
         port=port,
         registry=registry,
+        guests=guests,
     )
+
+
+def _guests(wanted: bool, hosts: Path | None, authority: Path | None) -> GuestSettings | None:
+    if wanted:
+        return GuestSettings(hosts=hosts, certificate_authority=authority)
+    if hosts or authority:
+        raise TrainshedError("--guest-hosts and --certificate-authority are for --guests")
+    return None
 
 
 def _client() -> Callable[[str], Any]:

@@ -1,5 +1,6 @@
 """What the server serves: moto with everything of ours put in, and seeded accounts."""
 
+import os
 from datetime import date
 
 from moto.backends import SERVICE_NAMES
@@ -10,6 +11,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 import trainshed.offline.resources  # noqa: F401  (registers the resource types)
 from trainshed.offline import cloudformation, services
 from trainshed.offline.gateway import Gateway, StartOver
+from trainshed.offline.guests.engine import Engine
 from trainshed.offline.registry import Registry
 from trainshed.offline.seed import seed
 from trainshed.offline.settings import OfflineSettings
@@ -40,6 +42,7 @@ def application(
     settings: OfflineSettings,
     as_of: date | None,
     start_over: StartOver,
+    guests: Engine | None,
 ) -> Gateway:
     """Return the WSGI application of an embedded AWS.
 
@@ -48,8 +51,16 @@ def application(
         settings: its accounts and regions.
         as_of: the day that it shows.
         start_over: what a reset does.
+        guests: boots instances, or None.
     """
-    services.install(services.ServiceSettings(as_of=as_of, registry=settings.registry))
+    services.install(
+        services.ServiceSettings(
+            as_of=as_of,
+            registry=settings.registry,
+            guests=guests,
+            endpoint=os.environ["AWS_ENDPOINT_URL"],
+        )
+    )
     return Gateway(
         moto,
         settings,

@@ -18,6 +18,7 @@ import psutil
 
 from trainshed.errors import TrainshedError
 from trainshed.offline.environment import variables
+from trainshed.offline.guests.settings import GuestSettings
 from trainshed.offline.process import ServerError, start
 from trainshed.offline.settings import OfflineSettings, endpoint_url
 
@@ -140,7 +141,10 @@ class Project:
     def _remember(self, running: Running) -> None:
         file = self.state / "server.json"
         new = file.with_suffix(".new")
-        new.write_text(json.dumps(asdict(running), default=str, indent=1))
+        state = asdict(running)
+        if guests := running.settings.guests:
+            state["settings"]["guests"] = guests.texts()
+        new.write_text(json.dumps(state, default=str, indent=1))
         new.replace(file)
 
     @contextmanager
@@ -190,13 +194,14 @@ def _same(running: Running, asked: OfflineSettings) -> Running:
     raise ServerError(
         f"an embedded AWS with other settings is running at {running.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
-        f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}); "
-        "take it down first: trainshed offline down"
+        f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
+        f"guests {'yes' if has.guests else 'no'}); take it down first: trainshed offline down"
     )
 
 
 def _read(state: dict[str, Any]) -> Running:
     settings = state["settings"]
+    guests = settings["guests"]
     return Running(
         pid=state["pid"],
         started=state["started"],
@@ -207,5 +212,6 @@ def _read(state: dict[str, Any]) -> Running:
             as_of=date.fromisoformat(settings["as_of"]) if settings["as_of"] else None,
             port=settings["port"],
             registry=settings["registry"],
+            guests=GuestSettings.from_texts(guests) if guests else None,
         ),
     )

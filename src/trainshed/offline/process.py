@@ -11,9 +11,11 @@ from urllib.request import Request, urlopen
 from trainshed.errors import TrainshedError
 from trainshed.offline.environment import applied, variables
 from trainshed.offline.gateway import RESET_PATH
+from trainshed.offline.guests import guests_unavailable
 from trainshed.offline.settings import OfflineSettings, endpoint_url
 
-_PATIENCE_SECONDS = 5
+# Guests have disks to be removed.
+_PATIENCE_SECONDS = 20
 
 
 class ServerError(TrainshedError):
@@ -67,12 +69,15 @@ def start(settings: OfflineSettings, *, log: Path, outlive: bool = False) -> Ser
     Raises:
         ServerError: it did not start; the message has the reason and names the log.
     """
+    if settings.guests and (reason := guests_unavailable(settings.guests)):
+        raise ServerError(f"the embedded AWS can have no guests: {reason}")
     command = [
         *(sys.executable, "-P", "-m", "trainshed.offline.server", "--port", str(settings.port)),
         *(word for account in settings.accounts for word in ("--account", account)),
         *(word for region in settings.regions for word in ("--region", region)),
         *(("--as-of", settings.as_of.isoformat()) if settings.as_of else ()),
         *(("--registry", settings.registry) if settings.registry else ()),
+        *(("--guests", json.dumps(settings.guests.texts())) if settings.guests else ()),
         *(() if outlive else ("--watch-stdin",)),
     ]
     safe = variables(settings, endpoint=endpoint_url(settings.port), cdk_home=log.parent)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from trainshed.offline.embedded import EmbeddedAws
+from trainshed.offline.guests import GuestSettings, guests_unavailable
 from trainshed.offline.process import start
 from trainshed.offline.settings import OfflineSettings, parse_as_of
 from trainshed.offline.template_snapshot import normalise
@@ -49,6 +50,19 @@ def _private_aws(
     yield from _running(request.config, tmp_path_factory)
 
 
+@pytest.fixture(scope="session")
+def guests(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    """An embedded AWS whose instances are guests, shared by the tests of the session.
+
+    Skips, with the reason, where there can be none.
+    """
+    if reason := guests_unavailable():
+        pytest.skip(reason)
+    yield from _running(request.config, tmp_path_factory, GuestSettings())
+
+
 @pytest.fixture
 def clean_aws(
     request: pytest.FixtureRequest, _private_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
@@ -82,9 +96,13 @@ def template_snapshot() -> Callable[..., dict[str, Any]]:
     return normalise
 
 
-def _running(config: pytest.Config, folders: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+def _running(
+    config: pytest.Config,
+    folders: pytest.TempPathFactory,
+    guests: GuestSettings | None = None,
+) -> Iterator[EmbeddedAws]:
     month = config.getini(_AS_OF)
-    settings = OfflineSettings(as_of=parse_as_of(month) if month else None)
+    settings = OfflineSettings(as_of=parse_as_of(month) if month else None, guests=guests)
     server = start(settings, log=folders.mktemp("embedded-aws") / "server.log")
     yield EmbeddedAws(server)
     server.stop()

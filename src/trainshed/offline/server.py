@@ -6,6 +6,7 @@ It says one line of JSON on standard output: `{"port": ...}` once it answers req
 
 import argparse
 import errno
+import fcntl
 import gc
 import json
 import os
@@ -18,10 +19,13 @@ import threading
 from collections.abc import Sequence
 from datetime import date
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from trainshed.errors import TrainshedError
+from trainshed.offline.guests.engine import Engine
+from trainshed.offline.guests.settings import GuestSettings
 from trainshed.offline.pristine import Channel, keep_serving
 from trainshed.offline.settings import SECRET_KEY, OfflineSettings, access_key, endpoint_url
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
 _LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 _TRIES = 20
+_GUESTS_LOCK = "guests.lock"
 
 
 def main() -> None:
@@ -41,6 +46,7 @@ def main() -> None:
         as_of=arguments.as_of,
         port=arguments.port,
         registry=arguments.registry,
+        guests=GuestSettings.from_texts(arguments.guests) if arguments.guests else None,
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
@@ -62,8 +68,16 @@ def main() -> None:
             )
         except SystemExit:
             code = 0
+        if settings.guests:
+            _wait_for_guests(Path(folder))
     # Not by the interpreter's shutdown, which takes seconds to clear away all that was loaded.
     os._exit(code)
+
+
+def _wait_for_guests(folder: Path) -> None:
+    """Return when nothing is left of any guest: the last lock on their file is gone by then."""
+    with (folder / _GUESTS_LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--as-of", type=date.fromisoformat)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--registry")
+    parser.add_argument("--guests", type=json.loads)
     parser.add_argument("--watch-stdin", action="store_true")
     return parser
 
@@ -111,7 +126,8 @@ def _serve(
     from trainshed.offline.application import application
 
     tempfile.tempdir = os.environ["TMPDIR"] = folder
-    served = application(moto, settings, as_of, channel.start_over)
+    engine = _engine(settings, Path(folder))
+    served = application(moto, settings, as_of, channel.start_over, engine)
     for listening in sockets:
         host, port = listening.getsockname()[:2]
         server = make_server(
@@ -124,8 +140,16 @@ def _serve(
         )
         threading.Thread(target=server.serve_forever, daemon=True).start()
     channel.wait_for_end()
+    if engine:
+        engine.close()
     # Killed, the pristine process did not do it.
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _engine(settings: OfflineSettings, folder: Path) -> Engine | None:
+    if settings.guests is None:
+        return None
+    return Engine(settings.guests, folder, folder / _GUESTS_LOCK)
 
 
 def _lead_here(settings: OfflineSettings, port: int) -> None:

@@ -6,6 +6,7 @@ from datetime import date
 from functools import cache
 
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.offline.guests.settings import GuestSettings
 
 DEFAULT_ACCOUNT = "123456789012"
 DEFAULT_REGION = "us-west-2"
@@ -32,6 +33,7 @@ class OfflineSettings:
         port: TCP port on loopback; 0 for any free one.
         registry: `HOST:PORT` of a container registry on loopback, without authentication, that
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
+        guests: how EC2's instances are real guests; None for instances on which nothing runs.
 
     Raises:
         SettingsError: an account, a region, a port or a registry that cannot be.
@@ -43,6 +45,7 @@ class OfflineSettings:
     as_of: date | None = None
     port: int = 0
     registry: str | None = None
+    guests: GuestSettings | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""

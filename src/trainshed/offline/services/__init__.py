@@ -29,6 +29,9 @@ _ACTION_MODULES = (
     "capacity_reservations",
     "capacity_blocks",
     "instances",
+    "guest_instances",
+    "images",
+    "public_images",
     "quotas",
     "parameters",
     "log_groups",
@@ -68,6 +71,8 @@ def install(settings: ServiceSettings | None = None) -> None:
         bucket_policies,
         container_images,
         ec2_tags,
+        guest_instances,
+        images,
         instances,
         lambda_functions,
         security_groups,
@@ -80,6 +85,8 @@ def install(settings: ServiceSettings | None = None) -> None:
     ec2_tags.register_prefixes()
     security_groups.correct_moto()
     instances.show_network_cards()
+    guest_instances.keep_off_names()
+    images.show_mappings()
     lambda_functions.run_for_real()
     actions.attach(
         {

@@ -13,6 +13,7 @@ from moto.ec2.models import elastic_network_interfaces
 
 from trainshed.offline.services import held_capacity, placement_groups
 from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.guest_instances import boot, bootable
 from trainshed.offline.services.launch_templates import check_template, template_data
 from trainshed.offline.services.launches import Launch, check_launch
 from trainshed.offline.services.network_interfaces import kind_of, place_of
@@ -68,12 +69,15 @@ def run_instances(call: Call) -> Any:
     if reservation:
         held_capacity.check_free(reservation, launch.count)
     _hand_to_moto(call, data, subnet)
+    disk = bootable(call, call.response.params["ImageId"])
     answer = call.moto()
     instances = answer.result.instances
     for instance in instances:
         _place_interfaces(instance, interfaces)
         instance.placement.group_name = group["GroupName"] if group else ""
     ids = [instance.id for instance in instances]
+    if disk:
+        boot(call, instances, disk, data)
     if group:
         placement_groups.join(call, group, ids)
     if reservation:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import date
 
+from trainshed.offline.guests.engine import Engine
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
@@ -13,10 +15,14 @@ class ServiceSettings:
         later are there. None means today's truth.
         registry: `HOST:PORT` of what keeps the layers of ECR's images; None for an ECR that takes
             no pushes.
+        endpoint: URL of this embedded AWS, for what runs in it.
+        guests: boots instances as guests; None for instances on which nothing runs.
     """
 
     as_of: date | None = None
     registry: str | None = None
+    guests: Engine | None = None
+    endpoint: str = ""
 
     def before(self, day: date) -> bool:
         """Whether the APIs answer as on a day before `day`."""

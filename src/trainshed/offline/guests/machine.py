@@ -1,0 +1,229 @@
+"""One guest: its disk, its boot, its power."""
+
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import psutil
+
+from trainshed.offline.guests.addresses import Address
+from trainshed.offline.guests.confinement import Confinement
+from trainshed.offline.guests.kernel import chosen_kernel
+from trainshed.offline.guests.layers import overlay_options
+
+# systemd-nspawn's exit code when a guest that keeps its unit asks to be booted again.
+_REBOOT = 133
+# A guest that has not powered off by then is cut off, as EC2 does after some minutes.
+_PATIENCE_SECONDS = 30
+_LOOK_SECONDS = 0.1
+_SEED = "seed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What an instance is launched with.
+
+    Attributes:
+        instance_id: EC2's.
+        public_key: line for the default user's authorized keys, or None.
+        user_data: as cloud-init gets it.
+        account: the instance's account.
+        region: its region.
+        environment: what its services and logins find in their environment.
+        ssh: whether it ever opens its ssh port; False is for tests of those who wait for it.
+    """
+
+    instance_id: str
+    public_key: str | None
+    user_data: bytes
+    account: str
+    region: str
+    environment: Mapping[str, str]
+    ssh: bool = True
+
+
+class Machine:
+    """A guest that is switched on and off.
+
+    Args:
+        launch: what it was launched with.
+        lower: the read-only layers of its disk, the uppermost first.
+        folder: for everything of its own.
+        confinement: where it runs.
+        ended: called, in a thread of the machine's, when it has switched itself off.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        lower: tuple[Path, ...],
+        folder: Path,
+        confinement: Confinement,
+        ended: Callable[[], None],
+    ) -> None:
+        self.launch = launch
+        self.lower = lower
+        self.address = Address()
+        self._folder = folder
+        self._confinement = confinement
+        self._ended = ended
+        self._process: subprocess.Popen[bytes] | None = None
+        self._keeper: threading.Thread | None = None
+        self._stopping = False
+        self._doomed = False
+        self._switch = threading.RLock()
+        for name in ("upper", "work", "root", f"run/{_SEED}"):
+            (folder / name).mkdir(parents=True)
+        self._write_run()
+
+    @property
+    def console(self) -> Path:
+        """The file with what the guest wrote to its console."""
+        return self._folder / "console.log"
+
+    @property
+    def upper(self) -> Path:
+        """The folder with what the guest changed on its disk."""
+        return self._folder / "upper"
+
+    @property
+    def running(self) -> bool:
+        """Whether it is switched on."""
+        return self._keeper is not None and self._keeper.is_alive()
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Let nobody else switch the guest on or off meanwhile."""
+        with self._switch:
+            yield
+
+    def start(self) -> None:
+        """Switch the guest on and return; it boots meanwhile.
+
+        Raises:
+            OSError: its disk cannot be mounted.
+        """
+        with self._switch:
+            if self.running or self._doomed:
+                return
+            work, root = self._folder / "work", self._folder / "root"
+            shutil.rmtree(work)
+            work.mkdir()
+            options = overlay_options(self.lower, self.upper, work)
+            self._confinement.run(["mount", "-t", "overlay", "overlay", "-o", options, str(root)])
+            self._stopping = False
+            self._boot()
+            self._keeper = threading.Thread(target=self._keep, daemon=True)
+            self._keeper.start()
+
+    def stop(self, *, force: bool = False) -> None:
+        """Switch the guest off; return when it is, and its disk is free.
+
+        Args:
+            force: cut it off, in place of an orderly shutdown.
+        """
+        with self._switch:
+            self._stopping = True
+            deadline = monotonic() + _PATIENCE_SECONDS
+            if not force:
+                self._shut_down()
+            while self._keeper and self._keeper.is_alive():
+                if force or self._doomed or monotonic() > deadline:
+                    self._cut_off()
+                self._keeper.join(_LOOK_SECONDS)
+
+    def reboot(self) -> None:
+        """Have the guest shut down in order and boot again, as `reboot` in the guest does."""
+        with self._switch:
+            self.stop()
+            self.start()
+
+    def freeze(self, layer: Path) -> None:
+        """Make what a guest that is off has written a layer of its disk.
+
+        Args:
+            layer: the new layer's folder, which must not exist yet.
+        """
+        self.upper.rename(layer)
+        self.upper.mkdir()
+        self.lower = (layer, *self.lower)
+
+    def remove(self) -> None:
+        """Cut the power and forget the disk."""
+        self._doomed = True
+        self.stop(force=True)
+        self.address.release()
+        shutil.rmtree(self._folder)
+
+    def _write_run(self) -> None:
+        """Write what the guest finds in /run/trainshed, which is not on its disk."""
+        run, launch = self._folder / "run", self.launch
+        # As AWS names instances, by their private address.
+        hostname = f"ip-{self.address.text.replace('.', '-')}"
+        keys = f"public-keys: [{launch.public_key!r}]\n" if launch.public_key else ""
+        (run / _SEED / "meta-data").write_text(
+            f"instance-id: {launch.instance_id}\nlocal-hostname: {hostname}\n{keys}"
+        )
+        (run / _SEED / "user-data").write_bytes(launch.user_data)
+        start = f"/usr/sbin/sshd -D -o ListenAddress={self.address.text} $SSHD_OPTS"
+        (run / "ssh.conf").write_text(
+            f"[Service]\nExecStart=\nExecStart={start if launch.ssh else '/bin/sleep infinity'}\n"
+            + ("" if launch.ssh else "Type=simple\n")
+        )
+
+    def _boot(self) -> None:
+        boot = self._confinement.seen(self._folder / "root") / "boot"
+        run = self._folder / "run"
+        (run / "kernel").write_text(chosen_kernel(boot) or "")
+        ssh = "/run/systemd/system/ssh.service.d/guest.conf"
+        with self.console.open("ab") as console:
+            self._process = subprocess.Popen(
+                self._confinement.command(
+                    [
+                        *("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot"),
+                        *(f"--machine={self.launch.instance_id}", "--console=pipe"),
+                        *("--link-journal=no", "--timezone=off", "--resolv-conf=bind-host"),
+                        f"--directory={self._folder / 'root'}",
+                        f"--bind-ro={run}:/run/trainshed",
+                        f"--bind-ro={run / 'ssh.conf'}:{ssh}",
+                        *("--", "--show-status=yes"),
+                    ]
+                ),
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+            )
+
+    def _keep(self) -> None:
+        """Wait for the guest's end; boot it again when it asks for that."""
+        assert self._process
+        while self._process.wait() == _REBOOT and not self._stopping:
+            self._boot()
+        self._confinement.run(["umount", str(self._folder / "root")])
+        if not self._stopping:
+            self._ended()
+
+    def _shut_down(self) -> None:
+        """Tell systemd-nspawn, which nsenter waits for, to power the guest off."""
+        for nspawn in self._processes(recursive=False):
+            nspawn.terminate()
+
+    def _cut_off(self) -> None:
+        """Kill what runs in the guest: systemd-nspawn then clears up and ends by itself."""
+        nspawn, *inside = self._processes(recursive=True) or [None]
+        for process in inside or ([nspawn] if nspawn else []):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
+    def _processes(self, *, recursive: bool) -> list[psutil.Process]:
+        if self._process is None:
+            return []
+        try:
+            return list(psutil.Process(self._process.pid).children(recursive=recursive))
+        except psutil.NoSuchProcess:
+            return []
