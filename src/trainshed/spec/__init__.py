@@ -17,15 +17,18 @@ from trainshed.spec.models import (
     S3Link,
     StorageSpec,
 )
+from trainshed.spec.pipeline import Cell, ImagePipelineSpec
 from trainshed.spec.problems import Problem, SpecError, Where
-from trainshed.spec.reader import Reading, read_spec
+from trainshed.spec.reader import Reading, read_image_pipeline, read_spec
 
 __all__ = [
     "CapacityBlock",
+    "Cell",
     "ClusterSpec",
     "Compression",
     "DeploymentType",
     "Endpoint",
+    "ImagePipelineSpec",
     "ImageSpec",
     "InstanceSpec",
     "JobSpec",
@@ -40,5 +43,6 @@ __all__ = [
     "StorageSpec",
     "Where",
     "cluster_files",
+    "read_image_pipeline",
     "read_spec",
 ]

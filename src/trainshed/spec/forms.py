@@ -75,6 +75,42 @@ MOUNT = Form(
     words="an absolute path of letters, digits and . _ -",
     example="/fsx",
 )
+GITHUB = Form(
+    pattern=r"^https://github\.com/[A-Za-z0-9-]+/[A-Za-z0-9._-]+$",
+    words="the https address of a GitHub repository",
+    example="https://github.com/example/trainshed",
+)
+CONNECTION = Form(
+    pattern="^arn:aws:codeconnections:[a-z0-9-]+:[0-9]{12}:connection/[0-9a-f-]{36}$",
+    words="the ARN of a connection, arn:aws:codeconnections:...",
+    example="arn:aws:codeconnections:us-west-2:123456789012:"
+    "connection/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+)
+BRANCH = Form(
+    pattern="^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$",
+    words="a branch of letters, digits and . _ / -",
+    example="main",
+)
+CHANNEL = Form(
+    pattern="^[a-z][a-z0-9-]*$",
+    words="a channel of lower-case letters, digits and hyphens, beginning with a letter",
+    example="candidate",
+)
+SCHEDULE = Form(
+    pattern=r"^(cron\(\S+( \S+){5}\)|rate\([1-9][0-9]* (minutes?|hours?|days?)\))$",
+    words="cron(...) of six fields, in UTC, or rate(...) in minutes, hours or days",
+    example="cron(0 3 ? * SUN *)",
+)
+EMAIL = Form(
+    pattern=r"^[^\s@]+@[^\s@]+\.[^\s@]+$",
+    words="an e-mail address",
+    example="ml-platform@example.com",
+)
+KEY = Form(
+    pattern="^arn:aws:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}$",
+    words="the ARN of a KMS key, arn:aws:kms:...:key/...",
+    example="arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+)
 RESERVATION = _id("cr", "a capacity reservation or block")
 VPC = _id("vpc", "a VPC")
 SUBNET = _id("subnet", "a subnet")
@@ -92,6 +128,13 @@ FORMS = {
         ACCOUNT,
         BUCKET,
         MOUNT,
+        GITHUB,
+        CONNECTION,
+        BRANCH,
+        CHANNEL,
+        SCHEDULE,
+        EMAIL,
+        KEY,
         RESERVATION,
         VPC,
         SUBNET,

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from trainshed.errors import did_you_mean
 from trainshed.spec.forms import FORMS
-from trainshed.spec.models import CapacityBlock, ClusterSpec, Reservation
+from trainshed.spec.models import CapacityBlock, Reservation
 from trainshed.spec.problems import Path
 
 # The tags of the `capacity` union, which pydantic puts into an error's location.
@@ -33,14 +33,19 @@ def path_of(detail: ErrorDetails) -> Path:
             return loc
 
 
-def message_of(detail: ErrorDetails) -> str:
-    """Say what is wrong with a value, what is allowed, and the nearest valid value."""
+def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
+    """Say what is wrong with a value, what is allowed, and the nearest valid value.
+
+    Args:
+        detail: pydantic's error.
+        document: the model of the whole file.
+    """
     value, context = shown(detail["input"]), detail.get("ctx", {})
     match detail["type"]:
         case "missing":
             return "is required"
         case "extra_forbidden":
-            fields = tuple(_fields_beside(detail))
+            fields = tuple(_fields_of(detail["loc"][:-1], document))
             near = did_you_mean(str(detail["loc"][-1]), fields)
             return f"unknown key{near} (allowed: {', '.join(fields)})"
         case _ if detail["input"] is None:
@@ -78,7 +83,8 @@ def message_of(detail: ErrorDetails) -> str:
         case "dict_type":
             return f"{value} is not a mapping; write it as {{NAME: value}}"
         case "model_type" | "model_attributes_type":
-            return f"{value} is not a mapping (its fields: {', '.join(_fields_of(detail['loc']))})"
+            names = ", ".join(_fields_of(detail["loc"], document))
+            return f"{value} is not a mapping (its fields: {names})"
         case "value_error":
             return str(context["error"])
     return f"{value} is not allowed: {detail['msg']}"
@@ -128,13 +134,8 @@ def _near_network(value: object) -> str:
         return "; for instance 10.20.0.0/16"
 
 
-def _fields_beside(detail: ErrorDetails) -> Iterator[str]:
-    return _fields_of(detail["loc"][:-1])
-
-
-def _fields_of(loc: tuple[str | int, ...]) -> Iterator[str]:
-    """Name the fields of the model at an error's location."""
-    model: type[BaseModel] = ClusterSpec
+def _fields_of(loc: tuple[str | int, ...], model: type[BaseModel]) -> Iterator[str]:
+    """Name the fields of the model at an error's location, from the whole file's model on."""
     for key in loc:
         tagged = _CAPACITY_TAGS.get(str(key))
         model = tagged or next(_models_in(model.model_fields[str(key)].annotation))

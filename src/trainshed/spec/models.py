@@ -6,12 +6,9 @@ from ipaddress import IPv4Network
 from typing import Annotated, Literal, Self
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
-    PrivateAttr,
-    Strict,
     Tag,
     ValidationInfo,
     field_validator,
@@ -20,19 +17,10 @@ from pydantic import (
 
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
-from trainshed.spec.problems import Where
+from trainshed.spec.base import Document, Flag, Model, Whole
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
-# Pydantic would take `true` for 1, and "yes" for true.
-Whole = Annotated[int, Strict()]
-Flag = Annotated[bool, Strict()]
-
-
-class _Model(BaseModel):
-    """Frozen; a key that is not a field is an error; `use_attribute_docstrings` documents them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Orchestrator(StrEnum):
@@ -65,7 +53,7 @@ class Endpoint(StrEnum):
     SSM = "ssm"
 
 
-class NodeRange(_Model):
+class NodeRange(Model):
     """How many nodes the cluster may have at one time."""
 
     min: Whole = Field(default=0, ge=0, le=1000)
@@ -80,7 +68,7 @@ class NodeRange(_Model):
         return self
 
 
-class InstanceSpec(_Model):
+class InstanceSpec(Model):
     """The nodes."""
 
     type: str
@@ -96,7 +84,7 @@ class InstanceSpec(_Model):
     """Size of the encrypted gp3 root volume, in GiB."""
 
 
-class Reservation(_Model):
+class Reservation(Model):
     """Launch into an On-Demand Capacity Reservation."""
 
     reservation: ReservationId
@@ -105,7 +93,7 @@ class Reservation(_Model):
     """Name of the cluster placement group that the reservation was made in, if it was."""
 
 
-class CapacityBlock(_Model):
+class CapacityBlock(Model):
     """Launch into a Capacity Block for ML."""
 
     capacity_block: ReservationId
@@ -132,7 +120,7 @@ Capacity = Annotated[
 ]
 
 
-class NetworkSpec(_Model):
+class NetworkSpec(Model):
     """The VPC: a new one, or an existing one."""
 
     name: ShareName | None = None
@@ -161,7 +149,7 @@ class NetworkSpec(_Model):
         return self
 
 
-class S3Link(_Model):
+class S3Link(Model):
     """An S3 bucket that the file system shows as a folder and exports to."""
 
     bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
@@ -170,7 +158,7 @@ class S3Link(_Model):
     """Only objects under this prefix, for instance datasets/."""
 
 
-class LustreSpec(_Model):
+class LustreSpec(Model):
     """An FSx for Lustre file system."""
 
     name: ShareName | None = None
@@ -195,14 +183,14 @@ class LustreSpec(_Model):
     """Let a change that needs a new, empty file system go through."""
 
 
-class StorageSpec(_Model):
+class StorageSpec(Model):
     """Shared storage."""
 
     lustre: LustreSpec | None = None
     """An FSx for Lustre file system; default: none."""
 
 
-class ImageSpec(_Model):
+class ImageSpec(Model):
     """The container image of the job definition, in the cluster's own ECR repository."""
 
     model_config = ConfigDict(json_schema_extra={"not": {"required": ["tag", "digest"]}})
@@ -224,7 +212,7 @@ class ImageSpec(_Model):
         return digest
 
 
-class JobSpec(_Model):
+class JobSpec(Model):
     """Defaults of the job definition."""
 
     shared_memory_gib: Whole | None = Field(default=None, ge=1)
@@ -237,7 +225,7 @@ class JobSpec(_Model):
     """A job that runs longer is stopped."""
 
 
-class ClusterSpec(_Model):
+class ClusterSpec(Document):
     """One training cluster."""
 
     name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)]
@@ -264,19 +252,6 @@ class ClusterSpec(_Model):
     """The container image."""
     job: JobSpec = JobSpec()
     """Defaults of the job definition."""
-
-    _where: Where | None = PrivateAttr(default=None)
-
-    @property
-    def where(self) -> Where:
-        """Where the values stand; the cluster's name when it was made in Python."""
-        return self._where or Where(file=f"ClusterSpec({self.name!r})")
-
-    def placed(self, where: Where) -> Self:
-        """Return this spec with the knowledge of where its values stand."""
-        copy = self.model_copy()
-        copy._where = where
-        return copy
 
     @property
     def short_name(self) -> str:

@@ -1,36 +1,51 @@
-"""Reading a cluster file: YAML to spec, every mistake told with its line."""
+"""Reading a file: YAML to spec, every mistake told with its line."""
 
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from trainshed.spec.base import Document
 from trainshed.spec.document import DocumentError, parse_document
 from trainshed.spec.messages import message_of, path_of, shown
 from trainshed.spec.models import ClusterSpec
+from trainshed.spec.pipeline import ImagePipelineSpec
 from trainshed.spec.problems import Path, Problem, Where
+
+Read = TypeVar("Read", bound=Document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Generic[Read]):
     """What came out of one file.
 
     Attributes:
-        spec: the cluster; with problems it is what could be read without the faulty values, so
+        spec: the document; with problems it is what could be read without the faulty values, so
             that further problems can be found in the same run; None when nothing could.
         problems: what is wrong with the file; empty when all is well.
     """
 
-    spec: ClusterSpec | None
+    spec: Read | None
     problems: tuple[Problem, ...]
 
 
-def read_spec(path: FilePath) -> Reading:
+def read_spec(path: FilePath) -> Reading[ClusterSpec]:
     """Read one cluster file; messages name it by the path as given."""
+    return _read(path, ClusterSpec, "a cluster", "`name` and `instance: {type: ...}`")
+
+
+def read_image_pipeline(path: FilePath) -> Reading[ImagePipelineSpec]:
+    """Read the file of an image pipeline; messages name it by the path as given."""
+    return _read(
+        path, ImagePipelineSpec, "an image pipeline", "`repository`, `connection` and `cells`"
+    )
+
+
+def _read(path: FilePath, model: type[Read], what: str, needs: str) -> Reading[Read]:
     file = str(path)
 
-    def failed(message: str, line: int | None = None) -> Reading:
+    def failed(message: str, line: int | None = None) -> Reading[Read]:
         where = Where(file=file, lines={(): line} if line else {})
         return Reading(spec=None, problems=(Problem(where=where, path=(), message=message),))
 
@@ -45,23 +60,23 @@ def read_spec(path: FilePath) -> Reading:
     except DocumentError as error:
         return failed(str(error), error.line)
     if document.value is None:
-        return failed("is empty; a cluster needs at least `name` and `instance: {type: ...}`")
+        return failed(f"is empty; {what} needs at least {needs}")
     if not isinstance(document.value, dict):
-        return failed(f"holds {shown(document.value)}; a cluster is a mapping of fields", 1)
-    return _validated(document.value, Where(file=file, lines=document.lines))
+        return failed(f"holds {shown(document.value)}; {what} is a mapping of fields", 1)
+    return _validated(document.value, model, Where(file=file, lines=document.lines))
 
 
-def _validated(data: dict[str, Any], where: Where) -> Reading:
+def _validated(data: dict[str, Any], model: type[Read], where: Where) -> Reading[Read]:
     """Validate, and while values are faulty take them out and look at the rest."""
     problems: tuple[Problem, ...] = ()
     while True:
         try:
-            spec = ClusterSpec.model_validate(data).placed(where)
+            spec = model.model_validate(data).placed(where)
             return Reading(spec=spec, problems=problems)
         except ValidationError as error:
             details = error.errors(include_url=False)
         faults = tuple(
-            Problem(where=where, path=path_of(detail), message=message_of(detail))
+            Problem(where=where, path=path_of(detail), message=message_of(detail, model))
             for detail in details
         )
         # What a removal causes is not the user's mistake: only the first round is told.

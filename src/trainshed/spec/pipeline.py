@@ -1,0 +1,83 @@
+"""The image pipeline: the fields of `image-pipeline.yaml`, and of the same from Python."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from trainshed.spec import forms
+from trainshed.spec.base import Document, Flag, Whole
+
+Email = Annotated[str, Field(pattern=forms.EMAIL.pattern)]
+SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
+
+
+class Cell(StrEnum):
+    """What an AMI is baked for: an accelerator, and what starts the work on it."""
+
+    HABANA_EC2 = "habana/ec2"
+    HABANA_ECS = "habana/ecs"
+    HABANA_EKS = "habana/eks"
+    NEURON_EC2 = "neuron/ec2"
+    NEURON_ECS = "neuron/ecs"
+    NEURON_EKS = "neuron/eks"
+    NVIDIA_EC2 = "nvidia/ec2"
+    NVIDIA_ECS = "nvidia/ecs"
+    NVIDIA_EKS = "nvidia/eks"
+
+    @property
+    def accelerator(self) -> str:
+        """The first part, for instance `neuron`."""
+        return self.partition("/")[0]
+
+    @property
+    def orchestrator(self) -> str:
+        """The second part, for instance `ecs`."""
+        return self.partition("/")[2]
+
+
+class ImagePipelineSpec(Document):
+    """Baking AMIs on AWS, on a schedule, on a commit, or both."""
+
+    name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)] = "ImagePipeline"
+    """Name of the stack."""
+    account: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)] | None = None
+    """AWS account, 12 digits; default: from the environment."""
+    region: str | None = None
+    """AWS region to bake in; default: from the environment."""
+    owner: Annotated[str, Field(pattern=forms.OWNER.pattern, max_length=256)] = "unassigned"
+    """Value of the `owner` tag on every resource."""
+    repository: Annotated[str, Field(pattern=forms.GITHUB.pattern)]
+    """GitHub repository with your copy of this one."""
+    connection: Annotated[str, Field(pattern=forms.CONNECTION.pattern)]
+    """ARN of the connection to GitHub, made and authorised in the console beforehand."""
+    branch: Annotated[str, Field(pattern=forms.BRANCH.pattern)] = "main"
+    """Branch that is baked."""
+    cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
+    """What to bake for, for instance [neuron/ecs, nvidia/ecs]."""
+    channel: Annotated[str, Field(pattern=forms.CHANNEL.pattern)] = "candidate"
+    """Channel that a new AMI is published to; promote it to stable when it has proven itself."""
+    schedule: Annotated[str, Field(pattern=forms.SCHEDULE.pattern)] | None = None
+    """When to bake: cron(...) of six fields, in UTC, or rate(...)."""
+    on_commit: Flag = False
+    """Bake when a commit on the branch changes packer/."""
+    notify: tuple[Email, ...] = ()
+    """Addresses that are told how each build ended; each confirms its subscription once."""
+    regions: tuple[str, ...] = ()
+    """Further regions to copy and publish to."""
+    subnets: tuple[SubnetId, ...] = ()
+    """Subnets of the build instance, tried in turn; default: those of the default VPC."""
+    kms_key: Annotated[str, Field(pattern=forms.KEY.pattern)] | None = None
+    """Key that encrypts the AMIs; default: the account's own for EBS, which cannot be shared."""
+    timeout_minutes: Whole = Field(default=180, ge=30, le=2160)
+    """A build that takes longer is stopped."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not (self.schedule or self.on_commit):
+            raise ValueError("nothing starts it: give schedule, on_commit: true, or both")
+        if len(set(self.cells)) < len(self.cells):
+            raise ValueError("cells has one of them twice")
+        if self.kms_key and self.regions:
+            raise ValueError("kms_key is a key of one region; leave it out with regions")
+        return self
