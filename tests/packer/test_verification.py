@@ -187,7 +187,7 @@ def test_a_key_file_without_the_pinned_key_is_refused(vendor: Vendor) -> None:
 
 def test_a_key_that_has_expired_is_refused(vendor: Vendor) -> None:
     long_ago = ["--faked-system-time", "20200101T000000", "--pinentry-mode", "loopback"]
-    unlocked = ["gpg", "--homedir", vendor.keys.home, "--batch", "--passphrase", "", *long_ago]
+    unlocked = ["gpg", "--homedir", str(vendor.keys.home), "--batch", "--passphrase", "", *long_ago]
     subprocess.run([*unlocked, "--quick-gen-key", "expired", "rsa2048", "sign", "1d"], check=True)
     sign = [*unlocked, "--local-user", "expired", "--detach-sign"]
     signature = subprocess.run(sign, input=CONTENT, stdout=subprocess.PIPE, check=True).stdout

@@ -115,15 +115,15 @@ _specifier() {
 _require_offered() {
   local component=$1 name=$2 version=$3 offered
   if is_ubuntu; then
-    apt-cache show "$name=$version" >"$WORK/offered" 2>&1 && return
-    offered=$(apt-cache madison "$name" 2>/dev/null | awk -F' *[|] *' '{ print $2 }' | sort -uV)
+    offered=$(apt-cache madison "$name" | awk -F' *[|] *' '{ print $2 }' | sort -uV)
+    if grep -Fqx "$version" <<<"$offered"; then return; fi
   else
-    offered=$(dnf --quiet repoquery "$name-$version" 2>"$WORK/offered")
-    [[ -z $offered ]] || return 0
+    if [[ -n $(dnf --quiet repoquery "$name-$version" 2>/dev/null) ]]; then return; fi
     offered=$(dnf --quiet repoquery --queryformat '%{version}-%{release}' "$name" 2>/dev/null |
       sort -uV)
   fi
-  die "$component" "version $version of $name is not offered (but ${offered//$'\n'/, })" \
+  offered=${offered//$'\n'/, }
+  die "$component" "version $version of $name is not offered, but ${offered:-no other either}" \
     "pin one that is in versions.json"
 }
 

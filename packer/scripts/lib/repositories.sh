@@ -55,7 +55,7 @@ Signed-By: $APT_KEYRINGS/$name.gpg
 EOF
   # Only this source is read; what the others offer is known already and must not be forgotten.
   if ! logged "$WORK/apt" apt-get update --error-on=any \
-    -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$APT_SOURCES/$name.sources" \
+    -o Dir::Etc::SourceList="$APT_SOURCES/$name.sources" -o Dir::Etc::SourceParts=- \
     -o APT::Get::List-Cleanup=0 -o Acquire::Retries=3; then
     _refuse_repository "$component" "$url" "$WORK/apt"
   fi
@@ -96,10 +96,10 @@ EOF
 _refuse_repository() {
   local component=$1 url=$2 log=$3
   local compare="do not trust it; compare key and fingerprint in versions.json with the vendor's page"
-  if grep -Eq 'NO_PUBKEY|No public key|not correct for this package' "$log"; then
+  if grep -Eqi 'NO_PUBKEY|signing key not found' "$log"; then
     die "$component" "unknown key: $url is signed by another key than the pinned one" "$compare"
   elif grep -Eqi 'BADSIG|not signed|bad gpg signature|signature verification error' "$log"; then
-    die "$component" "bad signature: $url is not what its vendor signed" "$compare"
+    die "$component" "bad signature: $url is not what the owner of the pinned key signed" "$compare"
   elif grep -Eq '404|does not have a Release file' "$log"; then
     die "$component" "$url answered 404" "check url and suite in versions.json"
   fi

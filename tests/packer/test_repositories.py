@@ -1,0 +1,238 @@
+"""Packages come from a vendor's repository only as they are pinned and signed by the pinned key."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from vendors.bench import Vendors, serve_vendors
+from vendors.faults import Fault
+
+ROOT = Path(__file__).parents[2]
+UBUNTU, AMAZON_LINUX = "ubuntu-22.04", "amazon-linux-2023"
+BASES = pytest.mark.parametrize("base", [UBUNTU, AMAZON_LINUX])
+
+KEY = {"key": "https://vendor.example/key", "fingerprint": "0" * 40}
+PINS = {
+    "bases": {
+        UBUNTU: {"release": "20260101T000000Z", "kernel": "6.8.0-1000-aws"},
+        AMAZON_LINUX: {"release": "2023.1.20260101", "kernel": "6.1.1-1.amzn2023.x86_64"},
+    },
+    "components": {
+        "driver": {
+            "version": "1.2.3",
+            "basis": "made up",
+            "sources": {
+                UBUNTU: {
+                    **{"kind": "apt", "url": "https://vendor.example/debian", **KEY},
+                    **{"suite": "jammy", "section": "main"},
+                    "packages": {"vendor-driver": "1.2.3-4", "vendor-tools": "1.2.3"},
+                },
+                AMAZON_LINUX: {
+                    **{"kind": "dnf", "url": "https://vendor.example/rpm", **KEY},
+                    "packages": {"vendor-driver": "3:1.2.3-4.amzn2023", "vendor-tools": "1.2.3"},
+                },
+            },
+        },
+    },
+}
+INSTALLED = {
+    UBUNTU: "dpkg-query --show --showformat '${Package} ${Version}\\n' vendor-driver vendor-tools",
+    AMAZON_LINUX: "rpm --query --queryformat '%{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\\n' "
+    "vendor-driver vendor-tools",
+}
+MISSING = next(
+    (tool for tool in ("dnf", "rpm", "apt-get", "createrepo_c") if shutil.which(tool) is None), None
+)
+pytestmark = [
+    pytest.mark.skipif(
+        os.geteuid() != 0, reason="needs root: it installs packages in an overlay of this machine"
+    ),
+    pytest.mark.skipif(MISSING is not None, reason=f"needs {MISSING}"),
+]
+
+
+@pytest.fixture(scope="module")
+def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
+    folder = tmp_path_factory.mktemp("vendors")
+    packer = folder / "packer"
+    packer.mkdir()
+    (packer / "versions.json").write_text(json.dumps(PINS))
+    offered = folder / "offered"
+    offered.mkdir()
+    with serve_vendors(packer, offered, region="us-east-1") as served:
+        yield served
+
+
+class Machine:
+    """An overlay of this machine, where the scripts' functions install packages for real."""
+
+    def __init__(self, folder: Path, vendors: Vendors, base: str) -> None:
+        self.base = base
+        self._folder = folder
+        image = {"accelerator": "habana", "orchestrator": "ec2", "base": base}
+        (folder / "image.json").write_text(json.dumps(image))
+        self._prepare = f"""
+            set -e
+            mount -t tmpfs overlay {folder}/machine
+            cd {folder}/machine
+            mkdir upper work root
+            mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+            mount --bind /proc root/proc
+            mount --bind /dev root/dev
+            mount -t tmpfs tmp root/tmp
+            mkdir -p root/opt root/tmp/trainshed
+            cp -r {ROOT}/packer/files/opt/trainshed root/opt/
+            cp {folder}/image.json {vendors.template}/versions.json root/opt/trainshed/
+            cp -r {ROOT}/packer/scripts/lib root/tmp/trainshed/
+            cat {vendors.hosts} >>root/etc/hosts
+            cat {vendors.authority} >>root/etc/ssl/certs/ca-certificates.crt
+            rm -rf root/etc/apt/sources.list* root/etc/yum.repos.d
+            mkdir -p root/var/lib/rpm root/etc/rpm root/etc/dnf/vars
+            echo 2023.1.20260101 >root/etc/dnf/vars/releasever
+            echo '%_dbpath /var/lib/rpm' >root/etc/rpm/macros
+        """
+        (folder / "machine").mkdir()
+
+    def run(self, commands: str) -> subprocess.CompletedProcess[str]:
+        """Start afresh and run commands after the scripts' library, then say what is installed."""
+        script = f"source /tmp/trainshed/lib/bake.sh test-job\n{commands}\n{INSTALLED[self.base]}"
+        inside = shlex.join(
+            [
+                *("chroot", f"{self._folder}/machine/root"),
+                *("env", "-i", "PATH=/usr/bin:/bin:/usr/sbin:/sbin", f"TRAINSHED_BASE={self.base}"),
+                *("bash", "-c", script),
+            ]
+        )
+        command = ["unshare", "--mount", "bash", "-c", f"{self._prepare}\nexec {inside}"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, vendors: Vendors, base: str) -> Machine:
+    return Machine(tmp_path, vendors, base)
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line of an installation that was refused."""
+    assert done.returncode == 1, done
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("trainshed: ERROR: driver: "), lines
+    assert "; " in lines[0]
+    return lines[0].removeprefix("trainshed: ERROR: driver: ")
+
+
+@BASES
+def test_pinned_packages_are_installed_and_held(machine: Machine) -> None:
+    held = "apt-mark showhold" if machine.base == UBUNTU else "dnf --quiet versionlock list"
+
+    done = machine.run(f"install_component driver >/dev/null; {held}")
+
+    assert done.returncode == 0, done
+    assert done.stderr == ""
+    *locks, driver, tools = done.stdout.splitlines()
+    if machine.base == UBUNTU:
+        assert (driver, tools) == ("vendor-driver 1.2.3-4", "vendor-tools 1.2.3")
+    else:
+        assert driver == "vendor-driver 3:1.2.3-4.amzn2023"
+        assert tools == "vendor-tools 0:1.2.3-1"
+    assert any("vendor-driver" in lock for lock in locks), locks
+    assert any("vendor-tools" in lock for lock in locks), locks
+
+
+@BASES
+def test_only_the_packages_that_are_named_are_installed(machine: Machine) -> None:
+    done = machine.run(
+        "add_repository driver; install_packages driver vendor-tools; "
+        "_installed_version vendor-driver && exit 7 || exit 0"
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@BASES
+def test_a_repository_of_the_image_is_switched_off_in_the_end(machine: Machine) -> None:
+    again = "apt-get update 2>&1; apt-cache policy vendor-driver"
+    if machine.base == AMAZON_LINUX:
+        again = "dnf repolist --enabled"
+
+    done = machine.run(f"install_component driver; disable_repositories; {again}")
+
+    assert done.returncode == 0, done
+    assert "vendor.example" not in done.stdout
+
+
+@BASES
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (Fault.UNKNOWN_KEY, "unknown key: https://vendor.example/key holds "),
+        (Fault.BAD_SIGNATURE, "bad signature: "),
+        (Fault.WRONG_BYTES, "bad signature: "),
+        (Fault.NOT_FOUND, "https://vendor.example/"),
+        (Fault.MISSING_VERSION, "version 1.2.3"),
+    ],
+)
+def test_what_cannot_be_trusted_or_had_is_refused_in_one_line(
+    machine: Machine, vendors: Vendors, fault: Fault, told: str
+) -> None:
+    with vendors.faulty("driver", fault):
+        done = machine.run("install_component driver")
+
+    assert told in refusal(done)
+    if fault is Fault.NOT_FOUND:
+        assert "404" in refusal(done)
+
+
+@pytest.mark.parametrize(
+    ("base", "told"),
+    [
+        (UBUNTU, "unknown key: https://vendor.example/debian is signed by another key"),
+        # dnf does not say which key it was.
+        (AMAZON_LINUX, "bad signature: https://vendor.example/rpm is not what the owner of"),
+    ],
+)
+def test_an_index_that_a_stranger_signed_is_refused(
+    machine: Machine, vendors: Vendors, told: str
+) -> None:
+    with vendors.faulty("driver", Fault.UNKNOWN_SIGNER):
+        done = machine.run("install_component driver")
+
+    assert refusal(done).startswith(told)
+
+
+@pytest.mark.parametrize("base", [AMAZON_LINUX])
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (None, None),
+        (Fault.UNKNOWN_SIGNER, "unknown key: a package is signed by another key"),
+        (Fault.WRONG_BYTES, "bad signature: a package is not what its vendor signed"),
+    ],
+)
+def test_packages_are_checked_where_the_index_is_not_signed(
+    machine: Machine, vendors: Vendors, fault: Fault | None, told: str | None
+) -> None:
+    unsigned = "vendor.example/rpm/repodata/repomd.xml.asc"
+    with vendors.faulty("driver", fault) if fault else nullcontext():
+        vendors.tree.gone.add(unsigned)
+        done = machine.run("install_component driver")
+        vendors.tree.gone.remove(unsigned)
+
+    if told:
+        assert refusal(done).startswith(told)
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@BASES
+def test_a_package_that_is_not_pinned_is_refused(machine: Machine) -> None:
+    done = machine.run("add_repository driver; install_packages driver vendor-docs")
+
+    assert refusal(done).startswith("no version of vendor-docs is pinned; ")
