@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
 from trainshed.spec.reference import reference_text
-from trainshed.spec.schema import cluster_schema, schema_text
+from trainshed.spec.schema import cluster_schema, pipeline_schema, schema_texts
 
 ROOT = Path(__file__).parents[2]
 GOOD: dict[str, Any] = {"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}}
@@ -20,9 +20,10 @@ def errors(cluster: dict[str, Any]) -> list[str]:
 
 
 def test_the_committed_schema_is_that_of_the_models() -> None:
-    committed = (ROOT / "docs/cluster.schema.json").read_text(encoding="utf-8")
+    for name, text in schema_texts().items():
+        committed = (ROOT / "docs" / name).read_text(encoding="utf-8")
 
-    assert committed == schema_text(), "run: make schema"
+        assert committed == text, "run: make schema"
 
 
 def test_the_committed_reference_is_that_of_the_models() -> None:
@@ -35,13 +36,26 @@ def test_the_reference_has_every_field_with_its_meaning() -> None:
     rows = [line.split(" | ") for line in reference_text().splitlines() if line.startswith("| `")]
 
     names = [row[0].strip("| `") for row in rows]
-    assert {"name", "instance.nodes.max", "capacity.capacity_block", "job.attempts"} <= set(names)
-    assert len(set(names)) == len(names)
+    pipeline = names.index("name", 1)
+    clusters, pipelines = names[:pipeline], names[pipeline:]
+    assert {"name", "instance.nodes.max", "capacity.capacity_block", "job.attempts"} <= set(
+        clusters
+    )
+    assert {"name", "repository", "cells", "schedule"} <= set(pipelines)
+    for each in (clusters, pipelines):
+        assert len(set(each)) == len(each)
     assert all(row[1] and row[3].strip(" |") for row in rows)
 
 
-def test_it_is_a_valid_schema() -> None:
+def test_they_are_valid_schemas() -> None:
     Draft202012Validator.check_schema(cluster_schema())
+    Draft202012Validator.check_schema(pipeline_schema())
+
+
+def test_the_example_of_a_pipeline_follows_its_schema() -> None:
+    text = (ROOT / "examples/image-pipeline.yaml").read_text(encoding="utf-8")
+
+    Draft202012Validator(pipeline_schema()).validate(YAML(typ="safe", pure=True).load(text))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "clusters").glob("*.yaml")), ids=lambda p: p.stem)
@@ -53,8 +67,8 @@ def test_every_shipped_cluster_follows_it(path: Path) -> None:
 
 
 def test_every_field_is_described_and_every_form_is_in_words() -> None:
-    schema = cluster_schema()
-    models = [schema, *schema["$defs"].values()]
+    schemas = (cluster_schema(), pipeline_schema())
+    models = [model for schema in schemas for model in (schema, *schema["$defs"].values())]
     fields = [field for model in models for field in model.get("properties", {}).items()]
 
     assert len(fields) > 30

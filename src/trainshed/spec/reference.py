@@ -1,4 +1,4 @@
-"""The fields of a cluster file as a Markdown page: made from the JSON Schema, and committed.
+"""The fields of the files that users edit as a Markdown page, made from the JSON Schemas.
 
 `make schema` writes docs/spec.md.
 """
@@ -7,14 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trainshed.spec.schema import cluster_schema
+from trainshed.spec.schema import cluster_schema, pipeline_schema
 
 _HEAD = """# The cluster file
 
 One file a cluster, in `clusters/`. Made from the models by `make schema`; editors read the same
 from [`cluster.schema.json`](cluster.schema.json). A key that is not listed is an error.
 
-| field | takes | default | what it is |
+"""
+_PIPELINE_HEAD = """
+# The image pipeline's file
+
+`image-pipeline.yaml`, beside `clusters/`; see [the image pipeline](image-pipeline.md). Editors read
+[`image-pipeline.schema.json`](image-pipeline.schema.json).
+
+"""
+_COLUMNS = """| field | takes | default | what it is |
 |---|---|---|---|
 """
 # The schema of one field: JSON enters here.
@@ -23,8 +31,11 @@ Node = dict[str, Any]
 
 def reference_text() -> str:
     """Return the page as the committed file holds it."""
-    schema = cluster_schema()
-    return _HEAD + "".join(_rows(schema, schema["$defs"], ""))
+    return _HEAD + _table(cluster_schema()) + _PIPELINE_HEAD + _table(pipeline_schema())
+
+
+def _table(schema: Node) -> str:
+    return _COLUMNS + "".join(_rows(schema, schema["$defs"], ""))
 
 
 def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:

@@ -1,14 +1,16 @@
-"""The JSON Schema of `clusters/*.yaml`, for editors: made from the models, and committed.
+"""The JSON Schemas of `clusters/*.yaml` and `image-pipeline.yaml`, for editors.
 
-`make schema` writes docs/cluster.schema.json.
+Made from the models, and committed: `make schema` writes docs/*.schema.json.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
+from trainshed.spec.base import Document
 from trainshed.spec.forms import FORMS
 from trainshed.spec.models import ClusterSpec
+from trainshed.spec.pipeline import ImagePipelineSpec
 
 _CIDR: dict[str, Any] = {
     "type": "string",
@@ -20,9 +22,17 @@ _CIDR: dict[str, Any] = {
 
 def cluster_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of a cluster file."""
-    schema = ClusterSpec.model_json_schema()
-    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Cluster"}
-    return {**named, **_for_editors(schema)}
+    return _schema(ClusterSpec, "Cluster")
+
+
+def pipeline_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of an image pipeline's file."""
+    return _schema(ImagePipelineSpec, "Image pipeline")
+
+
+def _schema(model: type[Document], title: str) -> dict[str, Any]:
+    named = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    return {**named, **_for_editors(model.model_json_schema())}
 
 
 def _for_editors(node: Any) -> Any:
@@ -58,10 +68,15 @@ def _without_null(node: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in node.items() if key != "anyOf"} | other
 
 
-def schema_text() -> str:
-    """Return the schema as the committed file holds it."""
-    return json.dumps(cluster_schema(), indent=2) + "\n"
+def schema_texts() -> dict[str, str]:
+    """Return the schemas as the committed files hold them, by file name."""
+    schemas = {"cluster": cluster_schema(), "image-pipeline": pipeline_schema()}
+    return {
+        f"{name}.schema.json": json.dumps(schema, indent=2) + "\n"
+        for name, schema in schemas.items()
+    }
 
 
 if __name__ == "__main__":
-    Path("docs/cluster.schema.json").write_text(schema_text(), encoding="utf-8")
+    for name, text in schema_texts().items():
+        Path("docs", name).write_text(text, encoding="utf-8")
