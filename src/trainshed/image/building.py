@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from trainshed.ami.versions import CONTAINER, PinError
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.image.engine import Engine
-from trainshed.image.pins import ORCHESTRATOR, ContainerPins, PinsError, read_container
+from trainshed.image.pins import ContainerPins, read_container
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read. Tests and caches stay behind.
@@ -27,7 +29,7 @@ class BuildArguments:
 
     Raises:
         UnknownName: an argument was given that the Dockerfile does not declare.
-        PinsError: the Dockerfile declares one that the pins have no value for.
+        PinError: the Dockerfile declares one that the pins have no value for.
     """
 
     declared: Mapping[str, str]
@@ -37,16 +39,16 @@ class BuildArguments:
         """Take values from the pins, and what was given instead of them."""
         known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.base}
         for component, version in pins.versions.items():
-            known[f"{_upper(component)}_VERSION"] = version
+            known[_argument(component, "VERSION")] = version
         for component, versions in pins.drivers.items():
-            known[f"{_upper(component)}_DRIVER"] = versions
+            known[_argument(component, "DRIVER")] = versions
         names = tuple(dict.fromkeys(_ARGUMENT.findall(dockerfile)))
         for name in given:
             if name not in names:
                 raise UnknownName("build argument", name, names)
         for name in names:
             if name not in known:
-                raise PinsError(
+                raise PinError(
                     f"packer/versions.json has nothing for {name} of the image {pins.name}"
                 )
         return cls(declared={name: given.get(name, known[name]) for name in names})
@@ -74,14 +76,18 @@ def build(
     pins = read_container(checkout / "packer" / "versions.json", name)
     dockerfile = checkout / "images" / name / "Dockerfile"
     arguments = BuildArguments.of(_read(dockerfile), pins, given)
-    with build_context(checkout, pins) as context:
+    taken = [name for name in pins.versions if _argument(name, "VERSION") in arguments.declared]
+    with build_context(checkout, pins, taken) as context:
         engine.build(context, image=image, arguments=arguments.declared)
     return arguments
 
 
 @contextmanager
-def build_context(checkout: Path, pins: ContainerPins) -> Iterator[Path]:
-    """Gather, in a temporary folder, what the Dockerfile may copy, and nothing else."""
+def build_context(checkout: Path, pins: ContainerPins, components: Iterable[str]) -> Iterator[Path]:
+    """Gather, in a temporary folder, what the Dockerfile may copy, and nothing else.
+
+    Of the pins too: one that the image does not take must not make its layers anew.
+    """
     programs = checkout / "packer" / "files" / "opt" / "trainshed"
     with TemporaryDirectory(prefix="trainshed-image-") as folder:
         context = Path(folder)
@@ -94,9 +100,9 @@ def build_context(checkout: Path, pins: ContainerPins) -> Iterator[Path]:
         shared = checkout / "images" / "shared"
         _copy_all(shared.glob("*.sh"), home / "lib")
         _copy_all((shared / "install", shared / "entrypoint"), home)
-        cell = {"accelerator": pins.name, "orchestrator": ORCHESTRATOR, "base": pins.base}
+        cell = {"accelerator": pins.name, "orchestrator": CONTAINER, "base": pins.base}
         (home / "image.json").write_text(json.dumps(cell) + "\n")
-        (home / "versions.json").write_text(json.dumps(pins.document, indent=2) + "\n")
+        (home / "versions.json").write_text(json.dumps(_only(pins.document, components)) + "\n")
         yield context
 
 
@@ -115,8 +121,12 @@ def parse_arguments(pairs: Iterable[str]) -> dict[str, str]:
     return parsed
 
 
-def _upper(component: str) -> str:
-    return component.upper().replace("-", "_")
+def _argument(component: str, what: str) -> str:
+    return f"{component.upper().replace('-', '_')}_{what}"
+
+
+def _only(document: Mapping[str, Any], components: Iterable[str]) -> dict[str, Any]:
+    return {**document, "components": {name: document["components"][name] for name in components}}
 
 
 def _read(path: Path) -> str:

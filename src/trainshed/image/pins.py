@@ -6,15 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainshed.errors import TrainshedError, UnknownName
-
-# What components that only containers have name as their orchestrator.
-ORCHESTRATOR = "container"
-_ANY_BASE = "any"
-
-
-class PinsError(TrainshedError):
-    """The pins do not say what an image needs."""
+from trainshed.ami.versions import CONTAINER, ContainerBase, Pins, Source, read_pins
+from trainshed.errors import UnknownName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,59 +39,43 @@ def read_container(path: Path, name: str) -> ContainerPins:
         name: `habana`, `neuron`, `nvidia` or `cpu`.
 
     Raises:
-        PinsError: the file cannot be read, or lacks something.
+        PinError: the file cannot be read, or says what cannot be.
         UnknownName: there is no such image.
     """
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        containers = document["containers"]
-        if name not in containers:
-            raise UnknownName("container image", name, containers)
-        entry, components = containers[name], document["components"]
-        base = entry["base"]
-        taken = {
-            component: facts
-            for component, facts in components.items()
-            if _is_taken(facts, name, base)
-        }
-        versions = {component: _version(facts, base) for component, facts in taken.items()}
-        return ContainerPins(
-            name=name,
-            reference=_reference(entry),
-            base=base,
-            versions=versions,
-            drivers={
-                component: text.replace("{version}", _version(components[component], base))
-                for component, text in entry["drivers"].items()
-            },
-            document={"bases": {base: {}}, "components": taken},
-        )
-    except OSError as error:
-        raise PinsError(
-            f"{path} cannot be read: {error.strerror}; run this in the checkout of trainshed"
-        ) from error
-    except ValueError as error:
-        raise PinsError(f"{path} is not JSON: {error}") from error
-    except KeyError as error:
-        raise PinsError(f"{path} has no {error} for the container image {name}") from error
-
-
-def _is_taken(facts: Mapping[str, Any], name: str, base: str) -> bool:
-    return (
-        name in facts.get("accelerators", [name])
-        and ORCHESTRATOR in facts.get("orchestrators", [ORCHESTRATOR])
-        and bool({base, _ANY_BASE} & facts["sources"].keys())
+    pins = read_pins(path)
+    if name not in pins.containers:
+        raise UnknownName("container image", name, pins.containers)
+    container = pins.containers[name]
+    sources = _sources(pins, name, container.base)
+    components = json.loads(path.read_text(encoding="utf-8"))["components"]
+    return ContainerPins(
+        name=name,
+        reference=_reference(container),
+        base=container.base,
+        versions={component: source.version for component, source in sources.items()},
+        drivers={
+            component: versions.replace("{version}", sources[component].version)
+            if component in sources
+            else versions
+            for component, versions in container.drivers.items()
+        },
+        document={
+            "bases": {container.base: {}},
+            "components": {component: components[component] for component in sources},
+        },
     )
 
 
-def _version(facts: Mapping[str, Any], base: str) -> str:
-    sources = facts["sources"]
-    source = sources.get(base) or sources.get(_ANY_BASE) or {}
-    version: str = source.get("version") or facts["version"]
-    return version
+def _sources(pins: Pins, name: str, base: str) -> dict[str, Source]:
+    return {
+        component: source
+        for component, facts in pins.components.items()
+        if name in facts.accelerators
+        and CONTAINER in facts.orchestrators
+        and (source := facts.source_on(base)) is not None
+    }
 
 
-def _reference(entry: Mapping[str, Any]) -> str:
-    digest = entry.get("digest")
-    tagged = f"{entry['image']}:{entry['tag']}"
-    return f"{tagged}@{digest}" if digest else tagged
+def _reference(container: ContainerBase) -> str:
+    tagged = f"{container.image}:{container.tag}"
+    return f"{tagged}@{container.digest}" if container.digest else tagged

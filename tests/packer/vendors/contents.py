@@ -21,6 +21,7 @@ from vendors.efa import efa_installer
 from vendors.modules import dkms_driver
 from vendors.nodes import NODES
 from vendors.package import Contents, File, Package, program
+from vendors.sources import nccl_tests
 
 _BY_NAME = (
     ACCELERATORS
@@ -78,6 +79,8 @@ def archive_files(component: str, version: str) -> dict[str, File]:
     """The files of a component that vendors offer as a tarball, a zip file or a program."""
     if component == "efa-installer":
         return efa_installer(version)
+    if component == "nccl-tests":
+        return nccl_tests(version)
     if component == "aws-cli":
         (cli,) = aws_cli(version).files.values()
         return {

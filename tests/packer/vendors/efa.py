@@ -17,7 +17,8 @@ for option; do
     -k|--skip-kmod) kmod= ;;
     -l|--skip-limit-conf) limits= ;;
     --minimal) user_space= ;;
-    --mpi=openmpi4|--mpi=openmpi5) mpi=${option#--mpi=} ;;
+    --mpi=openmpi4) mpi=openmpi ;;
+    --mpi=openmpi5) mpi=openmpi5 ;;
     *) echo "unknown option: $option" >&2; exit 1 ;;
   esac
 done

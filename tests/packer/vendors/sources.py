@@ -1,0 +1,32 @@
+"""Stub sources of the collectives' tests: their makefiles make programs that tell their version."""
+
+from vendors.package import File
+
+# As the real ones do, they stop without the compiler and without the MPI that they are told of.
+_MAKEFILE = """\
+build:
+\ttest -x /usr/bin/g++
+\ttest "$(MPI)" != 1 || test -d "$(MPI_HOME)"
+\tmkdir -p @FOLDER@
+\tprintf '#!/bin/sh\\necho "@PROGRAM@ @VERSION@"\\n' > @FOLDER@/@PROGRAM@
+\tchmod 755 @FOLDER@/@PROGRAM@
+.PHONY: build
+"""
+
+
+def nccl_tests(version: str) -> dict[str, File]:
+    """The files of GitHub's tarball of a tag of nccl-tests."""
+    makefile = _makefile(folder="build", program="all_reduce_perf", version=version)
+    return {f"nccl-tests-{version}/Makefile": makefile}
+
+
+def hccl_demo(version: str) -> dict[str, File]:
+    """The files of a commit of hccl_demo."""
+    return {"Makefile": _makefile(folder=".", program="hccl_demo", version=version)}
+
+
+def _makefile(*, folder: str, program: str, version: str) -> File:
+    text = _MAKEFILE
+    for mark, value in (("FOLDER", folder), ("PROGRAM", program), ("VERSION", version)):
+        text = text.replace(f"@{mark}@", value)
+    return File(text=text)
