@@ -1,15 +1,18 @@
 """What the server serves: moto with everything of ours put in, and seeded accounts."""
 
 import os
+from collections.abc import Mapping
 from datetime import date
 
 from moto.backends import SERVICE_NAMES
 from moto.core.utils import get_service_model
+from moto.ec2.models import ec2_backends
 from moto.iam.models import iam_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 import trainshed.offline.resources  # noqa: F401  (registers the resource types)
 from trainshed.offline import cloudformation, services
+from trainshed.offline.faults import Faults
 from trainshed.offline.gateway import Gateway, StartOver
 from trainshed.offline.guests.engine import Engine
 from trainshed.offline.registry import Registry
@@ -20,6 +23,12 @@ from trainshed.offline.settings import OfflineSettings
 _USUAL_SERVICES: tuple[SERVICE_NAMES, ...] = (
     *("batch", "cloudformation", "ec2", "ecr", "fsx", "iam", "kms", "logs", "s3"),
     *("ssm", "sts"),
+)
+# Of RunInstances and CreateFleet, as they are sent.
+_SUBNET_PARAMETERS = (
+    "SubnetId",
+    "NetworkInterface.1.SubnetId",
+    "LaunchTemplateConfigs.1.Overrides.1.SubnetId",
 )
 
 
@@ -53,11 +62,13 @@ def application(
         start_over: what a reset does.
         guests: boots instances, or None.
     """
+    faults = Faults()
     services.install(
         services.ServiceSettings(
             as_of=as_of,
             registry=settings.registry,
             guests=guests,
+            faults=faults,
             endpoint=os.environ["AWS_ENDPOINT_URL"],
         )
     )
@@ -68,7 +79,18 @@ def application(
         start_over=start_over,
         issuer=_issuer,
         registry=Registry(settings.registry) if settings.registry else None,
+        faults=faults,
+        zone=_zone,
     )
+
+
+def _zone(account: str, region: str, parameters: Mapping[str, str]) -> str | None:
+    """Return the zone that a launch names or whose subnet it names, or None."""
+    named = {parameters.get(name) for name in _SUBNET_PARAMETERS}
+    for subnet in ec2_backends[account][region].describe_subnets():
+        if subnet.id in named:
+            return str(subnet.availability_zone)
+    return parameters.get("Placement.AvailabilityZone")
 
 
 def _issuer(key: str) -> str | None:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
 
 from trainshed.offline.client import client_of
 from trainshed.offline.environment import applied, variables
+from trainshed.offline.faults import FAULTS_PATH, Fault, to_json
 from trainshed.offline.process import Server, reset
 from trainshed.offline.settings import OfflineSettings
 
@@ -73,6 +75,12 @@ class EmbeddedAws:
             as_of: the day shown from now on, `YYYY-MM-DD`; by default the one of the settings.
         """
         reset(self.endpoint, as_of=as_of)
+
+    def fail(self, *faults: Fault) -> None:
+        """Answer these calls with errors from now on, and no others: without any, none."""
+        request = Request(self.endpoint + FAULTS_PATH, data=to_json(faults), method="POST")
+        with urlopen(request) as answer:
+            answer.read()
 
     def deploy(
         self,

@@ -186,7 +186,7 @@ class Machine:
                 self._confinement.command(
                     [
                         *("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot"),
-                        *(f"--machine={self.launch.instance_id}", "--console=pipe"),
+                        *(f"--machine={self.launch.instance_id}", "--console=read-only"),
                         *("--link-journal=no", "--timezone=off", "--resolv-conf=bind-host"),
                         f"--directory={self._folder / 'root'}",
                         f"--bind-ro={run}:/run/trainshed",

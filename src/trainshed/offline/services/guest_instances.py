@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from trainshed.offline.faults import GUESTS, OPEN_SSH
 from trainshed.offline.guests.engine import Disk, Engine
 from trainshed.offline.guests.flavours import flavour_of
 from trainshed.offline.guests.machine import Launch, Machine
@@ -79,6 +80,7 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
                 account=call.account,
                 region=call.region,
                 environment=_environment(call),
+                ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
             ),
             disk,
             partial(_switched_itself_off, instance),

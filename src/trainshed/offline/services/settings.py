@@ -1,8 +1,9 @@
 """What the embedded AWS's services are told when they start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
+from trainshed.offline.faults import Faults
 from trainshed.offline.guests.engine import Engine
 
 
@@ -16,6 +17,7 @@ class ServiceSettings:
         registry: `HOST:PORT` of what keeps the layers of ECR's images; None for an ECR that takes
             no pushes.
         endpoint: URL of this embedded AWS, for what runs in it.
+        faults: what fails on purpose.
         guests: boots instances as guests; None for instances on which nothing runs.
     """
 
@@ -23,6 +25,7 @@ class ServiceSettings:
     registry: str | None = None
     guests: Engine | None = None
     endpoint: str = ""
+    faults: Faults = field(default_factory=Faults)
 
     def before(self, day: date) -> bool:
         """Whether the APIs answer as on a day before `day`."""
