@@ -9,13 +9,12 @@ tests in guests have all of it.
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 FILES = Path(__file__).parents[2] / "packer" / "files"
 VERSIONS = FILES.parent / "versions.json"
@@ -67,7 +66,7 @@ class ImageRoot:
     devices: str = 'mount --rbind /dev "$1/dev"'
 
     @classmethod
-    def make(cls, folder: Path, **arguments: Any) -> "ImageRoot":
+    def make(cls, folder: Path, **arguments: Any) -> Self:
         """Make one in an empty folder, with the files that a bake installs."""
         root = folder / "root"
         for name in _FOLDERS:
@@ -78,6 +77,7 @@ class ImageRoot:
             (root / name).symlink_to(f"usr/{name}")
         shutil.copytree(FILES, root, dirs_exist_ok=True)
         image = cls(path=root, **arguments)
+        image.write("etc/os-release", 'PRETTY_NAME="Ubuntu 22.04.5 LTS"\nID=ubuntu\n')
         image.pin()
         return image
 
@@ -123,8 +123,3 @@ class ImageRoot:
     def program(self, name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run a program of the image."""
         return self.run(f"/{HOME}/{name}", *arguments)
-
-
-def quoted(*words: str) -> str:
-    """Write words for a stand-in's script."""
-    return shlex.join(words)

@@ -18,9 +18,7 @@ PINS: dict[str, Any] = {
     "components": {
         "installer": {
             "version": "1.2",
-            "sources": {
-                "any": {"kind": "archive", "url": "https://v/{version}.gz", "sha256": None}
-            },
+            "sources": {"any": {"kind": "archive", "url": "https://{version}.gz", "sha256": None}},
         },
         "driver": {
             "version": "580",
