@@ -17,6 +17,11 @@ merge_json /etc/docker/daemon.json '{
   "runtimes": {"habana": {"path": "/usr/bin/habana-container-runtime", "runtimeArgs": []}}
 }'
 
-# Gaudi Direct: moving pages between NUMA nodes breaks registered memory on kernels 5.9 to 5.16
-# (HabanaAI/hccl_demo, README); later ones do not need it, and training on all cards loses nothing.
-install -m 644 /dev/stdin /etc/sysctl.d/61-trainshed-habana.conf <<<'kernel.numa_balancing = 0'
+# Gaudi Direct: on kernels 5.9 to 5.16, moving pages between NUMA nodes breaks registered memory
+# (HabanaAI/hccl_demo, README).
+kernel=$(pin base kernel)
+case $kernel in
+  5.9.* | 5.1[0-6].*)
+    install -m 644 /dev/stdin /etc/sysctl.d/61-trainshed-habana.conf <<<'kernel.numa_balancing = 0'
+    ;;
+esac

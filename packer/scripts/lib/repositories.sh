@@ -6,22 +6,29 @@ readonly APT_SOURCES=/etc/apt/sources.list.d
 readonly DNF_KEYS=/etc/pki/rpm-gpg
 readonly DNF_REPOSITORIES=/etc/yum.repos.d
 
+# What this bake has added, with whose key; it outlasts the reboot, and not the clean-up.
+readonly ADDED=/tmp/trainshed/repositories
+
 # Make a component's repository known and read what it offers: add_repository COMPONENT
 #
-# Several components may share a repository: it is named after its address and written again, alike.
+# Several components may share a repository: it is named after its address, and what this bake has
+# added already, with the same key, is not added again.
 add_repository() {
-  local component=$1 kind url name
+  local component=$1 kind url name fingerprint
   kind=$(pin "$component" kind)
+  fingerprint=$(pin "$component" fingerprint)
   url=$(pin "$component" url)
   url=${url%/}
   name=trainshed-$(tr -cs '[:alnum:].\n' '-' <<<"${url#https://}-$(pin "$component" suite)")
   name=${name%-}
+  if grep -Fqsx "$name $fingerprint" "$ADDED"; then return; fi
   case $kind in
     apt) _add_apt_repository "$component" "$url" "$name" ;;
     dnf) _add_dnf_repository "$component" "$url" "$name" ;;
     *) die "$component" "has a source of kind '$kind', which is no repository" \
       "make it apt or dnf in versions.json" ;;
   esac
+  echo "$name $fingerprint" >>"$ADDED"
 }
 
 # Keep the definitions in the image but switched off: an instance is replaced by one of a newer

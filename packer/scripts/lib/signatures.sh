@@ -6,7 +6,8 @@ _gpg() {
   local component=$1
   shift
   install -d -m 700 "$WORK/gnupg-$component"
-  gpg --homedir "$WORK/gnupg-$component" --batch --no-tty --no-autostart --quiet "$@"
+  gpg --homedir "$WORK/gnupg-$component" --batch --no-tty --no-autostart --quiet \
+    --no-secmem-warning "$@"
 }
 
 # Fetch a component's signing key and write only the pinned one, binary or armored:
