@@ -1,0 +1,120 @@
+"""ECR's registry, as buildah sees it."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from botocore.exceptions import ClientError
+
+IMAGE = "FROM scratch\nCOPY Dockerfile /\nLABEL trainshed.accelerator={}\n"
+PLAIN = "--tls-verify=false"
+
+
+@pytest.fixture
+def login(bench: Any, ecr: Any, tmp_path: Path) -> str:
+    """File with a login that ECR's token gave."""
+    (data,) = ecr.get_authorization_token()["authorizationData"]
+    user, _, password = base64.b64decode(data["authorizationToken"]).decode().partition(":")
+    host = data["proxyEndpoint"].partition("//")[2]
+    file = tmp_path / "auth.json"
+    bench.done("login", PLAIN, "--authfile", str(file), "-u", user, "-p", password, host)
+    return str(file)
+
+
+def push(bench: Any, login: str, image: str, target: str) -> Any:
+    return bench.buildah("push", PLAIN, "--authfile", login, image, f"docker://{target}")
+
+
+def test_what_is_pushed_is_described_and_can_be_pulled_by_its_digest(
+    bench: Any, ecr: Any, repository: str, login: str
+) -> None:
+    bench.make("one:v1", IMAGE.format("cpu"))
+
+    pushed = push(bench, login, "one:v1", f"{repository}:v1")
+
+    assert pushed.returncode == 0, pushed.stderr
+    (image,) = ecr.describe_images(repositoryName="train")["imageDetails"]
+    assert image["imageTags"] == ["v1"]
+    assert 0 < image["imageSizeInBytes"] < 10_000
+    bench.done("rmi", "one:v1")
+    pulled = bench.done(
+        "pull", PLAIN, "--authfile", login, f"docker://{repository}@{image['imageDigest']}"
+    )
+    found = json.loads(bench.done("inspect", "--type", "image", pulled))
+    assert found["OCIv1"]["config"]["Labels"]["trainshed.accelerator"] == "cpu"
+
+
+def test_an_immutable_tag_is_not_overwritten(
+    bench: Any, ecr: Any, repository: str, login: str
+) -> None:
+    bench.make("one:v1", IMAGE.format("one"))
+    bench.make("two:v1", IMAGE.format("two"))
+    push(bench, login, "one:v1", f"{repository}:v1")
+    before = ecr.list_images(repositoryName="train")["imageIds"]
+
+    refused = push(bench, login, "two:v1", f"{repository}:v1")
+
+    assert refused.returncode != 0
+    assert "tag invalid: The image tag 'v1' already exists in the 'train' repository" in (
+        refused.stderr
+    )
+    assert ecr.list_images(repositoryName="train")["imageIds"] == before
+
+
+def test_a_mutable_tag_moves_to_the_newer_image(bench: Any, ecr: Any, login: str) -> None:
+    uri = ecr.create_repository(repositoryName="lab")["repository"]["repositoryUri"]
+    bench.make("one:v1", IMAGE.format("one"))
+    bench.make("two:v1", IMAGE.format("two"))
+
+    for image in ("one:v1", "two:v1", "two:v1"):
+        assert push(bench, login, image, f"{uri}:v1").returncode == 0
+
+    digests = {each["imageDigest"] for each in ecr.list_images(repositoryName="lab")["imageIds"]}
+    (tagged,) = ecr.describe_images(repositoryName="lab", imageIds=[{"imageTag": "v1"}])[
+        "imageDetails"
+    ]
+    assert tagged["imageTags"] == ["v1"]
+    assert tagged["imageDigest"] in digests
+
+
+def test_a_repository_that_is_not_there_is_not_made_by_a_push(
+    bench: Any, repository: str, login: str
+) -> None:
+    bench.make("one:v1", IMAGE.format("one"))
+
+    refused = push(bench, login, "one:v1", f"{repository}-of-nobody:v1")
+
+    assert "The repository with name 'train-of-nobody' does not exist" in refused.stderr
+
+
+def test_without_a_login_nothing_is_told(bench: Any, repository: str, tmp_path: Path) -> None:
+    nothing = tmp_path / "auth.json"
+    nothing.write_text("{}")
+
+    refused = bench.buildah(
+        "pull", PLAIN, "--authfile", str(nothing), f"docker://{repository}:v1"
+    )
+
+    assert "unauthorized: no basic auth credentials" in refused.stderr
+
+
+def test_the_configuration_of_an_image_can_be_read(
+    bench: Any, ecr: Any, repository: str, login: str
+) -> None:
+    bench.make("one:v1", IMAGE.format("neuron"))
+    push(bench, login, "one:v1", f"{repository}:v1")
+    (image,) = ecr.batch_get_image(repositoryName="train", imageIds=[{"imageTag": "v1"}])["images"]
+    digest = json.loads(image["imageManifest"])["config"]["digest"]
+
+    url = ecr.get_download_url_for_layer(repositoryName="train", layerDigest=digest)["downloadUrl"]
+
+    with urlopen(url) as answer:
+        assert json.load(answer)["config"]["Labels"]["trainshed.accelerator"] == "neuron"
+
+
+def test_a_layer_of_no_image_has_no_url(ecr: Any, repository: str) -> None:
+    with pytest.raises(ClientError, match="LayersNotFoundException"):
+        ecr.get_download_url_for_layer(repositoryName="train", layerDigest=f"sha256:{'0' * 64}")
