@@ -1,0 +1,97 @@
+"""Telling people how builds ended."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+# CodeBuild user guide, "Build notifications input format reference".
+_ENDED = ["FAILED", "FAULT", "STOPPED", "SUCCEEDED", "TIMED_OUT"]
+
+
+class BuildNotifications(Construct):
+    """Encrypted SNS topic to which EventBridge sends how each build of some projects ended.
+
+    Attributes:
+        topic: the topic; subscribe more to it than e-mail addresses.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        project_names: Sequence[str],
+        key: kms.Key,
+        addresses: Sequence[str],
+    ) -> None:
+        """Declare the topic and the rule.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            project_names: CodeBuild projects to listen to.
+            key: encrypts messages; EventBridge is let use it, as it cannot AWS's own key for SNS.
+            addresses: e-mail addresses; each confirms its subscription once.
+        """
+        super().__init__(scope, construct_id)
+        self.topic = sns.Topic(
+            self, "Topic", master_key=key, enforce_ssl=True, display_name="AMI builds"
+        )
+        # L1: the L2 rule's target would give EventBridge the topic without a condition.
+        rule = events.CfnRule(
+            self,
+            "Ended",
+            description="A build of AMIs ended",
+            event_pattern={
+                "source": ["aws.codebuild"],
+                "detail-type": ["CodeBuild Build State Change"],
+                "detail": {"project-name": [*project_names], "build-status": _ENDED},
+            },
+            targets=[
+                events.CfnRule.TargetProperty(
+                    id="Topic",
+                    arn=self.topic.topic_arn,
+                    input_transformer=events.CfnRule.InputTransformerProperty(
+                        input_paths_map={
+                            "project": "$.detail.project-name",
+                            "status": "$.detail.build-status",
+                            "log": "$.detail.additional-information.logs.deep-link",
+                        },
+                        input_template='"AMI build <project>: <status>. Log: <log>"',
+                    ),
+                )
+            ],
+        )
+        by_rule = {"ArnEquals": {"aws:SourceArn": rule.attr_arn}}
+        event_bridge = iam.ServicePrincipal("events.amazonaws.com")
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="BuildsEnded",
+                principals=[event_bridge],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions=by_rule,
+            )
+        )
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="BuildsEnded",
+                principals=[event_bridge],
+                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+                resources=["*"],
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            )
+        )
+        for number, address in enumerate(addresses):
+            sns.CfnSubscription(
+                self,
+                f"Address{number}",
+                topic_arn=self.topic.topic_arn,
+                protocol="email",
+                endpoint=address,
+            )

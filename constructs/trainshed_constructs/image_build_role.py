@@ -1,0 +1,242 @@
+"""What a build of AMIs may do: bake, test and publish those of its cells, and little else."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+
+from trainshed.spec import Cell
+
+# The tags that Packer and `trainshed ami publish --test` put on what they make, as they make it.
+_ROLE_TAG = "trainshed:role"
+_ROLES = ["ami-builder", "ami-test"]
+# Service Authorization Reference: these take no resource.
+_LOOKS = (
+    "DescribeImageAttribute",
+    "DescribeImages",
+    "DescribeInstanceStatus",
+    "DescribeInstanceTypes",
+    "DescribeInstances",
+    "DescribeKeyPairs",
+    "DescribeRegions",
+    "DescribeSecurityGroups",
+    "DescribeSnapshots",
+    "DescribeSubnets",
+    "DescribeTags",
+    "DescribeVolumes",
+    "DescribeVpcs",
+)
+_TAGGED = {"StringEquals": {f"aws:ResourceTag/{_ROLE_TAG}": _ROLES}}
+_TAGGING = {"StringEquals": {f"aws:RequestTag/{_ROLE_TAG}": _ROLES}}
+# AMIs and snapshots belong to no account in ARNs.
+_NOBODY = ""
+
+
+def bake_statements(
+    *,
+    builder_role_arn: str,
+    builder_profile_arn: str,
+    regions: Sequence[str],
+    subnets: Sequence[str],
+) -> Iterator[iam.PolicyStatement]:
+    """Allow what Packer does to make an AMI of an instance that it reaches by Session Manager.
+
+    Follows the plugin's documentation, "IAM Task or Instance Role", narrowed to what carries the
+    tag `trainshed:role`. Not allowed: opening ports, roles, other people's instances, sharing.
+
+    Args:
+        builder_role_arn: role of the build instance.
+        builder_profile_arn: instance profile of the same.
+        regions: to copy to.
+        subnets: to launch in; empty for any.
+    """
+    everywhere = [Aws.REGION, *regions]
+    yield _allow(
+        "Look",
+        _ec2(*_LOOKS),
+        ["*"],
+        {"StringEquals": {"aws:RequestedRegion": everywhere}},
+    )
+    yield _allow("LaunchTagged", _ec2("RunInstances"), _own("instance", "volume"), _TAGGING)
+    yield _allow(
+        "LaunchWith",
+        _ec2("RunInstances"),
+        [
+            *_own("network-interface", "security-group"),
+            *(resource for subnet in subnets or "*" for resource in _own("subnet", name=subnet)),
+            *_own("key-pair", name="packer_*"),
+            *_public(Aws.REGION),
+        ],
+    )
+    yield _allow("KeyPair", _ec2("CreateKeyPair"), _own("key-pair", name="packer_*"), _TAGGING)
+    yield _allow("Group", _ec2("CreateSecurityGroup"), _own("security-group"), _TAGGING)
+    yield _allow("GroupIn", _ec2("CreateSecurityGroup"), _own("vpc"))
+    yield _allow(
+        "TagAtBirth",
+        _ec2("CreateTags"),
+        _own("instance", "key-pair", "security-group", "volume"),
+        {
+            "StringEquals": {
+                "ec2:CreateAction": ["CreateKeyPair", "CreateSecurityGroup", "RunInstances"]
+            }
+        },
+    )
+    yield _allow(
+        "HandleOwn",
+        _ec2(
+            "CreateImage",
+            "DeleteKeyPair",
+            "DeleteSecurityGroup",
+            "DeleteVolume",
+            "GetConsoleOutput",
+            "ModifyInstanceAttribute",
+            "StopInstances",
+            "TerminateInstances",
+        ),
+        _own("instance", "key-pair", "security-group", "volume"),
+        _TAGGED,
+    )
+    images = [resource for region in everywhere for resource in _public(region)]
+    makes = ["CreateImage", *(["CopyImage"] if regions else [])]
+    yield _allow("MakeImages", _ec2(*makes), images)
+    yield _allow(
+        "TagImages",
+        _ec2("CreateTags"),
+        images,
+        {"ForAllValues:StringLike": {"aws:TagKeys": ["Name", "trainshed:*"]}},
+    )
+    yield _allow(
+        "WithdrawOwn",
+        _ec2("DeleteSnapshot", "DeregisterImage"),
+        images,
+        {"Null": {"aws:ResourceTag/trainshed:build": "false"}},
+    )
+    yield _allow(
+        "Reach",
+        ["ssm:StartSession"],
+        _own("instance"),
+        {"StringEquals": {f"ssm:resourceTag/{_ROLE_TAG}": _ROLES[:1]}},
+    )
+    yield _allow(
+        "ReachBy",
+        ["ssm:StartSession"],
+        [_arn("ssm", Aws.REGION, _NOBODY, "document/AWS-StartPortForwardingSession")],
+    )
+    yield _allow("EndSessions", ["ssm:ResumeSession", "ssm:TerminateSession"], [_session()])
+    yield _allow(
+        "GiveProfile",
+        ["iam:PassRole"],
+        [builder_role_arn],
+        {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
+    )
+    yield _allow("ReadProfile", ["iam:GetInstanceProfile"], [builder_profile_arn])
+
+
+def publish_statement(
+    *, cells: Sequence[Cell], channel: str, regions: Sequence[str]
+) -> iam.PolicyStatement:
+    """Allow to point one channel of each cell to an AMI.
+
+    Args:
+        cells: what is baked for.
+        channel: name of the channel.
+        regions: to publish to, beside the stack's.
+    """
+    return _allow(
+        "Publish",
+        ["ssm:GetParameterHistory", "ssm:PutParameter"],
+        [
+            _arn("ssm", region, Aws.ACCOUNT_ID, f"parameter/trainshed/ami/{cell}/{channel}")
+            for region in (Aws.REGION, *regions)
+            for cell in cells
+        ],
+    )
+
+
+def encrypt_statements(kms_key_arn: str) -> Iterator[iam.PolicyStatement]:
+    """Allow to encrypt AMIs with a key, by way of EC2 only."""
+    by_ec2 = {"StringEquals": {"kms:ViaService": f"ec2.{Aws.REGION}.amazonaws.com"}}
+    yield _allow(
+        "Encrypt",
+        [
+            "kms:Decrypt",
+            "kms:DescribeKey",
+            "kms:GenerateDataKeyWithoutPlaintext",
+            "kms:ReEncryptFrom",
+            "kms:ReEncryptTo",
+        ],
+        [kms_key_arn],
+        by_ec2,
+    )
+    yield _allow(
+        "EncryptOn",
+        ["kms:CreateGrant"],
+        [kms_key_arn],
+        {**by_ec2, "Bool": {"kms:GrantIsForAWSResource": "true"}},
+    )
+
+
+def bake_wildcards(*, regions: Sequence[str], subnets: Sequence[str]) -> dict[str, str]:
+    """Return why each resource of `bake_statements` with a wildcard has one, as cdk-nag names it.
+
+    Args:
+        regions: to copy to.
+        subnets: to launch in; empty for any.
+    """
+    own, packers = _own("instance", "key-pair", "security-group", "volume"), "packer_*"
+    reasons = {
+        "*": "these actions take no resource (Service Authorization Reference); the region "
+        "narrows them",
+        **dict.fromkeys(own, "gets its id when it is made; the tag trainshed:role narrows it"),
+        **dict.fromkeys(_own("key-pair", name=packers), "Packer's name for its temporary keys"),
+        **dict.fromkeys(_own("network-interface"), "comes with the instance"),
+        **dict.fromkeys(_own("vpc"), "that of the subnet, whichever has capacity"),
+        **dict.fromkeys(
+            (resource for region in (Aws.REGION, *regions) for resource in _public(region)),
+            "AMIs and snapshots get their ids when they are made, and base AMIs are others'",
+        ),
+        _session(): "a session gets its id when it starts, after the build's own name",
+    }
+    if not subnets:
+        reasons |= dict.fromkeys(_own("subnet"), "any of the default VPC that has capacity")
+    names = {Aws.PARTITION: "AWS::Partition", Aws.REGION: "AWS::Region"}
+    names[Aws.ACCOUNT_ID] = "AWS::AccountId"
+    return {_named(resource, names): reason for resource, reason in reasons.items()}
+
+
+def _named(resource: str, names: Mapping[str, str]) -> str:
+    for token, name in names.items():
+        resource = resource.replace(token, f"<{name}>")
+    return resource
+
+
+def _session() -> str:
+    # A session is named after that of the role, which CodeBuild names so.
+    return _arn("ssm", Aws.REGION, Aws.ACCOUNT_ID, "session/AWSCodeBuild-*")
+
+
+def _allow(
+    sid: str,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    conditions: Mapping[str, object] | None = None,
+) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid, actions=[*actions], resources=[*resources], conditions=conditions
+    )
+
+
+def _ec2(*names: str) -> list[str]:
+    return [f"ec2:{name}" for name in names]
+
+
+def _own(*kinds: str, name: str = "*") -> list[str]:
+    return [_arn("ec2", Aws.REGION, Aws.ACCOUNT_ID, f"{kind}/{name}") for kind in kinds]
+
+
+def _public(region: str) -> list[str]:
+    return [_arn("ec2", region, _NOBODY, f"{kind}/*") for kind in ("image", "snapshot")]
+
+
+def _arn(service: str, region: str, account: str, resource: str) -> str:
+    return f"arn:{Aws.PARTITION}:{service}:{region}:{account}:{resource}"

@@ -1,0 +1,117 @@
+"""The plan of an image pipeline."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainshed import catalogue
+from trainshed.ami.versions import PinError, Tool, read_pins
+from trainshed.errors import did_you_mean
+from trainshed.spec import ImagePipelineSpec, Problem, SpecError, read_image_pipeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildTools:
+    """What a build on AWS runs with.
+
+    Attributes:
+        packer: a zip with the program.
+        plugin: a zip with Packer's plugin for EC2.
+        session_manager: a Debian package with the program that Packer reaches instances by.
+        image: of AWS CodeBuild, at a version.
+    """
+
+    packer: Tool
+    plugin: Tool
+    session_manager: Tool
+    image: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePipelinePlan:
+    """One image pipeline with every default resolved.
+
+    Attributes:
+        spec: what was asked.
+        account: AWS account, or None to leave it to the deployment.
+        region: where AMIs are baked.
+        tools: what bakes them.
+    """
+
+    spec: ImagePipelineSpec
+    account: str | None
+    region: str
+    tools: BuildTools
+
+
+def load_image_pipeline(
+    path: Path, *, pins: Path, account: str | None = None, region: str | None = None
+) -> ImagePipelinePlan:
+    """Read the file of an image pipeline and plan it.
+
+    Args:
+        path: the file.
+        pins: packer/versions.json.
+        account: AWS account of the environment; the file's own wins.
+        region: AWS region of the environment; the file's own wins.
+
+    Raises:
+        SpecError: with everything that is wrong in the file.
+        PinError: a tool is not pinned.
+    """
+    reading = read_image_pipeline(path)
+    spec, problems = reading.spec, reading.problems
+    asked = spec.region or region if spec else None
+    if spec:
+        problems += _region_problems(spec, asked)
+    if problems or not (spec and asked):
+        raise SpecError(problems)
+    return ImagePipelinePlan(
+        spec=spec, account=spec.account or account, region=asked, tools=read_build_tools(pins)
+    )
+
+
+def read_build_tools(pins: Path) -> BuildTools:
+    """Read what a build on AWS runs with.
+
+    Args:
+        pins: packer/versions.json.
+
+    Raises:
+        PinError: it cannot be read, or a tool is missing.
+    """
+    tools = read_pins(pins).tools
+
+    def tool(name: str) -> Tool:
+        if name not in tools:
+            raise PinError(f"{pins}: tools has no {name}, which an image pipeline needs")
+        return tools[name]
+
+    image = tool("codebuild-image").image
+    if image is None:
+        raise PinError(f"{pins}: tool codebuild-image has no image")
+    return BuildTools(
+        packer=tool("packer"),
+        plugin=tool("packer-plugin-amazon"),
+        session_manager=tool("session-manager-plugin"),
+        image=image,
+    )
+
+
+def _region_problems(spec: ImagePipelineSpec, region: str | None) -> tuple[Problem, ...]:
+    known = catalogue.all_regions()
+
+    def problem(field: str, message: str) -> Problem:
+        return Problem(where=spec.where, path=(field,), message=message)
+
+    def unknown(field: str, name: str) -> Problem:
+        near = did_you_mean(name, known) or f" (its regions: {', '.join(known)})"
+        return problem(field, f"{name!r} is not a region of the catalogue{near}")
+
+    if region is None:
+        found = [problem("region", "is not given, and the environment has none (AWS_REGION)")]
+    else:
+        found = [unknown("region", region)] if region not in known else []
+    found += [unknown("regions", name) for name in spec.regions if name not in known]
+    if region in spec.regions:
+        found.append(problem("regions", f"has {region}, which AMIs are baked in anyway"))
+    return tuple(found)

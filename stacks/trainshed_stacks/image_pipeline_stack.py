@@ -1,0 +1,71 @@
+"""Baking AMIs on AWS: a stack of its own, which no cluster needs in order to run."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from trainshed.plan.pipeline import ImagePipelinePlan
+from trainshed_constructs.image_pipeline import ImagePipeline
+
+
+class ImagePipelineStack(cdk.Stack):
+    """One image pipeline.
+
+    Attributes:
+        pipeline: the construct.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, plan: ImagePipelinePlan) -> None:
+        """Declare the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            plan: the pipeline.
+        """
+        spec = plan.spec
+        super().__init__(
+            scope,
+            construct_id,
+            env=cdk.Environment(account=plan.account, region=plan.region),
+            description="Bakes AMIs of training clusters",
+        )
+        self.pipeline = ImagePipeline(
+            self,
+            "Pipeline",
+            repository=spec.repository,
+            connection_arn=spec.connection,
+            branch=spec.branch,
+            cells=spec.cells,
+            tools=plan.tools,
+            channel=spec.channel,
+            timeout=cdk.Duration.minutes(spec.timeout_minutes),
+            schedule=spec.schedule,
+            on_commit=spec.on_commit,
+            addresses=spec.notify,
+            regions=spec.regions,
+            subnets=spec.subnets,
+            kms_key_arn=spec.kms_key,
+        )
+        self._tell()
+        cdk.Tags.of(self).add("owner", spec.owner)
+
+    def _tell(self) -> None:
+        for cell, project in self.pipeline.projects.items():
+            cdk.CfnOutput(
+                self,
+                f"{cell.accelerator.title()}{cell.orchestrator.title()}Project",
+                description=f"CodeBuild project of {cell}, for aws codebuild start-build",
+                value=project.ref,
+            )
+        cdk.CfnOutput(
+            self,
+            "Reports",
+            description="Bucket of the reports of builds",
+            value=self.pipeline.records.reports.bucket_name,
+        )
+        cdk.CfnOutput(
+            self,
+            "Topic",
+            description="Topic that tells how builds ended",
+            value=self.pipeline.notifications.topic.topic_arn,
+        )
