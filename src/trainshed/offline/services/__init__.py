@@ -31,6 +31,8 @@ _ACTION_MODULES = (
     "instances",
     "guest_instances",
     "images",
+    "image_attributes",
+    "fleets",
     "public_images",
     "quotas",
     "parameters",

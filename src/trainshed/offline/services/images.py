@@ -16,6 +16,7 @@ from moto.ec2.models.amis import Ami
 from moto.ec2.utils import random_ami_id
 
 from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.image_attributes import own_image
 from trainshed.offline.services.settings import current
 
 _Mapping = dict[str, Any]
@@ -47,7 +48,7 @@ def create_image(call: Call) -> dict[str, Any]:
         )
     call.dry_run()
     source = ec2.amis.get(instance.image_id)
-    image = Ami(
+    image: Any = Ami(
         ec2,
         random_ami_id(),
         instance=instance,
@@ -59,6 +60,7 @@ def create_image(call: Call) -> dict[str, Any]:
         image_location=f"{call.account}/{params['Name']}",
         boot_mode=source.boot_mode if source else "uefi",
     )
+    image.source_image_id, image.source_image_region = instance.image_id, call.region
     description = f"Created by CreateImage({instance.id}) for {image.id}"
     volumes = {name: ec2.get_volume(block.volume_id) for name, block in _attached(instance)}
     asked = {each["DeviceName"]: each for each in params.get("BlockDeviceMappings", [])}
@@ -93,7 +95,7 @@ def copy_image(call: Call) -> dict[str, Any]:
     if source.state != "available":
         raise Refusal("InvalidAMIID.Unavailable", f"The image '{source.id}' is {source.state}.")
     call.dry_run()
-    image = Ami(
+    image: Any = Ami(
         ec2,
         random_ami_id(),
         source_ami=source,
@@ -105,6 +107,7 @@ def copy_image(call: Call) -> dict[str, Any]:
         image_location=f"{call.account}/{params['Name']}",
         boot_mode=source.boot_mode,
     )
+    image.source_image_id, image.source_image_region = source.id, params["SourceRegion"]
     description = f"Copied for DestinationAmi {image.id} from SourceAmi {source.id}"
     encrypted, key = params.get("Encrypted"), params.get("KmsKeyId")
     mappings = []
@@ -134,24 +137,19 @@ def copy_image(call: Call) -> dict[str, Any]:
 @action("ec2", "DeregisterImage")
 def deregister_image(call: Call) -> Any:
     """Deregister an image that is not protected, and forget its disk."""
-    image = call.backend("ec2").amis.get(call.params["ImageId"])
-    if image is not None and image.owner_id != call.account:
-        raise Refusal("AuthFailure", "Not authorized for images: [" + image.id + "]")
+    image = own_image(call)
     if getattr(image, "deregistration_protection", "disabled") != "disabled":
         raise Refusal(
             "OperationNotPermitted",
-            f"The image '{call.params['ImageId']}' has deregistration protection; disable it first",
+            f"The image '{image.id}' has deregistration protection; disable it first",
         )
-    snapshots = (
-        [mapping["Ebs"]["SnapshotId"] for mapping in image.block_device_mappings]
-        if (image and call.params.get("DeleteAssociatedSnapshots"))
-        else []
-    )
+    snapshots = [each["Ebs"]["SnapshotId"] for each in image.block_device_mappings]
     answer = call.moto()
-    for snapshot in snapshots:
-        call.backend("ec2").delete_snapshot(snapshot)
+    if call.params.get("DeleteAssociatedSnapshots"):
+        for snapshot in snapshots:
+            call.backend("ec2").delete_snapshot(snapshot)
     if engine := current().guests:
-        engine.forget(call.params["ImageId"])
+        engine.forget(image.id)
     return answer
 
 

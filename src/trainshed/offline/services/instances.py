@@ -15,6 +15,7 @@ from trainshed.offline.services import held_capacity, placement_groups
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.guest_instances import boot, bootable
 from trainshed.offline.services.launch_templates import check_template, template_data
+from trainshed.offline.services.launch_volumes import complete_volumes, joined_mappings
 from trainshed.offline.services.launches import Launch, check_launch
 from trainshed.offline.services.network_interfaces import kind_of, place_of
 from trainshed.offline.services.subnets import subnet_of
@@ -70,8 +71,16 @@ def run_instances(call: Call) -> Any:
         held_capacity.check_free(reservation, launch.count)
     _hand_to_moto(call, data, subnet)
     disk = bootable(call, call.response.params["ImageId"])
+    mappings = joined_mappings(
+        call.backend("ec2").amis.get(call.response.params["ImageId"]),
+        data.get("BlockDeviceMappings", []),
+    )
+    if mappings:
+        call.response.params["BlockDeviceMappings"] = mappings
     answer = call.moto()
     instances = answer.result.instances
+    for instance in instances:
+        complete_volumes(call.backend("ec2"), instance, mappings or [])
     for instance in instances:
         _place_interfaces(instance, interfaces)
         instance.placement.group_name = group["GroupName"] if group else ""

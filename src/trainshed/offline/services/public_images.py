@@ -99,7 +99,7 @@ def _publish(call: Call, family: _Family, name: str) -> None:
     image_id = f"ami-0{digits}"
     if image_id in ec2.amis or any(each.name == name for each in ec2.amis.values()):
         return
-    image = Ami(
+    image: Any = Ami(
         ec2,
         image_id,
         name=name,
@@ -117,7 +117,7 @@ def _publish(call: Call, family: _Family, name: str) -> None:
         region_name=f"{call.region}a",
         boot_mode="uefi-preferred",
     )
-    image.trainshed_mappings = [  # type: ignore[attr-defined]
+    image.trainshed_mappings = [
         {
             "DeviceName": family.root_device,
             "Ebs": {
