@@ -39,6 +39,8 @@ lint: setup ## Check style, types, import rules and shell scripts
 	@mypy
 	@lint-imports
 	@shellcheck .ci/run scripts/demo constructs/trainshed_constructs/handlers/*.sh
+	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh
+	@! command -v packer >/dev/null || packer fmt -check -diff packer
 
 format: setup ## Format the code
 	@ruff check --fix-only --quiet .
@@ -57,6 +59,7 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 schema: setup ## Write docs/*.schema.json and docs/spec.md anew
 	@python -m trainshed.spec.schema
 	@python -m trainshed.spec.reference
+	@python -m trainshed.ami.reference
 
 golden: setup ## Write the template snapshots anew; review the diff like code
 	@pytest -n auto -q tests/snapshot tests/template --snapshot-update

@@ -1,0 +1,34 @@
+"""docs/amis.md says what the pins and the template say."""
+
+from pathlib import Path
+
+import pytest
+
+from trainshed.ami.reference import PageError, with_tables
+from trainshed.ami.versions import ACCELERATORS, ORCHESTRATORS, Pins, read_pins
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "amis.md").read_text()
+VARIABLES = (ROOT / "packer" / "variables.pkr.hcl").read_text()
+
+
+@pytest.fixture(scope="module")
+def pins() -> Pins:
+    return read_pins(ROOT / "packer" / "versions.json")
+
+
+def test_the_tables_are_up_to_date(pins: Pins) -> None:
+    assert with_tables(PAGE, pins, VARIABLES) == PAGE, "make schema writes them"
+
+
+def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
+    rows = {line.split("|")[1].strip(" `") for line in PAGE.splitlines() if line.startswith("| ")}
+
+    assert {f"{a}-{o}" for a in ACCELERATORS for o in ORCHESTRATORS} <= rows
+    assert {"accelerator", "ssh_cidrs", "encrypt_boot", "output"} <= rows
+    assert {name for cell in ACCELERATORS for name in pins.cell(cell, "ecs")} <= rows
+
+
+def test_a_page_without_a_place_for_a_table_is_refused(pins: Pins) -> None:
+    with pytest.raises(PageError, match="cells: begin"):
+        with_tables("# Machine images\n", pins, VARIABLES)
