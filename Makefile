@@ -56,7 +56,7 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		--extra offline --extra ami --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/*.schema.json and docs/spec.md anew
+schema: setup ## Write docs/*.schema.json, docs/spec.md and the tables of docs/amis.md anew
 	@python -m trainshed.spec.schema
 	@python -m trainshed.spec.reference
 	@python -m trainshed.ami.reference
