@@ -130,10 +130,18 @@ def _signature(device: str) -> dict[str, str]:
     Raises:
         ImageError: it cannot be told; then it must not be taken for blank.
     """
+    try:
+        with Path(device).open("rb") as disk:
+            disk.read(4096)
+    except OSError as error:
+        # To blkid, a disk that cannot be read is one without a signature.
+        raise ImageError(
+            device, f"cannot be read ({error.strerror}); see the kernel's log"
+        ) from None
     done = run("blkid", "--probe", "--output", "export", device)
-    if done.code == 2 and not done.errors.strip():
-        return {}
-    if not done.ok:
+    if done.code == 8:
+        return {"TYPE": "signatures that contradict each other"}
+    if done.code not in (0, 2):
         raise ImageError(device, f"cannot be probed ({done.last_line}); look at it with wipefs")
     pairs = (line.partition("=") for line in done.output.splitlines() if "=" in line)
     return {key: value for key, _, value in pairs}

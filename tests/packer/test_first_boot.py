@@ -1,0 +1,468 @@
+"""What the image does when an instance boots: scratch space and the Lustre mount.
+
+The real program runs in a root of its own. Its NVMe disks are loop devices under another name, with
+a /sys of folders, because no machine here has the model name of EC2's: probing, formatting and
+mounting are real. This kernel has no md, so mdadm is a stand-in; so are the AWS CLI, systemctl and
+mount.lustre. Guests run the program under systemd with the real AWS CLI.
+"""
+
+import json
+import os
+import re
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from image_root import ImageRoot, namespaces_unavailable
+
+pytestmark = pytest.mark.skipif(
+    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
+)
+
+MODEL = "Amazon EC2 NVMe Instance Storage"
+EBS = "Amazon Elastic Block Store"
+DNS, NAME = "/trainshed/lustre/train/dns-name", "/trainshed/lustre/train/mount-name"
+SOURCE = "fs-1.fsx.us-west-2.amazonaws.com@tcp:/abcdefgh"
+LUSTRE = {"mount": "/fsx", "dns_name_parameter": DNS, "mount_name_parameter": NAME}
+ANSWER = {
+    "Parameters": [
+        {"Name": NAME, "Value": "abcdefgh"},
+        {"Name": DNS, "Value": "fs-1.fsx.us-west-2.amazonaws.com"},
+    ]
+}
+# What it was called with, for each stand-in.
+CALLED = 'echo "${0##*/} $*" >>/run/calls\n'
+BOOT = "/opt/trainshed/first-boot; code=$?; cat /proc/mounts >/run/mounts; exit $code"
+SIZE = 320 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Boot:
+    """One run of the program at the boot of a machine.
+
+    Attributes:
+        code: its exit code.
+        lines: what it said.
+        error: what it said went wrong.
+        mounts: kind and options of the file system at each mount point afterwards.
+        calls: of the stand-ins.
+    """
+
+    code: int
+    lines: list[str]
+    error: str
+    mounts: dict[str, tuple[str, str]]
+    calls: list[str]
+
+
+class Machine(ImageRoot):
+    """A machine with or without disks."""
+
+    def tell(self, document: object) -> None:
+        """Write what user data writes."""
+        self.write("etc/trainshed/first-boot.json", json.dumps(document))
+
+    def boot(self) -> Boot:
+        """Run the program; what it mounts is gone afterwards, what it wrote is not."""
+        (self.path / "run" / "calls").write_text("")
+        done = self.shell(BOOT)
+        rows = [line.split() for line in (self.path / "run" / "mounts").read_text().splitlines()]
+        return Boot(
+            code=done.returncode,
+            lines=done.stdout.splitlines(),
+            error=done.stderr.strip(),
+            mounts={row[1]: (row[2], row[3]) for row in rows},
+            calls=(self.path / "run" / "calls").read_text().splitlines(),
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine without an instance store, whose Lustre client mounts a memory file system."""
+    made = Machine.make(tmp_path)
+    (made.path / "fsx").mkdir()
+    made.command("systemctl", CALLED)
+    made.command("aws", f"{CALLED}cat <<'EOF'\n{json.dumps(ANSWER)}\nEOF")
+    made.command("mount.lustre", "")
+    # mount(8) would ask the kernel for lustre, which it does not have.
+    made.command(
+        "mount",
+        f'{CALLED}[ "$2" != lustre ] || set -- -t tmpfs none /fsx\nexec /usr/bin/mount "$@"',
+    )
+    return made
+
+
+def lustre(**changes: Any) -> dict[str, Any]:
+    return {"region": "us-west-2", "lustre": {**LUSTRE, **changes}}
+
+
+def test_a_machine_that_is_told_nothing_mounts_nothing(machine: Machine) -> None:
+    boot = machine.boot()
+
+    assert boot.code == 0
+    assert boot.lines == [
+        "trainshed: /scratch: this machine has no NVMe instance store",
+        "trainshed: /etc/trainshed/first-boot.json names no file system to mount",
+    ]
+    assert boot.calls == []
+
+
+def test_lustre_is_mounted_where_the_parameters_say(machine: Machine) -> None:
+    machine.tell(lustre())
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    assert f"mount -t lustre -o noatime,flock,_netdev {SOURCE} /fsx" in boot.calls
+    assert f"trainshed: /fsx: mounted {SOURCE}" in boot.lines
+    assert "/fsx" in boot.mounts
+    [asked] = [call for call in boot.calls if call.startswith("aws ")]
+    assert "--region us-west-2" in asked
+    assert f"--names {DNS} {NAME}" in asked
+
+
+def test_what_runs_jobs_is_held_before_anything_else(machine: Machine) -> None:
+    machine.tell(lustre())
+
+    boot = machine.boot()
+
+    assert boot.calls[0] == "systemctl daemon-reload"
+    for unit in ("ecs", "kubelet", "snap.kubelet-eks.daemon"):
+        drop_in = machine.path / f"run/systemd/system/{unit}.service.d/trainshed-lustre.conf"
+        assert (
+            drop_in.read_text() == "[Unit]\nRequiresMountsFor=/fsx\nAssertPathIsMountPoint=/fsx\n"
+        )
+
+
+def test_a_second_boot_mounts_again_and_leaves_nothing_behind(machine: Machine) -> None:
+    machine.tell(lustre())
+    machine.boot()
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    assert "/fsx" in boot.mounts
+    assert not (machine.path / "etc" / "fstab").exists()
+
+
+def test_a_second_run_at_one_boot_changes_nothing(machine: Machine) -> None:
+    machine.tell(lustre())
+
+    done = machine.shell(
+        "/opt/trainshed/first-boot && /opt/trainshed/first-boot && grep -c ' /fsx ' /proc/mounts"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["trainshed: /fsx: is mounted already", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "reason"),
+    [
+        ("aws", "echo '{\"Parameters\": []}'", f"no value yet of SSM parameter {DNS} and {NAME}"),
+        ("aws", "echo AccessDenied >&2; exit 254", "SSM did not answer (AccessDenied)"),
+        ("aws", "echo no json", "SSM gave no answer that can be read"),
+        (
+            "mount",
+            "echo 'mount.lustre: mount failed: No such file' >&2; exit 2",
+            f"{SOURCE} was not mounted (mount.lustre: mount failed: No such file)",
+        ),
+    ],
+)
+def test_what_never_comes_ends_the_wait_with_its_reason(
+    machine: Machine, name: str, script: str, reason: str
+) -> None:
+    machine.tell(lustre(wait_seconds=0))
+    machine.command(name, script)
+
+    boot = machine.boot()
+
+    assert boot.code == 1
+    assert boot.error.startswith(f"trainshed: ERROR: /fsx: not mounted after 0 s: {reason};")
+    assert "systemctl restart trainshed-first-boot" in boot.error
+
+
+def test_a_machine_waits_for_parameters_that_come_later_and_says_how_long(
+    machine: Machine,
+) -> None:
+    machine.tell(lustre(wait_seconds=60))
+    first = "[ -e /run/asked ] || { touch /run/asked; echo '{\"Parameters\": []}'; exit 0; }"
+    machine.command("aws", f"{first}\ncat <<'EOF'\n{json.dumps(ANSWER)}\nEOF")
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    waiting = f"trainshed: /fsx: no value yet of SSM parameter {DNS} and {NAME}; waiting, 0 of 60 s"
+    assert boot.lines[1:] == [waiting, f"trainshed: /fsx: mounted {SOURCE}"]
+
+
+def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs(
+    machine: Machine,
+) -> None:
+    machine.tell(lustre())
+    Path(f"{machine.path}.local", "bin", "mount.lustre").unlink()
+
+    boot = machine.boot()
+
+    assert boot.code == 1
+    assert boot.error == (
+        "trainshed: ERROR: /fsx: this image has no Lustre client; bake it with one"
+    )
+    assert (machine.path / "run/systemd/system/ecs.service.d/trainshed-lustre.conf").exists()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([], "is not a JSON object"),
+        ({"regions": "x"}, "does not know regions; known are lustre, region, scratch"),
+        ({"scratch": "no"}, "scratch has to be true or false, not 'no'"),
+        ({"lustre": LUSTRE}, "region has to be a text"),
+        (lustre(mount="fsx"), "mount has to be an absolute path, not 'fsx'"),
+        (lustre(mount="/"), "mount has to be an absolute path, not '/'"),
+        (lustre(wait_seconds="long"), "wait_seconds has to be a number, not 'long'"),
+        (lustre(dns_name_parameter=""), "dns_name_parameter has to be a text"),
+    ],
+)
+def test_settings_that_cannot_be_understood_end_the_boot_of_jobs_with_one_line(
+    machine: Machine, document: object, message: str
+) -> None:
+    machine.tell(document)
+
+    boot = machine.boot()
+
+    assert boot.code == 1
+    [line] = boot.error.splitlines()
+    assert line.startswith("trainshed: ERROR: /etc/trainshed/first-boot.json")
+    assert message in line
+
+
+# Disks.
+
+
+@pytest.fixture
+def disks(tmp_path: Path) -> Iterator[list[str]]:
+    """Three blank loop devices."""
+    if os.geteuid() != 0:
+        pytest.skip("loop devices need root")
+    made: list[str] = []
+    try:
+        for number in range(3):
+            backing = tmp_path / f"disk{number}"
+            with backing.open("wb") as file:
+                file.truncate(SIZE)
+            done = subprocess.run(
+                ["losetup", "--find", "--show", str(backing)], capture_output=True, text=True
+            )
+            if done.returncode:
+                pytest.skip(f"no loop devices here: {done.stderr.strip()}")
+            made.append(done.stdout.strip())
+        yield made
+    finally:
+        for device in made:
+            subprocess.run(["losetup", "--detach", device], check=True)
+
+
+def with_disks(machine: Machine, *disks: str, model: str = MODEL) -> Machine:
+    """Give a machine these block devices as nvme1n1 and so on."""
+    nodes = [
+        'mount -t tmpfs -o size=64k none "$1/dev"',
+        *(f'mknod "$1/dev/{name}" c {numbers}' for name, numbers in _CHARACTER_DEVICES.items()),
+    ]
+    for number, disk in enumerate(disks, start=1):
+        device = os.stat(disk).st_rdev  # noqa: PTH116  # a Path has no st_rdev of its own
+        nodes.append(f'mknod "$1/dev/nvme{number}n1" b {os.major(device)} {os.minor(device)}')
+        machine.write(f"sys/block/nvme{number}n1/device/model", f"{model}   \n")
+        (machine.path / f"sys/block/nvme{number}n1/holders").mkdir()
+    machine.command("mdadm", CALLED)
+    return Machine(path=machine.path, devices="\n".join(nodes))
+
+
+_CHARACTER_DEVICES = {"null": "1 3", "zero": "1 5", "random": "1 8", "urandom": "1 9"}
+
+
+def holds(disk: str) -> dict[str, str]:
+    done = subprocess.run(
+        ["blkid", "--probe", "--output", "export", disk], capture_output=True, text=True
+    )
+    return dict(re.findall(r"^(\w+)=(.*)$", done.stdout, re.MULTILINE))
+
+
+def test_a_blank_disk_becomes_scratch_space_for_everybody(
+    machine: Machine, disks: list[str]
+) -> None:
+    machine = with_disks(machine, disks[0])
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    assert boot.mounts["/scratch"][0] == "xfs"
+    assert "noatime" in boot.mounts["/scratch"][1]
+    assert holds(disks[0])["LABEL"] == "ts-scratch"
+    done = machine.shell("/opt/trainshed/first-boot >/dev/null; stat -c %a /scratch")
+    assert done.stdout == "1777\n"
+
+
+def test_a_reboot_finds_what_was_written_to_scratch_space(
+    machine: Machine, disks: list[str]
+) -> None:
+    machine = with_disks(machine, disks[0])
+    machine.shell("/opt/trainshed/first-boot && echo kept >/scratch/file && umount /scratch")
+
+    done = machine.shell("/opt/trainshed/first-boot && cat /scratch/file")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "kept"
+    assert "formatting" not in done.stdout
+
+
+def test_blank_disks_after_a_stop_are_set_up_anew(machine: Machine, disks: list[str]) -> None:
+    machine = with_disks(machine, disks[0])
+    machine.boot()
+    subprocess.run(["wipefs", "--all", "--quiet", disks[0]], check=True)
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    assert "/scratch" in boot.mounts
+
+
+def test_without_xfs_it_is_ext4(machine: Machine, disks: list[str]) -> None:
+    machine = with_disks(machine, disks[0])
+    hide = "mkdir -p /usr/local/sbin; for f in /usr/sbin/*; do"
+    hide += ' case $f in *xfs*) ;; *) ln -s "$f" /usr/local/sbin/ ;; esac; done;'
+
+    done = machine.shell(
+        f"{hide} PATH=/usr/local/bin:/usr/local/sbin:/usr/bin /opt/trainshed/first-boot"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert holds(disks[0])["TYPE"] == "ext4"
+
+
+def test_a_disk_of_ebs_is_never_touched(machine: Machine, disks: list[str]) -> None:
+    machine = with_disks(machine, disks[0], model=EBS)
+
+    boot = machine.boot()
+
+    assert boot.code == 0
+    assert "/scratch" not in boot.mounts
+    assert holds(disks[0]) == {}
+
+
+def partition(disk: str) -> None:
+    """Write a partition table of one partition: 1 MiB from the first MiB on, for Linux."""
+    entry = struct.pack("<8BII", 0, 0, 0, 0, 0x83, 0, 0, 0, 2048, 2048)
+    with Path(disk).open("r+b") as file:
+        file.write(bytes(446) + entry + bytes(48) + b"\x55\xaa")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "told"),
+    [
+        (lambda disk: subprocess.run(["mkfs.ext4", "-q", disk], check=True), "it holds ext4"),
+        (lambda disk: subprocess.run(["mkswap", "-q", disk], check=True), "it holds swap"),
+        (partition, "it holds dos"),
+    ],
+    ids=["file-system", "swap", "partition-table"],
+)
+def test_a_disk_that_holds_something_is_left_alone(
+    machine: Machine, disks: list[str], prepare: Callable[[str], object], told: str
+) -> None:
+    prepare(disks[0])
+    before = holds(disks[0])
+
+    boot = with_disks(machine, disks[0]).boot()
+
+    assert boot.code == 0, boot.error
+    assert f"trainshed: /scratch: left /dev/nvme1n1 alone: {told}" in boot.lines
+    assert "/scratch" not in boot.mounts
+    assert holds(disks[0]) == before
+
+
+@pytest.mark.parametrize(
+    ("folder", "told"),
+    [("nvme1n1p1", "it has partitions"), ("holders/dm-0", "it is part of another device")],
+)
+def test_a_disk_that_the_kernel_uses_is_left_alone(
+    machine: Machine, disks: list[str], folder: str, told: str
+) -> None:
+    machine = with_disks(machine, disks[0])
+    (machine.path / "sys/block/nvme1n1" / folder).mkdir()
+
+    boot = machine.boot()
+
+    assert f"trainshed: /scratch: left /dev/nvme1n1 alone: {told}" in boot.lines
+    assert holds(disks[0]) == {}
+
+
+def test_a_disk_that_cannot_be_read_is_not_taken_for_blank(machine: Machine) -> None:
+    machine = with_disks(machine)
+    machine.write("sys/block/nvme1n1/device/model", MODEL)
+
+    boot = machine.boot()
+
+    assert boot.code == 1
+    assert boot.error.startswith("trainshed: ERROR: /dev/nvme1n1: cannot be read (No such file")
+
+
+def test_several_blank_disks_become_one_array(machine: Machine, disks: list[str]) -> None:
+    subprocess.run(["mkfs.ext4", "-q", disks[1]], check=True)
+    machine = with_disks(machine, *disks)
+    # As mdadm does, it makes the device; a whole disk has to do for it.
+    machine.command("mdadm", f"{CALLED}mkdir -p /dev/md; ln -s /dev/nvme1n1 /dev/md/ts-scratch")
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    assert (
+        "mdadm --create /dev/md/ts-scratch --run --level=0 --raid-devices=2 --name=ts-scratch"
+        " --homehost=any /dev/nvme1n1 /dev/nvme3n1"
+    ) in boot.calls
+    assert boot.mounts["/scratch"][0] == "xfs"
+    assert holds(disks[1])["TYPE"] == "ext4"
+
+
+def test_an_array_of_an_earlier_boot_is_assembled_and_not_made_again(
+    machine: Machine, disks: list[str]
+) -> None:
+    machine = with_disks(machine, *disks[:2])
+    subprocess.run(["mkfs.xfs", "-q", disks[2]], check=True)
+    array = os.stat(disks[2]).st_rdev  # noqa: PTH116
+    node = f"b {os.major(array)} {os.minor(array)}"
+    machine.command("mdadm", f"{CALLED}mkdir -p /dev/md; mknod /dev/md/ts-scratch {node}")
+    # What mdadm writes on members is made by mdadm alone, so probing stands in, too.
+    machine.command("blkid", "echo TYPE=linux_raid_member; echo LABEL=any:ts-scratch")
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    assert [call for call in boot.calls if call.startswith("mdadm")] == [
+        "mdadm --assemble --run /dev/md/ts-scratch /dev/nvme1n1 /dev/nvme2n1"
+    ]
+    assert "/scratch" in boot.mounts
+
+
+def test_somebody_else_s_array_is_left_alone(machine: Machine, disks: list[str]) -> None:
+    machine = with_disks(machine, *disks[:2])
+    machine.command("blkid", "echo TYPE=linux_raid_member; echo LABEL=db1:data")
+
+    boot = machine.boot()
+
+    assert boot.code == 0
+    assert "/scratch" not in boot.mounts
+    assert [call for call in boot.calls if call.startswith("mdadm")] == []
+
+
+def test_disks_can_be_left_to_another_owner(machine: Machine, disks: list[str]) -> None:
+    machine = with_disks(machine, disks[0])
+    machine.tell({"region": "us-west-2", "scratch": False})
+
+    boot = machine.boot()
+
+    assert boot.code == 0
+    assert holds(disks[0]) == {}
