@@ -29,7 +29,7 @@ from cdk_nag import AwsSolutionsChecks
 
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
-from trainshed.spec import cluster_files
+from trainshed.spec import cluster_files, image_pipeline_file
 from trainshed_stacks import add_fleet
 
 # The CDK CLI sets the first from the credentials in use; the others are the SDKs' own.
@@ -37,16 +37,23 @@ REGION_VARIABLES = ("CDK_DEFAULT_REGION", "AWS_REGION", "AWS_DEFAULT_REGION")
 
 
 def main() -> None:
-    """Synthesise every cluster file that the context selects (`-c clusters=path/or/glob`)."""
+    """Synthesise what the context selects: `-c clusters=path/or/glob`, `-c image_pipeline=path`."""
     app = cdk.App(stack_traces=False)  # they would be of jsii, not of this code
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     clusters = app.node.try_get_context("clusters")
-    fleet = load_fleet(
-        cluster_files("clusters/*.yaml" if clusters is None else clusters),
-        account=os.environ.get("CDK_DEFAULT_ACCOUNT"),
-        region=next(filter(None, map(os.environ.get, REGION_VARIABLES)), None),
-    )
-    add_fleet(app, fleet)
+    account = os.environ.get("CDK_DEFAULT_ACCOUNT")
+    region = next(filter(None, map(os.environ.get, REGION_VARIABLES)), None)
+    files = cluster_files("clusters/*.yaml" if clusters is None else clusters)
+    add_fleet(app, load_fleet(files, account=account, region=region))
+    if file := image_pipeline_file(app.node.try_get_context("image_pipeline")):
+        # Here, because loading what it is made of takes time that most apps need not spend.
+        from trainshed.plan.pipeline import load_image_pipeline
+        from trainshed_stacks.image_pipeline_stack import add_image_pipeline
+
+        pins = ROOT / "packer" / "versions.json"
+        add_image_pipeline(
+            app, load_image_pipeline(file, pins=pins, account=account, region=region)
+        )
     app.synth()
 
 

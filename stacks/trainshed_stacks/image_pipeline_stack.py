@@ -4,6 +4,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.plan.pipeline import ImagePipelinePlan
+from trainshed.spec import Problem, SpecError
 from trainshed_constructs.image_pipeline import ImagePipeline
 
 
@@ -69,3 +70,16 @@ class ImagePipelineStack(cdk.Stack):
             description="Topic that tells how builds ended",
             value=self.pipeline.notifications.topic.topic_arn,
         )
+
+
+def add_image_pipeline(scope: Construct, plan: ImagePipelinePlan) -> ImagePipelineStack:
+    """Add the stack of an image pipeline to an app.
+
+    Raises:
+        SpecError: a cluster's stack has its name.
+    """
+    name = plan.spec.name
+    if scope.node.try_find_child(name):
+        message = f"{name!r} is the name of another stack; give the pipeline one of its own"
+        raise SpecError([Problem(where=plan.spec.where, path=("name",), message=message)])
+    return ImagePipelineStack(scope, name, plan=plan)

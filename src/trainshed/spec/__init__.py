@@ -1,6 +1,6 @@
 """What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
 
-from trainshed.spec.files import cluster_files
+from trainshed.spec.files import cluster_files, image_pipeline_file
 from trainshed.spec.models import (
     CapacityBlock,
     ClusterSpec,
@@ -43,6 +43,7 @@ __all__ = [
     "StorageSpec",
     "Where",
     "cluster_files",
+    "image_pipeline_file",
     "read_image_pipeline",
     "read_spec",
 ]

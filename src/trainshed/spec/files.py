@@ -1,4 +1,4 @@
-"""Which cluster files a path or a glob selects."""
+"""Which files the context selects."""
 
 from glob import glob
 from pathlib import Path
@@ -28,3 +28,23 @@ def cluster_files(pattern: object) -> list[Path]:
             "for instance -c clusters=clusters/train.yaml"
         )
     return found
+
+
+def image_pipeline_file(named: object) -> Path | None:
+    """Return the file of the image pipeline: the one named, or else image-pipeline.yaml if any.
+
+    Args:
+        named: the path; None when none is named; whatever else a context may hold is refused.
+
+    Raises:
+        TrainshedError: it is no path.
+    """
+    if named is None:
+        usual = Path("image-pipeline.yaml")
+        return usual if usual.exists() else None
+    if not isinstance(named, str) or not named:
+        raise TrainshedError(
+            f"image_pipeline: {named!r} is not a path; give one, for instance "
+            "-c image_pipeline=image-pipeline.yaml"
+        )
+    return Path(named)
