@@ -75,7 +75,8 @@ locals {
   scripts = {
     base = ["10-base.sh", "15-kernel.sh"]
     provision = [
-      "20-efa.sh", "30-lustre.sh", "40-${var.accelerator}.sh", "50-${var.orchestrator}.sh",
+      "18-after-reboot.sh", "20-efa.sh", "30-lustre.sh",
+      "40-${var.accelerator}.sh", "50-${var.orchestrator}.sh",
       "60-first-boot.sh", "65-hardening.sh",
     ]
     verify = ["80-selftest.sh", "85-report.sh"]

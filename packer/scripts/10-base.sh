@@ -18,6 +18,19 @@ install_files() {
   cd /
 }
 
+# Upgrades of the distributions' own accord are off, now and in the image, because versions are
+# pinned: driver, kernel and container images are tested together, and an upgrade at 6 in the morning
+# parts them in the middle of a job. Security updates come as a new image.
+stop_upgrades() {
+  logged "$WORK/units" systemctl mask apt-daily.timer apt-daily.service apt-daily-upgrade.timer \
+    apt-daily-upgrade.service unattended-upgrades.service \
+    dnf-automatic.timer dnf-automatic-install.timer dnf-makecache.timer
+  # What is just running, such as apt's own update after boot, is stopped; most are not there at all.
+  systemctl stop apt-daily.service apt-daily-upgrade.service unattended-upgrades.service \
+    apt-daily.timer apt-daily-upgrade.timer 2>/dev/null || true
+  if command -v snap >/dev/null; then logged "$WORK/units" snap refresh --hold; fi
+}
+
 # Amazon Linux asks its mirrors for a release by name, so a release is all there is to pin.
 pin_amazon_linux() {
   local release
@@ -32,7 +45,7 @@ pin_amazon_linux() {
   fi
   # `dnf versionlock` is a plugin; nothing can be held without it.
   if ! dnf versionlock list >"$WORK/dnf" 2>&1; then
-    install_exactly distribution 'dnf-command(versionlock)'
+    install_tools distribution 'dnf-command(versionlock)'
   fi
 }
 
@@ -63,13 +76,42 @@ upgrade() {
 }
 
 install_agents() {
-  # The agent of a snap refreshes itself whenever it likes; two agents fight for one instance.
   if is_ubuntu && command -v snap >/dev/null && snap list amazon-ssm-agent >/dev/null 2>&1; then
-    snap remove --purge amazon-ssm-agent
+    replace_snap_agent_at_boot
+  else
+    install_component ssm-agent
+    enable_units amazon-ssm-agent.service
   fi
-  install_component ssm-agent
   install_component cloudwatch-agent
-  enable_units amazon-ssm-agent.service amazon-cloudwatch-agent.service
+  install -D -m 644 /dev/stdin /opt/aws/amazon-cloudwatch-agent/etc/amazon-cloudwatch-agent.json \
+    <<<"$METRICS"
+  enable_units amazon-cloudwatch-agent.service
+}
+
+# Ubuntu's agent is a snap, which refreshes itself whenever it likes; the pinned deb refuses to be
+# installed beside it. The build may have come in by it (Session Manager), and would end with it:
+# so they change places while the machine boots. 18-after-reboot sees to the rest.
+replace_snap_agent_at_boot() {
+  local file
+  file=$(fetch_archive ssm-agent)
+  install -m 644 "$file" /var/tmp/trainshed/ssm-agent.deb
+  logged "$WORK/snap" systemctl disable snap.amazon-ssm-agent.amazon-ssm-agent.service
+  install -D -m 644 /dev/stdin /etc/systemd/system/replace-ssm-agent.service <<'EOF'
+[Unit]
+Description=The pinned Session Manager agent in place of the snap
+Wants=network-online.target
+After=network-online.target snapd.seeded.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=snap remove --purge amazon-ssm-agent
+ExecStart=dpkg --install /var/tmp/trainshed/ssm-agent.deb
+
+[Install]
+WantedBy=multi-user.target
+EOF
+  enable_units replace-ssm-agent.service
 }
 
 install_aws_cli() {
@@ -98,12 +140,31 @@ install_time_sync() {
 }
 
 readonly UBUNTU_KEYS=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+# What EC2 cannot see from outside; training that fails of a full disk or memory shows here. The
+# instance's role needs cloudwatch:PutMetricData.
+# shellcheck disable=SC2016  # the agent's variable
+readonly METRICS='{
+  "agent": {"metrics_collection_interval": 60, "run_as_user": "root"},
+  "metrics": {
+    "namespace": "trainshed",
+    "append_dimensions": {"InstanceId": "${aws:InstanceId}"},
+    "metrics_collected": {
+      "mem": {"measurement": ["mem_used_percent"]},
+      "disk": {
+        "measurement": ["disk_used_percent", "disk_inodes_free"],
+        "resources": ["/", "/scratch"],
+        "drop_device": true
+      }
+    }
+  }
+}'
 readonly AMAZON_TIME='server 169.254.169.123 prefer iburst minpoll 4 maxpoll 4'
 
 # What later scripts and the first boot call; their versions are the pinned release's.
 TOOLS=(ca-certificates gcc make dkms pciutils mdadm xfsprogs unzip tar python3)
 
 install_files
+stop_upgrades
 if is_ubuntu; then pin_ubuntu; else pin_amazon_linux; fi
 upgrade
 install_tools distribution "${TOOLS[@]}"

@@ -4,19 +4,16 @@ set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 20-efa
 
-# The first script after the reboot. Before Lustre: the installer replaces rdma-core, and a Lustre
-# client that came first would have been linked with the other one.
-require_pinned_kernel
-remove_other_kernels
-
+# Before Lustre: the installer replaces rdma-core, and a Lustre client that came first would have
+# been linked with the other one.
 archive=$(fetch_archive efa-installer)
 tar --extract --file "$archive" --directory "$WORK"
 
-# --yes: the license. --skip-limit-conf: our limits are in one place, /etc/security/limits.d and
+# -y: the license. --skip-limit-conf: our limits are in one place, /etc/security/limits.d and
 # /etc/systemd/system.conf.d. --no-verify: it would look for an EFA device, which the build instance
 # need not have. The libraries come along (no --minimal): `fi_info` is how a node is examined.
 cd "$WORK/aws-efa-installer"
-logged "$WORK/efa" ./efa_installer.sh --yes --skip-limit-conf --no-verify
+logged "$WORK/efa" ./efa_installer.sh -y --skip-limit-conf --no-verify
 
 # It registers memory of NVIDIA GPUs with EFA and loads the nvidia module at boot: on other images
 # that fails, and with the proprietary driver, too, whose symbols it may not use.

@@ -33,4 +33,12 @@ fi
 # The image must register anew: nothing of what an agent learnt here may stay.
 systemctl stop ecs.service
 find /var/lib/ecs/data /var/log/ecs -mindepth 1 -delete 2>/dev/null || true
-enable_units docker.service ecs.service
+enable_units docker.service
+if is_ubuntu; then
+  # The agent waits for cloud-final.service, which waits for multi-user.target there: an agent that
+  # is part of that target would close a circle, and systemd would start one of them not at all.
+  logged "$WORK/units" systemctl disable ecs.service
+  logged "$WORK/units" systemctl add-wants cloud-init.target ecs.service
+else
+  enable_units ecs.service
+fi

@@ -34,8 +34,11 @@ runtime_type = "io.containerd.runc.v2"
 BinaryName = "/usr/bin/habana-container-runtime"
 SystemdCgroup = true
 EOF
-  # A kubelet that refreshes itself would part from the cluster's version.
-  if command -v snap >/dev/null; then snap refresh --hold; fi
+  # Habana's device plugin hands out the cards; the runtime must not add all of them to every pod
+  # (docs.habana.ai, Kubernetes installation).
+  sed -i -e 's/^#* *\(mount_accelerators\) *=.*/\1 = false/' \
+    -e 's/^#* *\(visible_devices_all_as_default\) *=.*/\1 = false/' \
+    /etc/habana-container-runtime/config.toml
 else
   require_command nodeadm
   require_command kubelet

@@ -10,6 +10,9 @@ source /tmp/trainshed/lib/bake.sh 65-hardening
 # Nobody logs in with a password, and root not at all.
 passwd --lock root >"$WORK/passwd"
 passwd --lock "$(pin base ssh_user)" >"$WORK/passwd"
+# An sshd_config of long ago does not read the directory.
+grep -qi '^include /etc/ssh/sshd_config.d/' /etc/ssh/sshd_config ||
+  sed -i '1i Include /etc/ssh/sshd_config.d/*.conf' /etc/ssh/sshd_config
 install -d -m 755 /run/sshd
 effective=$(sshd -T)
 for setting in 'permitrootlogin no' 'passwordauthentication no' \
@@ -18,13 +21,7 @@ for setting in 'permitrootlogin no' 'passwordauthentication no' \
     "see which file of /etc/ssh/sshd_config.d comes before 10-trainshed.conf"
 done
 
-# Unattended upgrades are off because versions are pinned: driver, kernel and container images are
-# tested together, and an upgrade at 6 in the morning parts them in the middle of a job. Security
-# updates come as a new image; `trainshed ami build` makes it.
-logged "$WORK/mask" systemctl mask apt-daily.timer apt-daily-upgrade.timer \
-  unattended-upgrades.service dnf-automatic.timer dnf-automatic-install.timer dnf-makecache.timer
 # Crash reporters rewrite kernel.core_pattern when they start.
 logged "$WORK/mask" systemctl mask apport.service apport-autoreport.path
-if command -v snap >/dev/null; then snap refresh --hold >"$WORK/snap"; fi
 
 disable_repositories
