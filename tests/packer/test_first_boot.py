@@ -89,10 +89,8 @@ def machine(tmp_path: Path) -> Machine:
     made.command("aws", f"{CALLED}cat <<'EOF'\n{json.dumps(ANSWER)}\nEOF")
     made.command("mount.lustre", "")
     # mount(8) would ask the kernel for lustre, which it does not have.
-    made.command(
-        "mount",
-        f'{CALLED}[ "$2" != lustre ] || set -- -t tmpfs none /fsx\nexec /usr/bin/mount "$@"',
-    )
+    memory = '[ "$2" != lustre ] || set -- -t tmpfs none /fsx'
+    made.command("mount", f'{CALLED}{memory}\nexec /usr/bin/mount "$@"')
     return made
 
 
