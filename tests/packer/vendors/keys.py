@@ -31,7 +31,8 @@ class KeyRing:
     def close(self) -> None:
         """End gpg-agent and remove the keys."""
         subprocess.run(["gpgconf", "--kill", "all"], env=self._environment, check=True)
-        shutil.rmtree(self.home)
+        # gpg-agent takes its sockets away while it ends.
+        shutil.rmtree(self.home, ignore_errors=True)
 
     @property
     def _environment(self) -> dict[str, str]:

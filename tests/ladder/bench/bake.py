@@ -1,0 +1,166 @@
+"""One real `packer build` against an embedded AWS."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.recorder import Recorder, Refusal, recording
+from trainshed.offline.embedded import EmbeddedAws
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bake:
+    """What came of a build.
+
+    Attributes:
+        accelerator: of the cell.
+        orchestrator: of the cell.
+        code: Packer's exit code.
+        log: all that it said.
+        output: the folder with what it downloaded.
+        recorder: its calls to AWS.
+        seconds: how long it took; printed, never asserted.
+    """
+
+    accelerator: str
+    orchestrator: str
+    code: int
+    log: str
+    output: Path
+    recorder: Recorder
+    seconds: float
+
+    @property
+    def cell(self) -> str:
+        """For instance habana-ec2."""
+        return f"{self.accelerator}-{self.orchestrator}"
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What Packer's manifest says of the one build."""
+        (build,) = json.loads((self.output / "manifest.json").read_text())["builds"]
+        found: dict[str, Any] = build
+        return found
+
+    @property
+    def image_id(self) -> str:
+        """The AMI that it made."""
+        identifier: str = self.manifest["artifact_id"]
+        return identifier.partition(":")[2]
+
+    @property
+    def selftest(self) -> dict[str, Any]:
+        """What the image said of itself."""
+        found: dict[str, Any] = json.loads((self.output / "selftest.json").read_text())
+        return found
+
+    def said(self) -> str:
+        """The end of the log, for a message."""
+        return "\n".join(self.log.splitlines()[-60:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oven:
+    """Where bakes run.
+
+    Attributes:
+        aws: an embedded AWS with guests.
+        template: the lowered copy of packer/ that is baked.
+        subnet: where builders start.
+        folder: for outputs and Packer's own files.
+    """
+
+    aws: EmbeddedAws
+    template: Path
+    subnet: str
+    folder: Path
+    durations: dict[str, float] = field(default_factory=dict)
+
+    def bake(
+        self,
+        accelerator: str,
+        orchestrator: str,
+        *refusals: Refusal,
+        variables: dict[str, str] | None = None,
+        interrupt: Callable[[str], bool] | None = None,
+        template: Path | None = None,
+        name: str = "",
+    ) -> Bake:
+        """Run `packer build` for a cell.
+
+        Args:
+            accelerator: of the cell.
+            orchestrator: of the cell.
+            refusals: what AWS refuses.
+            variables: further variables of the template.
+            interrupt: is asked after every line of output whether to interrupt the build (SIGINT).
+            template: another one than the oven's.
+            name: of the output's folder, by default the cell's.
+        """
+        folder = self.folder / (name or f"{accelerator}-{orchestrator}")
+        output = folder / "output"
+        output.mkdir(parents=True)
+        given = {
+            "accelerator": accelerator,
+            "orchestrator": orchestrator,
+            "subnet_id": self.subnet,
+            "output": str(output),
+            "commit": "0123abc",
+        } | (variables or {})
+        command = ["packer", "build", "-color=false", "-timestamp-ui"]
+        command += [f"-var={name}={value}" for name, value in given.items()] + ["."]
+        started = time.monotonic()
+        with recording(self.aws.endpoint, *refusals) as recorder:
+            environment = self.aws.environment | {
+                "AWS_ENDPOINT_URL": recorder.endpoint,
+                "CHECKPOINT_DISABLE": "1",
+                "PACKER_CONFIG_DIR": str(folder),
+                "PACKER_CACHE_DIR": str(folder / "cache"),
+                "TMPDIR": str(folder),
+            }
+            code, log = _run(
+                command, template or self.template, environment, interrupt, folder / "log"
+            )
+        bake = Bake(
+            accelerator=accelerator,
+            orchestrator=orchestrator,
+            code=code,
+            log=log,
+            output=output,
+            recorder=recorder,
+            seconds=time.monotonic() - started,
+        )
+        self.durations[folder.name] = bake.seconds
+        return bake
+
+
+def _run(
+    command: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    interrupt: Callable[[str], bool] | None,
+    file: Path,
+) -> tuple[int, str]:
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout
+    with file.open("w", buffering=1) as log:
+        for line in process.stdout:
+            log.write(line)
+            if interrupt and interrupt(line):
+                process.send_signal(signal.SIGINT)
+                interrupt = None
+    return process.wait(), file.read_text()
