@@ -94,9 +94,7 @@ def test_without_a_login_nothing_is_told(bench: Any, repository: str, tmp_path: 
     nothing = tmp_path / "auth.json"
     nothing.write_text("{}")
 
-    refused = bench.buildah(
-        "pull", PLAIN, "--authfile", str(nothing), f"docker://{repository}:v1"
-    )
+    refused = bench.buildah("pull", PLAIN, "--authfile", str(nothing), f"docker://{repository}:v1")
 
     assert "unauthorized: no basic auth credentials" in refused.stderr
 
