@@ -1,0 +1,115 @@
+"""Nothing of a guest outlives the embedded AWS it belongs to, however that ends."""
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from guest_bench import AMAZON, UBUNTU, Bench, Guest, make_bench
+
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.offline.guests import GuestSettings, guests_unavailable
+from trainshed.offline.process import start
+from trainshed.offline.settings import OfflineSettings
+
+_PATIENCE_SECONDS = 15
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """An embedded AWS of the test's own, with two guests on their way up."""
+    if reason := guests_unavailable():
+        pytest.skip(reason)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    server = start(OfflineSettings(guests=GuestSettings()), log=tmp_path / "server.log")
+    bench = make_bench(EmbeddedAws(server), tmp_path)
+    for name in (UBUNTU, AMAZON):
+        _wait_for_processes(bench.launch(bench.image_id(name)))
+    return bench
+
+
+def test_a_reset_ends_the_guests_and_so_does_the_end(own: Bench, tmp_path: Path) -> None:
+    before = _guests(tmp_path)
+
+    own.aws.reset()
+
+    _assert_nothing_left(tmp_path, before)
+    again = make_bench(own.aws, tmp_path)
+    again.launch(again.image_id(UBUNTU)).wait_for_ssh()
+    before = _guests(tmp_path)
+    own.aws.server.stop()
+    _assert_nothing_left(tmp_path, before, patience=0)
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        pytest.param(lambda server: [server], id="the server"),
+        pytest.param(lambda server: [server, *server.children()], id="all of it"),
+    ],
+)
+def test_a_killed_server_leaves_no_guest(
+    own: Bench, tmp_path: Path, who: Callable[[psutil.Process], list[psutil.Process]]
+) -> None:
+    before = _guests(tmp_path)
+    victims = who(psutil.Process(own.aws.server.process.pid))
+
+    for victim in victims:
+        victim.send_signal(signal.SIGKILL)
+
+    _assert_nothing_left(tmp_path, before)
+    own.aws.server.stop()
+
+
+def _wait_for_processes(guest: Guest) -> None:
+    guest.wait_for("a first process", lambda: bool(_inside(guest.instance_id)))
+
+
+def _inside(instance_id: str) -> list[psutil.Process]:
+    """Return the processes of a guest."""
+    spawners = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if f"--machine={instance_id}" in (process.info["cmdline"] or [])
+    ]
+    return [
+        child
+        for spawner in spawners
+        if spawner.name() == "systemd-nspawn"
+        for child in spawner.children(recursive=True)
+    ]
+
+
+def _guests(folder: Path) -> list[psutil.Process]:
+    """Return every process that a server with this temporary folder has in guests."""
+    ids = [path.name for path in folder.glob("trainshed-*/guests-*/i-*")]
+    found = [process for instance_id in ids for process in _inside(instance_id)]
+    assert found
+    return found
+
+
+def _assert_nothing_left(
+    folder: Path, guests: list[psutil.Process], *, patience: float = _PATIENCE_SECONDS
+) -> None:
+    deadline = time.monotonic() + patience
+    while left := [
+        *(str(path) for path in folder.glob("trainshed-*/guests-*")),
+        *(str(guest) for guest in guests if guest.is_running()),
+        *_mounts(folder),
+    ]:
+        assert time.monotonic() < deadline, f"left behind: {left}"
+        time.sleep(0.05)
+
+
+def _mounts(folder: Path) -> list[str]:
+    """Return the mounts below a folder in every mount namespace of this machine."""
+    found = []
+    for pid in psutil.pids():
+        try:
+            lines = Path(f"/proc/{pid}/mounts").read_text().splitlines()
+        except OSError:
+            continue
+        found += [line for line in lines if str(folder) in line]
+    return found
