@@ -43,10 +43,13 @@ def variables(
         outer: the environment in which the variables will be set.
     """
     account, region = settings.accounts[0], settings.regions[0]
+    # Packer asks every 15 s how an instance is doing; guests boot in 3.
+    patience = {"AWS_POLL_DELAY_SECONDS": "1"} if settings.guests else {}
     empty: dict[str, str | None] = dict.fromkeys(
         [*_MISLEADING, *(name for name in sorted(outer) if name.startswith(_SERVICE_ENDPOINT))]
     )
     return empty | {
+        **patience,
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": access_key(account),
         "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
