@@ -101,7 +101,7 @@ def _image(entry: Mapping[str, Any], region: str) -> Image:
         tags={tag["Key"]: tag["Value"] for tag in entry.get("Tags", [])},
         snapshots=tuple(snapshot for snapshot in snapshots if snapshot),
         public=entry.get("Public", False),
-        protected=entry.get("DeregistrationProtection", "disabled").startswith("enabled"),
+        protected=entry.get("DeregistrationProtection", "disabled") != "disabled",
     )
 
 

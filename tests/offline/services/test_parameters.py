@@ -21,6 +21,24 @@ def test_an_image_parameter_holds_an_ami_id(
     assert (found["Value"], found["DataType"]) == ("ami-0123456789abcdef0", "aws:ec2:image")
 
 
+def test_a_parameter_does_not_become_an_image_nor_cease_to_be_one(
+    client: Callable[..., Any], name: str, refusal: Callable[..., Any]
+) -> None:
+    ssm, image = client("ssm"), "ami-0123456789abcdef0"
+    text = {"Name": f"/{name}/text", "Type": "String", "Value": image, "DataType": "text"}
+    other = {**text, "Name": f"/{name}/image", "DataType": "aws:ec2:image"}
+    ssm.put_parameter(**text)
+    ssm.put_parameter(**other)
+
+    told = [
+        refusal(ssm.put_parameter, **text | {"DataType": "aws:ec2:image"}, Overwrite=True),
+        refusal(ssm.put_parameter, **other | {"DataType": "text"}, Overwrite=True),
+    ]
+
+    assert [one.code for one in told] == ["ValidationException"] * 2
+    assert f"/{name}/text can't be changed from text to aws:ec2:image" in told[0].message
+
+
 def test_a_text_parameter_holds_anything(client: Callable[..., Any], name: str) -> None:
     client("ssm").put_parameter(Name=f"/{name}", Type="String", Value="al2023")
 
