@@ -53,7 +53,7 @@ class ImagePipelineSpec(Document):
     """ARN of the connection to GitHub, made and authorised in the console beforehand."""
     branch: Annotated[str, Field(pattern=forms.BRANCH.pattern)] = "main"
     """Branch that is baked."""
-    cells: Annotated[tuple[Cell, ...], Field(min_length=1)]
+    cells: Annotated[tuple[Cell, ...], Field(json_schema_extra={"minItems": 1})]
     """What to bake for, for instance [neuron/ecs, nvidia/ecs]."""
     channel: Annotated[str, Field(pattern=forms.CHANNEL.pattern)] = "candidate"
     """Channel that a new AMI is published to; promote it to stable when it has proven itself."""
@@ -76,8 +76,8 @@ class ImagePipelineSpec(Document):
     def _consistent(self) -> Self:
         if not (self.schedule or self.on_commit):
             raise ValueError("nothing starts it: give schedule, on_commit: true, or both")
-        if len(set(self.cells)) < len(self.cells):
-            raise ValueError("cells has one of them twice")
+        if not self.cells or len(set(self.cells)) < len(self.cells):
+            raise ValueError("cells has to name at least one, and none twice")
         if self.kms_key and self.regions:
             raise ValueError("kms_key is a key of one region; leave it out with regions")
         return self
