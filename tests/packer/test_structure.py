@@ -50,9 +50,10 @@ NEWER_THAN_1_6 = frozenset(
 )
 # Commands of the scripts whose first argument is a component.
 _NAMED = re.compile(
-    r"(?:\b|_)(?:pin|fetch_archive|add_repository|install_packages|install_component|"
-    r"require_dkms_modules?) ([a-z][a-z0-9-]+)\b"
+    r"(?:\b|_)(?:pin|fetch_archive|add_repository|install_packages|require_dkms_modules?)"
+    r" ([a-z][a-z0-9-]+)\b"
 )
+_SEVERAL = re.compile(r"\b(?:install_components +|parts\+?=\()([a-z][a-z0-9 -]+)")
 _FAMILY = re.compile(r"\bcomponents ([a-z]+)\b")
 
 
@@ -230,7 +231,8 @@ def used_by(script: str, pins: Pins) -> set[str]:
     whole = re.sub(r'"(?![^"]*\$\()[^"]*"', "", without_comments("\n".join([text, *bodies])))
     families = tuple(f"{family}-" for family in _FAMILY.findall(whole))
     by_family = {name for name in pins.components if families and name.startswith(families)}
-    return {*_NAMED.findall(whole), *by_family} - {"base"}
+    several = {name for names in _SEVERAL.findall(whole) for name in names.split()}
+    return {*_NAMED.findall(whole), *several, *by_family} - {"base"}
 
 
 def without_comments(text: str) -> str:
