@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -42,8 +41,7 @@ class BuildNotifications(Construct):
         self.topic = sns.Topic(
             self, "Topic", master_key=key, enforce_ssl=True, display_name="AMI builds"
         )
-        # L1: the L2 rule's target would give EventBridge the topic without a condition.
-        rule = events.CfnRule(
+        events.CfnRule(
             self,
             "Ended",
             description="A build of AMIs ended",
@@ -67,7 +65,8 @@ class BuildNotifications(Construct):
                 )
             ],
         )
-        by_rule = {"ArnEquals": {"aws:SourceArn": rule.attr_arn}}
+        # No conditions: EventBridge gives SNS nothing to compare, so that a statement with one
+        # would drop every message in silence (EventBridge user guide, "Amazon SNS permissions").
         event_bridge = iam.ServicePrincipal("events.amazonaws.com")
         self.topic.add_to_resource_policy(
             iam.PolicyStatement(
@@ -75,7 +74,6 @@ class BuildNotifications(Construct):
                 principals=[event_bridge],
                 actions=["sns:Publish"],
                 resources=[self.topic.topic_arn],
-                conditions=by_rule,
             )
         )
         key.add_to_resource_policy(
@@ -84,7 +82,6 @@ class BuildNotifications(Construct):
                 principals=[event_bridge],
                 actions=["kms:Decrypt", "kms:GenerateDataKey*"],
                 resources=["*"],
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
             )
         )
         for number, address in enumerate(addresses):
