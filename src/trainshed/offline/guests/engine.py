@@ -2,7 +2,6 @@
 
 import fcntl
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,24 +83,23 @@ class Engine:
             instance_id: an instance with a guest.
             image_id: the image's id.
             reboot: switch a running guest off for it, and on again.
+
+        Raises:
+            OSError: the disk cannot be kept.
         """
-        machine = self._machines[instance_id]
+        machine, before = self._machines[instance_id], self._disks[instance_id]
         with self._new_layer() as layer, machine.quiet():
+            after = Disk(before.flavour, (layer, *before.layers))
             if machine.running and not reboot:
-                # Whoever asks for it gets the disk as it is at this moment.
-                subprocess.run(["cp", "--archive", machine.upper, layer], check=True)
+                machine.copy_disk(layer)
             elif machine.running:
                 machine.stop()
-                machine.freeze(layer)
+                self._freeze(machine, after)
                 machine.start()
             else:
-                machine.freeze(layer)
+                self._freeze(machine, after)
             with self._guard:
-                before = self._disks[instance_id]
-                after = Disk(before.flavour, (layer, *before.layers))
                 self._images[image_id] = after
-                if layer in machine.lower:
-                    self._disks[instance_id] = after
 
     def copy(self, source_id: str, image_id: str) -> None:
         """Give an image the disk of another one, if that was kept."""
@@ -156,6 +154,13 @@ class Engine:
                     yield more / name
         yield self._roots / flavour.root
         yield self._roots / "base"
+
+    def _freeze(self, machine: Machine, disk: Disk) -> None:
+        """Make what a guest has written the uppermost layer of its new disk."""
+        machine.freeze(disk.layers[0])
+        with self._guard:
+            if machine.launch.instance_id in self._disks:
+                self._disks[machine.launch.instance_id] = disk
 
     @contextmanager
     def _new_layer(self) -> Iterator[Path]:

@@ -205,9 +205,14 @@ def _meanwhile(instance: Any, now: str, act: Callable[[], None], then: str) -> N
     _show(instance, now)
 
     def work() -> None:
-        act()
-        if instance.state == now:
-            _show(instance, then)
+        try:
+            act()
+        except OSError as error:
+            _say_why(instance, "Server.InternalError", str(error))
+            _show(instance, "stopped")
+        else:
+            if instance.state == now:
+                _show(instance, then)
 
     threading.Thread(target=work, daemon=True).start()
 
@@ -219,5 +224,8 @@ def _switched_itself_off(instance: Any) -> None:
         threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
     else:
         instance.stop()
-    instance.state_reason.code = "Client.InstanceInitiatedShutdown"
-    instance.state_reason.message = "Client.InstanceInitiatedShutdown: Instance initiated shutdown"
+    _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
+
+
+def _say_why(instance: Any, code: str, message: str) -> None:
+    instance.state_reason.code, instance.state_reason.message = code, f"{code}: {message}"

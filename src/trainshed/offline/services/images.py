@@ -156,8 +156,13 @@ def deregister_image(call: Call) -> Any:
 def _keep(instance: Any, image: Any, params: Mapping[str, Any]) -> None:
     engine = current().guests
     assert engine
-    engine.keep(instance.id, image.id, reboot=not params.get("NoReboot"))
-    image.state = "available"
+    try:
+        engine.keep(instance.id, image.id, reboot=not params.get("NoReboot"))
+    except OSError as error:
+        image.state = "failed"
+        image.state_reason = {"Code": "Server.InternalError", "Message": str(error)}
+    else:
+        image.state = "available"
 
 
 def _check_name(call: Call, name: str) -> None:
