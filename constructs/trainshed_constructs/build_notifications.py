@@ -41,6 +41,7 @@ class BuildNotifications(Construct):
         self.topic = sns.Topic(
             self, "Topic", master_key=key, enforce_ssl=True, display_name="AMI builds"
         )
+        # L1: the L2 targets come in one module that loads every service which can be one.
         events.CfnRule(
             self,
             "Ended",

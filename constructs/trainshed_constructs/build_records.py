@@ -76,7 +76,11 @@ class BuildRecords(Construct):
         )
 
     def write_statements(self) -> list[iam.PolicyStatement]:
-        """Return what a build needs to write its log and its report."""
+        """Return what a build needs to write its log and its report.
+
+        Follows CodeBuild's user guide, "Create a CodeBuild service role" and "Encrypt build
+        outputs".
+        """
         return [
             iam.PolicyStatement(
                 sid="WriteLog",
@@ -89,8 +93,20 @@ class BuildRecords(Construct):
                 resources=[self.reports.arn_for_objects("*")],
             ),
             iam.PolicyStatement(
+                sid="FindBucket",
+                actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
+                resources=[self.reports.bucket_arn],
+            ),
+            iam.PolicyStatement(
                 sid="EncryptReports",
-                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                actions=[
+                    "kms:Decrypt",
+                    "kms:DescribeKey",
+                    "kms:Encrypt",
+                    "kms:GenerateDataKey",
+                    "kms:ReEncryptFrom",
+                    "kms:ReEncryptTo",
+                ],
                 resources=[self.key.key_arn],
             ),
         ]
