@@ -96,7 +96,7 @@ def test_without_a_login_nothing_is_told(bench: Any, repository: str, tmp_path: 
 
     refused = bench.buildah("pull", PLAIN, "--authfile", str(nothing), f"docker://{repository}:v1")
 
-    assert "unauthorized: no basic auth credentials" in refused.stderr
+    assert "reading manifest v1" in refused.stderr and "unauthorized: " in refused.stderr
 
 
 def test_the_configuration_of_an_image_can_be_read(

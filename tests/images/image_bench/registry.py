@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from socket import create_server
+from threading import Thread
 
 _SETTINGS = """\
 version: 0.1
@@ -20,7 +21,7 @@ def serving_registry(folder: Path) -> Iterator[str]:
     """Serve an empty registry; yields its `HOST:PORT`.
 
     Args:
-        folder: for its storage and its log.
+        folder: for its storage.
     """
     process, address = _started(folder)
     try:
@@ -36,17 +37,18 @@ def _started(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
             address = f"127.0.0.1:{free.getsockname()[1]}"
         settings = folder / "registry.yml"
         settings.write_text(_SETTINGS.format(folder=folder / "registry", address=address))
-        log = folder / "registry.log"
-        with log.open("wb") as sink:
-            process = subprocess.Popen(
-                ["docker-registry", "serve", str(settings)],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            assert process.stderr
-            for line in process.stderr:
-                sink.write(line)
-                if b"listening on" in line:
-                    return process, address
+        process = subprocess.Popen(
+            ["docker-registry", "serve", str(settings)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stderr
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if b"listening on" in line:
+                # It stops when nobody reads what it says.
+                Thread(target=process.stderr.read, daemon=True).start()
+                return process, address
         process.wait()
-    raise AssertionError(f"docker-registry does not start: {log.read_text()}")
+    raise AssertionError(f"docker-registry does not start: {b''.join(said).decode()}")
