@@ -7,7 +7,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench lock schema golden clean
+.PHONY: help setup demo test images lint format bench lock schema golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -33,13 +33,17 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 test: setup ## Run the whole test suite
 	@pytest -n auto -q
 
+images: setup ## Build the container images, on Debian from stub vendors; needs root
+	@pytest -q -m "ladder or not ladder" tests/images
+
 lint: setup ## Check style, types, import rules and shell scripts
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports
 	@shellcheck .ci/run scripts/demo constructs/trainshed_constructs/handlers/*.sh
-	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh
+	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh images/shared/*
+	@hadolint --failure-threshold style images/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer
 
 format: setup ## Format the code
