@@ -72,7 +72,7 @@ def test_a_published_image_is_found_by_name_and_owner(
     ("name", "owner"),
     [
         pytest.param(UBUNTU, "123456789012", id="another owner"),
-        pytest.param(UBUNTU.replace("20260731", "21000101"), CANONICAL, id="not yet"),
+        pytest.param(UBUNTU.replace("20260731", "20991231"), CANONICAL, id="not yet"),
         pytest.param(UBUNTU.replace("20260731", "20261399"), CANONICAL, id="no day"),
         pytest.param(UBUNTU.replace("jammy-22.04", "jammy-23.04"), CANONICAL, id="no release"),
     ],

@@ -6,8 +6,8 @@ import socket
 # All of 127.0.0.0/8 is this machine's; 127.80.0.0/16 is what we take of it.
 _PREFIX = "127.80"
 # A claim is a bound socket that nobody talks to: the system lets one process at a time have it,
-# and takes it back when that process ends. 9 is the discard service, which nothing here offers.
-_CLAIM_PORT = 9
+# and takes it back when that process ends. Nothing listens at this port of such an address.
+_CLAIM_PORT = 20080
 _TRIES = 200
 
 
