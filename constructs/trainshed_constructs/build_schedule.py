@@ -48,8 +48,8 @@ class BuildSchedule(Construct):
                 )
             },
         )
-        # One rule for each, as a rule takes five targets. L1: the L2 targets come in one module that
-        # loads every service which can be one.
+        # One rule for each, as a rule takes five targets. L1: the L2 targets come in one module
+        # that loads every service which can be one.
         for name, project in projects.items():
             events.CfnRule(
                 self,
