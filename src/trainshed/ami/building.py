@@ -152,8 +152,15 @@ def _install_plugins(
 ) -> None:
     tell("packer init")
     ended = _attempt([packer.program, "init", str(template)], request, log, held, tell)
-    if ended.code:
+    if ended.stopped:
         raise _failure(request, ended)
+    if ended.code:
+        raise BuildError(
+            Cause.PLUGIN,
+            f"packer init failed, {log} says why; it fetches the Amazon plugin from "
+            "releases.hashicorp.com, and a token in PACKER_GITHUB_API_TOKEN helps where GitHub "
+            "is asked",
+        )
 
 
 def _failure(request: BuildRequest, ended: Ended) -> BuildError:

@@ -120,12 +120,6 @@ _RULES = (
         "install the Session Manager plugin of the AWS CLI, or use another way to the instance "
         "(--var ssh_interface=private_ip)",
     ),
-    _rule(
-        Cause.PLUGIN,
-        r"(Missing plugins|.*required plugins? .*not installed.*|unknown source amazon-ebs.*"
-        r"|The source .*amazon-ebs.* is unknown by Packer.*)",
-        "run packer init in the template's folder; it needs the network",
-    ),
 )
 _DENIED = re.compile(
     r"(?:^|: )([^:\n]*): (?:retry count exhausted\. Last err: )?"

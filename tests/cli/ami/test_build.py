@@ -1,0 +1,367 @@
+"""`trainshed ami build`: the real Packer against an embedded AWS whose instances run nothing."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.ami.account import AwsRegion
+from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
+from trainshed.offline.faults import Fault
+
+Command = Callable[..., Any]
+WEST = "us-west-2"
+ROOT = Path(__file__).parents[3]
+
+needs_packer = pytest.mark.skipif(not shutil.which("packer"), reason="packer is not on PATH")
+
+
+@pytest.fixture(autouse=True)
+def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory is the checkout, as for a user."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def build(trainshed: Command, account: Any, tmp_path: Path) -> Command:
+    """Run `trainshed ami build` into a folder of its own, in two zones."""
+
+    def run(*words: str) -> Any:
+        subnets = [f"--subnet={subnet}" for subnet in account.subnets[WEST]]
+        return trainshed(
+            "ami", "build", "neuron", "ec2", "--output", str(tmp_path / "out"), *subnets, *words
+        )
+
+    return run
+
+
+def left(account: Any) -> dict[str, list[str]]:
+    """Return what is in the account that a build makes for a while."""
+    ec2 = account.aws.client("ec2")
+    groups = ec2.describe_security_groups()["SecurityGroups"]
+    return {
+        "instances": [one for one, state in account.instances().items() if state != "terminated"],
+        "keys": [key["KeyName"] for key in ec2.describe_key_pairs()["KeyPairs"]],
+        "groups": [one["GroupName"] for one in groups if one["GroupName"] != "default"],
+    }
+
+
+NOTHING: dict[str, list[str]] = {"instances": [], "keys": [], "groups": []}
+
+
+def refuse(account: Any, code: str, message: str) -> None:
+    account.aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code=code,
+            message=message,
+            count=None,
+        )
+    )
+
+
+@needs_packer
+def test_no_capacity_anywhere_names_each_subnet_and_leaves_nothing(
+    build: Command, account: Any, tmp_path: Path
+) -> None:
+    words = "We currently do not have sufficient m6i.xlarge capacity in the Availability Zone"
+    refuse(account, "InsufficientInstanceCapacity", words)
+
+    answer = build()
+
+    first, second = account.subnets[WEST]
+    assert (answer.code, answer.out) == (1, "")
+    assert f"error: no capacity: InsufficientInstanceCapacity: {words}" in answer.err
+    assert f"tried {first} (us-west-2a), {second} (us-west-2b)" in answer.err
+    assert left(account) == NOTHING
+    log = (tmp_path / "out" / "build.log").read_text()
+    assert log.count("Error launching source instance") >= 2
+
+
+@needs_packer
+def test_only_a_lack_of_capacity_moves_to_another_subnet(build: Command, account: Any) -> None:
+    account.aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=None,
+            when={"AvailabilityZone": "us-west-2a"},
+        ),
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="VcpuLimitExceeded",
+            message="You have requested more vCPU capacity than your current vCPU limit of 0",
+            when={"AvailabilityZone": "us-west-2b"},
+        ),
+    )
+
+    answer = build()
+
+    assert answer.code == 1
+    assert f"building in {account.subnets[WEST][1]} (us-west-2b)" in answer.err
+    assert "error: quota: VcpuLimitExceeded: You have requested more" in answer.err
+    assert "Service Quotas" in answer.err
+
+
+@needs_packer
+def test_a_denied_call_names_the_action_and_is_not_repeated_elsewhere(
+    build: Command, account: Any
+) -> None:
+    refuse(account, "UnauthorizedOperation", "You are not authorized to perform this operation.")
+
+    answer = build()
+
+    assert answer.code == 1
+    assert "error: permission lacking: the credentials lack ec2:RunInstances" in answer.err
+    assert "(us-west-2b)" not in answer.err
+    assert left(account) == NOTHING
+
+
+@needs_packer
+def test_a_source_ami_that_is_gone_is_told_with_its_name(
+    build: Command, account: Any, tmp_path: Path
+) -> None:
+    template = tmp_path / "packer"
+    shutil.copytree("packer", template)
+    pins = template / "versions.json"
+    pins.write_text(pins.read_text().replace("al2023-ami-", "al2023-withdrawn-"))
+
+    answer = build("--template", str(template))
+
+    assert answer.code == 1
+    assert "error: no source AMI: No AMI was found matching filters" in answer.err
+    assert "al2023-withdrawn-" in answer.err and "versions.json" in answer.err
+
+
+@needs_packer
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["--var", "nosuch=1"], 'A "nosuch" variable was passed', id="variable"),
+        pytest.param(["--var", "root_gib=1"], "The root_gib is between", id="validation"),
+        pytest.param(
+            ["--var", "neuron_base=amazon-linux-2"], "ended on 2026-06-30", id="unsupported-cell"
+        ),
+    ],
+)
+def test_what_the_template_refuses_is_an_invalid_template(
+    build: Command, words: list[str], message: str
+) -> None:
+    answer = build(*words)
+
+    assert answer.code == 1
+    assert "error: invalid template: " in answer.err
+    assert message in answer.err
+
+
+@needs_packer
+def test_dry_run_prints_packers_command_for_each_subnet_and_runs_nothing(
+    build: Command, account: Any, tmp_path: Path
+) -> None:
+    answer = build("--dry-run", "--var", "spot=true", "--var-file", "mine.pkrvars.hcl")
+
+    commands = [shlex.split(line) for line in answer.out.splitlines()]
+    assert [words[1] for words in commands] == ["build", "build"]
+    assert [f"-var=subnet_id={one}" for one in account.subnets[WEST]] == [
+        next(word for word in words if "subnet_id" in word) for words in commands
+    ]
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert any(word.startswith(f"-var=commit={commit}") for word in commands[0])
+    assert "-var=spot=true" in commands[0] and f"-var-file={ROOT}/mine.pkrvars.hcl" in commands[0]
+    assert commands[0][-1] == str(ROOT / "packer")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_packer_it_says_where_to_get_it(
+    build: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    answer = build()
+
+    assert answer.code == 2
+    assert "https://developer.hashicorp.com/packer/install" in answer.err
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}")
+    path.chmod(0o755)
+
+
+def test_another_program_called_packer_is_recognised(
+    build: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # cracklib has a /usr/sbin/packer.
+    program(tmp_path / "packer", "echo '0 0'\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    answer = build()
+
+    assert answer.code == 2
+    assert "is not HashiCorp's Packer" in answer.err
+
+
+def test_a_current_packer_gets_its_plugins_and_the_template_as_it_is(
+    build: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(
+        tmp_path / "packer",
+        f"""echo "$@" >> {tmp_path}/calls
+case $1 in
+version) echo "Packer v1.16.0" ;;
+init) echo "Failed getting the \\"github.com/hashicorp/amazon\\" plugin:"; exit 1 ;;
+esac
+""",
+    )
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    answer = build()
+
+    assert (tmp_path / "calls").read_text().splitlines()[1:] == [f"init {ROOT / 'packer'}"]
+    assert answer.code == 1
+    assert "error: plugin lacking: " in answer.err and "packer init" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["--var", "spot"], "'spot' is not NAME=VALUE", id="var"),
+        pytest.param(["--template", "docs"], "docs has no Packer template", id="template"),
+        pytest.param(["--timeout-minutes", "0"], "must be at least 1", id="timeout"),
+        pytest.param(["--subnet-filter", "x"], "is not NAME=VALUE", id="filter"),
+        pytest.param(["--subnet-filter", "tag:Name=x"], "no subnet of us-west-2", id="no-subnet"),
+        pytest.param([], "no subnet of us-west-2 is in a default VPC", id="no-default-vpc"),
+    ],
+)
+@needs_packer
+def test_wrong_input_is_one_line_and_exit_code_2(
+    trainshed: Command, account: Any, words: list[str], message: str
+) -> None:
+    answer = trainshed("ami", "build", "neuron", "ec2", *words)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err and answer.err.count("\n") == 1
+
+
+@pytest.fixture
+def running(account: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A build that waits for ssh, for ever."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", "from trainshed.cli import main; main()", "ami", "build"),
+            *("neuron", "ec2", "--output", str(tmp_path / "out")),
+            *("--subnet", account.subnets[WEST][0]),
+        ],
+        env=account.aws.environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr
+    for line in process.stderr:
+        if "Waiting for SSH" in line:
+            break
+    yield process
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.communicate()
+
+
+@needs_packer
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_leaves_nothing(
+    running: subprocess.Popen[str], account: Any, number: signal.Signals
+) -> None:
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=60)
+
+    assert running.returncode == 1
+    assert "error: interrupted: " in errors
+    assert left(account) == NOTHING
+
+
+@needs_packer
+def test_a_second_build_into_the_same_folder_is_refused(
+    running: subprocess.Popen[str], build: Command
+) -> None:
+    answer = build()
+
+    assert answer.code == 2
+    assert "another build into" in answer.err and "is running" in answer.err
+
+
+def kill_hard(running: subprocess.Popen[str]) -> None:
+    """Kill a build with its Packer, so that neither can clean up."""
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(running.pid)], capture_output=True, text=True, check=True
+    )
+    running.kill()
+    for child in children.stdout.split():
+        os.killpg(int(child), signal.SIGKILL)
+    running.communicate()
+
+
+@needs_packer
+def test_what_a_killed_build_left_is_removed_by_the_next_one(
+    running: subprocess.Popen[str], build: Command, account: Any
+) -> None:
+    kill_hard(running)
+    before = left(account)
+    refuse(account, "VcpuLimitExceeded", "No.")
+
+    answer = build()
+
+    assert [len(names) for names in before.values()] == [1, 1, 1]
+    assert left(account) == NOTHING
+    for kind in ("instance", "key pair", "security group"):
+        assert f"removed what a dead build had left: {kind} " in answer.err
+
+
+@needs_packer
+def test_what_a_dead_build_left_is_found_by_its_tags_when_it_is_old(
+    running: subprocess.Popen[str], account: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_hard(running)
+    account.aws.lead_here(monkeypatch)
+    region, now = AwsRegion(WEST), datetime.now(UTC)
+    limit = timedelta(hours=3)
+
+    young = tagged_leftovers(region, now=now, older_than=limit)
+    old = tagged_leftovers(region, now=now + timedelta(hours=4), older_than=limit)
+    for leftover in old:
+        remove_leftover(region, leftover)
+
+    assert young == []
+    assert {leftover.kind for leftover in old} == {"instance", "key pair", "security group"}
+    assert left(account) == NOTHING
+
+
+@needs_packer
+def test_a_foreign_instance_is_no_leftover(account: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    account.launch(
+        account.stock_image(),
+        TagSpecifications=[
+            {
+                "ResourceType": "instance",
+                "Tags": [{"Key": "trainshed:build", "Value": "20200101T000000Z"}],
+            }
+        ],
+    )
+
+    found = tagged_leftovers(AwsRegion(WEST), now=datetime.now(UTC), older_than=timedelta(hours=3))
+
+    assert found == []
