@@ -25,7 +25,7 @@ print(read_settings(Path(sys.argv[2])).lustre)
 
 @dataclass(frozen=True)
 class Node:
-    """A node whose /etc, /run and /opt are under one folder, and whose systemd is a stand-in."""
+    """A node whose /etc, /run and /opt are under one folder; systemd's commands are stand-ins."""
 
     root: Path
     script: str
@@ -33,8 +33,9 @@ class Node:
     def boot(self) -> "subprocess.CompletedProcess[str]":
         commands = self.root / "bin"
         commands.mkdir(exist_ok=True)
-        (commands / "systemctl").write_text('#!/bin/bash\necho "$*" >>"${CALLS}"\n')
-        (commands / "systemctl").chmod(0o755)
+        for name in ("systemctl", "systemd-cat"):
+            (commands / name).write_text('#!/bin/bash\necho "${0##*/} $*" >>"${CALLS}"\n')
+            (commands / name).chmod(0o755)
         script = self.script
         for folder in ("etc", "run", "opt"):
             script = script.replace(f"/{folder}/", f"{self.root}/{folder}/")
@@ -136,7 +137,9 @@ def test_an_image_without_the_program_keeps_the_ecs_agent_down_and_says_what_to_
 
     assert done.returncode == 1
     assert node.drop_in.read_text() == "[Unit]\nAssertPathIsMountPoint=/fsx\n"
-    assert (node.root / "calls").read_text() == "daemon-reload\n"
+    reload, message = (node.root / "calls").read_text().splitlines()
+    assert reload == "systemctl daemon-reload"
+    assert message.startswith("systemd-cat --identifier=trainshed --priority=err echo trainshed: ")
     assert "this image has no" in done.stderr
     assert "use an image baked by trainshed ami build" in done.stderr
 

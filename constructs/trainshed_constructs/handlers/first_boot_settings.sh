@@ -2,7 +2,7 @@
 # Tells the image's first-boot program which Lustre file system the node mounts.
 #
 # Runs as a cloud-boothook: at each boot, before the services of the image start. The caller sets
-# MOUNT and SETTINGS (JSON). Output: /var/log/cloud-init-output.log and the instance's console.
+# MOUNT and SETTINGS (JSON).
 set -euo pipefail
 
 # Under /run, so that it lasts as long as the boot, and an image made of the node does not keep it.
@@ -14,13 +14,16 @@ hold_ecs_agent() {
 }
 
 main() {
+  local message="trainshed: ERROR: ${MOUNT}: this image has no /opt/trainshed/first-boot to mount it;"
+  message+=" the ECS agent stays down, so that no job runs without its data; use an image baked by"
+  message+=" trainshed ami build, or mount it yourself and then: systemctl start ecs"
   mkdir -p /etc/trainshed
   printf '%s\n' "${SETTINGS}" >/etc/trainshed/first-boot.json
   if [[ ! -x /opt/trainshed/first-boot ]]; then
     hold_ecs_agent
-    echo "trainshed: ERROR: ${MOUNT}: this image has no /opt/trainshed/first-boot to mount it; the" \
-      "ECS agent stays down, so that no job runs without its data; use an image baked by" \
-      "trainshed ami build, or mount it yourself and then: systemctl start ecs" >&2
+    # To the journal, too: of a boothook that fails, cloud-init keeps little.
+    echo "${message}" >&2
+    systemd-cat --identifier=trainshed --priority=err echo "${message}"
     exit 1
   fi
 }

@@ -1,0 +1,292 @@
+"""The first boot of our images, under real systemd and cloud-init, with the real AWS CLI.
+
+No Lustre client can be had: it is a kernel module. A stub package brings `mount.lustre`, which
+mounts a memory file system in the file system's name. The ECS agent is a stub, too: a service that
+stays, ordered as Amazon's. What is proven is who waits for whom, and for what.
+"""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from guest_bench import AMAZON, BOOT_ID, UBUNTU, Bench, Guest
+from vendors.debian import build_deb
+from vendors.nodes import ecs_agent
+from vendors.package import Contents, Package, program
+from vendors.services import daemon, unit
+
+from trainshed.plan import LustrePlan
+from trainshed.spec import Compression, DeploymentType
+from trainshed_constructs import LustreMount
+
+PACKER = Path(__file__).parents[2] / "packer"
+DNS, NAME = "fs-1.fsx.us-west-2.amazonaws.com", "abcdefgh"
+SOURCE = f"{DNS}@tcp:/{NAME}"
+DOCKER = Contents(
+    files={
+        "/usr/bin/dockerd": daemon("Docker version 28"),
+        "/usr/lib/systemd/system/docker.service": unit(
+            "Docker", "/usr/bin/dockerd", after="network-online.target"
+        ),
+    }
+)
+LUSTRE = Contents(files={"/sbin/mount.lustre": program('exec mount -t tmpfs "$1" "$2"\n')})
+# As 10-base, 50-ecs and 60-first-boot do; what they install besides does not matter here.
+BAKE = """
+set -eu
+cloud-init status --wait >/dev/null || true
+dpkg --install /tmp/debs/*.deb
+cp -r /tmp/files/. /
+echo '{"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"}' \
+  >/opt/trainshed/image.json
+cp /tmp/versions.json /opt/trainshed/
+. /etc/os-release
+systemctl --quiet enable docker trainshed-first-boot trainshed-selftest
+if [ "$ID" = ubuntu ]; then
+  systemctl --quiet add-wants cloud-init.target ecs.service
+else
+  systemctl --quiet enable ecs
+  # The root is Debian's, whose cloud-final.service waits for multi-user.target; Amazon's does not.
+  sed /After=multi-user.target/d /lib/systemd/system/cloud-final.service \
+    >/etc/systemd/system/cloud-final.service
+fi
+rm -rf /tmp/debs /tmp/files /tmp/versions.json
+sync
+"""
+SETTINGS = "/etc/trainshed/first-boot.json"
+
+
+def bake(bench: Bench, folder: Path, base: str, user: str) -> str:
+    """Make an image with the programs of ours, and stubs of what they wait for or hold."""
+    debs = folder / "debs"
+    debs.mkdir()
+    for name, contents in {
+        "docker-ce": DOCKER,
+        "amazon-ecs-init": ecs_agent("1.107.0-1"),
+        "lustre-client-utils": LUSTRE,
+    }.items():
+        build_deb(Package(name=name, version="1-1", contents=contents), debs)
+    with bench.launched(bench.image_id(base), user=user) as builder:
+        pack = ["tar", "-c", "-C", str(folder), "debs", "-C", str(PACKER), "files", "versions.json"]
+        packed = subprocess.run(pack, check=True, capture_output=True).stdout
+        send(builder, packed, "sudo tar -x --no-same-owner -C /tmp")
+        send(builder, BAKE.encode(), "sudo sh")
+        made = bench.ec2.create_image(InstanceId=builder.instance_id, Name=f"ours-{user}")
+        bench.wait_for_image(made["ImageId"])
+    return str(made["ImageId"])
+
+
+def send(guest: Guest, data: bytes, command: str) -> None:
+    """Run a command in a guest with something on its standard input."""
+    options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR")
+    done = subprocess.run(
+        [
+            *("ssh", "-i", str(guest.key), *(word for each in options for word in ("-o", each))),
+            *(f"{guest.user}@{guest.address}", command),
+        ],
+        input=data,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.fixture(scope="session")
+def ubuntu_image(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return bake(bench, tmp_path_factory.mktemp("bake"), UBUNTU, "ubuntu")
+
+
+@pytest.fixture(scope="session")
+def amazon_image(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return bake(bench, tmp_path_factory.mktemp("bake"), AMAZON, "ec2-user")
+
+
+@contextmanager
+def published(bench: Bench, name: str) -> Iterator[None]:
+    """The parameters that LustreFileSystem publishes, for a while."""
+    ssm = bench.aws.client("ssm")
+    facts = {
+        f"/trainshed/lustre/{name}/dns-name": DNS,
+        f"/trainshed/lustre/{name}/mount-name": NAME,
+    }
+    for parameter, value in facts.items():
+        ssm.put_parameter(Name=parameter, Value=value, Type="String")
+    try:
+        yield
+    finally:
+        ssm.delete_parameters(Names=list(facts))
+
+
+def user_data(name: str) -> str:
+    """What LustreMount has a node run, for a file system of a name."""
+    plan = LustrePlan(
+        name=name,
+        stack_name="TrainStorage",
+        network="train",
+        zone=None,
+        deployment=DeploymentType.SCRATCH_2,
+        capacity_gib=1200,
+        throughput=None,
+        metadata_iops=None,
+        efa=False,
+        compression=Compression.LZ4,
+        s3=None,
+        mount="/fsx",
+        allow_replacement=False,
+    )
+    parts = ec2.MultipartUserData()
+    LustreMount(cdk.Stack(), "Mount", plan=plan).add_to(parts)
+    return parts.render().replace(cdk.Aws.REGION, "us-west-2")
+
+
+def active(guest: Guest, service: str) -> str:
+    return guest.try_ssh(f"systemctl is-active {service}").stdout.strip()
+
+
+def told(guest: Guest) -> str:
+    """What the first boot said, in the journal of this boot."""
+    return guest.ssh("sudo journalctl --boot --output=cat --unit=trainshed-first-boot")
+
+
+def started_at(guest: Guest, service: str, what: str) -> int:
+    """When a service did something, in microseconds since the boot."""
+    shown = guest.ssh(f"systemctl show --value --property={what}TimestampMonotonic {service}")
+    return int(shown)
+
+
+@pytest.fixture(scope="session")
+def node(bench: Bench, ubuntu_image: str) -> Iterator[Guest]:
+    """A node whose file system was there before it."""
+    with (
+        published(bench, "node"),
+        bench.launched(ubuntu_image, UserData=user_data("node")) as guest,
+    ):
+        guest.wait_for("the agent", lambda: active(guest, "ecs") == "active")
+        yield guest
+
+
+def test_the_mount_is_there_before_the_agent_starts(node: Guest) -> None:
+    assert node.ssh("findmnt --noheadings --output SOURCE /fsx") == SOURCE
+    mounted = started_at(node, "trainshed-first-boot", "ExecMainExit")
+    assert 0 < mounted < started_at(node, "ecs", "ActiveEnter")
+    assert mounted < started_at(node, "docker", "ActiveEnter")
+
+
+def test_user_data_was_there_before_the_first_boot_read_it(node: Guest) -> None:
+    assert f"mounted {SOURCE}" in told(node)
+    assert started_at(node, "cloud-init", "ExecMainExit") < started_at(
+        node, "trainshed-first-boot", "ExecMainStart"
+    )
+    assert started_at(node, "cloud-final", "ExecMainExit") < started_at(node, "ecs", "ActiveEnter")
+
+
+def test_the_self_test_runs_when_everything_was_started(node: Guest) -> None:
+    node.wait_for(
+        "the self-test", lambda: started_at(node, "trainshed-selftest", "ExecMainExit") > 0
+    )
+
+    said = node.ssh("sudo journalctl --boot --output=cat --unit=trainshed-selftest")
+
+    assert "trainshed: self-test of habana/ecs on ubuntu-22.04: " in said
+    assert re.search(r"^ok +hold of ecs ", said, re.MULTILINE)
+    assert started_at(node, "trainshed-selftest", "ExecMainStart") > started_at(
+        node, "ecs", "ActiveEnter"
+    )
+
+
+def test_nothing_is_ordered_in_a_circle(node: Guest) -> None:
+    journal = node.ssh("sudo journalctl --boot --output=cat --identifier=systemd _PID=1")
+
+    assert "trainshed-first-boot.service" in journal
+    assert "ordering cycle" not in journal
+
+
+def test_an_agent_does_not_start_again_once_its_data_is_gone(node: Guest) -> None:
+    node.ssh("sudo systemctl stop ecs && sudo umount /fsx")
+
+    refused = node.try_ssh("sudo systemctl start ecs")
+
+    assert refused.returncode != 0
+    assert active(node, "ecs") != "active"
+    node.ssh("sudo systemctl restart trainshed-first-boot && sudo systemctl start ecs")
+    assert active(node, "ecs") == "active"
+
+
+def test_a_second_boot_mounts_again_and_changes_nothing(node: Guest) -> None:
+    before = node.ssh(f"sudo cat {SETTINGS} /etc/fstab")
+    boot_id = node.ssh(BOOT_ID)
+
+    node.try_ssh("sudo systemctl reboot")
+    node.wait_for_boot_after(boot_id)
+
+    node.wait_for("the agent", lambda: active(node, "ecs") == "active")
+    assert node.ssh("findmnt --noheadings --output SOURCE /fsx") == SOURCE
+    assert node.ssh(f"sudo cat {SETTINGS} /etc/fstab") == before
+
+
+def test_on_amazon_linux_the_agent_waits_for_the_mount_too(bench: Bench, amazon_image: str) -> None:
+    launched = bench.launched(amazon_image, user="ec2-user", UserData=user_data("amazon"))
+    with published(bench, "amazon"), launched as guest:
+        guest.wait_for("the agent", lambda: active(guest, "ecs") == "active")
+
+        mounted = started_at(guest, "trainshed-first-boot", "ExecMainExit")
+        assert 0 < mounted < started_at(guest, "ecs", "ActiveEnter")
+        journal = guest.ssh("sudo journalctl --boot --output=cat --identifier=systemd _PID=1")
+        assert "ordering cycle" not in journal
+
+
+def test_missing_facts_hold_the_agent_until_they_are_there(bench: Bench, ubuntu_image: str) -> None:
+    with bench.launched(ubuntu_image, UserData=user_data("late")) as guest:
+        guest.wait_for("the wait", lambda: "no value yet of SSM parameter" in told(guest))
+        assert active(guest, "trainshed-first-boot") == "activating"
+        assert active(guest, "ecs") == "inactive"
+        assert guest.try_ssh("mountpoint /fsx").returncode != 0
+
+        with published(bench, "late"):
+            guest.wait_for("the agent", lambda: active(guest, "ecs") == "active")
+
+        assert guest.ssh("findmnt --noheadings --output SOURCE /fsx") == SOURCE
+
+
+def test_a_node_that_gave_up_says_why_and_can_be_helped(bench: Bench, ubuntu_image: str) -> None:
+    # The wait of half an hour, cut short.
+    impatient = user_data("never").replace('"/fsx",', '"/fsx", "wait_seconds": 0,')
+    with bench.launched(ubuntu_image, UserData=impatient) as guest:
+        guest.wait_for("the end", lambda: active(guest, "trainshed-first-boot") == "failed")
+        assert "trainshed: ERROR: /fsx: not mounted after" in told(guest)
+        refused = guest.try_ssh("sudo systemctl start ecs")
+        assert refused.returncode != 0
+        assert active(guest, "ecs") == "inactive"
+
+        with published(bench, "never"):
+            guest.ssh("sudo systemctl start ecs")
+
+        assert active(guest, "ecs") == "active"
+        assert guest.ssh("findmnt --noheadings --output SOURCE /fsx") == SOURCE
+
+
+def test_an_image_without_the_program_holds_the_agent_by_user_data_alone(
+    bench: Bench, ubuntu_image: str
+) -> None:
+    with bench.launched(ubuntu_image, UserData=user_data("none")) as guest:
+        # Somebody else's image: it has the agent, and nothing of ours.
+        guest.ssh(
+            "sudo rm -r /opt/trainshed /etc/systemd/system/*.d/trainshed-first-boot.conf"
+            " /etc/systemd/system/multi-user.target.wants/trainshed-*"
+        )
+        boot_id = guest.ssh(BOOT_ID)
+        guest.try_ssh("sudo systemctl reboot")
+        guest.wait_for_boot_after(boot_id)
+
+        asserted = "systemctl show --value --property=AssertTimestampMonotonic ecs"
+        guest.wait_for("a refusal", lambda: guest.ssh(asserted) != "0")
+        assert active(guest, "ecs") == "inactive"
+        said = guest.ssh("sudo journalctl --boot --output=cat --identifier=trainshed")
+        assert "this image has no /opt/trainshed/first-boot" in said
+        guest.ssh("sudo mkdir -p /fsx && sudo mount -t tmpfs mine /fsx")
+        guest.ssh("sudo systemctl start ecs")
+        assert active(guest, "ecs") == "active"
