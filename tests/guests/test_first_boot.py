@@ -51,9 +51,6 @@ if [ "$ID" = ubuntu ]; then
   systemctl --quiet add-wants cloud-init.target ecs.service
 else
   systemctl --quiet enable ecs
-  # The root is Debian's, whose cloud-final.service waits for multi-user.target; Amazon's does not.
-  sed /After=multi-user.target/d /lib/systemd/system/cloud-final.service \
-    >/etc/systemd/system/cloud-final.service
 fi
 rm -rf /tmp/debs /tmp/files /tmp/versions.json
 sync
