@@ -88,6 +88,7 @@ locals {
   upload  = "/var/tmp/trainshed"
   link    = "sudo ln -sfn ${local.upload} /tmp/trainshed"
   execute = "${local.link} && sudo env {{ .Vars }} bash -euo pipefail '{{ .Path }}'"
-  # Not to return is what makes the next provisioner meet the new boot and never the old one.
-  reboot = "sudo systemctl reboot && sleep 600"
+  # Neither to return nor to accept connections any more is what makes the next provisioner meet the
+  # new boot and never the old one.
+  reboot = "sudo sh -c 'systemctl stop sshd.service; systemctl reboot' && sleep 600"
 }
