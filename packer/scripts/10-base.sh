@@ -36,15 +36,14 @@ pin_amazon_linux() {
   local release
   release=$(pin base release)
   install -D -m 644 /dev/stdin /etc/dnf/vars/releasever <<<"$release"
-  logged "$WORK/dnf" dnf --assumeyes clean expire-cache
-  logged "$WORK/dnf" dnf --assumeyes makecache ||
+  logged "$WORK/dnf" dnf --assumeyes --refresh makecache ||
     die distribution "Amazon Linux $release cannot be read" "check release in versions.json"
   # Its small gpg cannot import keys: github.com/amazonlinux/amazon-linux-2023/issues/243
   if rpm --query --quiet gnupg2-minimal; then
     logged "$WORK/dnf" dnf --assumeyes swap gnupg2-minimal gnupg2-full
   fi
   # `dnf versionlock` is a plugin; nothing can be held without it.
-  if ! dnf versionlock list >"$WORK/dnf" 2>&1; then
+  if [[ ! -e /etc/dnf/plugins/versionlock.conf ]]; then
     install_tools distribution 'dnf-command(versionlock)'
   fi
 }
@@ -75,17 +74,13 @@ upgrade() {
   fi
 }
 
-install_agents() {
-  if is_ubuntu && command -v snap >/dev/null && snap list amazon-ssm-agent >/dev/null 2>&1; then
-    replace_snap_agent_at_boot
-  else
-    install_component ssm-agent
-    enable_units amazon-ssm-agent.service
-  fi
-  install_component cloudwatch-agent
+configure_agents() {
   install -D -m 644 /dev/stdin /opt/aws/amazon-cloudwatch-agent/etc/amazon-cloudwatch-agent.json \
     <<<"$METRICS"
   enable_units amazon-cloudwatch-agent.service
+  if [[ ! -e /etc/systemd/system/replace-ssm-agent.service ]]; then
+    enable_units amazon-ssm-agent.service
+  fi
 }
 
 # Ubuntu's agent is a snap, which refreshes itself whenever it likes; the pinned deb refuses to be
@@ -116,18 +111,13 @@ EOF
 
 install_aws_cli() {
   local archive
-  if [[ $(pin aws-cli kind) != archive ]]; then
-    install_component aws-cli
-    return
-  fi
   archive=$(fetch_archive aws-cli)
   unzip -q "$archive" -d "$WORK"
   logged "$WORK/aws-cli" "$WORK/aws/install" --update
 }
 
 # The link-local clock of EC2 needs no network and is the same everywhere: nodes of one job agree.
-install_time_sync() {
-  install_component chrony
+configure_time_sync() {
   if is_ubuntu; then
     sed -i 's/^\(pool\|server\) /# &/' /etc/chrony/chrony.conf
     install -D -m 644 /dev/stdin /etc/chrony/sources.d/amazon.sources <<<"$AMAZON_TIME"
@@ -168,6 +158,13 @@ stop_upgrades
 if is_ubuntu; then pin_ubuntu; else pin_amazon_linux; fi
 upgrade
 install_tools distribution "${TOOLS[@]}"
-install_time_sync
-install_agents
-install_aws_cli
+parts=(chrony cloudwatch-agent)
+if is_ubuntu && command -v snap >/dev/null && snap list amazon-ssm-agent >/dev/null 2>&1; then
+  replace_snap_agent_at_boot
+else
+  parts+=(ssm-agent)
+fi
+if [[ $(pin aws-cli kind) == archive ]]; then install_aws_cli; else parts+=(aws-cli); fi
+install_components "${parts[@]}"
+configure_time_sync
+configure_agents

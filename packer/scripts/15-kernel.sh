@@ -32,7 +32,7 @@ EOF
 # ECS and EKS images lock their own kernel.
 release_packages 'linux-*' 'kernel*'
 if is_ubuntu; then stop_following_new_kernels; fi
-install_packages kernel
+install_components kernel
 boot_by_default "$(pin base kernel)"
 [[ -e /boot/vmlinuz-$(pin base kernel) ]] || die kernel \
   "its packages bring no /boot/vmlinuz-$(pin base kernel)" \

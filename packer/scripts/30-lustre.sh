@@ -11,4 +11,4 @@ if is_ubuntu && ! grep -q "^lustre-client-modules-$kernel " <<<"$packages"; then
   die lustre-client "its packages are not those of kernel $kernel" \
     "pin lustre-client-modules-$kernel in versions.json, or the kernel that it has modules for"
 fi
-install_component lustre-client
+install_components lustre-client

@@ -5,10 +5,8 @@ set -euo pipefail
 source /tmp/trainshed/lib/bake.sh 40-habana
 
 require_pinned_kernel
-parts=$(components habana)
-for component in $parts; do
-  install_component "$component"
-done
+mapfile -t parts <<<"$(components habana)"
+install_components "${parts[@]}"
 require_dkms_modules habana-driver 'habanalabs*'
 
 # For Docker, ECS and Batch, which cannot name a runtime for a job: it is the daemon's default.

@@ -5,10 +5,8 @@ set -euo pipefail
 source /tmp/trainshed/lib/bake.sh 40-neuron
 
 require_pinned_kernel
-parts=$(components neuron)
-for component in $parts; do
-  install_component "$component"
-done
+mapfile -t parts <<<"$(components neuron)"
+install_components "${parts[@]}"
 require_dkms_modules neuron-dkms 'aws-neuron*'
 
 # No container runtime: a job is given its devices by name (linuxParameters in Batch, the device

@@ -33,8 +33,7 @@ grep -qx "$chosen" <<<"$packages" ||
 add_repository nvidia-driver
 mapfile -t packages <<<"$packages"
 install_packages nvidia-driver "${packages[@]}"
-install_component nvidia-fabric-manager
-install_component nvidia-container-toolkit
+install_components nvidia-fabric-manager nvidia-container-toolkit
 
 # efa-nv-peermem came with EFA and needs this driver's symbols; it is built now.
 require_dkms_modules nvidia-driver 'nvidia*'

@@ -7,7 +7,7 @@ source /tmp/trainshed/lib/bake.sh 50-ecs
 install_docker
 # Ubuntu: AWS documents Batch's multi-node jobs for Amazon Linux only. The agent is the same and
 # comes signed by Amazon, but nobody has proven multi-node jobs on it.
-install_component ecs-init
+install_components ecs-init
 
 # Batch and other user data append ECS_CLUSTER to this file. Documented in the README of
 # aws/amazon-ecs-agent:

@@ -132,7 +132,7 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
 def test_pinned_packages_are_installed_and_held(machine: Machine) -> None:
     held = "apt-mark showhold" if machine.base == UBUNTU else "dnf --quiet versionlock list"
 
-    done = machine.run(f"install_component driver >/dev/null; {held}")
+    done = machine.run(f"install_components driver >/dev/null; {held}")
 
     assert done.returncode == 0, done
     assert done.stderr == ""
@@ -162,7 +162,7 @@ def test_a_repository_of_the_image_is_switched_off_in_the_end(machine: Machine) 
     if machine.base == AMAZON_LINUX:
         again = "dnf repolist --enabled"
 
-    done = machine.run(f"install_component driver; disable_repositories; {again}")
+    done = machine.run(f"install_components driver; disable_repositories; {again}")
 
     assert done.returncode == 0, done
     assert "vendor.example" not in done.stdout
@@ -183,7 +183,7 @@ def test_what_cannot_be_trusted_or_had_is_refused_in_one_line(
     machine: Machine, vendors: Vendors, fault: Fault, told: str
 ) -> None:
     with vendors.faulty("driver", fault):
-        done = machine.run("install_component driver")
+        done = machine.run("install_components driver")
 
     assert told in refusal(done)
     if fault is Fault.NOT_FOUND:
@@ -202,7 +202,7 @@ def test_an_index_that_a_stranger_signed_is_refused(
     machine: Machine, vendors: Vendors, told: str
 ) -> None:
     with vendors.faulty("driver", Fault.UNKNOWN_SIGNER):
-        done = machine.run("install_component driver")
+        done = machine.run("install_components driver")
 
     assert refusal(done).startswith(told)
 
@@ -222,7 +222,7 @@ def test_packages_are_checked_where_the_index_is_not_signed(
     unsigned = "vendor.example/rpm/repodata/repomd.xml.asc"
     with vendors.faulty("driver", fault) if fault else nullcontext():
         vendors.tree.gone.add(unsigned)
-        done = machine.run("install_component driver")
+        done = machine.run("install_components driver")
         vendors.tree.gone.remove(unsigned)
 
     if told:

@@ -3,50 +3,28 @@
 
 readonly VERSION_LOCKS=/etc/dnf/plugins/versionlock.list
 
-# Install a component from wherever its source is: install_component COMPONENT
-install_component() {
-  local component=$1 kind
-  kind=$(pin "$component" kind)
-  case $kind in
-    archive) _install_package_file "$component" ;;
-    distribution) install_packages "$component" ;;
-    *)
-      add_repository "$component"
-      install_packages "$component"
-      ;;
-  esac
+# Install components from wherever their sources are, and hold them: install_components COMPONENT...
+install_components() {
+  local component kind lines wanted=
+  for component in "$@"; do
+    kind=$(pin "$component" kind)
+    if [[ $kind == archive ]]; then
+      _install_package_file "$component"
+      continue
+    fi
+    if [[ $kind != distribution ]]; then add_repository "$component"; fi
+    lines=$(_pinned_packages "$component")
+    wanted+=$lines$'\n'
+  done
+  [[ -z $wanted ]] || _install_pinned "${wanted%$'\n'}"
 }
 
-# Install a component's packages, or only those of them that are named, and hold them:
-# install_packages COMPONENT [PACKAGE...]
+# Install only those packages of a component that are named, and hold them:
+# install_packages COMPONENT PACKAGE...
 install_packages() {
-  local component=$1 packages name version specifiers=()
-  local -A pinned=()
-  packages=$(pin "$component" packages)
-  [[ -n $packages ]] || die "$component" "has no packages" "add them to versions.json"
-  while read -r name version; do
-    pinned[$name]=$version
-  done <<<"$packages"
-  shift
-  if (($# == 0)); then set -- "${!pinned[@]}"; fi
-  for name in "$@"; do
-    version=${pinned[$name]:-}
-    if [[ -z $version ]]; then
-      die "$component" "no version of $name is pinned" "add it to packages in versions.json"
-    fi
-    if is_ubuntu; then specifiers+=("$name=$version"); else specifiers+=("$name-$version"); fi
-  done
-  release_packages "$@"
-  if ! _install "${specifiers[@]}"; then
-    for name in "$@"; do
-      _require_offered "$component" "$name" "${pinned[$name]}"
-    done
-    _refuse_installation "$component"
-  fi
-  for name in "$@"; do
-    require_installed "$component" "$name" "${pinned[$name]}"
-  done
-  hold_packages "$@"
+  local wanted
+  wanted=$(_pinned_packages "$@")
+  _install_pinned "$wanted"
 }
 
 # Install what is not there yet of the tools that the pinned distribution brings; the release they
@@ -79,7 +57,8 @@ hold_packages() {
   if is_ubuntu; then
     logged "$WORK/hold" apt-mark hold "$@"
   else
-    logged "$WORK/hold" dnf versionlock add --assumeyes --quiet "$@"
+    # As `dnf versionlock add` writes it, which takes a second each time.
+    rpm --query --queryformat '%{NAME}-%{EPOCHNUM}:%{VERSION}-%{RELEASE}.*\n' "$@" >>"$VERSION_LOCKS"
   fi
 }
 
@@ -99,6 +78,57 @@ release_packages() {
       done < <(cat "$VERSION_LOCKS")
     done
   fi
+}
+
+# Print `component package version` for each package of a component, or for those that are named.
+_pinned_packages() {
+  local component=$1 packages name version
+  local -A pinned=()
+  packages=$(pin "$component" packages)
+  [[ -n $packages ]] || die "$component" "has no packages" "add them to versions.json"
+  while read -r name version; do
+    pinned[$name]=$version
+  done <<<"$packages"
+  shift
+  if (($# == 0)); then set -- "${!pinned[@]}"; fi
+  for name in "$@"; do
+    version=${pinned[$name]:-}
+    if [[ -z $version ]]; then
+      die "$component" "no version of $name is pinned" "add it to packages in versions.json"
+    fi
+    printf '%s %s %s\n' "$component" "$name" "$version"
+  done
+}
+
+# Install what `_pinned_packages` printed, at once: package managers take their time to start.
+_install_pinned() {
+  local wanted=$1 component name version names=() specifiers=() components
+  while read -r component name version; do
+    names+=("$name")
+    if is_ubuntu; then specifiers+=("$name=$version"); else specifiers+=("$name-$version"); fi
+  done <<<"$wanted"
+  release_packages "${names[@]}"
+  if ! _install "${specifiers[@]}"; then
+    components=$(cut -d ' ' -f 1 <<<"$wanted" | uniq)
+    if [[ $components != *$'\n'* ]]; then _refuse_packages "$wanted"; fi
+    # Whose fault it was shows when each is installed by itself.
+    for component in $components; do
+      _install_pinned "$(grep "^$component " <<<"$wanted")"
+    done
+    return
+  fi
+  while read -r component name version; do
+    require_installed "$component" "$name" "$version"
+  done <<<"$wanted"
+  hold_packages "${names[@]}"
+}
+
+_refuse_packages() {
+  local component name version
+  while read -r component name version; do
+    _require_offered "$component" "$name" "$version"
+  done <<<"$1"
+  _refuse_installation "${1%% *}"
 }
 
 # Install a package that the vendor offers as a file, and not in a repository.

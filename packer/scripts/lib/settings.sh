@@ -24,7 +24,7 @@ EOF
 
 # Install Docker with the limits that training needs.
 install_docker() {
-  install_component docker
+  install_components docker
   # Amazon Linux passes limits as options, and dockerd refuses a setting that is given twice.
   if [[ -e /etc/sysconfig/docker ]]; then sed -i 's/^OPTIONS=/#&/' /etc/sysconfig/docker; fi
   # EFA and the accelerators pin memory. A log that grows for weeks must not fill the disk.
