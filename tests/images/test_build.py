@@ -38,7 +38,7 @@ def building(builder: Any) -> Iterator[Build]:
 
         def run(checkout: Path, name: str) -> str:
             image = f"localhost/{name}:v1"
-            build(engine, checkout, name, image=image, given={"BASE": BASE})
+            build(engine, checkout, name, image=image, architecture="x86_64", given={"BASE": BASE})
             return image
 
         yield run

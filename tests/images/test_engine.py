@@ -111,10 +111,16 @@ def test_a_build_gets_tag_arguments_and_context(
 ) -> None:
     there(name)
 
-    find_engine().build(tmp_path, image="train:v1", arguments={"BASE": "debian:12", "A": "b c"})
+    find_engine().build(
+        tmp_path,
+        image="train:v1",
+        architecture="x86_64",
+        arguments={"BASE": "debian:12", "A": "b c"},
+    )
 
     assert told(log) == [
-        f"{name} build --tag train:v1 --build-arg BASE=debian:12 --build-arg A=b c {tmp_path}"
+        f"{name} build --platform linux/amd64 --tag train:v1 --build-arg BASE=debian:12 "
+        f"--build-arg A=b c {tmp_path}"
     ]
 
 
@@ -167,4 +173,4 @@ def test_a_failure_names_the_step(there: Callable[..., None], tmp_path: Path) ->
     there("buildah", code=3)
 
     with pytest.raises(EngineError, match="building train:v1 failed: buildah build ended with 3"):
-        engine.build(tmp_path, image="train:v1", arguments={})
+        engine.build(tmp_path, image="train:v1", architecture="arm64", arguments={})

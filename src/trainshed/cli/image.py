@@ -91,7 +91,14 @@ def build(
     name = _CPU if cpu else plan.instance.accelerator.family.value
     found = find_engine(engine)
     typer.echo(f"building {image} from images/{name} with {found.name}", err=True)
-    arguments = build_image(found, Path.cwd(), name, image=image, given=given)
+    arguments = build_image(
+        found,
+        Path.cwd(),
+        name,
+        image=image,
+        architecture=plan.instance.architecture,
+        given=given,
+    )
     typer.echo(f"built {image} on {arguments.declared['BASE']}")
     typer.echo(f"push it: trainshed image push {cluster}" + (" --cpu" if cpu else ""), err=True)
 

@@ -55,7 +55,13 @@ class BuildArguments:
 
 
 def build(
-    engine: Engine, checkout: Path, name: str, *, image: str, given: Mapping[str, str]
+    engine: Engine,
+    checkout: Path,
+    name: str,
+    *,
+    image: str,
+    architecture: str,
+    given: Mapping[str, str],
 ) -> BuildArguments:
     """Build an image with an engine, whose output goes to standard error.
 
@@ -64,6 +70,7 @@ def build(
         checkout: folder with `images/` and `packer/`.
         name: `habana`, `neuron`, `nvidia` or `cpu`.
         image: name and tag of the result.
+        architecture: of the nodes, `x86_64` or `arm64`.
         given: build arguments instead of the pins.
 
     Returns:
@@ -78,7 +85,7 @@ def build(
     arguments = BuildArguments.of(_read(dockerfile), pins, given)
     taken = [name for name in pins.versions if _argument(name, "VERSION") in arguments.declared]
     with build_context(checkout, pins, taken) as context:
-        engine.build(context, image=image, arguments=arguments.declared)
+        engine.build(context, image=image, architecture=architecture, arguments=arguments.declared)
     return arguments
 
 

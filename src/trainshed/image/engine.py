@@ -16,6 +16,8 @@ ENGINES = ("docker", "podman", "buildah")
 # Where an engine's output goes: what it says is progress; the result is on standard output.
 _STDERR = 2
 _ECR_USER = "AWS"
+# EC2's word for an architecture, and the registries'.
+_PLATFORMS = {"x86_64": "amd64", "arm64": "arm64"}
 
 
 class EngineError(TrainshedError):
@@ -36,19 +38,24 @@ class Engine:
     name: str
     program: str
 
-    def build(self, context: Path, *, image: str, arguments: Mapping[str, str]) -> None:
+    def build(
+        self, context: Path, *, image: str, architecture: str, arguments: Mapping[str, str]
+    ) -> None:
         """Build the Dockerfile of a folder.
 
         Args:
             context: the folder.
             image: name and tag of the result.
+            architecture: of the nodes, `x86_64` or `arm64`, whatever this machine has.
             arguments: build arguments.
 
         Raises:
             EngineError: it failed, and has said why.
         """
         options = [word for pair in arguments.items() for word in ("--build-arg", "=".join(pair))]
-        self._run("build", "--tag", image, *options, str(context), doing=f"building {image}")
+        platform = f"linux/{_PLATFORMS[architecture]}"
+        words = ["build", "--platform", platform, "--tag", image, *options, str(context)]
+        self._run(*words, doing=f"building {image}")
 
     def labels(self, image: str) -> dict[str, str] | None:
         """Return the labels of an image on this machine, or None when it is not there."""
