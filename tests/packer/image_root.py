@@ -1,7 +1,7 @@
 """A plain directory that a program of the image takes for the whole machine.
 
-The real programs run, by the system's Python, in a mount namespace and a root of their own: so they
-see their absolute paths, and what they remove or mount is nothing of this machine's. /usr is this
+The real programs run, by the system's Python, in namespaces and a root of their own: so they see
+their absolute paths, and what they remove or mount is nothing of this machine's. /usr is this
 machine's; /usr/local/bin is the test's and comes first: what stands there stands in for a command
 that cannot be had without a booted system, such as systemctl. Nothing of systemd runs in here; the
 tests in guests have all of it.
@@ -33,7 +33,7 @@ set -e
 mount --bind /usr "$1/usr"
 mount --bind "$1.local" "$1/usr/local"
 mount --bind "$1.src" "$1/usr/src"
-mount --rbind /proc "$1/proc"
+mount -t proc none "$1/proc"
 eval "$2"
 shift 2
 exec "$@"
@@ -50,7 +50,16 @@ def namespaces_unavailable() -> str | None:
 
 def _unshare() -> tuple[str, ...]:
     own = () if os.geteuid() == 0 else ("--map-root-user",)
-    return ("unshare", *own, "--mount", "--propagation", "private")
+    return (
+        "unshare",
+        *own,
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--propagation",
+        "private",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

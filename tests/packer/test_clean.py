@@ -43,6 +43,7 @@ LEFT = (
     "var/cache/dnf/fedora/x.rpm",
     "var/lib/apt/lists/archive_dists_jammy_InRelease",
     "var/lib/ecs/data/agent.db",
+    "var/lib/amazon/ssm/Vault/Store/EC2RegistrationKey",
     "var/crash/core.1",
     "tmp/trainshed/versions.json",
     "var/tmp/aws-efa-installer.tar.gz",
@@ -164,6 +165,35 @@ def test_a_service_that_does_not_stop_ends_the_clean_up_with_one_line(machine: I
     [line] = done.stderr.splitlines()
     assert line.startswith("trainshed: ERROR: clean: systemctl stop ")
     assert (machine.path / "etc/ssh/ssh_host_ed25519_key").exists()
+
+
+def test_the_session_manager_agent_is_stopped_unless_it_serves_a_session(
+    machine: ImageRoot,
+) -> None:
+    machine.command(
+        "systemctl", 'echo "$*" >>/run/calls; [ "$2" = amazon-ssm-agent.service ] || exit 3'
+    )
+    served = "cp /usr/bin/sleep /run/ssm-session-worker; /run/ssm-session-worker 60 &"
+
+    machine.shell(f"{served} /opt/trainshed/clean")
+    during = (machine.path / "run" / "calls").read_text()
+    machine.program("clean")
+    after = (machine.path / "run" / "calls").read_text()
+
+    assert "amazon-ssm-agent" not in during
+    assert "stop amazon-ssm-agent.service" in after
+
+
+def test_the_log_of_the_agent_that_serves_the_session_is_no_leftover(machine: ImageRoot) -> None:
+    machine.program("clean")
+    machine.write("var/log/amazon/ssm/amazon-ssm-agent.log")
+    served = "cp /usr/bin/sleep /run/ssm-session-worker; /run/ssm-session-worker 60 &"
+
+    in_session = machine.shell(f"{served} /opt/trainshed/clean --prove")
+    alone = prove(machine)
+
+    assert in_session.returncode == 0, in_session.stderr
+    assert "log left: /var/log/amazon/ssm/amazon-ssm-agent.log" in alone.stderr
 
 
 def test_the_script_that_packer_runs_is_no_leftover(machine: ImageRoot) -> None:

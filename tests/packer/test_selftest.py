@@ -182,6 +182,16 @@ def test_a_command_that_shows_something_else_is_a_failure(
     assert machine.failures() == {failure: detail}
 
 
+def test_modules_are_read_as_the_dkms_of_ubuntu_lists_them(machine: Machine) -> None:
+    machine.command(
+        "dkms", f"echo 'efa, 3.3.0, {KERNEL}, x86_64: installed (original_module exists)'"
+    )
+
+    result = machine.selftest()["dkms efa"]
+
+    assert (result["version"], result["state"]) == ("3.3.0", "ok")
+
+
 def test_module_sources_that_dkms_was_never_given_are_a_failure(machine: Machine) -> None:
     machine.source("efa-3.3.0/dkms.conf", 'PACKAGE_NAME="efa"\nPACKAGE_VERSION="3.3.0"\n')
 

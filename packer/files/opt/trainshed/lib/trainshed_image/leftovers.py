@@ -69,6 +69,11 @@ KINDS = (
             "etc/trainshed/first-boot.json",
         ),
     ),
+    # With the key in there one is the build instance for IAM's endpoint of Systems Manager.
+    Kind(
+        "Session Manager registration",
+        ("var/lib/amazon/ssm/Vault/Store/*", "var/lib/amazon/ssm/registration"),
+    ),
     Kind("cache of a user", _in_homes(".cache")),
     Kind(
         "package cache",
