@@ -143,6 +143,8 @@ _DOING = {
 }
 _SCRIPT_ERROR = re.compile(r"trainshed: ERROR: (.+)$", re.MULTILINE)
 _UNVERIFIED = re.compile(r"checksum|sha-?256|signature|fingerprint|\bkey\b|signed", re.IGNORECASE)
+# The self-test's table: state, component, version, detail.
+_SELF_TEST_ROW = re.compile(r"^failed {2,}(\S.*)$", re.MULTILINE)
 _EXITED = re.compile(r"Script (?:exited|disconnected).*|Script exited with non-zero exit status.*")
 _SCRIPT = re.compile(r"Provisioning with shell script: \S*?([\w.-]+\.sh)\s*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"^Error: (.+(?:\n\n?.+){0,3})", re.MULTILINE)
@@ -171,8 +173,7 @@ def classify(said: str) -> BuildError:
         scripts = _SCRIPT.findall(text)
         where = scripts[-1] if scripts else "a provisioner"
         return BuildError(
-            Cause.SELF_TEST if "selftest" in where else Cause.PROVISIONING,
-            f"{where}: {_one_line(exited[0])}; the log has its last words",
+            Cause.PROVISIONING, f"{where}: {_one_line(exited[0])}; the log has its last words"
         )
     if last := _LAST.search(text):
         return BuildError(Cause.OTHER, _one_line(last[1]))
@@ -205,14 +206,13 @@ def _denial(text: str) -> BuildError | None:
 
 
 def _script_failure(text: str, told: list[str]) -> BuildError:
-    error = _one_line(told[-1])
+    error = "; ".join(dict.fromkeys(map(_one_line, told)))
     scripts = _SCRIPT.findall(text)
     where = f" (in {scripts[-1]})" if scripts else ""
-    if _UNVERIFIED.search(error):
-        return BuildError(Cause.VERIFICATION, f"{error}{where}")
-    if scripts and "selftest" in scripts[-1]:
-        return BuildError(Cause.SELF_TEST, f"{error}{where}")
-    return BuildError(Cause.PROVISIONING, f"{error}{where}")
+    if failed := [_one_line(row) for row in _SELF_TEST_ROW.findall(text)]:
+        return BuildError(Cause.SELF_TEST, f"{'; '.join(failed)}{where}; the log has the others")
+    cause = Cause.VERIFICATION if _UNVERIFIED.search(error) else Cause.PROVISIONING
+    return BuildError(cause, f"{error}{where}")
 
 
 def _one_line(text: str) -> str:
