@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_bench.base import NAME, prepare, unavailable
+from image_bench.base import NAME, base_unavailable, engine_unavailable, prepare
 from image_bench.commits import commit_sources
 from image_bench.registry import serving_registry
 from vendors.bench import Vendors, serve_vendors
+from vendors.site import owner_of
 
 from trainshed.offline.embedded import EmbeddedAws
 from trainshed.offline.process import start
@@ -21,6 +22,7 @@ from trainshed.offline.settings import OfflineSettings
 ROOT = Path(__file__).parents[2]
 REGION = "us-west-2"
 BASE = "localhost/base"
+NEURON_KEY = "https://apt.repos.neuron.amazonaws.com/GPG-PUB-KEY-AMAZON-AWS-NEURON.PUB"
 CACHE = Path(os.environ.get("TRAINSHED_CONTAINER_BASES", "/var/cache/trainshed/containers"))
 
 
@@ -85,7 +87,7 @@ def _bench(folder: Path, stores: list[Path], hosts: Path | None = None) -> Bench
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """An engine for small images, made from nothing."""
-    if reason := unavailable():
+    if reason := engine_unavailable():
         pytest.skip(reason)
     made = _bench(tmp_path_factory.mktemp("bench"), [])
     yield made
@@ -95,7 +97,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 @pytest.fixture(scope="session")
 def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
     """The vendors, and what of them is pinned by its commit in the copy of packer/."""
-    if reason := unavailable():
+    if reason := base_unavailable():
         pytest.skip(reason)
     with serve_vendors(ROOT / "packer", tmp_path_factory.mktemp("vendors"), region=REGION) as made:
         commit_sources(made)
@@ -119,10 +121,17 @@ def builder(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory) -> Itera
     context = folder / "context"
     context.mkdir()
     (context / "authority.crt").write_bytes(vendors.authority.read_bytes())
+    # As AWS's images for Neuron: the repository is there, by a key that is not the pinned one.
+    (context / "neuron.list").write_text(
+        "deb [signed-by=/etc/apt/keyrings/neuron.asc] "
+        "https://apt.repos.neuron.amazonaws.com jammy main\n"
+    )
+    (context / "neuron.asc").write_bytes(vendors.site.keys.public(owner_of(NEURON_KEY)))
     made.make(
         BASE,
         f"FROM {NAME}\nCOPY authority.crt /usr/local/share/ca-certificates/\n"
-        "RUN update-ca-certificates\n",
+        "COPY neuron.asc /etc/apt/keyrings/\nCOPY neuron.list /etc/apt/sources.list.d/\n"
+        "RUN update-ca-certificates\nUSER nobody\n",
     )
     yield made
     made.done("rmi", "--all", "--force")
@@ -131,7 +140,7 @@ def builder(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="session")
 def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
     """An embedded AWS whose ECR takes pushes."""
-    if reason := unavailable():
+    if reason := engine_unavailable():
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("registry")
     with serving_registry(folder) as address:

@@ -34,14 +34,19 @@ echo 'deb [trusted=yes] file:{_REPOSITORY} ./' > /etc/apt/sources.list
 """
 
 
-def unavailable() -> str | None:
-    """Return why no image can be built here, with the way out, or None."""
+def engine_unavailable() -> str | None:
+    """Return why no image can be built and pushed here, with the way out, or None."""
     if os.geteuid() != 0:
         return "building images in a test needs root: run this as root, for instance with sudo"
     for program in ("buildah", "docker-registry"):
         if not shutil.which(program):
             return f"images need Debian's {program}: apt-get install {program}"
-    return guests_unavailable()
+    return None
+
+
+def base_unavailable() -> str | None:
+    """Return why there is no base to build on here, with the way out, or None."""
+    return engine_unavailable() or guests_unavailable()
 
 
 def prepare(cache: Path) -> Path:
