@@ -148,8 +148,11 @@ def nodeadm(version: str) -> Contents:
             "/usr/bin/nodeadm": program(
                 "set -euo pipefail\n"
                 f"case ${{1:-}} in version|--version) echo '{bare(version)}'; exit 0;; esac\n"
-                "mkdir -p /etc/kubernetes/kubelet\n"
-                "echo '{}' > /etc/kubernetes/kubelet/config.json\n"
+                # `init --skip run` writes the configuration, `init --skip config` starts the rest.
+                "case $3 in\n"
+                "run) echo '{}' > /etc/kubernetes/kubelet/config.json ;;\n"
+                "config) systemctl start containerd kubelet ;;\n"
+                "esac\n"
             ),
             "/etc/systemd/system/nodeadm-config.service": unit(
                 "EKS Nodeadm Config", "/usr/bin/nodeadm init --skip run", kind="oneshot"

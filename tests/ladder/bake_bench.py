@@ -5,11 +5,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.recorder import Recorder, Refusal, recording
+from call_recorder import Recorder, recording
+
 from trainshed.offline.embedded import EmbeddedAws
 
 
@@ -80,12 +82,18 @@ class Oven:
     subnet: str
     folder: Path
     durations: dict[str, float] = field(default_factory=dict)
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+
+    def interrupt(self) -> None:
+        """Have every build that runs clean up and end."""
+        for process in list(self.running):
+            process.send_signal(signal.SIGINT)
 
     def bake(
         self,
         accelerator: str,
         orchestrator: str,
-        *refusals: Refusal,
+        *,
         variables: dict[str, str] | None = None,
         interrupt: Callable[[str], bool] | None = None,
         template: Path | None = None,
@@ -96,7 +104,6 @@ class Oven:
         Args:
             accelerator: of the cell.
             orchestrator: of the cell.
-            refusals: what AWS refuses.
             variables: further variables of the template.
             interrupt: is asked after every line of output whether to interrupt the build (SIGINT).
             template: another one than the oven's.
@@ -115,7 +122,7 @@ class Oven:
         command = ["packer", "build", "-color=false", "-timestamp-ui"]
         command += [f"-var={name}={value}" for name, value in given.items()] + ["."]
         started = time.monotonic()
-        with recording(self.aws.endpoint, *refusals) as recorder:
+        with recording(self.aws.endpoint) as recorder:
             environment = self.aws.environment | {
                 "AWS_ENDPOINT_URL": recorder.endpoint,
                 "CHECKPOINT_DISABLE": "1",
@@ -123,7 +130,7 @@ class Oven:
                 "PACKER_CACHE_DIR": str(folder / "cache"),
                 "TMPDIR": str(folder),
             }
-            code, log = _run(
+            code, log = self._run(
                 command, template or self.template, environment, interrupt, folder / "log"
             )
         bake = Bake(
@@ -138,29 +145,54 @@ class Oven:
         self.durations[folder.name] = bake.seconds
         return bake
 
+    def _run(
+        self,
+        command: list[str],
+        folder: Path,
+        environment: dict[str, str],
+        interrupt: Callable[[str], bool] | None,
+        file: Path,
+    ) -> tuple[int, str]:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout
+        self.running.add(process)
+        with file.open("w", buffering=1) as log:
+            for line in process.stdout:
+                log.write(line)
+                if interrupt and interrupt(line):
+                    process.send_signal(signal.SIGINT)
+                    interrupt = None
+        code = process.wait()
+        self.running.discard(process)
+        return code, file.read_text()
 
-def _run(
-    command: list[str],
-    folder: Path,
-    environment: dict[str, str],
-    interrupt: Callable[[str], bool] | None,
-    file: Path,
-) -> tuple[int, str]:
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout
-    with file.open("w", buffering=1) as log:
-        for line in process.stdout:
-            log.write(line)
-            if interrupt and interrupt(line):
-                process.send_signal(signal.SIGINT)
-                interrupt = None
-    return process.wait(), file.read_text()
+
+class Bakery:
+    """Bakes each cell at most once, several at a time."""
+
+    def __init__(self, oven: Oven, pool: ThreadPoolExecutor) -> None:
+        self._oven = oven
+        self._pool = pool
+        self._bakes: dict[tuple[str, str], Future[Bake]] = {}
+
+    def start(self, *cells: tuple[str, str]) -> None:
+        """Have cells baked, without waiting."""
+        for cell in cells:
+            if cell not in self._bakes:
+                self._bakes[cell] = self._pool.submit(self._oven.bake, *cell)
+
+    def baked(self, accelerator: str, orchestrator: str) -> Bake:
+        """A bake that must have worked."""
+        self.start((accelerator, orchestrator))
+        bake = self._bakes[accelerator, orchestrator].result()
+        assert bake.code == 0, bake.said()
+        return bake

@@ -1,4 +1,4 @@
-"""What stands between Packer and the embedded AWS: it writes calls down, and may refuse them."""
+"""What stands between Packer and the embedded AWS and writes its calls down."""
 
 import http.server
 import threading
@@ -12,25 +12,8 @@ from urllib.parse import parse_qsl
 
 _ERROR = """\
 <?xml version="1.0" encoding="UTF-8"?>
-<Response><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors>\
+<Response><Errors><Error><Code>Unreachable</Code><Message>{}</Message></Error></Errors>\
 <RequestID>00000000-0000-0000-0000-000000000000</RequestID></Response>"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """How an action of EC2's is answered instead.
-
-    Attributes:
-        action: for instance RunInstances.
-        code: EC2's error code.
-        status: its HTTP status; the SDKs repeat a call that was answered with 500.
-        message: what EC2 says.
-    """
-
-    action: str
-    code: str
-    status: int
-    message: str
 
 
 @dataclass(slots=True)
@@ -40,13 +23,11 @@ class Recorder:
     Attributes:
         upstream: the embedded AWS's endpoint.
         endpoint: what the client must use instead.
-        refusals: what is refused.
         calls: action and parameters, in their order.
     """
 
     upstream: str
     endpoint: str = ""
-    refusals: tuple[Refusal, ...] = ()
     calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
     @property
@@ -68,11 +49,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         parameters = dict(parse_qsl(body.decode()))
         action = parameters.get("Action", "")
         self.recorder.calls.append((action, parameters))
-        for refusal in self.recorder.refusals:
-            if refusal.action == action:
-                text = _ERROR.format(code=refusal.code, message=refusal.message)
-                self._answer(refusal.status, "text/xml", text.encode())
-                return
         headers = {name: self.headers[name] for name in self.headers if name.lower() != "host"}
         request = urllib.request.Request(self.recorder.upstream + self.path, body, headers)
         try:
@@ -82,7 +58,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._answer(error.code, error.headers["Content-Type"], error.read())
         except urllib.error.URLError as error:
             # The embedded AWS is gone. Anything of 500 and above would be repeated for minutes.
-            text = _ERROR.format(code="Unreachable", message=error.reason)
+            text = _ERROR.format(error.reason)
             self._answer(400, "text/xml", text.encode())
 
     def _answer(self, status: int, kind: str | None, body: bytes) -> None:
@@ -97,9 +73,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def recording(upstream: str, *refusals: Refusal) -> Iterator[Recorder]:
+def recording(upstream: str) -> Iterator[Recorder]:
     """A recorder in front of an embedded AWS."""
-    recorder = Recorder(upstream=upstream, refusals=refusals)
+    recorder = Recorder(upstream=upstream)
     handler = type("BoundHandler", (_Handler,), {"recorder": recorder})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True

@@ -1,0 +1,179 @@
+"""The nine images bake: a real `packer build` each, three at a time, on guests."""
+
+from typing import Any
+
+import pytest
+from bake_bench import Bake, Bakery
+from guest_bench import Bench
+
+from trainshed.ami.versions import Base, Pins
+
+CELLS = [
+    pytest.param((accelerator, orchestrator), id=f"{accelerator}-{orchestrator}")
+    for accelerator in ("habana", "neuron", "nvidia")
+    for orchestrator in ("ec2", "ecs", "eks")
+]
+
+pytestmark = [pytest.mark.ladder, pytest.mark.parametrize("bake", CELLS, indirect=True)]
+
+
+@pytest.fixture(scope="module")
+def started(request: pytest.FixtureRequest, bakery: Bakery) -> Bakery:
+    """Bakes under way: those of all cells that were selected."""
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and item.module is request.module:
+            bakery.start(item.callspec.params["bake"])
+    return bakery
+
+
+@pytest.fixture
+def bake(request: pytest.FixtureRequest, started: Bakery) -> Bake:
+    return started.baked(*request.param)
+
+
+@pytest.fixture
+def base(bake: Bake, pins: Pins) -> Base:
+    return pins.base_of(bake.accelerator)
+
+
+@pytest.fixture
+def versions(bake: Bake, pins: Pins) -> dict[str, str]:
+    """Component to version, as the pins have them for the cell."""
+    return {name: source.version for name, source in pins.cell(*bake.cell.split("-")).items()}
+
+
+@pytest.fixture
+def image(bake: Bake, bench: Bench) -> dict[str, Any]:
+    return bench.wait_for_image(bake.image_id)
+
+
+def test_the_manifest_tells_cell_base_and_versions(
+    bake: Bake, base: Base, versions: dict[str, str]
+) -> None:
+    told = bake.manifest["custom_data"]
+
+    assert {name: told[name] for name in ("accelerator", "orchestrator", "base", "commit")} == {
+        "accelerator": bake.accelerator,
+        "orchestrator": bake.orchestrator,
+        "base": base.name,
+        "commit": "0123abc",
+    }
+    assert told["kernel"] == base.kernel
+    assert told["source_ami"] == base.source_amis[bake.orchestrator].name
+    prefix = "version:"
+    assert {
+        name.removeprefix(prefix): told[name] for name in told if name.startswith(prefix)
+    } == versions
+
+
+def test_image_and_snapshot_are_tagged_with_every_version(
+    bake: Bake, base: Base, versions: dict[str, str], image: dict[str, Any], bench: Bench
+) -> None:
+    (mapping,) = image["BlockDeviceMappings"]
+
+    (snapshot,) = bench.ec2.describe_snapshots(SnapshotIds=[mapping["Ebs"]["SnapshotId"]])[
+        "Snapshots"
+    ]
+
+    run = bake.recorder.parameters("RunInstances")
+    expected = {
+        "Name": bake.manifest["custom_data"]["name"],
+        "trainshed:accelerator": bake.accelerator,
+        "trainshed:orchestrator": bake.orchestrator,
+        "trainshed:base": base.name,
+        "trainshed:commit": "0123abc",
+        "trainshed:build": bake.manifest["custom_data"]["build"],
+        "trainshed:kernel": base.kernel,
+        "trainshed:source-ami": run["ImageId"],
+    } | {f"trainshed:version:{name}": version for name, version in versions.items()}
+    assert _tags(image) == expected
+    assert _tags(snapshot) == expected
+    assert image["Name"] == expected["Name"]
+
+
+def test_the_root_volume_is_the_one_that_was_asked_for(
+    bake: Bake, base: Base, image: dict[str, Any]
+) -> None:
+    asked = bake.recorder.parameters("RunInstances")
+    (mapping,) = image["BlockDeviceMappings"]
+
+    first = "BlockDeviceMapping.1"
+    assert asked[f"{first}.DeviceName"] == base.root_device
+    assert asked[f"{first}.Ebs.VolumeType"] == "gp3"
+    assert asked[f"{first}.Ebs.DeleteOnTermination"] == "true"
+    assert asked[f"{first}.Ebs.Encrypted"] == "true"
+    assert f"{first}.DeviceName".replace("1", "2") not in asked
+    assert mapping["DeviceName"] == image["RootDeviceName"] == base.root_device
+    assert mapping["Ebs"]["VolumeSize"] == int(asked[f"{first}.Ebs.VolumeSize"])
+    assert mapping["Ebs"]["VolumeType"] == "gp3"
+    assert mapping["Ebs"]["Encrypted"]
+
+
+def test_the_self_test_passed_and_looked_at_every_component(
+    bake: Bake, base: Base, versions: dict[str, str]
+) -> None:
+    results = {result["name"]: result for result in bake.selftest["components"]}
+
+    assert bake.selftest["ok"]
+    assert [name for name in results if results[name]["state"] == "failed"] == []
+    assert {name: (results[name]["version"], results[name]["state"]) for name in versions} == {
+        name: (version, "ok") for name, version in versions.items()
+    }
+    assert results["running kernel"]["version"] == base.kernel
+
+
+def test_its_drivers_were_compiled_for_the_pinned_kernel(bake: Bake, base: Base) -> None:
+    drivers = {"habana": "habanalabs", "neuron": "aws-neuronx", "nvidia": "nvidia"}
+
+    results = {result["name"]: result for result in bake.selftest["components"]}
+
+    for module in ("efa", drivers[bake.accelerator]):
+        assert results[f"dkms {module}"]["state"] == "ok"
+    assert bake.selftest["image"]["kernel"] == base.kernel
+
+
+def test_the_list_of_packages_came_back(bake: Bake) -> None:
+    listed = (bake.output / "packages.txt").read_text()
+
+    drivers = {
+        "habana": "habanalabs-dkms",
+        "neuron": "aws-neuronx-dkms",
+        "nvidia": "kmod-nvidia-open-dkms",
+    }
+    assert drivers[bake.accelerator] in listed
+
+
+def test_the_disk_was_kept_of_a_stopped_builder_that_then_went(bake: Bake) -> None:
+    actions = bake.recorder.actions
+
+    order = ["RunInstances", "StopInstances", "CreateImage", "TerminateInstances"]
+    positions = [actions.index(action) for action in order]
+    assert positions == sorted(positions)
+    assert all(actions.count(action) == 1 for action in order)
+
+
+def test_nothing_but_the_image_is_left(bake: Bake, bench: Bench) -> None:
+    calls = bake.recorder
+    key, group = (
+        calls.parameters("CreateKeyPair")["KeyName"],
+        calls.parameters("CreateSecurityGroup")["GroupName"],
+    )
+
+    keys = bench.ec2.describe_key_pairs(Filters=[{"Name": "key-name", "Values": [key]}])
+    groups = bench.ec2.describe_security_groups(Filters=[{"Name": "group-name", "Values": [group]}])
+    builders = bench.ec2.describe_instances(Filters=[{"Name": "key-name", "Values": [key]}])
+    volumes = bench.ec2.describe_volumes(
+        Filters=[{"Name": "tag:Name", "Values": [f"{bake.manifest['custom_data']['name']}*"]}]
+    )
+
+    assert keys["KeyPairs"] == groups["SecurityGroups"] == volumes["Volumes"] == []
+    states = [
+        instance["State"]["Name"]
+        for reservation in builders["Reservations"]
+        for instance in reservation["Instances"]
+    ]
+    assert states == ["terminated"]
+
+
+def _tags(resource: dict[str, Any]) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in resource["Tags"]}
