@@ -21,10 +21,7 @@ VERSIONS = FILES.parent / "versions.json"
 HOME = "opt/trainshed"
 KERNEL = "6.8.0-1-test"
 # A cell of our own: what the programs do does not depend on today's pins.
-PINS: dict[str, Any] = {
-    "bases": {"ubuntu-22.04": {"kernel": KERNEL, "ssh_user": "ubuntu", "release": "20260101"}},
-    "components": {},
-}
+BASE = {"kernel": KERNEL, "ssh_user": "ubuntu", "release": "20260101"}
 IMAGE = {"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"}
 _MERGED = ("bin", "lib", "lib64", "sbin")
 _FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")
@@ -91,10 +88,13 @@ class ImageRoot:
         return image
 
     def pin(
-        self, components: Mapping[str, Any] | None = None, image: Mapping[str, Any] | None = None
+        self,
+        components: Mapping[str, Any] | None = None,
+        image: Mapping[str, Any] | None = None,
+        base: str = "ubuntu-22.04",
     ) -> None:
         """Write versions.json and image.json."""
-        pins = {**PINS, "components": components or {}}
+        pins = {"bases": {base: BASE}, "components": components or {}}
         self.write(f"{HOME}/versions.json", json.dumps(pins))
         self.write(f"{HOME}/image.json", json.dumps({**IMAGE, **(image or {})}))
 

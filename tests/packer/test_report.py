@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from image_root import ImageRoot, namespaces_unavailable
 from lib4sbom.parser import SBOMParser
 
 from trainshed.ami.report import write_report
@@ -116,6 +117,43 @@ def test_a_real_list_of_a_real_machine_is_complete(tmp_path: Path) -> None:
     bill, _ = write_report(bake_result(tmp_path, done.stdout))
 
     assert set(components(bill)) == installed
+
+
+@pytest.mark.skipif(bool(namespaces_unavailable()), reason=namespaces_unavailable() or "")
+@pytest.mark.parametrize(
+    ("base", "lister", "expected"),
+    [
+        # dpkg itself, with a database of one package that is installed and one that is not.
+        ("ubuntu-22.04", "", {"a-package-with-quite-a-long-name-for-a-column": "1:2.0-3~ubuntu1"}),
+        # Debian's rpm keeps its database elsewhere, so it is a stand-in.
+        ("amazon-linux-2023", "echo zlib-1-2.x86_64", {"zlib": "1-2"}),
+    ],
+)
+def test_what_the_image_lists_is_what_the_report_reads(
+    tmp_path: Path, base: str, lister: str, expected: dict[str, str]
+) -> None:
+    image = ImageRoot.make(tmp_path)
+    image.pin(image={"base": base}, base=base)
+    entry = "Package: {}\nStatus: {} ok {}\nArchitecture: amd64\nVersion: {}\nDescription: x\n"
+    name = "a-package-with-quite-a-long-name-for-a-column"
+    image.write(
+        "var/lib/dpkg/status",
+        entry.format(name, "install", "installed", "1:2.0-3~ubuntu1")
+        + "\n"
+        + entry.format("gone", "deinstall", "config-files", "1"),
+    )
+    if lister:
+        image.command("rpm", lister)
+
+    done = image.program("report", "/tmp/trainshed")
+
+    assert done.returncode == 0, done.stderr
+    assert "distribution  Ubuntu 22.04.5 LTS" in done.stdout
+    folder = bake_result(
+        tmp_path, (image.path / "tmp/trainshed/packages.txt").read_text(), base=base
+    )
+    bill, _ = write_report(folder)
+    assert {name: version for name, (version, _) in components(bill).items()} == expected
 
 
 def test_the_page_tells_versions_states_and_what_was_not_checked(tmp_path: Path) -> None:

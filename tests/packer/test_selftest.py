@@ -314,12 +314,7 @@ def test_packages_of_amazon_linux_are_asked_of_rpm_with_or_without_their_release
     machine.pin(
         {"all": {"version": "1", "sources": {"any": {"kind": "dnf", "packages": packages}}}},
         {"base": "amazon-linux-2023", "accelerator": "neuron"},
-    )
-    machine.write(
-        "opt/trainshed/versions.json",
-        (machine.path / "opt/trainshed/versions.json")
-        .read_text()
-        .replace('"ubuntu-22.04"', '"amazon-linux-2023"'),
+        "amazon-linux-2023",
     )
     # Stands in for the database of RPM, which Debian's build of it does not keep where Amazon's is.
     machine.command(
