@@ -124,6 +124,44 @@ def test_one_zone_is_full_and_another_is_not(faulty: EmbeddedAws) -> None:
     assert code(caught) == ("InsufficientInstanceCapacity", 500)
 
 
+def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> None:
+    ec2 = once(faulty, "ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+    full = ec2.create_subnet(VpcId=vpc, CidrBlock="10.8.0.0/24", AvailabilityZone="us-west-2a")[
+        "Subnet"
+    ]["SubnetId"]
+    ec2.create_launch_template(
+        LaunchTemplateName="spot",
+        LaunchTemplateData={
+            "ImageId": "ami-0123456789abcdef0",
+            "NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": full}],
+        },
+    )
+    specification = {"LaunchTemplateName": "spot", "Version": "1"}
+    faulty.fail(
+        Fault(
+            service="ec2",
+            operation="CreateFleet",
+            code="InsufficientInstanceCapacity",
+            when={"AvailabilityZone": "us-west-2a"},
+        )
+    )
+
+    with pytest.raises(ClientError) as caught:
+        ec2.create_fleet(
+            Type="instant",
+            LaunchTemplateConfigs=[
+                {
+                    "LaunchTemplateSpecification": specification,
+                    "Overrides": [{"InstanceType": "m6i.large"}],
+                }
+            ],
+            TargetCapacitySpecification={"TotalTargetCapacity": 1},
+        )
+
+    assert code(caught) == ("InsufficientInstanceCapacity", 500)
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -86,9 +86,17 @@ def application(
 
 def _zone(account: str, region: str, parameters: Mapping[str, str]) -> str | None:
     """Return the zone that a launch names or whose subnet it names, or None."""
+    ec2 = ec2_backends[account][region]
     named = {parameters.get(name) for name in _SUBNET_PARAMETERS}
-    for subnet in ec2_backends[account][region].describe_subnets():
-        if subnet.id in named:
+    template = "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplate"
+    for found in ec2.launch_templates.values():
+        if found.id == parameters.get(f"{template}Id") or found.name == parameters.get(
+            f"{template}Name"
+        ):
+            data = found.latest_version().data
+            named |= {each.get("SubnetId") for each in data.get("NetworkInterfaces", [])}
+    for subnet in ec2.describe_subnets():
+        if subnet.id in named - {None}:
             return str(subnet.availability_zone)
     return parameters.get("Placement.AvailabilityZone")
 
