@@ -20,6 +20,7 @@ from trainshed_constructs.image_build_role import (
 )
 from trainshed_constructs.image_builder_role import ImageBuilderRole
 from trainshed_constructs.image_buildspec import image_buildspec
+from trainshed_constructs.policy_size import check_policy_size
 
 
 class ImagePipeline(Construct):
@@ -105,6 +106,9 @@ class ImagePipeline(Construct):
             regions: to copy and publish to, beside the stack's.
             subnets: of the build instance, tried in turn; by default those of the default VPC.
             kms_key_arn: encrypts the AMIs; by default the account's own key for EBS.
+
+        Raises:
+            ConstructError: with so many cells, regions and subnets IAM would refuse the role.
         """
         super().__init__(scope, construct_id)
         self.records = BuildRecords(self, "Records")
@@ -125,6 +129,7 @@ class ImagePipeline(Construct):
             ),
             *self.records.write_statements(),
         ]
+        check_policy_size(self, statements, shorten_by="take fewer cells, regions or subnets")
         self.role = iam.Role(
             self,
             "Role",

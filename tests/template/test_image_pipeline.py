@@ -13,6 +13,8 @@ import pytest
 from cdk_nag import AwsSolutionsChecks
 
 from trainshed.plan.pipeline import load_image_pipeline
+from trainshed.spec import Cell
+from trainshed_constructs import ConstructError
 from trainshed_stacks.image_pipeline_stack import add_image_pipeline
 
 ROOT = Path(__file__).parents[2]
@@ -364,6 +366,17 @@ def test_a_key_of_ones_own_is_used_by_ec2_only(synthesised: Synthesised) -> None
     )
     assert not allowed(template, ("kms:Decrypt", KEY, {}))
     assert not allowed(template, ("kms:CreateGrant", KEY, by_ec2))
+
+
+def test_a_role_that_iam_would_find_too_long_is_refused(synthesised: Synthesised) -> None:
+    cells, regions = (
+        list(Cell),
+        ["eu-west-1", "eu-north-1", "eu-central-1", "us-east-1", "us-east-2"],
+    )
+
+    synthesised(cells=cells, regions=regions[:3])
+    with pytest.raises(ConstructError, match="take fewer cells, regions or subnets"):
+        synthesised(cells=cells, regions=regions)
 
 
 def test_subnets_narrow_where_it_launches(synthesised: Synthesised) -> None:
