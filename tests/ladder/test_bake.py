@@ -22,7 +22,8 @@ def started(request: pytest.FixtureRequest, bakery: Bakery) -> Bakery:
     """Bakes under way: those of all cells that were selected."""
     for item in request.session.items:
         if isinstance(item, pytest.Function) and item.module is request.module:
-            bakery.start(item.callspec.params["bake"])
+            accelerator, orchestrator = item.callspec.id.split("-")
+            bakery.start((accelerator, orchestrator))
     return bakery
 
 

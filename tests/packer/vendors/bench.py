@@ -10,7 +10,7 @@ from vendors.certificates import make_certificates
 from vendors.faults import Fault, write_fault
 from vendors.keys import KeyRing
 from vendors.pins import Pins
-from vendors.server import Tree, free_address, serving
+from vendors.server import Tree, claimed_address, serving
 from vendors.site import Site
 from vendors.template import copy_template
 
@@ -61,8 +61,7 @@ def serve_vendors(packer: Path, folder: Path, *, region: str) -> Iterator[Vendor
     pins = Pins.read(packer)
     www = folder / "www"
     www.mkdir()
-    address = free_address()
-    with KeyRing() as keys:
+    with claimed_address() as address, KeyRing() as keys:
         site = Site(folder=www, pins=pins, keys=keys, region=region)
         site.build()
         make_certificates(folder, site.hosts, address)

@@ -1,6 +1,7 @@
 """The vendors' hosts on one loopback address, over HTTP and HTTPS."""
 
 import http.server
+import secrets
 import socket
 import ssl
 import threading
@@ -8,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -101,14 +101,19 @@ def serving(tree: Tree, address: str, certificate: Path) -> Iterator[None]:
             server.server_close()
 
 
-def free_address() -> str:
-    """A loopback address that no other bench serves vendors on."""
-    for third, fourth in product(range(256), range(1, 255)):
-        address = f"127.81.{third}.{fourth}"
-        with socket.socket() as probe:
+@contextmanager
+def claimed_address() -> Iterator[str]:
+    """A loopback address that no other bench of this machine serves vendors on.
+
+    A claim is a socket that nobody talks to, bound for as long as the address is used; 9 is the
+    discard service's port.
+    """
+    while True:
+        address = f"127.81.{secrets.randbelow(254) + 1}.{secrets.randbelow(254) + 1}"
+        with socket.socket() as claim:
             try:
-                probe.bind((address, 443))
+                claim.bind((address, 9))
             except OSError:
                 continue
-            return address
-    raise AssertionError("no address of 127.81.0.0/16 is free")
+            yield address
+            return
