@@ -27,6 +27,18 @@ def test_a_stopped_guest_is_off_and_starts_with_its_disk(bench: Bench, mine: Gue
     assert mine.state == "running"
 
 
+def test_a_guest_can_be_stopped_while_it_boots(bench: Bench) -> None:
+    guest = bench.launch(bench.image_id(UBUNTU))
+    guest.wait_for_state("running")
+
+    bench.ec2.stop_instances(InstanceIds=[guest.instance_id])
+    guest.wait_for_state("stopped")
+
+    console = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
+    assert "Reached target" in console
+    bench.ec2.terminate_instances(InstanceIds=[guest.instance_id])
+
+
 def test_a_reboot_from_within_boots_the_newest_kernel(mine: Guest) -> None:
     before = mine.ssh(BOOT_ID)
     mine.ssh("sudo touch /boot/vmlinuz-6.8.0-{9,1063}-aws")

@@ -1,11 +1,13 @@
 """One guest: its disk, its boot, its power."""
 
 import shutil
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from time import monotonic
 
@@ -21,6 +23,10 @@ _REBOOT = 133
 # A guest that has not powered off by then is cut off, as EC2 does after some minutes.
 _PATIENCE_SECONDS = 30
 _LOOK_SECONDS = 0.1
+# A systemd that is only just starting does not hear it.
+_ASK_SECONDS = 1
+# [S] systemd(1): starts poweroff.target.
+_POWER_OFF = signal.SIGRTMIN + 4
 _SEED = "seed"
 
 
@@ -129,12 +135,14 @@ class Machine:
         """
         with self._switch:
             self._stopping = True
-            deadline = monotonic() + _PATIENCE_SECONDS
-            if not force:
-                self._shut_down()
+            asked, deadline = -inf, monotonic() + _PATIENCE_SECONDS
             while self._keeper and self._keeper.is_alive():
-                if force or self._doomed or monotonic() > deadline:
+                now = monotonic()
+                if force or self._doomed or now > deadline:
                     self._cut_off()
+                elif now > asked + _ASK_SECONDS:
+                    self._shut_down()
+                    asked = now
                 self._keeper.join(_LOOK_SECONDS)
 
     def reboot(self) -> None:
@@ -162,7 +170,7 @@ class Machine:
         Raises:
             OSError: it cannot be copied.
         """
-        processes = self._processes(recursive=True)[1:]
+        processes = self._processes()[1:]
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.suspend()
@@ -232,21 +240,22 @@ class Machine:
             self._ended()
 
     def _shut_down(self) -> None:
-        """Tell systemd-nspawn, which nsenter waits for, to power the guest off."""
-        for nspawn in self._processes(recursive=False):
-            nspawn.terminate()
+        """Tell the guest's first process to power off; nspawn's child, which nsenter waits for."""
+        for first in self._processes()[1:2]:
+            with suppress(psutil.NoSuchProcess):
+                first.send_signal(_POWER_OFF)
 
     def _cut_off(self) -> None:
         """Kill what runs in the guest: systemd-nspawn then clears up and ends by itself."""
-        nspawn, *inside = self._processes(recursive=True) or [None]
+        nspawn, *inside = self._processes() or [None]
         for process in inside or ([nspawn] if nspawn else []):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
 
-    def _processes(self, *, recursive: bool) -> list[psutil.Process]:
+    def _processes(self) -> list[psutil.Process]:
         if self._process is None:
             return []
         try:
-            return list(psutil.Process(self._process.pid).children(recursive=recursive))
+            return list(psutil.Process(self._process.pid).children(recursive=True))
         except psutil.NoSuchProcess:
             return []
