@@ -42,7 +42,8 @@ def bake_statements(
     """Allow what Packer does to make an AMI of an instance that it reaches by Session Manager.
 
     Follows the plugin's documentation, "IAM Task or Instance Role", narrowed to what carries the
-    tag `trainshed:role`. Not allowed: opening ports, roles, other people's instances, sharing.
+    tag `trainshed:role`. Not allowed: opening ports, roles, other people's instances, sharing
+    snapshots, without which an encrypted image is of no use to anybody else.
 
     Args:
         builder_role_arn: role of the build instance.
@@ -97,7 +98,8 @@ def bake_statements(
         _TAGGED,
     )
     images = [resource for region in everywhere for resource in _public(region)]
-    makes = ["CreateImage", *(["CopyImage"] if regions else [])]
+    # Packer describes an image, and has it ask for IMDSv2, before it tags it.
+    makes = ["CreateImage", "ModifyImageAttribute", *(["CopyImage"] if regions else [])]
     yield _allow("MakeImages", _ec2(*makes), images)
     yield _allow(
         "TagImages",

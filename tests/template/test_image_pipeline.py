@@ -228,6 +228,7 @@ NEEDED: dict[str, Asked] = {
     "stop": ("ec2:StopInstances", f"{EC2}:instance/i-1", OURS),
     "make the image": ("ec2:CreateImage", f"{EC2}:instance/i-1", OURS),
     "make the image itself": ("ec2:CreateImage", f"{AMIS}:image/ami-2", {}),
+    "describe the image": ("ec2:ModifyImageAttribute", f"{AMIS}:image/ami-2", {}),
     "tag the image": ("ec2:CreateTags", f"{AMIS}:image/ami-2", {"aws:TagKeys": "trainshed:build"}),
     "hear the test": ("ec2:GetConsoleOutput", f"{EC2}:instance/i-1", OURS),
     "terminate": ("ec2:TerminateInstances", f"{EC2}:instance/i-1", OURS),
@@ -258,7 +259,7 @@ FORBIDDEN: dict[str, Asked] = {
         f"{AMIS}:image/ami-2",
         {"aws:TagKeys": "owner"},
     ),
-    "share an image": ("ec2:ModifyImageAttribute", f"{AMIS}:image/ami-2", OURS),
+    "share a snapshot": ("ec2:ModifySnapshotAttribute", f"{AMIS}:snapshot/snap-2", OURS),
     "make a role": ("iam:CreateRole", f"arn:aws:iam::{ACCOUNT}:role/packer-1", {}),
     "give another role": (
         "iam:PassRole",
