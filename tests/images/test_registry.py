@@ -3,11 +3,19 @@
 import base64
 import json
 from pathlib import Path
+from socket import create_server
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from botocore.exceptions import ClientError
+
+from trainshed.ami.account import AwsRegion
+from trainshed.image.repository import Repository
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.offline.process import start
+from trainshed.offline.settings import OfflineSettings, SettingsError
 
 IMAGE = "FROM scratch\nCOPY Dockerfile /\nLABEL trainshed.accelerator={}\n"
 PLAIN = "--tls-verify=false"
@@ -80,6 +88,34 @@ def test_a_mutable_tag_moves_to_the_newer_image(bench: Any, ecr: Any, login: str
     assert tagged["imageDigest"] in digests
 
 
+@pytest.mark.parametrize(
+    ("mutability", "tag", "moves"),
+    [
+        ("IMMUTABLE_WITH_EXCLUSION", "dev-1", True),
+        ("IMMUTABLE_WITH_EXCLUSION", "v1", False),
+        ("MUTABLE_WITH_EXCLUSION", "dev-1", False),
+        ("MUTABLE_WITH_EXCLUSION", "v1", True),
+    ],
+)
+def test_a_filter_is_the_exception_for_the_registry_and_for_us(
+    bench: Any, aws: Any, ecr: Any, login: str, mutability: str, tag: str, moves: bool
+) -> None:
+    uri = ecr.create_repository(
+        repositoryName="lab",
+        imageTagMutability=mutability,
+        imageTagMutabilityExclusionFilters=[{"filterType": "WILDCARD", "filter": "dev-*"}],
+    )["repository"]["repositoryUri"]
+    for image in ("one", "two"):
+        bench.make(f"{image}:v1", IMAGE.format(image))
+
+    pushed = [push(bench, login, f"{image}:v1", f"{uri}:{tag}") for image in ("one", "two")]
+
+    assert [each.returncode == 0 for each in pushed] == [True, moves]
+    with pytest.MonkeyPatch.context() as patch:
+        aws.lead_here(patch)
+        assert Repository(AwsRegion("us-west-2"), "lab").keeps(tag) is not moves
+
+
 def test_a_repository_that_is_not_there_is_not_made_by_a_push(
     bench: Any, repository: str, login: str
 ) -> None:
@@ -116,3 +152,29 @@ def test_the_configuration_of_an_image_can_be_read(
 def test_a_layer_of_no_image_has_no_url(ecr: Any, repository: str) -> None:
     with pytest.raises(ClientError, match="LayersNotFoundException"):
         ecr.get_download_url_for_layer(repositoryName="train", layerDigest=f"sha256:{'0' * 64}")
+
+
+@pytest.mark.parametrize("registry", ["example.com:5000", "localhost", "http://localhost:5000"])
+def test_a_registry_elsewhere_is_refused(registry: str) -> None:
+    with pytest.raises(SettingsError, match="is not HOST:PORT on loopback"):
+        OfflineSettings(registry=registry)
+
+
+def test_a_registry_that_does_not_answer_is_named(bench: Any, tmp_path: Path) -> None:
+    with create_server(("127.0.0.1", 0)) as free:
+        gone = f"127.0.0.1:{free.getsockname()[1]}"
+    server = start(OfflineSettings(registry=gone), log=tmp_path / "server.log")
+    try:
+        ecr = EmbeddedAws(server).client("ecr")
+        uri = ecr.create_repository(repositoryName="train")["repository"]["repositoryUri"]
+        (data,) = ecr.get_authorization_token()["authorizationData"]
+        request = Request(f"http://{uri.replace('/', '/v2/')}/blobs/uploads/", method="POST")
+        request.add_header("Authorization", f"Basic {data['authorizationToken']}")
+
+        with pytest.raises(HTTPError) as refused:
+            urlopen(request)
+
+        assert refused.value.code == 502
+        assert f"the registry at {gone} cannot be reached" in refused.value.read().decode()
+    finally:
+        server.stop()

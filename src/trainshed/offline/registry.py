@@ -14,6 +14,7 @@ import http.client
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from http import HTTPStatus
 from typing import Any
 
@@ -116,7 +117,7 @@ class Registry:
         manifest = b"".join(_body(environ))
         digest = f"sha256:{hashlib.sha256(manifest).hexdigest()}"
         tagged = None if tag.startswith("sha256:") else tag
-        if tagged and repository.is_tag_immutable() and _tagged(repository, tagged):
+        if tagged and _keeps(repository, tagged) and _tagged(repository, tagged):
             raise _Refused(
                 HTTPStatus.BAD_REQUEST,
                 "TAG_INVALID",
@@ -186,6 +187,13 @@ def _repository(account: str, region: str, name: str) -> Repository:
             f"The repository with name '{name}' does not exist in the registry with id '{account}'",
         )
     return found
+
+
+def _keeps(repository: Repository, tag: str) -> bool:
+    """Whether a tag that exists can never mean another image; the filters are exceptions."""
+    filters = repository.image_tag_mutability_exclusion_filters or ()
+    excluded = any(fnmatchcase(tag, each["filter"]) for each in filters)
+    return repository.is_tag_immutable() != excluded
 
 
 def _tagged(repository: Repository, tag: str) -> list[Any]:
