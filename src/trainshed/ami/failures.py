@@ -160,12 +160,12 @@ def classify(said: str) -> BuildError:
         said: all that Packer said, of one run that failed.
     """
     text = _PREFIX.sub("", _STAMP.sub("", said))
-    if denied := _denial(text):
-        return denied
     if "Cleanly cancelled builds" in text or "Cancelling build after receiving" in text:
         return interrupted()
     if told := _SCRIPT_ERROR.findall(text):
         return _script_failure(text, told)
+    if denied := _denial(text):
+        return denied
     for rule in _RULES:
         if found := rule.pattern.search(text):
             return BuildError(rule.cause, f"{_one_line(found[1])}; {rule.remedy}")
