@@ -1,7 +1,7 @@
 """The software report of an image: a bill of materials, and a page for people."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,7 @@ SELFTEST, PACKAGES = "selftest.json", "packages.txt"
 BILL_OF_MATERIALS, SUMMARY = "sbom.cdx.json", "report.md"
 
 _CELL = ("accelerator", "orchestrator", "base")
-_FACTS = ("base", "distribution", "kernel", "architecture", "disk", "nvidia_driver")
-_ORIGIN = ("commit", "build")
+_FACTS = ("base", "distribution", "kernel", "architecture", "disk", "commit", "build")
 _COLUMNS = ("name", "version", "state", "detail")
 
 
@@ -68,7 +67,9 @@ def _summary(selftest: Mapping[str, Any], packages: tuple[Package, ...]) -> Iter
     image, results = selftest["image"], selftest["components"]
     yield f"# Image for {image['accelerator']} on {image['orchestrator']}"
     yield ""
-    rows = [(key.replace("_", " "), image[key]) for key in (*_FACTS, *_ORIGIN) if image.get(key)]
+    rows = [(key, image[key]) for key in _FACTS if image.get(key)]
+    if image["accelerator"] == "nvidia":
+        rows.append(("driver", image.get("nvidia_driver", "")))
     yield from _table(("what", "value"), [*rows, ("packages", len(packages))])
     yield ""
     yield from ("## Self-test at the end of the bake", "")
@@ -79,13 +80,14 @@ def _summary(selftest: Mapping[str, Any], packages: tuple[Package, ...]) -> Iter
         yield from ("## Not checked on the build instance", "")
         yield from (f"- {each['name']}: {each['detail']}" for each in unchecked)
         yield ""
-    yield f"All packages: [{PACKAGES}]({PACKAGES}); as CycloneDX: [{BILL_OF_MATERIALS}]" + (
-        f"({BILL_OF_MATERIALS}). What is installed without a package manager is in the table"
-        " above, and not in the bill of materials."
+    yield (
+        f"All packages: [{PACKAGES}]({PACKAGES}); as CycloneDX: "
+        f"[{BILL_OF_MATERIALS}]({BILL_OF_MATERIALS}). What is installed without a package manager "
+        "is in the table above, and not in the bill of materials."
     )
 
 
-def _table(head: tuple[str, ...], rows: Any) -> Iterator[str]:
+def _table(head: tuple[str, ...], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:
