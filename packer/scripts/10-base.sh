@@ -164,7 +164,8 @@ if is_ubuntu && command -v snap >/dev/null && snap list amazon-ssm-agent >/dev/n
 else
   parts+=(ssm-agent)
 fi
-if [[ $(pin aws-cli kind) == archive ]]; then install_aws_cli; else parts+=(aws-cli); fi
+kind=$(pin aws-cli kind)
+if [[ $kind == archive ]]; then install_aws_cli; else parts+=(aws-cli); fi
 install_components "${parts[@]}"
 configure_time_sync
 configure_agents

@@ -1,20 +1,16 @@
 """Packages come from a vendor's repository only as they are pinned and signed by the pinned key."""
 
 import json
-import os
-import shlex
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from overlay_machine import AMAZON_LINUX, NEEDED, UBUNTU, OverlayMachine
 from vendors.bench import Vendors, serve_vendors
 from vendors.faults import Fault
 
-ROOT = Path(__file__).parents[2]
-UBUNTU, AMAZON_LINUX = "ubuntu-22.04", "amazon-linux-2023"
 BASES = pytest.mark.parametrize("base", [UBUNTU, AMAZON_LINUX])
 
 KEY = {"key": "https://vendor.example/key", "fingerprint": "0" * 40}
@@ -46,15 +42,7 @@ INSTALLED = {
     AMAZON_LINUX: "rpm --query --queryformat '%{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\\n' "
     "vendor-driver vendor-tools",
 }
-MISSING = next(
-    (tool for tool in ("dnf", "rpm", "apt-get", "createrepo_c") if shutil.which(tool) is None), None
-)
-pytestmark = [
-    pytest.mark.skipif(
-        os.geteuid() != 0, reason="needs root: it installs packages in an overlay of this machine"
-    ),
-    pytest.mark.skipif(MISSING is not None, reason=f"needs {MISSING}"),
-]
+pytestmark = NEEDED
 
 
 @pytest.fixture(scope="module")
@@ -69,53 +57,10 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
         yield served
 
 
-class Machine:
-    """An overlay of this machine, where the scripts' functions install packages for real."""
-
-    def __init__(self, folder: Path, vendors: Vendors, base: str) -> None:
-        self.base = base
-        self._folder = folder
-        image = {"accelerator": "habana", "orchestrator": "ec2", "base": base}
-        (folder / "image.json").write_text(json.dumps(image))
-        self._prepare = f"""
-            set -e
-            mount -t tmpfs overlay {folder}/machine
-            cd {folder}/machine
-            mkdir upper work root
-            mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
-            mount --bind /proc root/proc
-            mount --bind /dev root/dev
-            mount -t tmpfs tmp root/tmp
-            mkdir -p root/opt root/tmp/trainshed
-            cp -r {ROOT}/packer/files/opt/trainshed root/opt/
-            cp {folder}/image.json {vendors.template}/versions.json root/opt/trainshed/
-            cp -r {ROOT}/packer/scripts/lib root/tmp/trainshed/
-            cat {vendors.hosts} >>root/etc/hosts
-            cat {vendors.authority} >>root/etc/ssl/certs/ca-certificates.crt
-            rm -rf root/etc/apt/sources.list* root/etc/yum.repos.d
-            mkdir -p root/var/lib/rpm root/etc/rpm root/etc/dnf/vars
-            echo 2023.1.20260101 >root/etc/dnf/vars/releasever
-            echo '%_dbpath /var/lib/rpm' >root/etc/rpm/macros
-        """
-        (folder / "machine").mkdir()
-
-    def run(self, commands: str) -> subprocess.CompletedProcess[str]:
-        """Start afresh and run commands after the scripts' library, then say what is installed."""
-        script = f"source /tmp/trainshed/lib/bake.sh test-job\n{commands}\n{INSTALLED[self.base]}"
-        inside = shlex.join(
-            [
-                *("chroot", f"{self._folder}/machine/root"),
-                *("env", "-i", "PATH=/usr/bin:/bin:/usr/sbin:/sbin", f"TRAINSHED_BASE={self.base}"),
-                *("bash", "-c", script),
-            ]
-        )
-        command = ["unshare", "--mount", "bash", "-c", f"{self._prepare}\nexec {inside}"]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
-def machine(tmp_path: Path, vendors: Vendors, base: str) -> Machine:
-    return Machine(tmp_path, vendors, base)
+def machine(tmp_path: Path, vendors: Vendors, base: str) -> OverlayMachine:
+    pins = vendors.template / "versions.json"
+    return OverlayMachine(folder=tmp_path, base=base, pins=pins, vendors=vendors)
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:
@@ -129,10 +74,10 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @BASES
-def test_pinned_packages_are_installed_and_held(machine: Machine) -> None:
+def test_pinned_packages_are_installed_and_held(machine: OverlayMachine) -> None:
     held = "apt-mark showhold" if machine.base == UBUNTU else "dnf --quiet versionlock list"
 
-    done = machine.run(f"install_components driver >/dev/null; {held}")
+    done = machine.run(f"install_components driver >/dev/null; {held}; {INSTALLED[machine.base]}")
 
     assert done.returncode == 0, done
     assert done.stderr == ""
@@ -147,7 +92,7 @@ def test_pinned_packages_are_installed_and_held(machine: Machine) -> None:
 
 
 @BASES
-def test_only_the_packages_that_are_named_are_installed(machine: Machine) -> None:
+def test_only_the_packages_that_are_named_are_installed(machine: OverlayMachine) -> None:
     done = machine.run(
         "add_repository driver; install_packages driver vendor-tools; "
         "[[ -z $(_installed_versions vendor-driver) ]]; exit $?"
@@ -157,7 +102,7 @@ def test_only_the_packages_that_are_named_are_installed(machine: Machine) -> Non
 
 
 @BASES
-def test_a_repository_of_the_image_is_switched_off_in_the_end(machine: Machine) -> None:
+def test_a_repository_of_the_image_is_switched_off_in_the_end(machine: OverlayMachine) -> None:
     again = "apt-get update 2>&1; apt-cache policy vendor-driver"
     if machine.base == AMAZON_LINUX:
         again = "dnf repolist --enabled"
@@ -176,11 +121,11 @@ def test_a_repository_of_the_image_is_switched_off_in_the_end(machine: Machine) 
         (Fault.BAD_SIGNATURE, "bad signature: "),
         (Fault.WRONG_BYTES, "bad signature: "),
         (Fault.NOT_FOUND, "https://vendor.example/"),
-        (Fault.MISSING_VERSION, "version 1.2.3"),
+        (Fault.MISSING_VERSION, " is not offered, only 0.0.1-1; "),
     ],
 )
 def test_what_cannot_be_trusted_or_had_is_refused_in_one_line(
-    machine: Machine, vendors: Vendors, fault: Fault, told: str
+    machine: OverlayMachine, vendors: Vendors, fault: Fault, told: str
 ) -> None:
     with vendors.faulty("driver", fault):
         done = machine.run("install_components driver")
@@ -199,7 +144,7 @@ def test_what_cannot_be_trusted_or_had_is_refused_in_one_line(
     ],
 )
 def test_an_index_that_a_stranger_signed_is_refused(
-    machine: Machine, vendors: Vendors, told: str
+    machine: OverlayMachine, vendors: Vendors, told: str
 ) -> None:
     with vendors.faulty("driver", Fault.UNKNOWN_SIGNER):
         done = machine.run("install_components driver")
@@ -217,7 +162,7 @@ def test_an_index_that_a_stranger_signed_is_refused(
     ],
 )
 def test_packages_are_checked_where_the_index_is_not_signed(
-    machine: Machine, vendors: Vendors, fault: Fault | None, told: str | None
+    machine: OverlayMachine, vendors: Vendors, fault: Fault | None, told: str | None
 ) -> None:
     unsigned = "vendor.example/rpm/repodata/repomd.xml.asc"
     with vendors.faulty("driver", fault) if fault else nullcontext():
@@ -232,7 +177,19 @@ def test_packages_are_checked_where_the_index_is_not_signed(
 
 
 @BASES
-def test_a_package_that_is_not_pinned_is_refused(machine: Machine) -> None:
+def test_a_package_that_nobody_offers_is_refused(machine: OverlayMachine) -> None:
+    pinned = "pin() { [[ $2 == packages ]] && echo vendor-gone 1.0 || /opt/trainshed/pin $*; }"
+
+    done = machine.run(f"{pinned}\ninstall_components driver")
+
+    assert refusal(done) == (
+        "version 1.0 of vendor-gone is not offered, nor any other; "
+        "check url, suite and packages in versions.json"
+    )
+
+
+@BASES
+def test_a_package_that_is_not_pinned_is_refused(machine: OverlayMachine) -> None:
     done = machine.run("add_repository driver; install_packages driver vendor-docs")
 
     assert refusal(done).startswith("no version of vendor-docs is pinned; ")

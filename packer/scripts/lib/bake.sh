@@ -15,7 +15,8 @@ readonly WORK
 
 readonly JOB=$1
 
-export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+# Nothing asks, and no service is restarted that the build may have come in by.
+export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 LC_ALL=C.UTF-8
 
 # Stop the bake: die COMPONENT WHAT WHAT-TO-DO
 die() {

@@ -64,20 +64,22 @@ hold_packages() {
 
 # Let packages change again that the base image or an earlier bake holds: release_packages PATTERN...
 release_packages() {
-  local pattern held
+  local locks pattern held
   if is_ubuntu; then
-    held=$(apt-mark showhold "$@")
-    [[ -z $held ]] || xargs apt-mark unhold <<<"$held" >"$WORK/hold"
-  elif [[ -e $VERSION_LOCKS ]]; then
-    for pattern in "$@"; do
-      while read -r held; do
-        # shellcheck disable=SC2053  # a pattern is meant
-        if [[ $held == $pattern-[0-9]* ]]; then
-          logged "$WORK/hold" dnf versionlock delete --assumeyes --quiet "$held"
-        fi
-      done < <(cat "$VERSION_LOCKS")
-    done
+    locks=$(apt-mark showhold)
+  else
+    locks=$(cat "$VERSION_LOCKS" 2>/dev/null) || true
   fi
+  for pattern in "$@"; do
+    while read -r held; do
+      # shellcheck disable=SC2053  # patterns are meant
+      if is_ubuntu && [[ $held == $pattern ]]; then
+        logged "$WORK/hold" apt-mark unhold "$held"
+      elif ! is_ubuntu && [[ $held == $pattern-[0-9]* ]]; then
+        logged "$WORK/hold" dnf versionlock delete --assumeyes --quiet "$held"
+      fi
+    done <<<"$locks"
+  done
 }
 
 # Print `component package version` for each package of a component, or for those that are named.
@@ -182,9 +184,12 @@ _require_offered() {
     offered=$(dnf --quiet repoquery --queryformat '%{version}-%{release}' "$name" 2>/dev/null |
       sort -uV)
   fi
-  offered=${offered//$'\n'/, }
-  die "$component" "version $version of $name is not offered, but ${offered:-no other either}" \
-    "pin one that is in versions.json"
+  if [[ -z $offered ]]; then
+    die "$component" "version $version of $name is not offered, nor any other" \
+      "check url, suite and packages in versions.json"
+  fi
+  die "$component" "version $version of $name is not offered, only ${offered//$'\n'/, }" \
+    "pin one of these in versions.json"
 }
 
 # Say why an installation failed, going by what apt or dnf wrote.
