@@ -67,7 +67,7 @@ def build(machine: OverlayMachine, packages: dict[str, str]) -> str:
             build_deb(package, folder)
         # This machine's own kernels do not belong to the test.
         return (
-            "grep -o '^Package: linux-[ih].*-[0-9].*' /var/lib/dpkg/status | cut -c 10- |"
+            r"sed -n 's/^Package: \(linux-[ih].*-[0-9].*\)/\1/p' /var/lib/dpkg/status |"
             " xargs --no-run-if-empty dpkg --purge --force-all >/tmp/log 2>&1\n"
             "dpkg --install /bench/packages/*.deb >/tmp/log"
         )
