@@ -145,6 +145,20 @@ def test_a_source_ami_that_is_gone_is_told_with_its_name(
 
 
 @needs_packer
+@pytest.mark.parametrize("words", [[], ["--var", "ssh_interface=session_manager"]])
+def test_without_the_session_manager_plugin_no_instance_is_launched_on_aws(
+    build: Command, account: Any, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+
+    answer = build(*words)
+
+    assert answer.code == 2
+    assert "session-manager-plugin is not on PATH" in answer.err
+    assert "--var ssh_interface=private_ip" in answer.err
+
+
+@needs_packer
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -277,8 +291,7 @@ def running(account: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
             break
     yield process
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.communicate()
+        kill_hard(process)
 
 
 @needs_packer

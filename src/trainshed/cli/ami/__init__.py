@@ -2,14 +2,17 @@
 
 import typer
 
-from trainshed.cli.ami import build, channels, images, pins
+from trainshed.cli.ami.build import build_command
+from trainshed.cli.ami.channels import promote_command, publish_command, rollback_command
+from trainshed.cli.ami.images import list_command, prune_command, test_command
+from trainshed.cli.ami.pins import pins_command
 
 app = typer.Typer(add_completion=False)
-app.command(name="build")(build.build_command)
-app.command(name="list")(images.list_command)
-app.command(name="test")(images.test_command)
-app.command(name="publish")(channels.publish_command)
-app.command(name="promote")(channels.promote_command)
-app.command(name="rollback")(channels.rollback_command)
-app.command(name="prune")(images.prune_command)
-app.command(name="pins")(pins.pins_command)
+app.command(name="build")(build_command)
+app.command(name="list")(list_command)
+app.command(name="test")(test_command)
+app.command(name="publish")(publish_command)
+app.command(name="promote")(promote_command)
+app.command(name="rollback")(rollback_command)
+app.command(name="prune")(prune_command)
+app.command(name="pins")(pins_command)

@@ -87,13 +87,15 @@ def build_command(
     from trainshed.ami.account import regions
     from trainshed.ami.building import LOG, BuildRequest, build
     from trainshed.ami.packer import find_packer
+    from trainshed.ami.prerequisites import check_prerequisites
     from trainshed.ami.report import write_report
     from trainshed.ami.revision import revision
-    from trainshed.ami.software import ReportError
     from trainshed.ami.subnets import find_subnets
 
     _check(template, var or [], timeout_minutes)
     packer = find_packer()
+    if not dry_run:
+        check_prerequisites(var or [], has_files=bool(var_file))
     (here,) = regions([region] if region else None)
     named, filters = subnet or [], subnet_filter or []
     by_template = var_file or any(one.startswith("subnet_") for one in var or [])
@@ -124,10 +126,7 @@ def build_command(
     else:
         for name, image_id in images.items():
             typer.echo(image_id if name == here.name else f"{name}: {image_id}")
-    try:
-        write_report(request.output)
-    except ReportError as error:
-        raise TrainshedError(f"the AMI is there, its software report is not: {error}") from error
+    write_report(request.output)
 
 
 def _check(template: Path, variables: list[str], minutes: int) -> None:
