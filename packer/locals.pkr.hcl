@@ -73,7 +73,7 @@ locals {
   # In the order they run. A reboot into the pinned kernel follows the first group: drivers build
   # for the kernel that runs.
   scripts = {
-    base = ["10-base.sh", "15-kernel.sh"]
+    base = ["10-base.sh", "12-agents.sh", "15-kernel.sh"]
     provision = [
       "18-after-reboot.sh", "20-efa.sh", "30-lustre.sh",
       "40-${var.accelerator}.sh", "50-${var.orchestrator}.sh",

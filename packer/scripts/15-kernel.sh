@@ -33,7 +33,7 @@ EOF
 release_packages 'linux-*' 'kernel*'
 if is_ubuntu; then stop_following_new_kernels; fi
 install_components kernel
-boot_by_default "$(pin base kernel)"
-[[ -e /boot/vmlinuz-$(pin base kernel) ]] || die kernel \
-  "its packages bring no /boot/vmlinuz-$(pin base kernel)" \
+kernel=$(pin base kernel)
+[[ -e /boot/vmlinuz-$kernel ]] || die kernel "its packages bring no /boot/vmlinuz-$kernel" \
   "let kernel of the base and the packages of component kernel agree in versions.json"
+boot_by_default "$kernel"

@@ -4,8 +4,7 @@ set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 20-efa
 
-# Before Lustre: the installer replaces rdma-core, and a Lustre client that came first would have
-# been linked with the other one.
+# Before Lustre, as ParallelCluster's cookbook learnt: the installer replaces rdma-core.
 archive=$(fetch_archive efa-installer)
 tar --extract --file "$archive" --directory "$WORK"
 

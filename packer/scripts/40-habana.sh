@@ -5,7 +5,8 @@ set -euo pipefail
 source /tmp/trainshed/lib/bake.sh 40-habana
 
 require_pinned_kernel
-mapfile -t parts <<<"$(components habana)"
+parts=$(components habana)
+mapfile -t parts <<<"$parts"
 install_components "${parts[@]}"
 require_dkms_modules habana-driver 'habanalabs*'
 

@@ -5,7 +5,8 @@ set -euo pipefail
 source /tmp/trainshed/lib/bake.sh 40-neuron
 
 require_pinned_kernel
-mapfile -t parts <<<"$(components neuron)"
+parts=$(components neuron)
+mapfile -t parts <<<"$parts"
 install_components "${parts[@]}"
 require_dkms_modules neuron-dkms 'aws-neuron*'
 

@@ -8,8 +8,9 @@ source /tmp/trainshed/lib/bake.sh 65-hardening
 # here: the build instance ends soon, and `sysctl -p` fails on the first key a kernel lacks.
 
 # Nobody logs in with a password, and root not at all.
+user=$(pin base ssh_user)
 passwd --lock root >"$WORK/passwd"
-passwd --lock "$(pin base ssh_user)" >"$WORK/passwd"
+passwd --lock "$user" >"$WORK/passwd"
 # An sshd_config of long ago does not read the directory.
 grep -qi '^include /etc/ssh/sshd_config.d/' /etc/ssh/sshd_config ||
   sed -i '1i Include /etc/ssh/sshd_config.d/*.conf' /etc/ssh/sshd_config
