@@ -13,6 +13,7 @@ from vendors.faults import Fault
 
 from trainshed.image.building import build
 from trainshed.image.engine import EngineError, find_engine
+from trainshed.offline.embedded import EmbeddedAws
 
 pytestmark = pytest.mark.ladder
 
@@ -148,6 +149,36 @@ def test_ranks_of_a_rehearsal_find_each_other(run: Run) -> None:
     )
 
     assert sorted(ranks.stdout.splitlines()) == ["rank 0 of 2 as 2000", "rank 1 of 2 as 2000"]
+
+
+def test_what_was_built_is_pushed_and_runs_where_it_is_pulled_by_its_digest(
+    aws: EmbeddedAws, builder: Any, bench: Any, checkout: Path, run: Run, tmp_path: Path
+) -> None:
+    here = run("cpu", "mpirun", "--version").stdout
+    ecr = aws.client("ecr")
+    uri = ecr.create_repository(repositoryName="train")["repository"]["repositoryUri"]
+
+    done = subprocess.run(
+        ["trainshed", "image", "push", "train.yaml", "--cpu", "--engine", "buildah"],
+        cwd=checkout,
+        env=aws.environment | builder.variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    digest = done.stdout.split()[3]
+    host, login = uri.partition("/")[0], str(tmp_path / "auth.json")
+    (data,) = ecr.get_authorization_token()["authorizationData"]
+    Path(login).write_text(json.dumps({"auths": {host: {"auth": data["authorizationToken"]}}}))
+    # Another engine's store, with nothing in it.
+    pulled = ("--tls-verify=false", "--authfile", login, f"{uri}@{digest}")
+    container = bench.done("from", *pulled)
+    there = bench.done("run", container, "--", "/opt/trainshed/entrypoint", "mpirun", "--version")
+    bench.done("rm", container)
+    assert there == here.strip()
+    assert "mpirun (Open MPI) 4.1.4" in there
 
 
 @pytest.mark.parametrize(

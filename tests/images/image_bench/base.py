@@ -29,7 +29,9 @@ cd {_REPOSITORY}
 dpkg-scanpackages . > Packages
 apt-get -q purge --yes dpkg-dev
 apt-get clean
-rm -rf /var/lib/apt/lists/*
+# Large, and of no use to an image; one of them is pushed whole.
+rm -rf /var/lib/apt/lists/* /opt/aws-cli /usr/lib/udev /usr/share/locale /usr/share/i18n
+rm -f /usr/lib/gcc/x86_64-linux-gnu/*/lto1 /usr/lib/gcc/x86_64-linux-gnu/*/lto-dump
 echo 'deb [trusted=yes] file:{_REPOSITORY} ./' > /etc/apt/sources.list
 """
 
