@@ -36,14 +36,24 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
 
 
 @pytest.fixture(scope="session")
-def aws(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+def guests_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the guests' disks are, and nothing else."""
+    return tmp_path_factory.mktemp("guests")
+
+
+@pytest.fixture(scope="session")
+def aws(
+    vendors: Vendors, guests_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
     folder = tmp_path_factory.mktemp("aws")
     layers = folder / "layers"
     build_layers(layers, prepared(GuestSettings().roots), vendors.site.keys)
     guests = GuestSettings(
         hosts=vendors.hosts, certificate_authority=vendors.authority, layers=layers
     )
-    server = start(OfflineSettings(guests=guests), log=folder / "server.log")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(guests_folder))
+        server = start(OfflineSettings(guests=guests), log=folder / "server.log")
     yield EmbeddedAws(server)
     server.stop()
 

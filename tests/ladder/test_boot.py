@@ -1,0 +1,164 @@
+"""What was baked boots as other machines, and knows nothing of the one it was baked on."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from bake_bench import Bake, Bakery
+from guest_bench import Bench, Guest
+
+pytestmark = [
+    pytest.mark.ladder,
+    # Both bases, and both agents that must wait for the first boot.
+    pytest.mark.parametrize(
+        "pair",
+        [
+            pytest.param(("habana", "ecs", "ubuntu", "ecs"), id="habana-ecs"),
+            pytest.param(("neuron", "eks", "ec2-user", "kubelet"), id="neuron-eks"),
+        ],
+        indirect=True,
+        scope="module",
+    ),
+]
+
+# What user data of ours says: AWS Batch's own part of it appends the cluster's name likewise.
+_USER_DATA = """\
+#cloud-config
+write_files:
+- path: /etc/trainshed/first-boot.json
+  content: '{"region": "us-west-2"}'
+runcmd:
+- test ! -d /etc/ecs || echo ECS_CLUSTER=train >> /etc/ecs/ecs.config
+"""
+
+
+class Pair:
+    """Two instances of one image, up.
+
+    Attributes:
+        bake: what they were made by.
+        agent: the service that runs jobs on them.
+        guests: the two.
+    """
+
+    def __init__(self, bake: Bake, agent: str, guests: tuple[Guest, Guest]) -> None:
+        self.bake = bake
+        self.agent = agent
+        self.guests = guests
+
+    def ask(self, command: str) -> tuple[str, str]:
+        """What a command says on each of them, to root."""
+        first, second = self.guests
+        return first.ssh(f"sudo bash -c {command!r}"), second.ssh(f"sudo bash -c {command!r}")
+
+
+@pytest.fixture(scope="module")
+def pair(request: pytest.FixtureRequest, bakery: Bakery, bench: Bench) -> Iterator[Pair]:
+    accelerator, orchestrator, user, agent = request.param
+    # The other one bakes meanwhile.
+    bakery.start(("habana", "ecs"), ("neuron", "eks"))
+    bake = bakery.baked(accelerator, orchestrator)
+    guests = [bench.launch(bake.image_id, user=user, UserData=_USER_DATA) for _ in range(2)]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(_wait, guests))
+    yield Pair(bake, agent, (guests[0], guests[1]))
+    bench.ec2.terminate_instances(InstanceIds=[guest.instance_id for guest in guests])
+
+
+def test_each_has_a_machine_id_of_its_own(pair: Pair) -> None:
+    first, second = pair.ask("cat /etc/machine-id")
+
+    assert len(first) == len(second) == 32
+    assert first != second
+
+
+def test_each_has_host_keys_of_its_own(pair: Pair) -> None:
+    first, second = (set(keys.splitlines()) for keys in pair.ask("cat /etc/ssh/ssh_host_*_key.pub"))
+
+    assert first
+    assert second
+    assert not first & second
+
+
+def test_each_is_called_as_its_launch_said(pair: Pair) -> None:
+    first, second = pair.ask("hostname")
+
+    assert first != second
+
+
+def test_the_self_test_passes_at_boot(pair: Pair) -> None:
+    for guest in pair.guests:
+        result = json.loads(guest.ssh("sudo /opt/trainshed/selftest --stage boot --json"))
+
+        failed = [each for each in result["components"] if each["state"] == "failed"]
+        assert failed == []
+        assert result["ok"]
+        assert result["image"]["build"] == pair.bake.manifest["custom_data"]["build"]
+
+
+def test_the_self_test_had_run_by_itself(pair: Pair) -> None:
+    for state in pair.ask("systemctl show --property=Result,ActiveState trainshed-selftest"):
+        assert dict(line.split("=") for line in state.splitlines()) == {
+            "Result": "success",
+            "ActiveState": "active",
+        }
+
+
+def test_no_unit_failed(pair: Pair) -> None:
+    for failed in pair.ask("systemctl list-units --state=failed --plain --no-legend"):
+        assert failed == ""
+
+
+def test_the_first_boot_was_done_before_the_agent_started(pair: Pair) -> None:
+    for told in pair.ask(
+        "systemctl show --property=ExecMainExitTimestampMonotonic --value trainshed-first-boot; "
+        f"systemctl show --property=ExecMainStartTimestampMonotonic --value {pair.agent}; "
+        f"systemctl is-active {pair.agent}"
+    ):
+        done, started, state = told.splitlines()
+
+        assert state == "active"
+        assert 0 < int(done) < int(started)
+
+
+def test_user_data_reached_the_first_boot(pair: Pair) -> None:
+    for journal in pair.ask("journalctl --unit trainshed-first-boot --output cat"):
+        assert "names no file system to mount" in journal
+
+
+def test_only_the_launch_says_who_may_log_in(pair: Pair, bench: Bench) -> None:
+    packers = bench.ec2.describe_key_pairs()["KeyPairs"]
+    assert [key["KeyName"] for key in packers] == ["bench"]
+
+    for keys in pair.ask("cat /root/.ssh/authorized_keys /home/*/.ssh/authorized_keys"):
+        lines = [line for line in keys.splitlines() if line]
+        assert {line.split()[-2] for line in lines} == {_public_key(bench)}
+
+
+def test_nothing_of_the_bake_is_on_the_disk(pair: Pair) -> None:
+    for found in pair.ask(
+        "ls -d /tmp/trainshed /var/tmp/trainshed /tmp/script_* /tmp/packer* 2>/dev/null; "
+        "find /root /home -name '.*_history'; "
+        "find /var/lib/cloud/instances -mindepth 1 -maxdepth 1 ! -name i-*; "
+        "journalctl --list-boots --no-pager -q | wc -l"
+    ):
+        assert found == "1"
+
+
+def test_cloud_init_knows_one_instance(pair: Pair) -> None:
+    told = pair.ask("ls /var/lib/cloud/instances")
+
+    assert told == tuple(guest.instance_id for guest in pair.guests)
+
+
+def _wait(guest: Guest) -> None:
+    guest.wait_for_ssh()
+    guest.ssh("cloud-init status --wait; systemctl is-system-running --wait || true")
+
+
+def _public_key(bench: Bench) -> str:
+    pair: dict[str, Any] = bench.ec2.describe_key_pairs(KeyNames=["bench"], IncludePublicKey=True)
+    key: str = pair["KeyPairs"][0]["PublicKey"]
+    return key.split()[1]
