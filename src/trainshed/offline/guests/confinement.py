@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from trainshed.offline.guests.control_groups import ControlGroups
+
 # In the new process namespace the old /proc still tells the id that others know.
 _FIRST = """
 read -r id _ </proc/self/stat
@@ -21,14 +23,24 @@ mount -t tmpfs tmpfs /run/systemd/nspawn
 echo "$id"
 exec cat >/dev/null
 """
+# Arguments: the script above, the folder of the guests, folders of control groups. A group whose
+# last process has just ended may be busy for a moment.
 _AROUND = """
 unshare --mount --pid --fork --kill-child sh -c "$1"
-exec rm -rf --one-file-system "$2"
+rm -rf --one-file-system "$2"
+shift 2
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  find "$@" -depth -type d -exec rmdir {} + 2>/dev/null && exit
+  sleep 0.1
+done
 """
 
 
 class Confinement:
     """Where the guests of one process live.
+
+    Attributes:
+        groups: control groups, one for each guest.
 
     Args:
         folder: everything of theirs; removed at the end.
@@ -36,8 +48,12 @@ class Confinement:
     """
 
     def __init__(self, folder: Path, lock: Path) -> None:
+        self.groups = ControlGroups(f"trainshed-{folder.name}")
         self._process = subprocess.Popen(
-            ["flock", "--shared", str(lock), "sh", "-c", _AROUND, "sh", _FIRST, str(folder)],
+            [
+                *("flock", "--shared", str(lock), "sh", "-c", _AROUND, "sh", _FIRST, str(folder)),
+                *map(str, self.groups.folders),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # Its owner may be killed with its whole process group.

@@ -11,6 +11,7 @@ from tempfile import mkdtemp
 
 from trainshed.offline.guests.confinement import Confinement
 from trainshed.offline.guests.flavours import Flavour
+from trainshed.offline.guests.host_limits import raise_limits
 from trainshed.offline.guests.machine import Launch, Machine
 from trainshed.offline.guests.recipe import prepared
 from trainshed.offline.guests.settings import GuestSettings
@@ -138,6 +139,7 @@ class Engine:
             # Held until this process ends: nobody removes the roots meanwhile.
             self._in_use = (self._roots / "in-use").open("w")
             fcntl.flock(self._in_use, fcntl.LOCK_SH)
+            raise_limits()
             self._place = folder, Confinement(folder, self._lock_file)
         return self._place
 

@@ -214,7 +214,7 @@ class Machine:
         ssh = "/run/systemd/system/ssh.service.d/guest.conf"
         with self.console.open("ab") as console:
             self._process = subprocess.Popen(
-                self._confinement.command(
+                self._in_its_place(
                     [
                         *("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot"),
                         *(f"--machine={self.launch.instance_id}", "--console=read-only"),
@@ -230,12 +230,18 @@ class Machine:
                 stderr=subprocess.STDOUT,
             )
 
+    def _in_its_place(self, command: list[str]) -> list[str]:
+        """Return the command that runs another one inside the confinement, in the guest's group."""
+        grouped = self._confinement.groups.command(self.launch.instance_id, command)
+        return self._confinement.command(grouped)
+
     def _keep(self) -> None:
         """Wait for the guest's end; boot it again when it asks for that."""
         assert self._process
         while self._process.wait() == _REBOOT and not self._stopping:
             self._boot()
         self._confinement.run(["umount", str(self._folder / "root")])
+        self._confinement.groups.remove(self.launch.instance_id)
         if not self._stopping:
             self._ended()
 

@@ -1,0 +1,61 @@
+"""A control group for each guest: systemd in a guest takes its own for a machine's root group.
+
+Guests that shared one would wait for, and kill, each other's services. What is made is one folder
+for all guests of a confinement, below the group of this process, in each hierarchy that systemd
+uses: the unified one, and on hybrid machines the one named `systemd`.
+"""
+
+import os
+from pathlib import Path
+
+_NAMED = "name=systemd"
+# Joins the groups whose files are given up to `--`, then becomes the command after it.
+_JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
+
+
+class ControlGroups:
+    """The groups of the guests of one confinement.
+
+    Args:
+        name: that of the folder, which nobody else uses.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.folders = tuple(group / name for group in _own_groups())
+        for folder in self.folders:
+            folder.mkdir()
+
+    def command(self, guest: str, command: list[str]) -> list[str]:
+        """Return the command that runs another one in a guest's groups, which are made."""
+        for folder in self.folders:
+            (folder / guest).mkdir(exist_ok=True)
+        joined = [str(folder / guest / "cgroup.procs") for folder in self.folders]
+        return ["sh", "-c", _JOIN, "sh", *joined, "--", *command]
+
+    def remove(self, guest: str) -> None:
+        """Remove the groups of a guest that is off, if it had any."""
+        for folder in self.folders:
+            for path, _, _ in os.walk(folder / guest, topdown=False):
+                Path(path).rmdir()
+
+
+def _own_groups() -> list[Path]:
+    """Return the folders of this process's groups in the hierarchies that systemd uses."""
+    groups = dict(
+        line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines()
+    )
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        # [S] proc(5): ... root, mount point, ... - type, source, options of the superblock.
+        before, after = line.split(" - ")
+        root, place = before.split()[3:5]
+        kind, _, options = after.split(" ", 2)
+        if kind == "cgroup2":
+            group = groups.get("")
+        elif kind == "cgroup" and _NAMED in options.split(","):
+            group = groups.get(_NAMED)
+        else:
+            continue
+        if group is not None:
+            found.append(Path(place) / os.path.relpath(group, root))
+    return found
