@@ -7,8 +7,6 @@ then shows what was pushed.
 [S] Docker Registry HTTP API V2; the errors in ECR's words, as its users report them.
 """
 
-import base64
-import binascii
 import hashlib
 import http.client
 import json
@@ -20,6 +18,8 @@ from typing import Any
 
 from moto.ecr.models import Repository, ecr_backends
 
+from trainshed.offline.registry_login import place_of
+
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 
@@ -27,7 +27,6 @@ _NAME = r"(?P<name>[a-z0-9]+(?:[._/-][a-z0-9]+)*)"
 _BLOB = re.compile(rf"/v2/{_NAME}/blobs/.+")
 _MANIFEST = re.compile(rf"/v2/{_NAME}/manifests/(?P<reference>[^/]+)")
 _TAGS = re.compile(rf"/v2/{_NAME}/tags/list")
-_USER = "AWS"
 _CHUNK = 1 << 16
 # Of this hop, or ours alone.
 _NOT_PASSED_ON = frozenset({"authorization", "connection", "transfer-encoding", "content-length"})
@@ -45,16 +44,6 @@ class _Refused(Exception):
     def __init__(self, status: HTTPStatus, code: str, message: str) -> None:
         super().__init__(message)
         self.status, self.code = status, code
-
-
-def password(account: str, region: str) -> str:
-    """Return the password of ECR's user `AWS`, which says whose registry is meant."""
-    return f"{account}.{region}"
-
-
-def authorization(account: str, region: str) -> str:
-    """Return ECR's authorization token: user and password, Base64."""
-    return base64.b64encode(f"{_USER}:{password(account, region)}".encode()).decode()
 
 
 class Registry:
@@ -88,7 +77,12 @@ class Registry:
             return _json(start_response, HTTPStatus.BAD_GATEWAY, errors)
 
     def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        account, region = _login(environ)
+        header = environ.get("HTTP_AUTHORIZATION", "")
+        whose = place_of(header)
+        if whose is None:
+            reason = "authorization token is not valid" if header else "no basic auth credentials"
+            raise _Refused(HTTPStatus.UNAUTHORIZED, "UNAUTHORIZED", reason)
+        account, region = whose
         path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
         if path == "/v2/":
             return _json(start_response, HTTPStatus.OK, {})
@@ -158,23 +152,6 @@ class Registry:
         ]
         start_response(f"{answer.status} {answer.reason}", passed)
         return _chunks(answer, connection)
-
-
-def _login(environ: Environ) -> tuple[str, str]:
-    """Return the account and the region that the request's token is of."""
-    kind, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    try:
-        user, _, secret = base64.b64decode(token, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        user, secret = "", ""
-    account, _, region = secret.partition(".")
-    if kind != "Basic" or user != _USER or not region:
-        raise _Refused(
-            HTTPStatus.UNAUTHORIZED,
-            "UNAUTHORIZED",
-            "no basic auth credentials" if not token else "authorization token is not valid",
-        )
-    return account, region
 
 
 def _repository(account: str, region: str, name: str) -> Repository:

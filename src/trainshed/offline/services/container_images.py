@@ -12,7 +12,7 @@ from typing import Any
 
 from moto.ecr.models import Image
 
-from trainshed.offline.registry import authorization
+from trainshed.offline.registry_login import authorization
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.settings import current
 
