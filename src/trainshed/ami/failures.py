@@ -147,7 +147,12 @@ _UNVERIFIED = re.compile(r"checksum|sha-?256|signature|fingerprint|\bkey\b|signe
 _SELF_TEST_ROW = re.compile(r"^failed {2,}(\S.*)$", re.MULTILINE)
 _EXITED = re.compile(r"Script (?:exited|disconnected).*|Script exited with non-zero exit status.*")
 _SCRIPT = re.compile(r"Provisioning with shell script: \S*?([\w.-]+\.sh)\s*$", re.MULTILINE)
-_TEMPLATE = re.compile(r"^Error: (.+(?:\n\n?.+){0,3})", re.MULTILINE)
+_TEMPLATE = re.compile(r"^Error: ((?:.|\n)+?)(?=\nError: |\n\n\n|\Z)", re.MULTILINE)
+# Where Packer thinks it was, and what it says of the template's source.
+_NO_HELP = re.compile(
+    r"on .*line 0:|\(source code not available\)|This was checked by (?:.|\n)*"
+    r"|To declare variable (?:.|\n)*|/\S*/trainshed-packer-\w+/packer/"
+)
 _LAST = re.compile(r"^--> [\w.-]+: (.+)", re.MULTILINE)
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ", re.MULTILINE)
 _PREFIX = re.compile(r"^(?:==>|   ) [\w.-]+\.[\w-]+: ?", re.MULTILINE)
@@ -178,9 +183,8 @@ def classify(said: str) -> BuildError:
     if last := _LAST.search(text):
         return BuildError(Cause.OTHER, _one_line(last[1]))
     if wrong := _TEMPLATE.search(text):
-        return BuildError(
-            Cause.INVALID_TEMPLATE, f"{_one_line(wrong[1])}; check --var, --var-file and --template"
-        )
+        summary, _, detail = _NO_HELP.sub("", wrong[1]).partition("\n")
+        return BuildError(Cause.INVALID_TEMPLATE, f"{_one_line(summary)}: {_one_line(detail)}")
     return BuildError(Cause.OTHER, "Packer said no reason")
 
 

@@ -163,7 +163,7 @@ def test_without_the_session_manager_plugin_no_instance_is_launched_on_aws(
     ("words", "message"),
     [
         pytest.param(["--var", "nosuch=1"], 'A "nosuch" variable was passed', id="variable"),
-        pytest.param(["--var", "root_gib=1"], "The root_gib is between", id="validation"),
+        pytest.param(["--var", "root_gib=1"], "variable: The root_gib is between", id="validation"),
         pytest.param(
             ["--var", "neuron_base=amazon-linux-2"], "ended on 2026-06-30", id="unsupported-cell"
         ),
@@ -177,6 +177,7 @@ def test_what_the_template_refuses_is_an_invalid_template(
     assert answer.code == 1
     assert "error: invalid template: " in answer.err
     assert message in answer.err
+    assert "line 0" not in answer.err and "source code" not in answer.err
 
 
 @needs_packer

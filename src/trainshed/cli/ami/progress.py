@@ -41,6 +41,8 @@ def progress() -> Iterator[Callable[[str], None]]:
             status.update(f"{_elapsed(start)} {told}".replace("[", r"\["))
 
         yield live
+    if told:
+        console.print(f"{_elapsed(start)} {told}", markup=False, highlight=False)
 
 
 def _elapsed(start: float) -> str:
