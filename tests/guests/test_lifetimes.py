@@ -1,8 +1,10 @@
 """Nothing of a guest outlives the embedded AWS it belongs to, however that ends."""
 
+import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -82,21 +84,38 @@ def _inside(instance_id: str) -> list[psutil.Process]:
     ]
 
 
-def _guests(folder: Path) -> list[psutil.Process]:
-    """Return every process that a server with this temporary folder has in guests."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """What there is of a server's guests outside of its folder."""
+
+    processes: list[psutil.Process]
+    control_groups: list[Path]
+
+
+def _guests(folder: Path) -> Present:
+    """Return what a server with this temporary folder has of guests."""
     ids = [path.name for path in folder.glob("trainshed-*/guests-*/i-*")]
-    found = [process for instance_id in ids for process in _inside(instance_id)]
-    assert found
-    return found
+    present = Present(
+        processes=[process for instance_id in ids for process in _inside(instance_id)],
+        control_groups=[
+            Path(path)
+            for path, _, _ in os.walk("/sys/fs/cgroup")
+            if any(instance_id == Path(path).name for instance_id in ids)
+        ],
+    )
+    assert present.processes
+    assert present.control_groups
+    return present
 
 
 def _assert_nothing_left(
-    folder: Path, guests: list[psutil.Process], *, patience: float = _PATIENCE_SECONDS
+    folder: Path, before: Present, *, patience: float = _PATIENCE_SECONDS
 ) -> None:
     deadline = time.monotonic() + patience
     while left := [
         *(str(path) for path in folder.glob("trainshed-*/guests-*")),
-        *(str(guest) for guest in guests if guest.is_running()),
+        *(str(process) for process in before.processes if process.is_running()),
+        *(str(group.parent) for group in before.control_groups if group.parent.exists()),
         *_mounts(folder),
     ]:
         assert time.monotonic() < deadline, f"left behind: {left}"
