@@ -7,10 +7,10 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test images lint format bench lock schema golden clean
+.PHONY: help setup demo test guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder images lint format bench lock schema golden clean
 
 help: ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 setup: $(VENV)/.installed node_modules/.installed ## Set everything up: Python, Node, the CDK CLI
 
@@ -30,8 +30,34 @@ node_modules/.installed: package-lock.json | $(VENV)/.installed
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
 	@trainshed offline run -- scripts/demo
 
-test: setup ## Run the whole test suite
-	@pytest -n auto -q
+test: setup ## Run the test suite, all but the ladder
+	@pytest -n auto -q -m "not ladder"
+
+# The ladder: each rung of it stands alone. From ami-bake on they need root and the guests' roots,
+# and one of them at a time is what two cores carry.
+guests: setup
+	@trainshed offline guests prepare
+
+ami-lint: setup ## Check the AMI template's style, structure and scripts
+	@packer fmt -check -diff packer
+	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh
+	@pytest -q tests/packer/test_structure.py tests/packer/test_versions.py tests/packer/test_lowering.py
+
+ami-validate: setup ## Have Packer validate the nine cells
+	@pytest -q tests/packer/test_validate.py
+
+ami-bake: guests ## Bake the nine AMIs for real, on guests
+	@pytest -q tests/ladder/test_bake.py tests/ladder/test_commands.py
+
+ami-boot: guests ## Boot what was baked as other machines
+	@pytest -q tests/ladder/test_boot.py
+
+ami-faults: guests ## Have bakes fail in every way
+	@pytest -q tests/ladder/test_faults.py tests/ladder/test_command_failures.py
+
+# In one session, so that the disks that one rung bakes are there for the next.
+ladder: ami-lint ami-validate guests ## Climb the whole ladder
+	@pytest -q tests/ladder
 
 images: setup ## Build the container images, on Debian from stub vendors; needs root
 	@pytest -q -m "ladder or not ladder" tests/images
