@@ -33,7 +33,8 @@ grep -qx "$chosen" <<<"$packages" ||
 add_repository nvidia-driver
 mapfile -t packages <<<"$packages"
 install_packages nvidia-driver "${packages[@]}"
-install_components nvidia-fabric-manager nvidia-container-toolkit
+# nvlsm is the subnet manager of the fifth NVLink (P6); the fabric manager starts it where it is needed.
+install_components nvidia-fabric-manager nvidia-nvlsm nvidia-container-toolkit
 
 # efa-nv-peermem came with EFA and needs this driver's symbols; it is built now.
 require_dkms_modules nvidia-driver 'nvidia*'
