@@ -1,0 +1,78 @@
+"""Serves the vendors and an embedded AWS with guests, to bake by hand.
+
+python -m vendors FOLDER: generates everything into a new folder, prints what to type in another
+terminal, and ends with Ctrl-C.
+"""
+
+import argparse
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+from vendors.bench import serve_vendors
+from vendors.layers import build_layers
+
+from trainshed.ami.lowering import lower, needs_lowering
+from trainshed.ami.packer import find_packer
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.offline.guests import GuestSettings, guests_unavailable
+from trainshed.offline.guests.recipe import prepared
+from trainshed.offline.process import start
+from trainshed.offline.settings import DEFAULT_REGION, OfflineSettings
+
+_PACKER = Path(__file__).parents[3] / "packer"
+
+
+def main() -> None:
+    """Serve until Ctrl-C."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="a folder that is not there yet")
+    folder: Path = parser.parse_args().folder.resolve()
+    if reason := guests_unavailable():
+        raise SystemExit(reason)
+    folder.mkdir()
+    with serve_vendors(_PACKER, folder, region=DEFAULT_REGION) as vendors:
+        build_layers(folder / "layers", prepared(GuestSettings().roots), vendors.site.keys)
+        guests = GuestSettings(
+            hosts=vendors.hosts,
+            certificate_authority=vendors.authority,
+            layers=folder / "layers",
+        )
+        server = start(OfflineSettings(guests=guests), log=folder / "server.log")
+        try:
+            _tell(EmbeddedAws(server), _template(vendors.template, folder / "lowered"))
+            signal.pause()
+        except KeyboardInterrupt:
+            return
+        finally:
+            server.stop()
+
+
+def _template(copy: Path, lowered: Path) -> Path:
+    if not needs_lowering(find_packer().version):
+        return copy
+    lower(copy, lowered)
+    return lowered
+
+
+def _tell(aws: EmbeddedAws, template: Path) -> None:
+    ec2 = aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    ec2.modify_subnet_attribute(SubnetId=subnet, MapPublicIpOnLaunch={"Value": True})
+    lines = [
+        f"export {name}={shlex.quote(value)}" if value is not None else f"unset {name}"
+        for name, value in aws.changes.items()
+    ]
+    lines.append(f"cd {shlex.quote(str(template))}")
+    lines.append(
+        f"packer build -var accelerator=neuron -var orchestrator=ecs -var subnet_id={subnet} "
+        f"-var output={shlex.quote(str(template.parent))} ."
+    )
+    sys.stdout.write("\n".join([*lines, ""]))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
