@@ -7,7 +7,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder images lint format bench lock schema golden clean
+.PHONY: help setup demo test tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder images lint format bench lock schema golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -35,7 +35,12 @@ test: setup ## Run the test suite, all but the ladder
 
 # The ladder: each rung of it stands alone. From ami-bake on they need root and the guests' roots,
 # and one of them at a time is what two cores carry.
-guests: setup
+tools: ## Install the Debian packages that the ladder needs; as root, on Debian or Ubuntu
+	@apt-get update -qq
+	@DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \
+		<.ci/apt-packages >/dev/null
+
+guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
 
 ami-lint: setup ## Check the AMI template's style, structure and scripts
