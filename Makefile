@@ -62,7 +62,7 @@ ami-faults: guests ## Have bakes fail in every way
 
 # In one session, so that the disks that one rung bakes are there for the next.
 ladder: ami-lint ami-validate guests ## Climb the whole ladder
-	@pytest -q tests/ladder
+	@pytest -q -m ladder tests/ladder tests/images
 
 images: setup ## Build the container images, on Debian from stub vendors; needs root
 	@pytest -q -m "ladder or not ladder" tests/images
