@@ -101,7 +101,7 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) 
     """
     request.output.mkdir(parents=True, exist_ok=True)
     log = request.output / LOG
-    with _alone(request.output) as held, readable_template(request.template, packer) as template:
+    with _alone(request.output) as held, _readable_template(request.template, packer) as template:
         _clear_leftovers(request, region, log, tell)
         if log.exists():
             log.replace(log.with_name("build.previous.log"))
@@ -125,7 +125,7 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) 
 
 
 @contextmanager
-def readable_template(template: Path, packer: Packer) -> Iterator[Path]:
+def _readable_template(template: Path, packer: Packer) -> Iterator[Path]:
     """Give the template as this Packer reads it: before 1.7 a lowered copy of it."""
     if packer.has_plugins:
         yield template.resolve()

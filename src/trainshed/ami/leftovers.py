@@ -8,12 +8,14 @@ from itertools import chain
 from typing import Any
 
 from trainshed.ami.account import AwsRefusal, Region
-from trainshed.ami.image import BUILD_TAG
+from trainshed.ami.image import BUILD_TAG, find_image
 
 _OURS = [{"Name": "tag:trainshed:role", "Values": ["ami-builder"]}]
 _ENDED = re.compile(r"^(?:\S+Z: )?Build '.*' (?:errored|finished)", re.MULTILINE)
 # Older Packer tags neither key pair nor group nor role; it says their names.
 _SAID = {
+    # It has no tags before the copies to other regions are made.
+    "image": re.compile(r" AMI: (ami-[0-9a-f]+)"),
     "instance": re.compile(r"Instance ID: (i-[0-9a-f]+)"),
     "key pair": re.compile(r"Creating temporary keypair: (packer_[\w-]+)"),
     "security group": re.compile(r"Creating temporary security group .*: (packer_[\w-]+)"),
@@ -27,7 +29,7 @@ class Leftover:
     """One thing that a dead build has left.
 
     Attributes:
-        kind: `instance`, `key pair`, `security group`, `volume` or `instance profile`.
+        kind: `image`, `instance`, `key pair`, `security group`, `volume` or `instance profile`.
         name: its id, or the name of a key pair or an instance profile.
     """
 
@@ -107,6 +109,8 @@ def remove_leftover(region: Region, leftover: Leftover) -> None:
     """
     try:
         match leftover.kind:
+            case "image":
+                _remove_image(region, leftover.name)
             case "instance":
                 region.call("ec2", "terminate_instances", InstanceIds=[leftover.name])
                 # It holds its security groups until then.
@@ -145,6 +149,9 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
     """Yield the leftover as it can be removed, when it exists."""
     try:
         match said.kind:
+            case "image":
+                if find_image(region, said.name):
+                    yield said
             case "instance":
                 answer = region.call("ec2", "describe_instances", InstanceIds=[said.name])
                 for reservation in answer["Reservations"]:
@@ -167,6 +174,13 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
     except AwsRefusal as error:
         if not _GONE.search(error.code):
             raise
+
+
+def _remove_image(region: Region, image_id: str) -> None:
+    if image := find_image(region, image_id):
+        region.call("ec2", "deregister_image", ImageId=image_id)
+        for snapshot in image.snapshots:
+            region.call("ec2", "delete_snapshot", SnapshotId=snapshot)
 
 
 def _remove_profile(region: Region, name: str) -> None:

@@ -12,6 +12,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import IO
 
+from trainshed.ami.lowering import needs_lowering
 from trainshed.errors import TrainshedError
 
 _POLL_SECONDS = 0.1
@@ -37,7 +38,7 @@ class Packer:
     @property
     def has_plugins(self) -> bool:
         """Whether `packer init` exists; before 1.7 the builders were part of Packer itself."""
-        return self.version >= (1, 7, 0)
+        return not needs_lowering(self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,22 @@ def test_removing_what_is_gone_is_no_error(account: Any, region: AwsRegion) -> N
     assert find(region) == []
 
 
+def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: AwsRegion) -> None:
+    image, other = account.image("unfinished", tags={}), account.image("somebody's", tags={})
+    log = (
+        "2026-11-20T13:37:00Z:     amazon-ebs.image: Found Image ID: ami-0d53cc9bd365ad65b\n"
+        f"2026-11-20T13:37:09Z:     amazon-ebs.image: AMI: {image}\n"
+        "2026-11-20T13:37:09Z: ==> amazon-ebs.image: Waiting for AMI to become ready...\n"
+    )
+
+    for leftover in logged_leftovers(region, log):
+        remove_leftover(region, leftover)
+
+    assert account.image_ids() == {other}
+    found = account.aws.client("ec2").describe_snapshots(OwnerIds=["self"])["Snapshots"]
+    assert not [one for one in found if image in one["Description"]]
+
+
 def test_a_log_with_an_end_tells_of_nothing_left(account: Any, region: AwsRegion) -> None:
     name = make_profile(account, "packer-6b004cfc")
     making = (
