@@ -1,5 +1,6 @@
 """Launching guests in tests, and a way in."""
 
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -22,12 +23,14 @@ class Guest:
     Attributes:
         ec2: client of its account and region.
         instance_id: its id.
+        address: where it answers.
         key: file with the private key.
         user: who may log in.
     """
 
     ec2: Any
     instance_id: str
+    address: str
     key: Path
     user: str = "ubuntu"
 
@@ -39,10 +42,6 @@ class Guest:
     @property
     def state(self) -> str:
         return str(self.describe()["State"]["Name"])
-
-    @property
-    def address(self) -> str:
-        return str(self.describe()["PrivateIpAddress"])
 
     def try_ssh(self, command: str) -> subprocess.CompletedProcess[str]:
         options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "ConnectTimeout=2")
@@ -73,13 +72,21 @@ class Guest:
         self.wait_for(state, lambda: self.state == state)
 
     def wait_for_ssh(self) -> None:
+        self.wait_for("a listener", self._listens)
         self.wait_for("ssh", lambda: self.try_ssh("true").returncode == 0)
+
+    def _listens(self) -> bool:
+        """Ask cheaply: guests boot on the cores that wait for them."""
+        with socket.socket() as probe:
+            return probe.connect_ex((self.address, 22)) == 0
 
     def wait_for_boot_after(self, boot_id: str) -> None:
         """Wait until another boot than the one of this id lets us in."""
         self.wait_for("another boot", lambda: self._boot_id() not in (boot_id, ""))
 
     def _boot_id(self) -> str:
+        if not self._listens():
+            return ""
         done = self.try_ssh(BOOT_ID)
         return done.stdout.strip() if done.returncode == 0 else ""
 
@@ -93,13 +100,10 @@ class Bench:
     """An embedded AWS with guests, and what launches need in it."""
 
     aws: EmbeddedAws
+    ec2: Any
     subnet_id: str
     key_name: str
     key: Path
-
-    @property
-    def ec2(self) -> Any:
-        return self.aws.client("ec2")
 
     def image_id(self, name: str) -> str:
         found = self.ec2.describe_images(
@@ -120,8 +124,14 @@ class Bench:
                 **more,
             }
         )
-        instance_id = answer["Instances"][0]["InstanceId"]
-        return Guest(ec2=self.ec2, instance_id=instance_id, key=self.key, user=user)
+        [instance] = answer["Instances"]
+        return Guest(
+            ec2=self.ec2,
+            instance_id=instance["InstanceId"],
+            address=instance["PrivateIpAddress"],
+            key=self.key,
+            user=user,
+        )
 
     @contextmanager
     def launched(self, image_id: str, **more: Any) -> Iterator[Guest]:
@@ -151,4 +161,4 @@ def make_bench(aws: EmbeddedAws, folder: Path) -> Bench:
     key = folder / "key"
     key.write_text(pair["KeyMaterial"])
     key.chmod(0o600)
-    return Bench(aws=aws, subnet_id=subnet, key_name="bench", key=key)
+    return Bench(aws=aws, ec2=ec2, subnet_id=subnet, key_name="bench", key=key)
