@@ -1,6 +1,7 @@
 """One real `packer build` against an embedded AWS."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -87,7 +88,7 @@ class Oven:
     def interrupt(self) -> None:
         """Have every build that runs clean up and end."""
         for process in list(self.running):
-            process.send_signal(signal.SIGINT)
+            _interrupt(process)
 
     def bake(
         self,
@@ -169,11 +170,16 @@ class Oven:
             for line in process.stdout:
                 log.write(line)
                 if interrupt and interrupt(line):
-                    process.send_signal(signal.SIGINT)
+                    _interrupt(process)
                     interrupt = None
         code = process.wait()
         self.running.discard(process)
         return code, file.read_text()
+
+
+def _interrupt(process: subprocess.Popen[str]) -> None:
+    """Do what Ctrl-C does: Packer is two processes, and the terminal's signal goes to both."""
+    os.killpg(process.pid, signal.SIGINT)
 
 
 class Bakery:

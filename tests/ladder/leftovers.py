@@ -17,7 +17,7 @@ class Holdings:
         resources: of EC2, by kind.
         folders: of guests and layers of disks.
         mounts: of guests' disks.
-        processes: that belong to a guest.
+        processes: that each hold a guest.
     """
 
     resources: dict[str, frozenset[str]]
@@ -42,7 +42,7 @@ def holdings(aws: EmbeddedAws, folder: Path) -> Holdings:
         ),
         mounts=frozenset(mount for process in descendants for mount in _mounts(process, folder)),
         processes=frozenset(
-            process.pid for process in descendants if "systemd-nspawn" in _command(process)
+            process.pid for process in descendants if _name(process) == "systemd-nspawn"
         ),
     )
 
@@ -72,14 +72,15 @@ def _mounts(process: psutil.Process, folder: Path) -> list[str]:
     """The mounts of a process below a folder; guests' are in a namespace of their own."""
     try:
         lines = Path(f"/proc/{process.pid}/mountinfo").read_text().splitlines()
-    except (FileNotFoundError, ProcessLookupError, OSError):
+    except OSError:
+        # It has ended meanwhile, and its namespace with it.
         return []
     points = [line.split()[4] for line in lines]
     return [point for point in points if point.startswith(str(folder)) and "/i-" in point]
 
 
-def _command(process: psutil.Process) -> str:
+def _name(process: psutil.Process) -> str:
     try:
-        return " ".join(process.cmdline())
+        return str(process.name())
     except psutil.NoSuchProcess:
         return ""
