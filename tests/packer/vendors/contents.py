@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from vendors.accelerators import ACCELERATORS, bare
+from vendors.accelerators import HABANA_AND_NEURON
 from vendors.distribution import (
     amazon_kernel,
     amazon_kernel_headers,
@@ -20,11 +20,13 @@ from vendors.distribution import (
 from vendors.efa import efa_installer
 from vendors.modules import dkms_driver
 from vendors.nodes import NODES
-from vendors.package import Contents, File, Package, program
+from vendors.nvidia import NVIDIA
+from vendors.package import Contents, File, Package, bare, program
 from vendors.sources import nccl_tests
 
 _BY_NAME = (
-    ACCELERATORS
+    HABANA_AND_NEURON
+    | NVIDIA
     | NODES
     | {
         "awscli-2": aws_cli,

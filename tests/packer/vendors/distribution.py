@@ -1,8 +1,7 @@
 """What the stub distributions offer: kernels, headers, and what else the scripts install."""
 
-from vendors.accelerators import bare
 from vendors.kernel import headers, kernel, lustre_module
-from vendors.package import Contents, File, Package, program
+from vendors.package import Contents, File, Package, bare, program
 from vendors.services import daemon, unit
 
 # Versions of what nobody pins; low, so that the real package of the guest's root is never replaced.

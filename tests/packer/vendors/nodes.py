@@ -1,7 +1,6 @@
 """Stub packages of what runs containers: Docker, containerd, the ECS agent, the EKS node."""
 
-from vendors.accelerators import Recipe, bare
-from vendors.package import Contents, File, program
+from vendors.package import Contents, File, Recipe, bare, program
 from vendors.services import daemon, unit
 
 # Like the real one, it does not start with settings that are no JSON or name no known runtime.

@@ -1,6 +1,6 @@
 """What a stub package holds, whatever its format."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,3 +86,12 @@ class Package:
     name: str
     version: str
     contents: Contents
+
+
+# What a package brings, by its version.
+Recipe = Callable[[str], Contents]
+
+
+def bare(version: str) -> str:
+    """A version without epoch and release: what the software inside says of itself."""
+    return version.rpartition(":")[2].partition("-")[0]

@@ -31,7 +31,6 @@ class Repository:
         section: apt's section, "" with dnf.
         key: URL of the key that signs it.
         packages: name to exact version.
-        bases: the bases that use it.
     """
 
     components: list[str] = field(default_factory=list)
@@ -41,7 +40,6 @@ class Repository:
     section: str
     key: str
     packages: dict[str, str] = field(default_factory=dict)
-    bases: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +83,7 @@ class Pins:
     def repositories(self) -> list[Repository]:
         """Every repository to serve, with the packages of all components that share it."""
         found: dict[tuple[str, ...], Repository] = {}
-        for name, version, base, source in self.sources():
+        for name, version, _, source in self.sources():
             if source["kind"] not in {"apt", "dnf"}:
                 continue
             url = expand(source["url"], version)
@@ -102,7 +100,6 @@ class Pins:
             )
             repository.components.append(name)
             repository.packages.update(source["packages"])
-            repository.bases.add(base)
         return list(found.values())
 
     def of_the_distribution(self, base: str) -> dict[str, str]:
