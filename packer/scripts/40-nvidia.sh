@@ -33,8 +33,10 @@ grep -qx "$chosen" <<<"$packages" ||
 add_repository nvidia-driver
 mapfile -t packages <<<"$packages"
 install_packages nvidia-driver "${packages[@]}"
-# nvlsm is the subnet manager of the fifth NVLink (P6); the fabric manager starts it where it is needed.
+# nvlsm is the subnet manager of the fifth NVLink (P6); the fabric manager starts it where it is
+# needed, and it talks to the switches by ib_umad, which nothing else loads.
 install_components nvidia-fabric-manager nvidia-nvlsm nvidia-container-toolkit
+install -m 644 /dev/stdin /etc/modules-load.d/trainshed-nvlsm.conf <<<ib_umad
 
 # efa-nv-peermem came with EFA and needs this driver's symbols; it is built now.
 require_dkms_modules nvidia-driver 'nvidia*'
