@@ -12,7 +12,8 @@ from tempfile import mkdtemp
 from trainshed.offline.guests.confinement import Confinement
 from trainshed.offline.guests.flavours import Flavour
 from trainshed.offline.guests.host_limits import raise_limits
-from trainshed.offline.guests.machine import Launch, Machine
+from trainshed.offline.guests.launch import Launch
+from trainshed.offline.guests.machine import Machine
 from trainshed.offline.guests.recipe import prepared
 from trainshed.offline.guests.settings import GuestSettings
 from trainshed.offline.guests.site import write_site

@@ -4,9 +4,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -16,6 +15,7 @@ import psutil
 from trainshed.offline.guests.addresses import Address
 from trainshed.offline.guests.confinement import Confinement
 from trainshed.offline.guests.kernel import chosen_kernel
+from trainshed.offline.guests.launch import SSH_UNIT, Launch
 from trainshed.offline.guests.layers import overlay_options
 
 # systemd-nspawn's exit code when a guest that keeps its unit asks to be booted again.
@@ -27,30 +27,6 @@ _LOOK_SECONDS = 0.1
 _ASK_SECONDS = 1
 # [S] systemd(1): starts poweroff.target.
 _POWER_OFF = signal.SIGRTMIN + 4
-_SEED = "seed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
-    """What an instance is launched with.
-
-    Attributes:
-        instance_id: EC2's.
-        public_key: line for the default user's authorized keys, or None.
-        user_data: as cloud-init gets it.
-        account: the instance's account.
-        region: its region.
-        environment: what its services and logins find in their environment.
-        ssh: whether it ever opens its ssh port; False is for tests of those who wait for it.
-    """
-
-    instance_id: str
-    public_key: str | None
-    user_data: bytes
-    account: str
-    region: str
-    environment: Mapping[str, str]
-    ssh: bool = True
 
 
 class Machine:
@@ -83,9 +59,9 @@ class Machine:
         self._stopping = False
         self._doomed = False
         self._switch = threading.RLock()
-        for name in ("upper", "work", "root", f"run/{_SEED}"):
+        for name in ("upper", "work", "root"):
             (folder / name).mkdir(parents=True)
-        self._write_run()
+        launch.tell(folder / "run", self.address.text)
 
     @property
     def console(self) -> Path:
@@ -191,27 +167,10 @@ class Machine:
         self.address.release()
         shutil.rmtree(self._folder)
 
-    def _write_run(self) -> None:
-        """Write what the guest finds in /run/trainshed, which is not on its disk."""
-        run, launch = self._folder / "run", self.launch
-        # As AWS names instances, by their private address.
-        hostname = f"ip-{self.address.text.replace('.', '-')}"
-        keys = f"public-keys: [{launch.public_key!r}]\n" if launch.public_key else ""
-        (run / _SEED / "meta-data").write_text(
-            f"instance-id: {launch.instance_id}\nlocal-hostname: {hostname}\n{keys}"
-        )
-        (run / _SEED / "user-data").write_bytes(launch.user_data)
-        start = f"/usr/sbin/sshd -D -o ListenAddress={self.address.text} $SSHD_OPTS"
-        (run / "ssh.conf").write_text(
-            f"[Service]\nExecStart=\nExecStart={start if launch.ssh else '/bin/sleep infinity'}\n"
-            + ("" if launch.ssh else "Type=simple\n")
-        )
-
     def _boot(self) -> None:
         boot = self._confinement.seen(self._folder / "root") / "boot"
         run = self._folder / "run"
         (run / "kernel").write_text(chosen_kernel(boot) or "")
-        ssh = "/run/systemd/system/ssh.service.d/guest.conf"
         with self.console.open("ab") as console:
             self._process = subprocess.Popen(
                 self._in_its_place(
@@ -221,7 +180,7 @@ class Machine:
                         *("--link-journal=no", "--timezone=off", "--resolv-conf=bind-host"),
                         f"--directory={self._folder / 'root'}",
                         f"--bind-ro={run}:/run/trainshed",
-                        f"--bind-ro={run / 'ssh.conf'}:{ssh}",
+                        f"--bind-ro={run / SSH_UNIT}:/run/systemd/system/ssh.service.d/guest.conf",
                         *("--", "--show-status=yes"),
                     ]
                 ),

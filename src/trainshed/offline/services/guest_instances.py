@@ -15,7 +15,8 @@ from typing import Any
 from trainshed.offline.faults import GUESTS, OPEN_SSH
 from trainshed.offline.guests.engine import Disk, Engine
 from trainshed.offline.guests.flavours import flavour_of
-from trainshed.offline.guests.machine import Launch, Machine
+from trainshed.offline.guests.launch import Launch
+from trainshed.offline.guests.machine import Machine
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.settings import current
 from trainshed.offline.settings import SECRET_KEY, access_key
