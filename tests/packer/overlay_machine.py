@@ -14,6 +14,7 @@ from vendors.bench import Vendors
 ROOT = Path(__file__).parents[2]
 UBUNTU, AMAZON_LINUX = "ubuntu-22.04", "amazon-linux-2023"
 
+_ALONE = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 _TOOLS = ("unshare", "dnf", "rpm", "apt-get", "createrepo_c", "dpkg-scanpackages")
 _MISSING = next((tool for tool in _TOOLS if shutil.which(tool) is None), None)
 # For `pytestmark`: why there can be no such machine here.
@@ -53,7 +54,8 @@ class OverlayMachine:
         ]
         command = f"{self._preparation(machine)}\nexec {shlex.join(inside)}"
         return subprocess.run(
-            ["unshare", "--mount", "bash", "-euc", command],
+            # With processes of its own: dnf leaves a gpg-agent behind for each repository.
+            [*_ALONE, "bash", "-euc", command],
             capture_output=True,
             text=True,
             check=False,
