@@ -3,6 +3,7 @@
 from vendors.kernel import headers, kernel, lustre_module
 from vendors.package import Contents, File, Package, bare, program
 from vendors.services import daemon, unit
+from vendors.snaps import REFUSAL
 
 # Versions of what nobody pins; low, so that the real package of the guest's root is never replaced.
 TOOL_VERSION = "0.1"
@@ -37,6 +38,7 @@ def systems_manager_agent(version: str) -> Contents:
             ),
         },
         folders=("/etc/amazon/ssm", "/var/log/amazon/ssm"),
+        after_install=REFUSAL,
     )
 
 

@@ -10,6 +10,7 @@ from vendors.keys import KeyRing
 from vendors.nodes import canonical_kubelet, kubelet, nodeadm
 from vendors.package import Contents, Package
 from vendors.redhat import build_rpms
+from vendors.snaps import snapped_agent
 
 from trainshed.offline.guests.layers import make_layer
 
@@ -99,6 +100,7 @@ def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
             make_layer(
                 [roots / "ubuntu", roots / "base"], layer, "sed -i /^Breaks:/d /var/lib/dpkg/status"
             )
+            snapped_agent().unpack(layer)
         if built:
             lower = [roots / distribution.root, roots / "base"]
             if name != distribution.root:
