@@ -115,12 +115,17 @@ def test_the_first_boot_was_done_before_the_agent_started(pair: Pair) -> None:
     for told in pair.ask(
         "systemctl show --property=ExecMainExitTimestampMonotonic --value trainshed-first-boot; "
         f"systemctl show --property=ExecMainStartTimestampMonotonic --value {pair.agent}; "
-        f"systemctl is-active {pair.agent}"
+        f"systemctl is-active {pair.agent}; "
+        f"systemctl show --property=After --value {pair.agent}; "
+        f"systemctl show --property=Requires --value {pair.agent}"
     ):
-        done, started, state = told.splitlines()
+        done, started, state, after, requires = told.splitlines()
 
         assert state == "active"
         assert 0 < int(done) < int(started)
+        # And not by chance.
+        assert "trainshed-first-boot.service" in after.split()
+        assert "trainshed-first-boot.service" in requires.split()
 
 
 def test_user_data_reached_the_first_boot(pair: Pair) -> None:
