@@ -251,3 +251,13 @@ def test_an_unexpected_failure_is_told_in_one_line_too(vendor: Vendor) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith('trainshed: ERROR: test-job: "ls /no/such/directory')
+
+
+def test_what_a_package_manager_says_stays_in_the_one_line() -> None:
+    script = (
+        f"set -- test-job; source {LIBRARY}; die driver $'dpkg: error:\\r\\n  driver\\r' 'look'"
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr == b"trainshed: ERROR: driver: dpkg: error:  driver; look\n"

@@ -20,7 +20,9 @@ export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 LC_ALL=C.UTF-8
 
 # Stop the bake: die COMPONENT WHAT WHAT-TO-DO
 die() {
-  printf 'trainshed: ERROR: %s: %s; %s\n' "$1" "$2" "$3" >&2
+  local line="trainshed: ERROR: $1: $2; $3"
+  # What package managers say may end in a carriage return.
+  printf '%s\n' "${line//[[:cntrl:]]/}" >&2
   touch "$WORK/told"
   exit 1
 }

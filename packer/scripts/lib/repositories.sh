@@ -116,5 +116,5 @@ _refuse_repository() {
 
 # The line of apt's or dnf's output that says what went wrong.
 _told_by() {
-  grep -Ei '^ *(E:|error|.*failed|.*problem)' "$1" | head -n 1 | sed 's/^ *//' || tail -n 1 "$1"
+  grep -Eim 1 '^ *(E:|dpkg: error|error:|.*failed|.*problem)' "$1" || tail -n 1 "$1"
 }
