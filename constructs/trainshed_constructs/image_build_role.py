@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
+from trainshed.ami.channel import Channel
 from trainshed.spec import Cell
 
 # The tags that Packer and `trainshed ami publish --test` put on what they make, as they make it.
@@ -148,9 +149,9 @@ def publish_statement(
         "Publish",
         ["ssm:GetParameterHistory", "ssm:PutParameter"],
         [
-            _arn("ssm", region, Aws.ACCOUNT_ID, f"parameter/trainshed/ami/{cell}/{channel}")
+            _arn("ssm", region, Aws.ACCOUNT_ID, f"parameter{name}")
             for region in (Aws.REGION, *regions)
-            for cell in cells
+            for name in (Channel(cell=cell, name=channel).parameter for cell in cells)
         ],
     )
 

@@ -1,25 +1,16 @@
-"""The channels of a cell: SSM parameters whose versions are the history of what was published."""
+"""What a channel is: a name, for a cell, for the AMI that clusters of that cell take."""
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
-from time import monotonic, sleep
+from typing import Self
 
-from trainshed.ami.account import AwsRefusal, Region
 from trainshed.ami.versions import ACCELERATORS, ORCHESTRATORS
 from trainshed.errors import TrainshedError, UnknownName
 
-ROOT = "/trainshed/ami"
+# Every channel's SSM parameter is under this one.
+CHANNELS_ROOT = "/trainshed/ami"
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
-_DATA_TYPE = "aws:ec2:image"
-_VALIDATION_SECONDS = 60
-
-
-class ChannelError(TrainshedError):
-    """A channel that is not there, or does not take what it is given."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,37 +34,26 @@ class Channel:
         accelerator, _, orchestrator = self.cell.partition("/")
         if accelerator not in ACCELERATORS or orchestrator not in ORCHESTRATORS:
             raise UnknownName("cell", self.cell, cells())
-        if not _NAME.fullmatch(self.name):
+        if not is_channel_name(self.name):
             raise TrainshedError(
                 f"channel {self.name!r} is not a name: a lower-case letter, then lower-case "
                 "letters, digits and hyphens"
             )
 
+    @classmethod
+    def of_parameter(cls, parameter: str) -> Self | None:
+        """Return the channel of an SSM parameter's name, or None when it is no channel's."""
+        cell, _, name = parameter.removeprefix(f"{CHANNELS_ROOT}/").rpartition("/")
+        return cls(cell=cell, name=name) if cell in cells() and is_channel_name(name) else None
+
     @property
     def parameter(self) -> str:
         """Name of its SSM parameter."""
-        return f"{ROOT}/{self.cell}/{self.name}"
+        return f"{CHANNELS_ROOT}/{self.cell}/{self.name}"
 
     def __str__(self) -> str:
         """Return for instance `neuron/ecs stable`."""
         return f"{self.cell} {self.name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelVersion:
-    """What a channel held at one time.
-
-    Attributes:
-        version: SSM's number, from 1.
-        image_id: the AMI.
-        note: how it came there: the parameter's description.
-        written: when.
-    """
-
-    version: int
-    image_id: str
-    note: str
-    written: datetime
 
 
 def cells() -> list[str]:
@@ -81,88 +61,6 @@ def cells() -> list[str]:
     return [f"{a}/{o}" for a in ACCELERATORS for o in ORCHESTRATORS]
 
 
-def channels(region: Region) -> dict[Channel, str]:
-    """Return the AMI id by channel, for every channel that the region has."""
-    found = region.pages("ssm", "get_parameters_by_path", "Parameters", Path=ROOT, Recursive=True)
-    held = ((_parsed(entry["Name"]), entry["Value"]) for entry in found)
-    return {channel: image_id for channel, image_id in held if channel is not None}
-
-
-def history(region: Region, channel: Channel) -> list[ChannelVersion]:
-    """Return what SSM remembers of a channel, oldest first; nothing when there is no channel.
-
-    SSM keeps the newest 100 versions of a parameter.
-    https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-versions.html
-    """
-    try:
-        versions = [
-            ChannelVersion(
-                version=entry["Version"],
-                image_id=entry["Value"],
-                note=entry.get("Description", ""),
-                written=entry["LastModifiedDate"],
-            )
-            for entry in region.pages(
-                "ssm", "get_parameter_history", "Parameters", Name=channel.parameter
-            )
-        ]
-    except AwsRefusal as error:
-        if error.code == "ParameterNotFound":
-            return []
-        raise
-    return sorted(versions, key=lambda version: version.version)
-
-
-def write(region: Region, channel: Channel, image_id: str, note: str) -> int:
-    """Make a channel point to an AMI, and return the version that does.
-
-    SSM validates the value after it has answered, and forgets what it finds wrong; so this waits
-    until the channel holds the AMI.
-    https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-ec2-aliases.html
-
-    Args:
-        region: the AMI's.
-        channel: which.
-        image_id: the AMI.
-        note: how it came there.
-
-    Raises:
-        ChannelError: SSM did not take it.
-    """
-    try:
-        region.call(
-            "ssm",
-            "put_parameter",
-            Name=channel.parameter,
-            Value=image_id,
-            Description=note,
-            Type="String",
-            DataType=_DATA_TYPE,
-            Overwrite=True,
-        )
-    except AwsRefusal as error:
-        if error.code in ("ValidationException", "HierarchyTypeMismatch"):
-            raise ChannelError(
-                f"{error}; a parameter made with another data type than {_DATA_TYPE} has to be "
-                f"deleted first: aws ssm delete-parameter --name {channel.parameter} "
-                f"--region {region.name}"
-            ) from error
-        raise
-    deadline = monotonic() + _VALIDATION_SECONDS
-    while True:
-        held = history(region, channel)
-        if held and held[-1].image_id == image_id:
-            return held[-1].version
-        if monotonic() > deadline:
-            raise ChannelError(
-                f"SSM did not take {image_id} for {channel.parameter} in {region.name} within "
-                f"{_VALIDATION_SECONDS} s: the caller needs ec2:DescribeImages, and the AMI has "
-                "to be available there; then repeat the command"
-            )
-        sleep(1)
-
-
-def _parsed(parameter: str) -> Channel | None:
-    """Return the channel of a parameter's name; None for a parameter that is none of ours."""
-    cell, _, name = parameter.removeprefix(f"{ROOT}/").rpartition("/")
-    return Channel(cell=cell, name=name) if cell in cells() and _NAME.fullmatch(name) else None
+def is_channel_name(text: str) -> bool:
+    """Tell whether a channel can have this name."""
+    return _NAME.fullmatch(text) is not None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from trainshed.ami.account import AwsRefusal, Region
-from trainshed.ami.channel import channels
+from trainshed.ami.channel_store import channels
 from trainshed.ami.image import own_images
 from trainshed.ami.usage import usage
 

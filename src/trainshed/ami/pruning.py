@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from trainshed.ami.account import AwsRefusal, Region
-from trainshed.ami.channel import channels, history
+from trainshed.ami.channel_store import channels, history
 from trainshed.ami.image import BUILD_TAG, Image, own_images
 from trainshed.ami.usage import usage
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from trainshed.ami.account import Region
-from trainshed.ami.channel import Channel, ChannelError, history, write
+from trainshed.ami.channel import Channel
+from trainshed.ami.channel_store import ChannelError, history, write
 from trainshed.ami.image import BUILD_TAG, Image, ImageError, find_image
 from trainshed.errors import TrainshedError
 

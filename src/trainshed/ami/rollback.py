@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from trainshed.ami.account import Region
-from trainshed.ami.channel import Channel, ChannelError, ChannelVersion, history
+from trainshed.ami.channel import Channel
+from trainshed.ami.channel_store import ChannelError, ChannelVersion, history
 from trainshed.ami.image import Image, find_image
 
 # The note of a version says what it repeats. A label of SSM's could, too, but labelled versions

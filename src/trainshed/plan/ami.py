@@ -3,17 +3,15 @@
 import re
 from dataclasses import dataclass
 
+from trainshed.ami.channel import CHANNELS_ROOT, Channel, is_channel_name
+from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.plan.notes import Notes
 
 _AMI_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
-_CHANNEL = re.compile(r"[a-z][a-z0-9-]*")
 # SSM API reference, PutParameter, Name; a hierarchy begins with a slash.
 _PARAMETER = re.compile(r"(?:/[\w.-]+)+", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]*")
-_CHANNELS = "/trainshed/ami/"
-# What the AMIs of our own channels are baked for.
-_BAKED = (AcceleratorFamily.HABANA, AcceleratorFamily.NEURON, AcceleratorFamily.NVIDIA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,28 +90,28 @@ def _parameter(notes: Notes, name: str) -> str | None:
             f"{name} is AWS's ECS image: it has no EFA installer and no Lustre client",
             "use an image of ours, ami: stable, or bake one that has both",
         )
-    if not name.startswith(_CHANNELS):
+    if not name.startswith(f"{CHANNELS_ROOT}/"):
         _warn_of_lustre(notes, name)
     return name
 
 
 def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
     family = instance.accelerator.family
-    if not _CHANNEL.fullmatch(name):
+    if not is_channel_name(name):
         notes.problem(
             "instance.ami",
             f"{name!r} is not allowed (allowed: a channel like stable, an SSM parameter /..., "
             "either with a version like stable:7, or an AMI id)",
         )
         return None
-    if family not in _BAKED or instance.architecture != "x86_64":
+    if family not in ACCELERATORS or instance.architecture != "x86_64":
         notes.problem(
             "instance.ami",
             f"there is no {name!r} image for {instance.name} ({family}, {instance.architecture}); "
             "give an AMI id or an SSM parameter",
         )
         return None
-    return f"{_CHANNELS}{family}/ecs/{name}"
+    return Channel(cell=f"{family}/ecs", name=name).parameter
 
 
 def _warn_of_lustre(notes: Notes, image: str) -> None:

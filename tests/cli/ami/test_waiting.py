@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from trainshed.ami import channel, publishing
-from trainshed.ami.channel import Channel, ChannelError
+from trainshed.ami import channel_store, publishing
+from trainshed.ami.channel import Channel
+from trainshed.ami.channel_store import ChannelError
 from trainshed.ami.image import ImageError
 
 IMAGE = "ami-0123456789abcdef0"
@@ -69,7 +70,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
         nonlocal now
         now += seconds
 
-    for module in (publishing, channel):
+    for module in (publishing, channel_store):
         monkeypatch.setattr(module, "sleep", sleep)
         monkeypatch.setattr(module, "monotonic", lambda: now)
 
@@ -105,11 +106,11 @@ def test_a_write_waits_until_ssm_has_validated_the_value() -> None:
     before, after = history("ami-1"), history("ami-1", IMAGE)
     region = Answers({"put_parameter": [{}], "get_parameter_history": [before, before, after]})
 
-    assert channel.write(region, CHANNEL, IMAGE, "published") == 2
+    assert channel_store.write(region, CHANNEL, IMAGE, "published") == 2
 
 
 def test_a_value_that_ssm_drops_is_a_failure() -> None:
     region = Answers({"put_parameter": [{}], "get_parameter_history": [history("ami-1")]})
 
     with pytest.raises(ChannelError, match=r"SSM did not take .* ec2:DescribeImages"):
-        channel.write(region, CHANNEL, IMAGE, "published")
+        channel_store.write(region, CHANNEL, IMAGE, "published")

@@ -94,7 +94,8 @@ def promote_command(
 ) -> None:
     """Make a channel point to what another one points to, for instance candidate to stable."""
     from trainshed.ami.account import regions
-    from trainshed.ami.channel import Channel, ChannelError, history
+    from trainshed.ami.channel import Channel
+    from trainshed.ami.channel_store import ChannelError, history
     from trainshed.ami.publishing import await_image, check_same_build
 
     moves = []
