@@ -1,4 +1,4 @@
-"""What a node of a cluster may do: join ECS, write logs, be reached by Session Manager."""
+"""What a node of a cluster may do: join ECS, write logs and metrics, be reached by its operators."""
 
 from aws_cdk import Acknowledgment, Aws, Validations
 from aws_cdk import aws_iam as iam
@@ -113,6 +113,14 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
             sid="LogInAndBeReached",
             actions=[*_ACTIONS_WITHOUT_RESOURCE, *_SESSION_ACTIONS],
             resources=["*"],
+        ),
+        iam.PolicyStatement(
+            # Memory and disk, by the CloudWatch agent of our images; the action takes no resource,
+            # but knows the namespace (packer/scripts/12-agents.sh).
+            sid="ReportMemoryAndDisk",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringEquals": {"cloudwatch:namespace": "trainshed"}},
         ),
         iam.PolicyStatement(
             sid="WriteJobLogs",

@@ -358,7 +358,8 @@ def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_res
             "ssmmessages:CreateDataChannel",
             "ssmmessages:OpenControlChannel",
             "ssmmessages:OpenDataChannel",
-        ]
+        ],
+        "cloudwatch:PutMetricData",
     ]
 
 

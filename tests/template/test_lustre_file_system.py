@@ -411,15 +411,3 @@ def test_a_node_may_read_the_published_parameters_and_no_others() -> None:
         ":parameter/trainshed/lustre/train/dns-name",
         ":parameter/trainshed/lustre/train/mount-name",
     ]
-
-
-def test_the_mount_is_a_script_of_the_user_data_beside_others() -> None:
-    stack = cdk.Stack(cdk.App(), "Stack")
-    user_data = ec2.MultipartUserData()
-    user_data.add_user_data_part(ec2.UserData.for_linux())
-
-    LustreMount(stack, "Mount", plan=plan_of(mount="/data")).add_to(user_data)
-
-    rendered = json.dumps(stack.resolve(user_data.render()))
-    assert rendered.count("Content-Type: text/x-shellscript") == 2
-    assert "MOUNT=/data" in rendered
