@@ -31,6 +31,8 @@ def trainshed(
     """Run `trainshed` with these arguments; no region or account comes from the environment."""
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
+    # It remembers credentials, those of other tests of this process, too.
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
 
     def run(*arguments: str) -> Answer:
         monkeypatch.setattr(sys, "argv", ["trainshed", *arguments])
