@@ -27,6 +27,11 @@ class UnknownName(TrainshedError):
         super().__init__(f"{kind} {name!r} is not known{did_you_mean(name, tuple(known))}")
 
 
+def one_line(text: str) -> str:
+    """Return somebody else's words as a part of a message: on one line, without a period."""
+    return " ".join(text.split()).rstrip(".")
+
+
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """Return the known name most like `name`, or None when nothing is near."""
     folded = {entry.casefold(): entry for entry in known}

@@ -17,7 +17,7 @@ from botocore.exceptions import (
     WaiterError,
 )
 
-from trainshed.errors import TrainshedError
+from trainshed.errors import TrainshedError, one_line
 
 _CONFIG = Config(
     connect_timeout=10, read_timeout=60, retries={"mode": "standard", "max_attempts": 4}
@@ -160,6 +160,12 @@ def regions(named: list[str] | None) -> list[Region]:
     return [AwsRegion(name) for name in names]
 
 
+def lacked_action(message: str) -> str | None:
+    """Return the IAM action that a denial of AWS's names, or None when it names none."""
+    found = _LACKED.search(message)
+    return found[1] if found else None
+
+
 @contextmanager
 def _asking(service: str, region: str) -> Iterator[None]:
     try:
@@ -171,22 +177,17 @@ def _asking(service: str, region: str) -> Iterator[None]:
     except ClientError as error:
         raise _refusal(error, service, region) from error
     except (HTTPClientError, ConnectionError) as error:
-        raise AwsUnreachable(f"AWS cannot be reached: {_one_line(str(error))}") from error
+        raise AwsUnreachable(f"AWS cannot be reached: {one_line(str(error))}") from error
     except WaiterError as error:
-        raise AwsRefusal("WaiterError", _one_line(str(error))) from error
+        raise AwsRefusal("WaiterError", one_line(str(error))) from error
     except BotoCoreError as error:
-        raise TrainshedError(f"AWS cannot be asked: {_one_line(str(error))}") from error
+        raise TrainshedError(f"AWS cannot be asked: {one_line(str(error))}") from error
 
 
 def _refusal(error: ClientError, service: str, region: str) -> AwsRefusal:
     said = error.response.get("Error", {})
-    code, message = said.get("Code", "unknown"), _one_line(said.get("Message", ""))
+    code, message = said.get("Code", "unknown"), one_line(said.get("Message", ""))
     action = f"{service}:{error.operation_name}"
     if code in _DENIED:
-        lacked = _LACKED.search(message)
-        return AwsDenied(lacked[1] if lacked else action, code, region)
+        return AwsDenied(lacked_action(message) or action, code, region)
     return AwsRefusal(code, f"AWS refuses {action} in {region}: {code}, {message}")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")

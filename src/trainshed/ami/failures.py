@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trainshed.errors import TrainshedError
+from trainshed.ami.account import lacked_action
+from trainshed.errors import TrainshedError, one_line
 
 
 class Cause(StrEnum):
@@ -126,7 +127,6 @@ _DENIED = re.compile(
     r"(UnauthorizedOperation|AccessDenied\w*): (.*)",
     re.MULTILINE,
 )
-_LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
 # What Packer was doing, when AWS does not say which action was lacking.
 _DOING = {
     "temporary keypair": "ec2:CreateKeyPair",
@@ -173,18 +173,18 @@ def classify(said: str) -> BuildError:
         return denied
     for rule in _RULES:
         if found := rule.pattern.search(text):
-            return BuildError(rule.cause, f"{_one_line(found[1])}; {rule.remedy}")
+            return BuildError(rule.cause, f"{one_line(found[1])}; {rule.remedy}")
     if exited := _EXITED.search(text):
         scripts = _SCRIPT.findall(text)
         where = scripts[-1] if scripts else "a provisioner"
         return BuildError(
-            Cause.PROVISIONING, f"{where}: {_one_line(exited[0])}; the log has its last words"
+            Cause.PROVISIONING, f"{where}: {one_line(exited[0])}; the log has its last words"
         )
     if last := _LAST.search(text):
-        return BuildError(Cause.OTHER, _one_line(last[1]))
+        return BuildError(Cause.OTHER, one_line(last[1]))
     if wrong := _TEMPLATE.search(text):
         summary, _, detail = _NO_HELP.sub("", wrong[1]).partition("\n")
-        return BuildError(Cause.INVALID_TEMPLATE, f"{_one_line(summary)}: {_one_line(detail)}")
+        return BuildError(Cause.INVALID_TEMPLATE, f"{one_line(summary)}: {one_line(detail)}")
     return BuildError(Cause.OTHER, "Packer said no reason")
 
 
@@ -198,11 +198,10 @@ def _denial(text: str) -> BuildError | None:
     if not found:
         return None
     doing, code, message = found.groups()
-    lacked = _LACKED.search(message)
     known = (action for words, action in _DOING.items() if words in doing)
-    action = lacked[1] if lacked else next(known, None)
+    action = lacked_action(message) or next(known, None)
     what = f"the credentials lack {action}" if action else "the credentials lack a permission"
-    said = _one_line(re.sub(r"Encoded authorization failure message: \S+", "", message))
+    said = one_line(re.sub(r"Encoded authorization failure message: \S+", "", message))
     return BuildError(
         Cause.DENIED,
         f"{what} ({doing.strip()}: {code}, {said}); docs/channels.md has the policy of a build",
@@ -210,14 +209,10 @@ def _denial(text: str) -> BuildError | None:
 
 
 def _script_failure(text: str, told: list[str]) -> BuildError:
-    error = "; ".join(dict.fromkeys(map(_one_line, told)))
+    error = "; ".join(dict.fromkeys(map(one_line, told)))
     scripts = _SCRIPT.findall(text)
     where = f" (in {scripts[-1]})" if scripts else ""
-    if failed := [_one_line(row) for row in _SELF_TEST_ROW.findall(text)]:
+    if failed := [one_line(row) for row in _SELF_TEST_ROW.findall(text)]:
         return BuildError(Cause.SELF_TEST, f"{'; '.join(failed)}{where}; the log has the others")
     cause = Cause.VERIFICATION if _UNVERIFIED.search(error) else Cause.PROVISIONING
     return BuildError(cause, f"{error}{where}")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")

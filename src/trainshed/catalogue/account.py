@@ -14,7 +14,7 @@ from botocore.exceptions import (
     NoCredentialsError,
 )
 
-from trainshed.errors import TrainshedError
+from trainshed.errors import TrainshedError, one_line
 
 _CONFIG = Config(connect_timeout=10, read_timeout=60, retries={"mode": "standard"})
 # Any region answers DescribeRegions; this one is enabled in every account.
@@ -55,16 +55,12 @@ def asking() -> Iterator[None]:
     except ClientError as error:
         raise AccountError(f"AWS refuses {_refusal(error)}") from error
     except (HTTPClientError, ConnectionError) as error:
-        raise AccountError(f"AWS cannot be reached: {_one_line(str(error))}") from error
+        raise AccountError(f"AWS cannot be reached: {one_line(str(error))}") from error
     except BotoCoreError as error:
-        raise TrainshedError(f"AWS cannot be asked: {_one_line(str(error))}") from error
+        raise TrainshedError(f"AWS cannot be asked: {one_line(str(error))}") from error
 
 
 def _refusal(error: ClientError) -> str:
     said = error.response.get("Error", {})
     call = f"ec2:{error.operation_name}"
-    return f"{call}: {said.get('Code', 'unknown')}, {_one_line(said.get('Message', ''))}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).rstrip(".")
+    return f"{call}: {said.get('Code', 'unknown')}, {one_line(said.get('Message', ''))}"
