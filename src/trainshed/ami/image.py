@@ -52,7 +52,7 @@ class Image:
     @property
     def cell(self) -> str:
         """Accelerator and orchestrator, for instance `neuron/ecs`; `?` for a missing tag."""
-        return "/".join(self.tag(name) or "?" for name in ("accelerator", "orchestrator"))
+        return cell_of(self.tags)
 
     @property
     def build(self) -> str:
@@ -62,6 +62,12 @@ class Image:
     def tag(self, name: str) -> str:
         """Return the value of the tag `trainshed:NAME`; empty without it."""
         return self.tags.get(f"trainshed:{name}", "")
+
+
+def cell_of(tags: Mapping[str, str]) -> str:
+    """Return the cell that tags of ours name, for instance `neuron/ecs`; `?` for a missing one."""
+    names = ("accelerator", "orchestrator")
+    return "/".join(tags.get(f"trainshed:{name}") or "?" for name in names)
 
 
 def own_images(region: Region) -> list[Image]:

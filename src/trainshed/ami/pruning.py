@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from trainshed.ami.account import AwsRefusal, Region
 from trainshed.ami.channel_store import channels, history
-from trainshed.ami.image import BUILD_TAG, Image, own_images
+from trainshed.ami.image import BUILD_TAG, Image, cell_of, own_images
 from trainshed.ami.usage import usage
 
 _YOUNG = timedelta(days=1)
@@ -145,12 +145,11 @@ def _orphans(region: Region, images: list[Image], now: datetime) -> list[Verdict
         if entry["SnapshotId"] in kept or now - entry["StartTime"].astimezone(UTC) < _YOUNG:
             continue
         tags = {tag["Key"]: tag["Value"] for tag in entry.get("Tags", [])}
-        cell = f"{tags.get('trainshed:accelerator')}/{tags.get('trainshed:orchestrator')}"
         verdicts.append(
             Verdict(
                 region=region.name,
                 name=entry["SnapshotId"],
-                cell=cell,
+                cell=cell_of(tags),
                 build=tags[BUILD_TAG],
                 reasons=(),
                 snapshots=(entry["SnapshotId"],),
