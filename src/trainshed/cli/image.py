@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from trainshed.ami.versions import CPU
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.explain import cluster_file
@@ -22,8 +23,6 @@ from trainshed.plan import ClusterPlan, load_fleet
 from trainshed.spec import cluster_files
 
 app = typer.Typer(add_completion=False)
-
-_CPU = "cpu"
 
 ClusterArgument = Annotated[
     str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
@@ -88,7 +87,7 @@ def build(
     plan = _plan(cluster, clusters, region)
     given = parse_arguments(build_arg or ())
     image = f"{plan.repository.name}:{_tag(plan, tag, cpu)}"
-    name = _CPU if cpu else plan.instance.accelerator.family.value
+    name = CPU if cpu else plan.instance.accelerator.family.value
     found = find_engine(engine)
     typer.echo(f"building {image} from images/{name} with {found.name}", err=True)
     arguments = build_image(
@@ -209,7 +208,7 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
             f"{plan.spec.where.place(('image', 'digest'))}: image.digest names an image that "
             "exists; give the tag of the new one with --tag"
         )
-    return f"{plan.image.tag}-{_CPU}" if cpu else plan.image.tag
+    return f"{plan.image.tag}-{CPU}" if cpu else plan.image.tag
 
 
 def _repository(plan: ClusterPlan) -> Any:

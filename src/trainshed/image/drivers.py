@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
+from trainshed.ami.versions import CPU
 from trainshed.findings import Finding, Severity
 
 ACCELERATOR_LABEL = "trainshed.accelerator"
@@ -11,8 +12,6 @@ DRIVER_LABEL = "trainshed.driver."
 VERSION_LABEL = "trainshed.version."
 _ACCELERATOR_TAG = "trainshed:accelerator"
 _VERSION_TAG = "trainshed:version:"
-# Runs on any node, because it uses no accelerator.
-_CPU = "cpu"
 
 _BOUND = re.compile(r"(>=|<=|>|<)\s*([0-9][\w.~+-]*)")
 
@@ -42,7 +41,8 @@ def check_drivers(
                 "build it with trainshed image build, or on top of such an image",
             ),
         )
-    if labels[ACCELERATOR_LABEL] == _CPU:
+    if labels[ACCELERATOR_LABEL] == CPU:
+        # It runs on any node.
         return ()
     if tags is None:
         return (
