@@ -6,7 +6,6 @@ layers as they are stored; GetDownloadUrlForLayer answers a URL that needs no cr
 
 import hashlib
 import json
-import os
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -46,7 +45,7 @@ def get_authorization_token(call: Call) -> Any:
             {
                 "authorizationToken": authorization(account, call.region),
                 "expiresAt": datetime.now(UTC) + _TOKEN_LIFE,
-                "proxyEndpoint": os.environ["AWS_ENDPOINT_URL"],
+                "proxyEndpoint": current().endpoint,
             }
             for account in accounts
         ]
@@ -59,7 +58,7 @@ def create_repository(call: Call) -> Any:
     answer = call.moto()
     if current().registry:
         repository = call.backend("ecr").repositories[call.params["repositoryName"]]
-        host = os.environ["AWS_ENDPOINT_URL"].partition("//")[2]
+        host = current().endpoint.partition("//")[2]
         repository.uri = f"{host}/{repository.name}"
     return answer
 
