@@ -63,9 +63,12 @@ source "amazon-ebs" "image" {
   }
   # compat:end
 
-  ssh_username                          = local.base.ssh_user
-  ssh_interface                         = local.ssh_interface
-  ssh_timeout                           = "10m"
+  ssh_username  = local.base.ssh_user
+  ssh_interface = local.ssh_interface
+  ssh_timeout   = "10m"
+  # Through Session Manager, a connection that a reboot has cut may stay open at this end. Packer
+  # asks for a sign of life every 5 seconds, so only a dead one is silent for so long.
+  ssh_read_write_timeout                = "5m"
   temporary_key_pair_type               = "ed25519"
   temporary_security_group_source_cidrs = var.ssh_cidrs
 
