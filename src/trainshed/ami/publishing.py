@@ -126,22 +126,24 @@ def write_channel(targets: Mapping[Region, Image], name: str, note: str) -> Iter
         note: how the AMI came there.
 
     Raises:
-        ChannelError: a region failed; the message says which are done and which are not.
+        ChannelError: a region failed; the message says which ones are not done.
+        TrainshedError: a name that no channel can have; nothing was written.
     """
-    waiting = list(targets.items())
+    waiting = [
+        (region, image, Channel(cell=image.cell, name=name)) for region, image in targets.items()
+    ]
     while waiting:
-        region, image = waiting[0]
+        region, image, channel = waiting[0]
         try:
-            written = _write_once(region, image, name, note)
+            written = _write_once(region, image, channel, note)
         except TrainshedError as error:
-            left = ", ".join(other.name for other, _ in waiting)
+            left = ", ".join(other.name for other, _, _ in waiting)
             raise ChannelError(f"{error}; not done: {left}; repeat the command for them") from error
         yield written
         del waiting[0]
 
 
-def _write_once(region: Region, image: Image, name: str, note: str) -> Written:
-    channel = Channel(cell=image.cell, name=name)
+def _write_once(region: Region, image: Image, channel: Channel, note: str) -> Written:
     past = history(region, channel)
     current = past[-1] if past else None
     done = current is not None and current.image_id == image.image_id

@@ -68,7 +68,7 @@ class Place:
     minutes: int
 
     @property
-    def longest(self) -> int:
+    def longest_minutes(self) -> int:
         """Minutes after which the instance ends by itself."""
         return self.minutes + _GRACE_MINUTES
 
@@ -121,7 +121,7 @@ def read_console(text: str) -> dict[str, Any] | None:
 def _launch(region: Region, image: Image, place: Place) -> str:
     tags = {"Name": f"trainshed-test-{image.image_id}", "trainshed:role": "ami-test"}
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
-    user_data = _USER_DATA.replace("{minutes}", str(place.longest)).replace("{mark}", _MARK)
+    user_data = _USER_DATA.replace("{minutes}", str(place.longest_minutes)).replace("{mark}", _MARK)
     subnet = {"SubnetId": place.subnet_id} if place.subnet_id else {}
     answer = region.call(
         "ec2",
@@ -157,7 +157,7 @@ def _terminate(region: Region, instance_id: str, place: Place) -> None:
         region.call("ec2", "terminate_instances", InstanceIds=[instance_id])
     except AwsRefusal as error:
         raise ImageError(
-            f"{instance_id} runs on: {error}; it terminates itself {place.longest} minutes "
+            f"{instance_id} runs on: {error}; it terminates itself {place.longest_minutes} minutes "
             "after its boot"
         ) from error
 

@@ -205,6 +205,30 @@ def test_promote_of_a_channel_that_is_not_there_writes_nothing(
     assert account.channel("stable") == before
 
 
+def test_promote_to_what_is_no_name_writes_nothing(trainshed: Command, account: Any) -> None:
+    trainshed("ami", "publish", account.bake())
+
+    answer = trainshed("ami", "promote", "candidate", "Stable", "--cell", "neuron/ecs")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert "'Stable' is not a name" in answer.err
+    assert "repeat the command" not in answer.err
+
+
+def test_promote_refuses_an_image_of_another_cell(trainshed: Command, account: Any) -> None:
+    image = account.bake(cell="nvidia/eks")
+    account.aws.client("ssm").put_parameter(
+        Name=PARAMETER, Value=image, Type="String", DataType="aws:ec2:image", Overwrite=True
+    )
+    before = account.channel("stable", cell="nvidia/eks")
+
+    answer = trainshed("ami", "promote", "candidate", "stable", "--cell", "neuron/ecs")
+
+    assert answer.code == 1
+    assert f"neuron/ecs candidate in us-west-2 is {image}, an AMI of nvidia/eks" in answer.err
+    assert account.channel("stable", cell="nvidia/eks") == before
+
+
 def test_promote_refuses_regions_that_are_at_different_builds(
     trainshed: Command, account: Any
 ) -> None:

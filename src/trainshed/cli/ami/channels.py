@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainshed.cli.ami.options import (
+    TRIAL_INSTANCE_TYPE,
+    TRIAL_MINUTES,
     CellsOption,
     InstanceTypeOption,
     RegionsOption,
@@ -42,7 +44,7 @@ def publish_command(
         bool,
         typer.Option("--test", help="First boot it once, and publish it only when it is well."),
     ] = False,
-    instance_type: InstanceTypeOption = "m6i.xlarge",
+    instance_type: InstanceTypeOption = TRIAL_INSTANCE_TYPE,
     subnet: SubnetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,10 +74,11 @@ def publish_command(
         targets = {here: await_image(here, name, tell=tell) for here, name in wanted.items()}
         check_same_build(list(targets.values()))
         for found in targets.values():
+            # Refuses a name that no channel can have before an instance is paid for.
             Channel(cell=found.cell, name=channel)
         if test:
             here, first = next(iter(targets.items()))
-            place = Place(instance_type=instance_type, subnet_id=subnet, minutes=20)
+            place = Place(instance_type=instance_type, subnet_id=subnet, minutes=TRIAL_MINUTES)
             told = try_image(here, first, place, tell=tell)
             if not told["ok"]:
                 print_selftest(told)
@@ -96,19 +99,28 @@ def promote_command(
     from trainshed.ami.account import regions
     from trainshed.ami.channel import Channel
     from trainshed.ami.channel_store import ChannelError, history
+    from trainshed.ami.image import ImageError
     from trainshed.ami.publishing import await_image, check_same_build
 
     moves = []
-    for name in cell:
-        taken, targets = Channel(cell=name, name=source), dict["Region", "Image"]()
-        for here in regions(region):
-            past = history(here, taken)
-            if not past:
-                raise ChannelError(f"{taken} does not exist in {here.name}; publish to it first")
-            found = await_image(here, past[-1].image_id, tell=lambda _: None)
-            targets[here] = found
-        check_same_build(list(targets.values()))
-        moves.append((targets, f"promoted from {source}: build {found.build}"))
+    with progress() as tell:
+        for name in cell:
+            taken, targets = Channel(cell=name, name=source), dict["Region", "Image"]()
+            for here in regions(region):
+                past = history(here, taken)
+                if not past:
+                    raise ChannelError(
+                        f"{taken} does not exist in {here.name}; publish to it first"
+                    )
+                found = await_image(here, past[-1].image_id, tell=tell)
+                if found.cell != name:
+                    raise ImageError(
+                        f"{taken} in {here.name} is {found.image_id}, an AMI of {found.cell}; "
+                        "publish one of its own cell to it"
+                    )
+                targets[here] = found
+            check_same_build(list(targets.values()))
+            moves.append((targets, f"promoted from {source}: build {found.build}"))
     _finish([w for images, note in moves for w in _write(images, target, note, as_json)], as_json)
 
 

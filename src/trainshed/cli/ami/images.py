@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trainshed.cli.ami.options import InstanceTypeOption, RegionsOption, SubnetOption
+from trainshed.cli.ami.options import (
+    TRIAL_INSTANCE_TYPE,
+    TRIAL_MINUTES,
+    InstanceTypeOption,
+    RegionsOption,
+    SubnetOption,
+)
 from trainshed.cli.ami.progress import progress
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.output import JsonOption, print_json, print_records
@@ -54,9 +60,9 @@ def test_command(
             metavar="REGION",
         ),
     ] = None,
-    instance_type: InstanceTypeOption = "m6i.xlarge",
+    instance_type: InstanceTypeOption = TRIAL_INSTANCE_TYPE,
     subnet: SubnetOption = None,
-    timeout_minutes: Annotated[int, typer.Option(help="Give up after this long.")] = 20,
+    timeout_minutes: Annotated[int, typer.Option(help="Give up after this long.")] = TRIAL_MINUTES,
     as_json: JsonOption = False,
 ) -> None:
     """Boot one instance of an AMI, print its self-test, and terminate the instance.

@@ -4,6 +4,10 @@ from typing import Annotated
 
 import typer
 
+# Of the instance that tries an AMI: any type boots it, and its self-test takes few of the minutes.
+TRIAL_INSTANCE_TYPE = "m6i.xlarge"
+TRIAL_MINUTES = 20
+
 RegionsOption = Annotated[
     list[str] | None,
     typer.Option(
