@@ -14,7 +14,6 @@ _Project = codebuild.CfnProject
 # An hour's patience with the AMI after the bake, and one boot to test it.
 _PUBLISHING_MINUTES = 90
 _MINUTES_MAX = 2160
-_QUEUED_MINUTES_MAX = 480
 
 
 def github_source(
@@ -102,10 +101,10 @@ def image_build_project(
                 status="ENABLED", group_name=records.log_group.log_group_name, stream_name=name
             )
         ),
-        # Two builds of one cell would race for its channel; the second waits.
+        # Two builds of one cell would race for its channel; the second is refused. Only without a
+        # limit would CodeBuild queue it (user guide, "Builds in AWS CodeBuild").
         concurrent_build_limit=1,
         timeout_in_minutes=min(minutes + _PUBLISHING_MINUTES, _MINUTES_MAX),
-        queued_timeout_in_minutes=_QUEUED_MINUTES_MAX,
         triggers=_pushes(branch) if on_commit else None,
     )
 

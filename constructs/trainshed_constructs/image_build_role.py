@@ -125,7 +125,12 @@ def bake_statements(
         ["ssm:StartSession"],
         [_arn("ssm", Aws.REGION, _NOBODY, "document/AWS-StartPortForwardingSession")],
     )
-    yield _allow("EndSessions", ["ssm:ResumeSession", "ssm:TerminateSession"], [_session()])
+    # The plugin of 2025 and later signs its opening of the channel with the build's own role.
+    yield _allow(
+        "KeepSessions",
+        ["ssm:ResumeSession", "ssm:TerminateSession", "ssmmessages:OpenDataChannel"],
+        _sessions(),
+    )
     yield _allow(
         "GiveProfile",
         ["iam:PassRole"],
@@ -198,7 +203,7 @@ def bake_wildcards(*, regions: Sequence[str], subnets: Sequence[str]) -> dict[st
             (resource for region in (Aws.REGION, *regions) for resource in _public(region)),
             "AMIs and snapshots get their ids when they are made, and base AMIs are others'",
         ),
-        _session(): "a session gets its id when it starts, after the build's own name",
+        **dict.fromkeys(_sessions(), "gets its id when it starts, after the build's own name"),
     }
     if not subnets:
         reasons |= dict.fromkeys(_own("subnet"), "any of the default VPC that has capacity")
@@ -213,9 +218,13 @@ def _named(resource: str, names: Mapping[str, str]) -> str:
     return resource
 
 
-def _session() -> str:
-    # A session is named after that of the role, which CodeBuild names so.
-    return _arn("ssm", Aws.REGION, Aws.ACCOUNT_ID, "session/AWSCodeBuild-*")
+def _sessions() -> list[str]:
+    # A session is named after that of the role, which CodeBuild names so. For OpenDataChannel, the
+    # Systems Manager user guide has ${aws:userid} there, which has the role's id before the name.
+    return [
+        _arn("ssm", Aws.REGION, Aws.ACCOUNT_ID, f"session/{name}")
+        for name in ("AWSCodeBuild-*", "*:AWSCodeBuild-*")
+    ]
 
 
 def _allow(

@@ -220,6 +220,16 @@ NEEDED: dict[str, Asked] = {
         f"arn:aws:ssm:{REGION}::document/AWS-StartPortForwardingSession",
         {},
     ),
+    "open the channel": (
+        "ssmmessages:OpenDataChannel",
+        f"arn:aws:ssm:{REGION}:{ACCOUNT}:session/AWSCodeBuild-1-2",
+        {},
+    ),
+    "open the channel, by user id": (
+        "ssmmessages:OpenDataChannel",
+        f"arn:aws:ssm:{REGION}:{ACCOUNT}:session/AROA1:AWSCodeBuild-1-2",
+        {},
+    ),
     "leave it": (
         "ssm:TerminateSession",
         f"arn:aws:ssm:{REGION}:{ACCOUNT}:session/AWSCodeBuild-1-2",
@@ -250,6 +260,11 @@ FORBIDDEN: dict[str, Asked] = {
     "terminate a node": ("ec2:TerminateInstances", f"{EC2}:instance/i-1", {}),
     "tag a node as ours": ("ec2:CreateTags", f"{EC2}:instance/i-1", {}),
     "reach a node": ("ssm:StartSession", f"{EC2}:instance/i-1", {}),
+    "listen to another's session": (
+        "ssmmessages:OpenDataChannel",
+        f"arn:aws:ssm:{REGION}:{ACCOUNT}:session/admin-1-2",
+        {},
+    ),
     "run a command": ("ssm:SendCommand", f"{EC2}:instance/i-1", OURS),
     "publish to stable": ("ssm:PutParameter", f"{CHANNEL}/neuron/ecs/stable", {}),
     "publish for another cell": ("ssm:PutParameter", f"{CHANNEL}/habana/ecs/candidate", {}),
