@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.ami.channel import cells
 from trainshed.ami.reference import PageError, with_tables
-from trainshed.ami.versions import ACCELERATORS, ORCHESTRATORS, Pins, read_pins
+from trainshed.ami.versions import ACCELERATORS, Pins, read_pins
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "amis.md").read_text()
@@ -24,7 +25,7 @@ def test_the_tables_are_up_to_date(pins: Pins) -> None:
 def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
     rows = {line.split("|")[1].strip(" `") for line in PAGE.splitlines() if line.startswith("| ")}
 
-    assert {f"{a}-{o}" for a in ACCELERATORS for o in ORCHESTRATORS} <= rows
+    assert set(cells()) <= rows
     assert {"accelerator", "ssh_cidrs", "encrypt_boot", "output"} <= rows
     assert {name for cell in ACCELERATORS for name in pins.cell(cell, "ecs")} <= rows
 

@@ -65,7 +65,7 @@ def cells_table(pins: Pins) -> str:
             parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
             rows.append(
                 [
-                    f"{accelerator}-{orchestrator}",
+                    f"{accelerator}/{orchestrator}",
                     f"{base.name}: `{base.source_amis[orchestrator].name}`",
                     f"`{base.kernel}`",
                     _named(cell, [_DRIVERS[accelerator]]),
