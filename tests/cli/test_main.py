@@ -1,7 +1,11 @@
-"""The command line before any group of it is loaded."""
+"""The command line before any group of it is loaded, and where its output cannot go."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
@@ -32,3 +36,27 @@ def test_help_loads_no_group() -> None:
 
     assert "offline" in shown.stdout
     assert shown.stdout.splitlines()[-1] == "['trainshed.errors', 'trainshed.cli']"
+
+
+@pytest.mark.parametrize("words", [["catalogue", "list"], ["catalogue", "list", "--json"]])
+def test_a_full_disk_is_told_in_one_line(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        shown = subprocess.run(
+            [sys.executable, "-m", "trainshed.cli", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    assert (shown.returncode, shown.stderr) == (1, "error: output: No space left on device\n")
+
+
+def test_closed_output_is_no_failure() -> None:
+    shown = subprocess.run(
+        ["sh", "-c", 'exec "$PYTHON" -m trainshed.cli catalogue list >&-'],
+        env={**os.environ, "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+    )
+
+    assert (shown.returncode, shown.stderr) == (0, "")

@@ -99,7 +99,6 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) 
         BuildError: why it failed; nothing of it is left, or the message says what is.
         TrainshedError: wrong input, or another build into the same folder is running.
     """
-    request.output.mkdir(parents=True, exist_ok=True)
     log = request.output / LOG
     with _alone(request.output) as held, _readable_template(request.template, packer) as template:
         _clear_leftovers(request, region, log, tell)
@@ -178,7 +177,14 @@ def _failure(request: BuildRequest, ended: Ended) -> BuildError:
 @contextmanager
 def _alone(output: Path) -> Iterator[IO[str]]:
     """Hold the lock of an output folder; Packer holds it as well, even when it outlives us."""
-    with (output / "build.lock").open("w") as held:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        lock = (output / "build.lock").open("w")
+    except OSError as error:
+        raise TrainshedError(
+            f"{output} cannot be written to: {error.strerror}; give another --output"
+        ) from error
+    with lock as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -5,6 +5,7 @@ line in `GROUPS`. An `app` of one command is that command.
 """
 
 import importlib
+import io
 import sys
 from typing import Any
 
@@ -40,6 +41,8 @@ class _LazyCommand(TyperCommand):
 
 def main() -> None:
     """Run the command line: exit 0 when clean, 1 on findings or a failure, 2 on wrong input."""
+    # Closed, as some daemons leave it: then nobody reads, which is no reason to fail.
+    sys.stdout = sys.stdout or io.StringIO()
     try:
         code = _root().main(
             sys.argv[1:] or ["--help"], prog_name="trainshed", standalone_mode=False
@@ -47,6 +50,11 @@ def main() -> None:
     except (TrainshedError, typer.TyperException) as error:
         typer.echo(f"error: {_words(error)}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        typer.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
+        # What is still to be written would fail again, with a traceback.
+        sys.stdout = io.StringIO()
+        sys.exit(1)
     except typer.Abort:
         sys.exit(1)
     sys.exit(code)

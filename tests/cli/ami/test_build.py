@@ -256,6 +256,11 @@ esac
         pytest.param(["--var", "spot"], "'spot' is not NAME=VALUE", id="var"),
         pytest.param(["--template", "docs"], "docs has no Packer template", id="template"),
         pytest.param(["--timeout-minutes", "0"], "must be at least 1", id="timeout"),
+        pytest.param(
+            ["--output", "README.md", "--subnet-filter", "default-for-az=false"],
+            "README.md cannot be written to: File exists; give another --output",
+            id="output",
+        ),
         pytest.param(["--subnet-filter", "x"], "is not NAME=VALUE", id="filter"),
         pytest.param(["--subnet-filter", "tag:Name=x"], "no subnet of us-west-2", id="no-subnet"),
         pytest.param([], "no subnet of us-west-2 is in a default VPC", id="no-default-vpc"),
@@ -269,6 +274,17 @@ def test_wrong_input_is_one_line_and_exit_code_2(
 
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err and answer.err.count("\n") == 1
+
+
+def test_a_cell_that_does_not_exist_is_refused_before_anything_is_looked_for(
+    trainshed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+
+    answer = trainshed("ami", "build", "gpu", "ecs")
+
+    assert answer.code == 2
+    assert answer.err.startswith("error: there is no image for gpu/ecs, only for habana/ec2, ")
 
 
 @pytest.fixture

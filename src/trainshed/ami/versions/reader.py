@@ -48,7 +48,9 @@ def read_pins(path: Path) -> Pins:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PinError(f"{path} cannot be read ({error.strerror}); give Packer's folder") from error
+        raise PinError(
+            f"{path} cannot be read ({error.strerror}); it is packer/versions.json of the checkout"
+        ) from error
     except ValueError as error:
         raise PinError(f"{path} is not JSON: {error}") from error
     try:

@@ -86,12 +86,17 @@ def build_command(
     # boto3 takes longer to import than the other commands take to run.
     from trainshed.ami.account import regions
     from trainshed.ami.building import LOG, BuildRequest, build
+    from trainshed.ami.channel import cells
     from trainshed.ami.packer import find_packer
     from trainshed.ami.prerequisites import check_prerequisites
     from trainshed.ami.report import write_report
     from trainshed.ami.revision import revision
     from trainshed.ami.subnets import find_subnets
 
+    if f"{accelerator}/{orchestrator}" not in cells():
+        raise TrainshedError(
+            f"there is no image for {accelerator}/{orchestrator}, only for {', '.join(cells())}"
+        )
     _check(template, var or [], timeout_minutes)
     packer = find_packer()
     if not dry_run:
@@ -120,7 +125,8 @@ def build_command(
         with progress() as tell:
             images = build(request, packer, here, tell=tell)
     finally:
-        typer.echo(f"log: {request.output / LOG}", err=True)
+        if (request.output / LOG).exists():
+            typer.echo(f"log: {request.output / LOG}", err=True)
     if as_json:
         print_json({"images": images, "output": request.output})
     else:
