@@ -90,12 +90,6 @@ def test_addresses_have_their_version_in_them(pins: Pins) -> None:
     assert efa.signature == f"{efa.url}.sig"
 
 
-def test_keys_that_nobody_confirmed_are_named(pins: Pins) -> None:
-    document = changed(lambda d: source(d, "docker", "ubuntu-22.04").update(fingerprint="0" * 40))
-
-    assert set(parse_pins(document).unsettled()) == {*pins.unsettled(), "docker"}
-
-
 def test_an_unknown_accelerator_or_orchestrator_is_refused(pins: Pins) -> None:
     with pytest.raises(UnknownName, match="did you mean habana"):
         pins.cell("habanna", "ecs")

@@ -5,14 +5,14 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trainshed.errors import TrainshedError, UnknownName
 
-ENGINES = ("docker", "podman", "buildah")
+_ENGINES = ("docker", "podman", "buildah")
 # Where an engine's output goes: what it says is progress; the result is on standard output.
 _STDERR = 2
 _ECR_USER = "AWS"
@@ -116,17 +116,17 @@ class Engine:
             )
 
 
-def find_engine(name: str | None = None, *, known: Sequence[str] = ENGINES) -> Engine:
+def find_engine(name: str | None = None) -> Engine:
     """Return the named engine, or the first of docker, podman and buildah that answers.
 
     Raises:
         EngineError: there is none, or it does not answer.
         UnknownName: there is no engine of that name.
     """
-    if name is not None and name not in known:
-        raise UnknownName("container engine", name, known)
+    if name is not None and name not in _ENGINES:
+        raise UnknownName("container engine", name, _ENGINES)
     silent = []
-    for each in (name,) if name else known:
+    for each in (name,) if name else _ENGINES:
         program = shutil.which(each)
         if program is None:
             continue

@@ -199,11 +199,3 @@ class Pins:
             and orchestrator in component.orchestrators
             and (source := component.source_on(base.name)) is not None
         }
-
-    def unsettled(self) -> tuple[str, ...]:
-        """Return the components whose key nobody confirmed: on AWS, their bake stops."""
-        return tuple(
-            name
-            for name, component in self.components.items()
-            if any(source.fingerprint == UNSETTLED for source in component.sources.values())
-        )
