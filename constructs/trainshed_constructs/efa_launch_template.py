@@ -70,6 +70,7 @@ class EfaLaunchTemplate(Construct):
         security_groups: Sequence[ec2.ISecurityGroup],
         root_gib: int,
         capacity: CapacityPlan,
+        root_device: str = "/dev/xvda",
         primary_security_groups: Sequence[ec2.ISecurityGroup] = (),
         user_data: ec2.MultipartUserData | None = None,
         image_id: str | None = None,
@@ -84,6 +85,7 @@ class EfaLaunchTemplate(Construct):
             security_groups: of every interface.
             root_gib: size of the root volume in GiB.
             capacity: whether nodes come from a reservation or a Capacity Block.
+            root_device: device name of the AMI's root volume; by default that of Amazon Linux.
             primary_security_groups: of the primary interface in addition.
             user_data: what the node runs at boot.
             image_id: AMI; by default whoever launches names it.
@@ -121,7 +123,7 @@ class EfaLaunchTemplate(Construct):
                     )
                     for row in interfaces
                 ],
-                block_device_mappings=[_root_volume(root_gib)],
+                block_device_mappings=[_root_volume(root_device, root_gib)],
                 metadata_options=_Data.MetadataOptionsProperty(
                     http_endpoint="enabled",
                     http_tokens="required",
@@ -167,9 +169,9 @@ def _interface(
     )
 
 
-def _root_volume(size_gib: int) -> _Data.BlockDeviceMappingProperty:
+def _root_volume(device: str, size_gib: int) -> _Data.BlockDeviceMappingProperty:
     return _Data.BlockDeviceMappingProperty(
-        device_name="/dev/xvda",  # of Amazon Linux, which multi-node parallel jobs need
+        device_name=device,
         ebs=_Data.EbsProperty(
             volume_size=size_gib, volume_type="gp3", encrypted=True, delete_on_termination=True
         ),

@@ -88,6 +88,7 @@ class TrainClusterStack(cdk.Stack):
             security_groups=[efa.security_group, *(clients if over_efa else ())],
             primary_security_groups=() if over_efa else clients,
             root_gib=plan.spec.instance.root_gib,
+            root_device=plan.ami.root_device,
             user_data=user_data,
             capacity=plan.capacity,
         )

@@ -173,6 +173,12 @@ def test_metadata_is_imdsv2_only_and_in_reach_of_containers(plain: dict[str, Any
     }
 
 
+def test_the_root_volume_has_the_device_name_of_the_image() -> None:
+    [mapping] = data(root_device="/dev/sda1")["BlockDeviceMappings"]
+
+    assert mapping["DeviceName"] == "/dev/sda1"
+
+
 def test_the_root_volume_is_encrypted_gp3_of_the_given_size(plain: dict[str, Any]) -> None:
     assert plain["BlockDeviceMappings"] == [
         {

@@ -141,6 +141,19 @@ def test_every_taggable_resource_carries_cluster_and_owner_unless_an_owner_would
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    ("name", "device"), [("TrainCluster", "/dev/xvda"), ("Dl1Cluster", "/dev/sda1")]
+)
+def test_the_root_volume_of_nodes_is_that_of_their_image(
+    templates: dict[str, Any], name: str, device: str
+) -> None:
+    [launch_template] = resources(templates[name], "AWS::EC2::LaunchTemplate")
+
+    [mapping] = launch_template["Properties"]["LaunchTemplateData"]["BlockDeviceMappings"]
+
+    assert mapping["DeviceName"] == device
+
+
 def test_instances_and_volumes_of_a_cluster_carry_its_tags(
     templates: Mapping[str, dict[str, Any]],
 ) -> None:

@@ -1,11 +1,15 @@
 """One cluster planned: what contradicts AWS is told, what is left open is decided with a reason."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec, SpecError
+
+ROOT = Path(__file__).parents[2]
 
 Told = Callable[..., list[str]]
 Planned = Callable[[str], ClusterPlan]
@@ -344,20 +348,33 @@ def test_an_image_that_is_not_ours_is_doubtful_where_lustre_is_mounted(
 
 
 @pytest.mark.parametrize(
-    ("name", "parameter", "image_type"),
+    ("name", "parameter", "image_type", "root_device"),
     [
-        ("trn1.32xlarge", "/trainshed/ami/neuron/ecs/stable", "ECS_AL2023"),
-        ("dl1.24xlarge", "/trainshed/ami/habana/ecs/stable", "ECS_AL2023"),
-        ("p4d.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023_NVIDIA"),
-        ("p3dn.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023"),
+        ("trn1.32xlarge", "/trainshed/ami/neuron/ecs/stable", "ECS_AL2023", "/dev/xvda"),
+        ("dl1.24xlarge", "/trainshed/ami/habana/ecs/stable", "ECS_AL2023", "/dev/sda1"),
+        ("p4d.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023_NVIDIA", "/dev/xvda"),
+        ("p3dn.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023", "/dev/xvda"),
     ],
 )
 def test_the_image_follows_the_accelerator(
-    planned: Planned, name: str, parameter: str, image_type: str
+    planned: Planned, name: str, parameter: str, image_type: str, root_device: str
 ) -> None:
     ami = planned(text(name)).ami
 
     assert (ami.parameter, ami.batch_image_type) == (parameter, image_type)
+    assert ami.root_device == root_device
+
+
+@pytest.mark.parametrize("name", ["trn1.32xlarge", "dl1.24xlarge", "p4d.24xlarge"])
+def test_the_root_device_is_that_of_the_image_that_is_baked(planned: Planned, name: str) -> None:
+    plan = planned(text(name))
+    bases = json.loads((ROOT / "packer" / "versions.json").read_text(encoding="utf-8"))["bases"]
+
+    [base] = [
+        each for each in bases.values() if plan.instance.accelerator.family in each["accelerators"]
+    ]
+
+    assert plan.ami.root_device == base["root_device"]
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,14 @@ class AmiPlan:
         version: version of the parameter to read; None for the one that is there when the stack
             first reads it.
         batch_image_type: AWS Batch's `imageType`.
+        root_device: device name of its root volume.
     """
 
     image_id: str | None
     parameter: str | None
     version: int | None = None
     batch_image_type: str
+    root_device: str
 
 
 def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
@@ -38,8 +40,9 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
     family = instance.accelerator.family
     image_type = _batch_image_type(instance)
     notes.decide("Batch image type", image_type, f"Amazon Linux 2023, for {family}")
+    root_device = _root_device(instance)
     if asked.startswith("ami-"):
-        return _by_id(notes, asked, image_type)
+        return _by_id(notes, asked, image_type, root_device)
     name, colon, version = asked.partition(":")
     if colon and not _VERSION.fullmatch(version):
         notes.problem(
@@ -65,15 +68,18 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
         parameter=parameter,
         version=int(version) if version else None,
         batch_image_type=image_type,
+        root_device=root_device,
     )
 
 
-def _by_id(notes: Notes, asked: str, image_type: str) -> AmiPlan:
+def _by_id(notes: Notes, asked: str, image_type: str, root_device: str) -> AmiPlan:
     if not _AMI_ID.fullmatch(asked):
         notes.problem("instance.ami", f"{asked!r} is not an AMI id (ami- and 8 or 17 hex digits)")
     _warn_of_lustre(notes, asked)
     notes.decide("ami", asked, "as asked")
-    return AmiPlan(image_id=asked, parameter=None, batch_image_type=image_type)
+    return AmiPlan(
+        image_id=asked, parameter=None, batch_image_type=image_type, root_device=root_device
+    )
 
 
 def _parameter(notes: Notes, name: str) -> str | None:
@@ -132,3 +138,10 @@ def _batch_image_type(instance: InstanceType) -> str:
     accelerator = instance.accelerator
     nvidia = accelerator.family is AcceleratorFamily.NVIDIA and accelerator.name != "V100"
     return "ECS_AL2023_NVIDIA" if nvidia else "ECS_AL2023"
+
+
+def _root_device(instance: InstanceType) -> str:
+    # Canonical's AMIs have another than Amazon Linux, and there is no Gaudi software for the latter
+    # any more. EC2 would give a node that is told the wrong name a second, empty volume.
+    habana = instance.accelerator.family is AcceleratorFamily.HABANA
+    return "/dev/sda1" if habana else "/dev/xvda"
