@@ -70,6 +70,12 @@ def test_another_accelerator_is_an_error() -> None:
             ["TS-IMG-003 warning"],
             id="no-range",
         ),
+        pytest.param(
+            LABELS | {"trainshed.driver.habana-driver": ">=1.21,!=1.21.3"},
+            TAGS,
+            ["TS-IMG-003 warning"],
+            id="half-a-range",
+        ),
     ],
 )
 def test_not_being_able_to_look_is_a_finding(

@@ -75,7 +75,7 @@ def _check_each(
             continue
         component = label.removeprefix(DRIVER_LABEL)
         has = tags.get(f"{_VERSION_TAG}{component}")
-        bounds = _BOUND.findall(versions)
+        bounds = [_BOUND.fullmatch(part.strip()) for part in versions.split(",")]
         if has is None:
             yield _warning(
                 "TS-IMG-004",
@@ -83,13 +83,13 @@ def _check_each(
                 f"{_VERSION_TAG}{component}",
                 "bake the AMI with trainshed ami build, which writes the tags",
             )
-        elif not bounds:
+        elif not all(bounds):
             yield _warning(
                 "TS-IMG-003",
                 f"{image} needs {component} {versions!r}, which is no range of versions",
                 "write it like >=1.21,<1.22",
             )
-        elif not all(_holds(has, sign, bound) for sign, bound in bounds):
+        elif not all(_holds(has, *bound.groups()) for bound in bounds if bound):
             yield _error(
                 "TS-IMG-001",
                 f"{image} needs {component} {versions} on the host, and {ami} has {has}",
