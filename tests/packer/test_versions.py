@@ -255,6 +255,11 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
             id="digest",
         ),
         pytest.param(
+            lambda d: d["containers"]["habana"]["drivers"].update({"habana-driver": "==1.21"}),
+            "container base habana: drivers: habana-driver has to be a range of versions",
+            id="no-range",
+        ),
+        pytest.param(
             lambda d: d.pop("bases"), "the pins: bases has to be an object", id="no-bases"
         ),
         pytest.param(

@@ -62,6 +62,18 @@ class Fields:
             raise self.error(f"{name} is missing; it has to be {what}")
         return value
 
+    def texts(self, name: str, pattern: str, what: str) -> Mapping[str, str]:
+        """Return an object of texts by name, an empty one when it is not there.
+
+        Raises:
+            PinError: it is no object, or a text is not of the pattern.
+        """
+        value = self.take(name)
+        if value is None:
+            return {}
+        entries = Fields(value, f"{self.where}: {name}")
+        return {key: entries.text(key, pattern, what) for key in value}
+
     def names(self, name: str, known: Iterable[str]) -> frozenset[str]:
         """Return a list of known names; all of them when it is not there.
 

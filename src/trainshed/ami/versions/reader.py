@@ -5,7 +5,6 @@ signs it. That is checked here, before Packer or a script sees a pin.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Any
 
 from trainshed.ami.versions.agreement import require_agreement
 from trainshed.ami.versions.fields import Fields, PinError
+from trainshed.ami.versions.forms import DIGEST, RANGE, SHA256, URL, VERSION
 from trainshed.ami.versions.model import (
     ACCELERATORS,
     ANY,
@@ -23,20 +23,12 @@ from trainshed.ami.versions.model import (
     Component,
     ContainerBase,
     Pins,
-    Source,
     SourceAmi,
-    SourceKind,
     Tool,
 )
+from trainshed.ami.versions.sources import read_source
 
 _SURE = ("documented", "inferred", "unverified")
-# No space, no pattern, no word for "whatever there is".
-_VERSION = r"(?!(?i:latest|stable|current|newest)$)[0-9A-Za-z][0-9A-Za-z.+:~_-]*"
-_EXACT = "an exact version, without spaces and wildcards, and not latest"
-_URL = r"https://(?!.*(?i:latest))(?:[^\s{}]|\{version\})+"
-_SECURE = "an https address without spaces that does not lead to a latest version"
-_FINGERPRINT, _FORTY = r"[0-9A-F]{40}", "40 upper-case hexadecimal digits without spaces"
-_SHA256, _SIXTY_FOUR = r"[0-9a-f]{64}", "64 lower-case hexadecimal digits"
 
 
 def read_pins(path: Path) -> Pins:
@@ -103,8 +95,8 @@ def _base(name: str, fields: Fields) -> Base:
         accelerators=fields.names("accelerators", ACCELERATORS),
         ssh_user=fields.text("ssh_user"),
         root_device=fields.text("root_device", r"/dev/\w+", "a device such as /dev/xvda"),
-        release=fields.text("release", _VERSION, _EXACT),
-        kernel=fields.text("kernel", _VERSION, _EXACT),
+        release=fields.text("release", *VERSION),
+        kernel=fields.text("kernel", *VERSION),
         source_amis=MappingProxyType(
             {key: _ami(Fields(amis[key], f"{fields.where}: AMI of {key}")) for key in ORCHESTRATORS}
         ),
@@ -124,7 +116,7 @@ def _ami(fields: Fields) -> SourceAmi:
 
 
 def _component(name: str, fields: Fields, known: Sequence[str]) -> Component:
-    version = fields.text("version", _VERSION, _EXACT)
+    version = fields.text("version", *VERSION)
     sources = fields.objects("sources", "where it comes from by base")
     for base in sources:
         if base not in known:
@@ -135,7 +127,7 @@ def _component(name: str, fields: Fields, known: Sequence[str]) -> Component:
         orchestrators=fields.names("orchestrators", (*ORCHESTRATORS, CONTAINER)),
         sources=MappingProxyType(
             {
-                base: _source(Fields(entry, f"{fields.where} on {base}"), version)
+                base: read_source(Fields(entry, f"{fields.where} on {base}"), version)
                 for base, entry in sources.items()
             }
         ),
@@ -145,80 +137,13 @@ def _component(name: str, fields: Fields, known: Sequence[str]) -> Component:
     return component
 
 
-def _source(fields: Fields, version: str) -> Source:
-    kind = SourceKind(fields.text("kind", "|".join(SourceKind), f"one of {', '.join(SourceKind)}"))
-    version = fields.optional("version", _VERSION, _EXACT) or version
-
-    def address(name: str) -> str | None:
-        url = fields.optional(name, _URL, _SECURE)
-        return None if url is None else url.replace("{version}", version)
-
-    unexpanded = fields.optional("url", _URL, _SECURE)
-    source = Source(
-        kind=kind,
-        version=version,
-        url=None if unexpanded is None else unexpanded.replace("{version}", version),
-        sha256=fields.optional("sha256", _SHA256, _SIXTY_FOUR),
-        signature=address("signature"),
-        key=address("key"),
-        fingerprint=fields.optional("fingerprint", _FINGERPRINT, _FORTY),
-        suite=fields.optional("suite", r"\S+", "a suite"),
-        section=fields.optional("section", r"\S+", "a section"),
-        packages=MappingProxyType(_texts(fields, "packages", _VERSION, _EXACT)),
-    )
-    fields.end()
-    _require_trust(fields, source)
-    if kind is SourceKind.ARCHIVE and "{version}" not in (unexpanded or ""):
-        raise fields.error("url needs {version} in it, or it stays behind when the pin is rotated")
-    return source
-
-
-def _texts(fields: Fields, name: str, pattern: str, what: str) -> dict[str, str]:
-    value = fields.take(name)
-    if value is None:
-        return {}
-    texts = Fields(value, f"{fields.where}: {name}")
-    return {key: texts.text(key, pattern, what) for key in value}
-
-
-def _require_trust(fields: Fields, source: Source) -> None:
-    """Refuse a source that something unsigned or unknown could come from."""
-    needed = {
-        SourceKind.ARCHIVE: ("url",),
-        SourceKind.APT: ("url", "suite", "key", "fingerprint", "packages"),
-        SourceKind.DNF: ("url", "key", "fingerprint", "packages"),
-        SourceKind.DISTRIBUTION: ("packages",),
-        SourceKind.GIT: ("url",),
-    }[source.kind]
-    for name in needed:
-        if not getattr(source, name):
-            raise fields.error(f"{name} is missing; a source of kind {source.kind} needs it")
-    allowed = {*needed, "kind", "version"}
-    if source.kind is SourceKind.ARCHIVE:
-        signed = (source.signature, source.key, source.fingerprint)
-        if any(signed) and not all(signed):
-            raise fields.error("signature, key and fingerprint belong together; give all or none")
-        if not source.sha256 and not all(signed):
-            raise fields.error(
-                "sha256 is missing, and so is a signature: nothing confirms the file"
-            )
-        allowed |= {"sha256", "signature", "key", "fingerprint"}
-    elif source.kind is SourceKind.APT:
-        allowed.add("section")
-    elif source.kind is SourceKind.GIT and not re.fullmatch(r"[0-9a-f]{40}", source.version):
-        raise fields.error("version of a git source has to be a commit: a branch or tag can move")
-    for name in Source.__dataclass_fields__:
-        if name not in allowed and getattr(source, name):
-            raise fields.error(f"{name} means nothing to a source of kind {source.kind}")
-
-
 def _container(fields: Fields) -> ContainerBase:
     container = ContainerBase(
         image=fields.text("image", r"[a-z0-9.-]+\.[a-z]+/\S+[^\s:@]", "a repository of a registry"),
-        tag=fields.text("tag", _VERSION, _EXACT),
-        digest=fields.optional("digest", "sha256:" + _SHA256, f"sha256: and {_SIXTY_FOUR}"),
+        tag=fields.text("tag", *VERSION),
+        digest=fields.optional("digest", *DIGEST),
         base=fields.text("base"),
-        drivers=MappingProxyType(_texts(fields, "drivers", r"[<>=!~]=?\S+", "a range of versions")),
+        drivers=MappingProxyType(fields.texts("drivers", *RANGE)),
         basis=_basis(fields),
     )
     fields.end()
@@ -226,12 +151,13 @@ def _container(fields: Fields) -> ContainerBase:
 
 
 def _tool(fields: Fields) -> Tool:
-    version = fields.text("version", _VERSION, _EXACT)
-    url, image = fields.optional("url", _URL, _SECURE), fields.optional("image", r"\S+:\{version\}")
+    version = fields.text("version", *VERSION)
+    url = fields.optional("url", *URL)
+    image = fields.optional("image", r"\S+:\{version\}")
     tool = Tool(
         version=version,
         url=None if url is None else url.replace("{version}", version),
-        sha256=fields.optional("sha256", _SHA256, _SIXTY_FOUR),
+        sha256=fields.optional("sha256", *SHA256),
         image=None if image is None else image.replace("{version}", version),
         basis=_basis(fields),
     )
