@@ -40,6 +40,7 @@ _ACTION_MODULES = (
     "pull_through_cache",
     "repository_creation_templates",
     "build_projects",
+    "build_webhooks",
     "rule_targets",
     "container_images",
 )

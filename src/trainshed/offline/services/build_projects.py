@@ -1,10 +1,7 @@
-"""CodeBuild projects and their webhooks.
-
-moto makes projects, and neither changes them nor knows webhooks.
+"""CodeBuild projects, which moto makes and does not change.
 
 [S] CodeBuild API reference and user guide: names, the ranges of the time-outs, the environment's
-types; which sources have a location, and which webhooks; each filter group has an EVENT filter; a
-role that CodeBuild may not assume and a GitHub repository without access are refused in the words
+types; which sources have a location; a role that CodeBuild may not assume is refused in the words
 below.
 [I] The other words. Whether a connection exists and reaches the repository is not checked: the
 embedded AWS has no connections. A build that is started runs nothing.
@@ -35,7 +32,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "timeoutInMinutes": 60,
 }
 _WITHOUT_LOCATION = ("CODEPIPELINE", "NO_SOURCE")
-_WITH_WEBHOOK = ("BITBUCKET", "GITHUB", "GITHUB_ENTERPRISE", "GITLAB", "GITLAB_SELF_MANAGED")
 
 
 @action("codebuild", "CreateProject")
@@ -43,7 +39,7 @@ def create_project(call: Call) -> dict[str, Any]:
     """Create a project."""
     name, backend = call.params["name"], call.backend("codebuild")
     if not _NAME.fullmatch(name):
-        raise _refused(f"Project name '{name}' must match {_NAME.pattern}")
+        raise refused(f"Project name '{name}' must match {_NAME.pattern}")
     arn = f"arn:aws:codebuild:{call.region}:{call.account}:project/{name}"
     if name in backend.codebuild_projects:
         raise Refusal("ResourceAlreadyExistsException", f"Project already exists: {arn}")
@@ -73,53 +69,17 @@ def create_project(call: Call) -> dict[str, Any]:
 @action("codebuild", "UpdateProject")
 def update_project(call: Call) -> dict[str, Any]:
     """Change what the call names."""
-    project = _find(call, call.params["name"])
+    project = find_project(call, call.params["name"])
     project.update(_checked(call, {**project, **call.params}))
     return {"project": project}
 
 
-@action("codebuild", "CreateWebhook")
-def create_webhook(call: Call) -> dict[str, Any]:
-    """Have the source provider tell the project of events."""
-    project = _find(call, call.params["projectName"])
-    source = project["source"]
-    if source["type"] not in _WITH_WEBHOOK:
-        raise _refused(f"Webhooks are not supported for sources of type {source['type']}")
-    if "auth" not in source:
-        # [S] What an account without source credentials is told.
-        raise _refused(f"Could not find access token for server type {source['type'].lower()}")
-    if "webhook" in project:
-        raise Refusal(
-            "ResourceAlreadyExistsException", f"Webhook of {project['name']} already exists"
-        )
-    webhook = {
-        "url": f"https://api.github.com/repos/{source['location'].split('/', 3)[-1]}/hooks/1",
-        "payloadUrl": f"https://codebuild.{call.region}.amazonaws.com/webhooks?t={project['name']}",
-        "filterGroups": _filter_groups(call),
-        "buildType": call.params.get("buildType", "BUILD"),
-        "status": "ACTIVE",
-    }
-    project["webhook"] = webhook
-    return {"webhook": webhook}
+def find_project(call: Call, name: str) -> Project:
+    """Return a project of the account and region.
 
-
-@action("codebuild", "UpdateWebhook")
-def update_webhook(call: Call) -> dict[str, Any]:
-    """Change which events start a build."""
-    webhook: dict[str, Any] = _with_webhook(call)["webhook"]
-    webhook["filterGroups"] = _filter_groups(call)
-    webhook["buildType"] = call.params.get("buildType", webhook["buildType"])
-    return {"webhook": webhook}
-
-
-@action("codebuild", "DeleteWebhook")
-def delete_webhook(call: Call) -> dict[str, Any]:
-    """Have the source provider tell nothing any more."""
-    del _with_webhook(call)["webhook"]
-    return {}
-
-
-def _find(call: Call, name: str) -> Project:
+    Raises:
+        Refusal: there is none of this name.
+    """
     projects = call.backend("codebuild").codebuild_projects
     if name not in projects:
         raise Refusal(
@@ -131,13 +91,6 @@ def _find(call: Call, name: str) -> Project:
     return found
 
 
-def _with_webhook(call: Call) -> Project:
-    project = _find(call, call.params["projectName"])
-    if "webhook" not in project:
-        raise Refusal("ResourceNotFoundException", f"{project['name']} has no webhook")
-    return project
-
-
 def _checked(call: Call, project: Project) -> Project:
     for told in (
         *_environment_faults(project["environment"]),
@@ -146,7 +99,7 @@ def _checked(call: Call, project: Project) -> Project:
         *_role_faults(call, project["serviceRole"]),
         *_number_faults(project),
     ):
-        raise _refused(told)
+        raise refused(told)
     return {**project, "lastModified": datetime.now(UTC)}
 
 
@@ -211,16 +164,6 @@ def _number_faults(project: Project) -> Iterator[str]:
         yield f"Invalid concurrentBuildLimit {limit}: must be greater than 0"
 
 
-def _filter_groups(call: Call) -> list[Any]:
-    groups: list[Any] = call.params.get("filterGroups", [])
-    allowed = get_service_model("codebuild").shape_for("WebhookFilter").members["type"].enum
-    for group in groups:
-        if unknown := [each["type"] for each in group if each["type"] not in allowed]:
-            raise _refused(f"Invalid webhook filter type {unknown[0]}: {', '.join(allowed)}")
-        if "EVENT" not in [each["type"] for each in group]:
-            raise _refused("A webhook filter group must have a filter of type EVENT")
-    return groups
-
-
-def _refused(message: str) -> Refusal:
+def refused(message: str) -> Refusal:
+    """Return the refusal of what a call asks for."""
     return Refusal("InvalidInputException", message)
