@@ -1,4 +1,4 @@
-"""What a node of a cluster may do: join ECS, write logs and metrics, be reached by its operators."""
+"""What a node of a cluster may do: join ECS, write logs and metrics, be reached."""
 
 from aws_cdk import Acknowledgment, Aws, Validations
 from aws_cdk import aws_iam as iam
