@@ -1,17 +1,22 @@
 """`trainshed explain`: a cluster's interfaces and decisions, each with its reason."""
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+    load_clusters,
+)
 from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
-from trainshed.explain import Explanation, cluster_file, draw_node, explain
-from trainshed.plan import ClusterPlan, load_fleet
-from trainshed.spec import cluster_files
+from trainshed.explain import Explanation, draw_node, explain
+from trainshed.plan import ClusterPlan
 
 app = typer.Typer(add_completion=False)
 
@@ -27,17 +32,8 @@ def explain_command(
             show_default=False,
         ),
     ] = None,
-    clusters: Annotated[
-        str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
-    ] = "clusters/*.yaml",
-    region: Annotated[
-        str | None,
-        typer.Option(
-            help="AWS region of clusters that do not name theirs.",
-            show_default="AWS_REGION, AWS_DEFAULT_REGION",
-            metavar="REGION",
-        ),
-    ] = None,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
     svg: Annotated[
         Path | None,
         typer.Option(
@@ -52,15 +48,12 @@ def explain_command(
 
     Exits with 1 when there are findings, with 2 when a cluster file is wrong.
     """
-    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if cluster is None:
         if svg:
             raise TrainshedError("--svg draws one node: name a cluster")
-        _list(load_fleet(cluster_files(clusters), region=region).clusters, as_json)
+        _list(load_clusters(clusters, region), as_json)
         return
-    is_path = Path(cluster).suffix in (".yaml", ".yml")
-    path = cluster_file(cluster, [] if is_path else cluster_files(clusters))
-    (plan,) = load_fleet([path], region=region).clusters
+    plan = load_cluster(cluster, clusters, region)
     told = explain(plan)
     if as_json:
         print_json(asdict(told) | {"interfaces": [asdict(row) for row in plan.interfaces]})

@@ -1,15 +1,14 @@
 """`trainshed image`: build container images, push them to a cluster's repository, list them."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from trainshed.ami.versions import CPU
+from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.errors import TrainshedError
-from trainshed.explain import cluster_file
 from trainshed.findings import Finding, Severity
 from trainshed.image.building import build as build_image
 from trainshed.image.building import parse_arguments
@@ -19,24 +18,12 @@ from trainshed.image.drivers import (
     check_drivers,
 )
 from trainshed.image.engine import EngineError, find_engine
-from trainshed.plan import ClusterPlan, load_fleet
-from trainshed.spec import cluster_files
+from trainshed.plan import ClusterPlan
 
 app = typer.Typer(add_completion=False)
 
 ClusterArgument = Annotated[
     str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
-]
-ClustersOption = Annotated[
-    str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
-]
-RegionOption = Annotated[
-    str | None,
-    typer.Option(
-        help="AWS region, if the cluster does not name its own.",
-        show_default="AWS_REGION, AWS_DEFAULT_REGION",
-        metavar="REGION",
-    ),
 ]
 EngineOption = Annotated[
     str | None,
@@ -66,7 +53,7 @@ AmiOption = Annotated[
 @app.command()
 def build(
     cluster: ClusterArgument,
-    clusters: ClustersOption = "clusters/*.yaml",
+    clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     engine: EngineOption = None,
     tag: TagOption = None,
@@ -84,7 +71,7 @@ def build(
 
     The result is on this machine, under the name of the cluster's repository.
     """
-    plan = _plan(cluster, clusters, region)
+    plan = load_cluster(cluster, clusters, region)
     given = parse_arguments(build_arg or ())
     image = f"{plan.repository.name}:{_tag(plan, tag, cpu)}"
     name = CPU if cpu else plan.instance.accelerator.family.value
@@ -105,7 +92,7 @@ def build(
 @app.command()
 def push(
     cluster: ClusterArgument,
-    clusters: ClustersOption = "clusters/*.yaml",
+    clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     engine: EngineOption = None,
     tag: TagOption = None,
@@ -121,7 +108,7 @@ def push(
     from trainshed.image.pushing import push as push_image
     from trainshed.image.pushing import refuse_overwriting
 
-    plan = _plan(cluster, clusters, region)
+    plan = load_cluster(cluster, clusters, region)
     wanted = _tag(plan, tag, cpu)
     image = f"{plan.repository.name}:{wanted}"
     found = find_engine(engine)
@@ -143,7 +130,7 @@ def push(
 @app.command(name="list")
 def list_images(
     cluster: ClusterArgument,
-    clusters: ClustersOption = "clusters/*.yaml",
+    clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     ami: AmiOption = None,
     as_json: JsonOption = False,
@@ -153,7 +140,7 @@ def list_images(
     With --ami, exits with 1 when there are findings. Needs ecr:DescribeRepositories,
     ecr:DescribeImages, ecr:BatchGetImage and ecr:GetDownloadUrlForLayer.
     """
-    plan = _plan(cluster, clusters, region)
+    plan = load_cluster(cluster, clusters, region)
     repository = _repository(plan)
     tags = _tags(plan, ami) if ami else None
     records: list[dict[str, Any]] = []
@@ -190,14 +177,6 @@ def list_images(
         typer.echo(str(finding), err=as_json)
     if findings:
         raise typer.Exit(1)
-
-
-def _plan(cluster: str, clusters: str, region: str | None) -> ClusterPlan:
-    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    is_path = Path(cluster).suffix in (".yaml", ".yml")
-    path = cluster_file(cluster, [] if is_path else cluster_files(clusters))
-    (plan,) = load_fleet([path], region=region).clusters
-    return plan
 
 
 def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
