@@ -12,77 +12,29 @@ import typer
 from typer.core import TyperCommand
 
 from trainshed.catalogue.account import asking
+from trainshed.cli.offline_options import (
+    AccountOption,
+    AsOfOption,
+    AuthorityOption,
+    GuestsOption,
+    HostsOption,
+    PortOption,
+    RegionOption,
+    RegistryOption,
+    settings_of,
+)
 from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.offline.client import client_of
-from trainshed.offline.guests import GuestSettings
 from trainshed.offline.guests.settings import default_roots
 from trainshed.offline.inventory import inventory as exists
 from trainshed.offline.lifecycle import Project, Running
 from trainshed.offline.process import ServerError
 from trainshed.offline.run import run as run_command
-from trainshed.offline.settings import (
-    DEFAULT_ACCOUNT,
-    DEFAULT_REGION,
-    OfflineSettings,
-    parse_as_of,
-)
 
 app = typer.Typer(add_completion=False)
 guests_app = typer.Typer(help="Real guests as EC2's instances.", no_args_is_help=True)
 app.add_typer(guests_app, name="guests")
-
-PortOption = Annotated[int, typer.Option(help="Port on loopback; 0 for any free one.")]
-AccountOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--account",
-        help="Account id; give it again for more.",
-        show_default=DEFAULT_ACCOUNT,
-        metavar="ID",
-    ),
-]
-RegionOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--region",
-        help="Enabled region; give it again for more.",
-        show_default=DEFAULT_REGION,
-        metavar="REGION",
-    ),
-]
-AsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Month whose instance types exist, so that withdrawn ones do.",
-        show_default="today",
-        metavar="YYYY-MM",
-    ),
-]
-RegistryOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Container registry on loopback that keeps what is pushed to ECR.",
-        show_default="ECR takes no pushes",
-        metavar="HOST:PORT",
-    ),
-]
-GuestsOption = Annotated[
-    bool,
-    typer.Option("--guests", help="Boot instances as guests of this machine; needs root."),
-]
-HostsOption = Annotated[
-    Path | None,
-    typer.Option(help="With --guests: further lines for every guest's /etc/hosts.", metavar="FILE"),
-]
-AuthorityOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--certificate-authority",
-        help="With --guests: an authority (PEM) that every guest trusts.",
-        metavar="FILE",
-    ),
-]
 
 
 @app.command()
@@ -97,13 +49,15 @@ def up(
     certificate_authority: AuthorityOption = None,
 ) -> None:
     """Start the embedded AWS of this directory; when it runs already, say so."""
-    settings = _settings(
-        port,
-        account,
-        region,
-        as_of,
-        registry,
-        _guests(guests, guest_hosts, certificate_authority),
+    settings = settings_of(
+        port=port,
+        accounts=account,
+        regions=region,
+        as_of=as_of,
+        registry=registry,
+        guests=guests,
+        guest_hosts=guest_hosts,
+        certificate_authority=certificate_authority,
     )
     running, new = _project().up(settings)
     state = "is up" if new else "is up already"
@@ -225,44 +179,20 @@ def run(
 
     The exit code is the command's: `trainshed offline run -- npx cdk deploy`.
     """
-    settings = _settings(
-        port,
-        account,
-        region,
-        as_of,
-        registry,
-        _guests(guests, guest_hosts, certificate_authority),
+    settings = settings_of(
+        port=port,
+        accounts=account,
+        regions=region,
+        as_of=as_of,
+        registry=registry,
+        guests=guests,
+        guest_hosts=guest_hosts,
+        certificate_authority=certificate_authority,
     )
     code, log = run_command(command, settings, state=_project().state)
     if code:
         typer.echo(f"the log of the embedded AWS is {log}", err=True)
     raise typer.Exit(code)
-
-
-def _settings(
-    port: int,
-    account: list[str] | None,
-    region: list[str] | None,
-    as_of: str | None,
-    registry: str | None,
-    guests: GuestSettings | None,
-) -> OfflineSettings:
-    return OfflineSettings(
-        accounts=tuple(account or [DEFAULT_ACCOUNT]),
-        regions=tuple(region or [DEFAULT_REGION]),
-        as_of=parse_as_of(as_of) if as_of else None,
-        port=port,
-        registry=registry,
-        guests=guests,
-    )
-
-
-def _guests(wanted: bool, hosts: Path | None, authority: Path | None) -> GuestSettings | None:
-    if wanted:
-        return GuestSettings(hosts=hosts, certificate_authority=authority)
-    if hosts or authority:
-        raise TrainshedError("--guest-hosts and --certificate-authority are for --guests")
-    return None
 
 
 def _client() -> Callable[[str], Any]:
