@@ -34,8 +34,8 @@ class ImagePipeline(Construct):
     - The build instance is reached by Session Manager: no port is opened, and its own role allows
       just that. The role of the builds makes no roles, opens no ports, touches no instance but
       those tagged as its own, and writes one channel of each cell.
-    - Each project builds once at a time. CodeBuild refuses a build that is due meanwhile, and
-      nothing makes up for it but the next commit or the next time on the schedule.
+    - Each project builds once at a time. CodeBuild refuses a build that is due meanwhile, and a
+      commit does not ask twice: the next one, or the next time on the schedule, makes up for it.
     - Logs, reports and messages are encrypted with one key. Reports (manifest, self-test, software
       bill of materials) are kept when the stack is deleted, and so is the key that reads them.
 
