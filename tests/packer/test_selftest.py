@@ -208,7 +208,19 @@ def test_module_sources_that_dkms_was_never_given_are_a_failure(machine: Machine
             "1.49.0 is not 1.50.0",
         ),
         ("etc/docker/daemon.json", "{}", "docker runtime", "/etc/docker/daemon.json does not say"),
-        ("etc/docker/daemon.json", "{", "docker runtime", "/etc/docker/daemon.json is not JSON"),
+        ("etc/docker/daemon.json", "{", "docker runtime", "/etc/docker/daemon.json: is not JSON"),
+        (
+            "etc/docker/daemon.json",
+            "[]",
+            "docker runtime",
+            "/etc/docker/daemon.json: is not a JSON",
+        ),
+        (
+            "etc/docker/daemon.json",
+            '{"runtimes": {"habana": {}}}',
+            "docker runtime",
+            "/etc/docker/daemon.json makes runc the default",
+        ),
         (
             "etc/security/limits.d/99.conf",
             "* soft memlock 64\n",

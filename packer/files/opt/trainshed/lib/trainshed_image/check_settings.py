@@ -1,8 +1,7 @@
-"""Self-test: limits, kernel settings, huge pages and Docker's runtime."""
+"""Self-test: locked memory, huge pages and the kernel's settings."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -11,20 +10,16 @@ from pathlib import Path
 
 from trainshed_image.pins import Cell
 from trainshed_image.results import BAKE, FAILED, OK, Result, fact, unchecked
-from trainshed_image.system import has_command, run
+from trainshed_image.system import run
 
 _SYSCTL = Path("/etc/sysctl.d")
 _LIMITS = Path("/etc/security/limits.d")
-_DOCKER = Path("/etc/docker/daemon.json")
-_CONTAINERD = Path("/etc/containerd/config.toml")
 _HUGE_PAGES_RULES = Path("/etc/udev/rules.d/60-trainshed-huge-pages.rules")
 _HUGE_PAGES_RULE = re.compile(
     r'ATTR\{vendor\}=="(?P<vendor>\w+)"(?:, ATTR\{device\}=="(?P<device>[\w*]+)")?'
     r"[^#]*?-ge (?P<pages>\d+)"
 )
 _UNLIMITED = ("unlimited", "infinity", "-1", str(2**64 - 1))
-# The devices are given to containers by a runtime; Neuron's are plain device nodes.
-_RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
 
 def check_settings(cell: Cell, stage: str) -> Iterator[Result]:
@@ -34,17 +29,6 @@ def check_settings(cell: Cell, stage: str) -> Iterator[Result]:
     yield _huge_pages()
     for key, value in sorted(_own_sysctls().items()):
         yield _sysctl(key, value, stage)
-    if cell.accelerator in _RUNTIMES and cell.orchestrator != "eks":
-        yield _docker_runtime(_RUNTIMES[cell.accelerator])
-    elif cell.accelerator == "nvidia":
-        # nodeadm writes containerd's configuration at boot, and looks for this.
-        yield fact(
-            "containerd runtime",
-            has_command("nvidia-container-runtime"),
-            detail="there is no nvidia-container-runtime for nodeadm to find",
-        )
-    elif cell.accelerator == "habana":
-        yield _containerd_runtime("habana")
 
 
 def _locked_memory() -> Result:
@@ -123,32 +107,4 @@ def _has_card(vendor: str, device: str) -> bool:
         (card / "vendor").read_text(encoding="ascii").strip() == vendor
         and fnmatch((card / "device").read_text(encoding="ascii").strip(), device)
         for card in Path("/sys/bus/pci/devices").glob("*")
-    )
-
-
-def _docker_runtime(name: str) -> Result:
-    if not _DOCKER.exists():
-        return fact("docker runtime", False, detail=f"there is no {_DOCKER}")
-    try:
-        settings = json.loads(_DOCKER.read_text(encoding="utf-8"))
-    except ValueError as error:
-        return fact("docker runtime", False, detail=f"{_DOCKER} is not JSON: {error}")
-    chosen = settings.get("default-runtime", "runc")
-    known = name in settings.get("runtimes", {})
-    return Result(
-        "docker runtime",
-        chosen,
-        name,
-        OK if chosen == name and known else FAILED,
-        "" if known else f"{_DOCKER} does not say what {name} is",
-    )
-
-
-def _containerd_runtime(name: str) -> Result:
-    """Without a TOML parser in Python 3.9: the line itself."""
-    written = _CONTAINERD.read_text(encoding="utf-8") if _CONTAINERD.exists() else ""
-    return fact(
-        "containerd runtime",
-        f'default_runtime_name = "{name}"' in written,
-        detail=f"{_CONTAINERD} does not make {name} the default",
     )
