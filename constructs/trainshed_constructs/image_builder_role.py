@@ -4,14 +4,7 @@ from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-# AWS Systems Manager user guide, "Add Session Manager permissions to an existing IAM role".
-_SESSION_ACTIONS = (
-    "ssm:UpdateInstanceInformation",
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
-)
+from trainshed_constructs.session_manager import SESSION_ACTIONS
 
 
 class ImageBuilderRole(Construct):
@@ -41,7 +34,7 @@ class ImageBuilderRole(Construct):
             inline_policies={
                 "BeReached": iam.PolicyDocument(
                     statements=[
-                        iam.PolicyStatement(actions=[*_SESSION_ACTIONS], resources=["*"]),
+                        iam.PolicyStatement(actions=[*SESSION_ACTIONS], resources=["*"]),
                     ]
                 )
             },

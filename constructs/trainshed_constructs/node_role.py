@@ -5,6 +5,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from trainshed_constructs.session_manager import SESSION_ACTIONS
+
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
 # AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
 # ec2:DescribeTags, below, is for an agent told to copy the instance's tags: it gives up otherwise.
@@ -24,15 +26,6 @@ _ACTIONS_WITHOUT_RESOURCE = (
     "ec2:DescribeTags",
     "ecr:GetAuthorizationToken",
     "ecs:DiscoverPollEndpoint",
-)
-# AWS Systems Manager user guide, "Add Session Manager permissions to an existing IAM role". Not
-# AmazonSSMManagedInstanceCore, which also reads every parameter of the account.
-_SESSION_ACTIONS = (
-    "ssm:UpdateInstanceInformation",
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
 )
 # With pseudo parameters rather than the stack's own region and account, so that what cdk-nag finds
 # reads the same everywhere.
@@ -111,7 +104,7 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
         ),
         iam.PolicyStatement(
             sid="LogInAndBeReached",
-            actions=[*_ACTIONS_WITHOUT_RESOURCE, *_SESSION_ACTIONS],
+            actions=[*_ACTIONS_WITHOUT_RESOURCE, *SESSION_ACTIONS],
             resources=["*"],
         ),
         iam.PolicyStatement(
