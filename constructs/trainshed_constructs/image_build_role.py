@@ -76,7 +76,8 @@ def bake_statements(
     yield _allow(
         "TagAtBirth",
         _ec2("CreateTags"),
-        _own("instance", "key-pair", "security-group", "volume"),
+        # The plugin tags the network interface along with its instance.
+        _own("instance", "key-pair", "network-interface", "security-group", "volume"),
         {
             "StringEquals": {
                 "ec2:CreateAction": ["CreateKeyPair", "CreateSecurityGroup", "RunInstances"]

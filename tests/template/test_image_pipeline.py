@@ -195,6 +195,11 @@ NEEDED: dict[str, Asked] = {
         f"{EC2}:security-group/sg-1",
         {"ec2:CreateAction": "CreateSecurityGroup"},
     ),
+    "tag the interface": (
+        "ec2:CreateTags",
+        f"{EC2}:network-interface/eni-1",
+        {"ec2:CreateAction": "RunInstances"},
+    ),
     "launch": ("ec2:RunInstances", f"{EC2}:instance/i-1", BORN),
     "launch a disk": ("ec2:RunInstances", f"{EC2}:volume/vol-1", BORN),
     "launch from the base": ("ec2:RunInstances", f"{AMIS}:image/ami-1", {}),
