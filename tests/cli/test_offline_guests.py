@@ -48,6 +48,16 @@ def test_options_of_guests_need_guests(trainshed: Command, roots: Path) -> None:
     assert "--guest-hosts and --certificate-authority are for --guests" in answer.err
 
 
+@pytest.mark.parametrize("option", ["--guest-hosts", "--certificate-authority"])
+def test_a_file_for_guests_has_to_be_there(
+    trainshed: Command, roots: Path, tmp_path: Path, option: str
+) -> None:
+    answer = trainshed("offline", "up", "--guests", option, str(tmp_path / "none"))
+
+    assert answer.code == 2
+    assert f"{option} {tmp_path}/none is no file" in answer.err
+
+
 def test_the_machine_says_what_it_lacks(
     trainshed: Command, roots: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 import base64
 import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from socket import create_server
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from trainshed.ami.account import AwsRegion
-from trainshed.image.repository import Repository
+from trainshed.image.repository import PushedImage, Repository, RepositoryError
 from trainshed.offline.embedded import EmbeddedAws
 from trainshed.offline.process import start
 from trainshed.offline.settings import OfflineSettings, SettingsError
@@ -178,3 +180,33 @@ def test_a_registry_that_does_not_answer_is_named(bench: Any, tmp_path: Path) ->
         assert f"the registry at {gone} cannot be reached" in refused.value.read().decode()
     finally:
         server.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class LayersAt:
+    """A region whose ECR has the layers of its images at this URL."""
+
+    url: str
+
+    def call(self, service: str, operation: str, **_: Any) -> dict[str, Any]:
+        manifest = json.dumps({"config": {"digest": "sha256:0"}})
+        answers: dict[str, Any] = {
+            "batch_get_image": {"images": [{"imageManifest": manifest}]},
+            "get_download_url_for_layer": {"downloadUrl": self.url},
+        }
+        there = {"repositories": [{"repositoryUri": "here/train"}]}
+        found: dict[str, Any] = answers.get(operation, there)
+        return found
+
+
+def test_layers_that_cannot_be_read_are_told_with_their_host_and_not_with_the_signature() -> None:
+    with create_server(("127.0.0.1", 0)) as free:
+        gone = f"127.0.0.1:{free.getsockname()[1]}"
+    region: Any = LayersAt(f"http://{gone}/blob?Signature=secret")
+    repository = Repository(region, "train", account=None)
+    image = PushedImage(digest="sha256:1", tags=(), size_bytes=1, pushed=datetime.now(UTC))
+
+    with pytest.raises(RepositoryError, match=f"cannot be read from {gone}: ") as told:
+        repository.labels(image)
+
+    assert "secret" not in str(told.value)

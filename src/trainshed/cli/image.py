@@ -1,5 +1,6 @@
 """`trainshed image`: build container images, push them to a cluster's repository, list them."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from trainshed.image.drivers import (
 )
 from trainshed.image.engine import EngineError, find_engine
 from trainshed.plan import ClusterPlan
+from trainshed.spec.forms import IMAGE_TAG
 
 app = typer.Typer(add_completion=False)
 
@@ -181,6 +183,8 @@ def list_images(
 
 def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
     if asked:
+        if not re.fullmatch(IMAGE_TAG.pattern, asked):
+            raise TrainshedError(f"--tag {asked!r} is no tag ({IMAGE_TAG.words})")
         return asked
     if plan.image.tag is None:
         raise TrainshedError(

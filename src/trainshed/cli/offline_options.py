@@ -81,10 +81,16 @@ def settings_of(
     """Return the settings that the options make; the arguments are those of the options above.
 
     Raises:
-        TrainshedError: an option is for guests only, or a value cannot be.
+        TrainshedError: an option is for guests only, a value cannot be, or a file is not there.
     """
     if not guests and (guest_hosts or certificate_authority):
         raise TrainshedError("--guest-hosts and --certificate-authority are for --guests")
+    for option, file in (
+        ("--guest-hosts", guest_hosts),
+        ("--certificate-authority", certificate_authority),
+    ):
+        if file and not file.is_file():
+            raise TrainshedError(f"{option} {file} is no file; give one that exists")
     told = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
     return OfflineSettings(
         accounts=tuple(accounts or [DEFAULT_ACCOUNT]),

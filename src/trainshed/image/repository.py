@@ -8,6 +8,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 from urllib.error import URLError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from trainshed.ami.account import AwsRefusal, Region
@@ -156,6 +157,6 @@ def _read(url: str) -> bytes:
     except URLError as error:
         # Not the URL itself: it carries a signature.
         raise RepositoryError(
-            f"the image's configuration cannot be read: {error.reason}"
+            f"the image's configuration cannot be read from {urlsplit(url).netloc}: {error.reason}"
         ) from error
     return content

@@ -8,6 +8,14 @@ import pytest
 Refusal = Callable[..., Any]
 
 
+def test_without_a_registry_nobody_is_led_to_awss_own(
+    client: Callable[..., Any], refusal: Refusal
+) -> None:
+    told = refusal(client("ecr").get_authorization_token)
+
+    assert "keeps no images: start it with --registry" in told.message
+
+
 @pytest.mark.parametrize(
     ("rule", "code", "words"),
     [

@@ -36,9 +36,14 @@ def _size(image: Image) -> int | None:
 
 @action("ecr", "GetAuthorizationToken")
 def get_authorization_token(call: Call) -> Any:
-    """Let in, for twelve hours, whoever may call this."""
+    """Let in, for twelve hours, whoever may call this; without a registry there is no door."""
     if not current().registry:
-        return call.moto()
+        # A token would lead the engine to AWS's own ECR.
+        raise Refusal(
+            "InvalidParameterException",
+            "this embedded AWS keeps no images: start it with --registry HOST:PORT, a registry "
+            "on loopback",
+        )
     accounts = call.params.get("registryIds") or [call.account]
     return {
         "authorizationData": [
