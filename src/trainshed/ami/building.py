@@ -18,13 +18,13 @@ from trainshed.ami.leftovers import (
     tagged_leftovers,
 )
 from trainshed.ami.lowering import lower
+from trainshed.ami.manifest import MANIFEST, manifest_images
 from trainshed.ami.packer import Ended, Packer, run
-from trainshed.ami.publishing import manifest_images
 from trainshed.ami.steps import step_of
 from trainshed.ami.subnets import Subnet
 from trainshed.errors import TrainshedError
 
-LOG, MANIFEST = "build.log", "manifest.json"
+LOG = "build.log"
 # Nobody's build takes longer; what is older than this is of a build that is dead.
 _LONGEST_MINUTES = 180
 

@@ -1,9 +1,7 @@
 """Publishing an AMI: seen to be there, to be ours and of the right cell, then written down."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic, sleep
 
 from trainshed.ami.account import Region
@@ -37,27 +35,6 @@ class Written:
     previous: str
     action: str
     build: str
-
-
-def manifest_images(path: Path) -> dict[str, str]:
-    """Return the AMI id by region, of the last build in Packer's manifest.
-
-    Raises:
-        TrainshedError: the file cannot be read, or is not a manifest with AMIs.
-    """
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        last = manifest["last_run_uuid"]
-        build = next(entry for entry in manifest["builds"] if entry["packer_run_uuid"] == last)
-        pairs = [pair.partition(":") for pair in build["artifact_id"].split(",")]
-    except OSError as error:
-        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
-        raise TrainshedError(
-            f"{path} is not a manifest of Packer's with a finished build; give the manifest.json "
-            "that trainshed ami build has left, or an AMI id"
-        ) from error
-    return {region: image_id for region, _, image_id in pairs}
 
 
 def await_image(region: Region, image_id: str, *, tell: Callable[[str], None]) -> Image:

@@ -56,7 +56,8 @@ def publish_command(
     from trainshed.ami.account import regions
     from trainshed.ami.channel import Channel
     from trainshed.ami.image import ImageError
-    from trainshed.ami.publishing import await_image, check_same_build, manifest_images
+    from trainshed.ami.manifest import manifest_images
+    from trainshed.ami.publishing import await_image, check_same_build
     from trainshed.ami.trial import Place, try_image
 
     if image.startswith("ami-"):
