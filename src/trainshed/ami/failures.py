@@ -89,9 +89,17 @@ _RULES = (
     ),
     _rule(
         Cause.NO_SOURCE_AMI,
-        r"(No AMI was found matching filters(?:.|\n)*?^\}|InvalidAMIID\.\w+: .*)",
+        # Newer plugins print the addresses of the filters, which tell nobody anything.
+        r"(No AMI was found matching filters(?:: \{\n(?:.|\n)*?^\})?|InvalidAMIID\.\w+: .*)",
         "the source AMI is pinned by name in packer/versions.json: the region may not have it, or "
         "its owner has withdrawn it; pin a newer one (docs/amis.md)",
+    ),
+    # https://github.com/hashicorp/packer-plugin-amazon/issues/675
+    _rule(
+        Cause.NETWORK,
+        r"(IAM changes to propagate to EC2: .*VPCIdNotSpecified.*)",
+        "plugin 1.8.1 cannot make its instance profile where there is no default VPC; give it one: "
+        "--var iam_instance_profile=NAME",
     ),
     _rule(
         Cause.NETWORK,
@@ -103,7 +111,8 @@ _RULES = (
     _rule(
         Cause.CREDENTIALS,
         r"(NoCredentialProviders|No valid credential sources found|ExpiredToken\w*|AuthFailure"
-        r"|InvalidClientTokenId|RequestExpired|UnrecognizedClientException).*",
+        r"|InvalidClientTokenId|RequestExpired|UnrecognizedClientException"
+        r"|failed to (?:retrieve|refresh cached) credentials).*",
         "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to credentials that are "
         "valid now",
     ),
@@ -126,6 +135,10 @@ _DENIED = re.compile(
     r"(?:^|: )([^:\n]*): (?:retry count exhausted\. Last err: )?"
     r"(UnauthorizedOperation|AccessDenied\w*): (.*)",
     re.MULTILINE,
+)
+# As current plugins say it, which are made with another SDK: it names the operation.
+_DENIED_OPERATION = re.compile(
+    r"operation error (\w+): (\w+), .*?api error (UnauthorizedOperation|AccessDenied\w*): (.*)"
 )
 # What Packer was doing, when AWS does not say which action was lacking.
 _DOING = {
@@ -194,12 +207,15 @@ def interrupted() -> BuildError:
 
 
 def _denial(text: str) -> BuildError | None:
-    found = _DENIED.search(text)
-    if not found:
+    if found := _DENIED_OPERATION.search(text):
+        service, operation, code, message = found.groups()
+        doing, known = f"{service} {operation}", f"{service.lower()}:{operation}"
+    elif found := _DENIED.search(text):
+        doing, code, message = found.groups()
+        known = next((action for words, action in _DOING.items() if words in doing), "")
+    else:
         return None
-    doing, code, message = found.groups()
-    known = (action for words, action in _DOING.items() if words in doing)
-    action = lacked_action(message) or next(known, None)
+    action = lacked_action(message) or known
     what = f"the credentials lack {action}" if action else "the credentials lack a permission"
     said = one_line(re.sub(r"Encoded authorization failure message: \S+", "", message))
     return BuildError(

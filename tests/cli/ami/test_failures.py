@@ -1,4 +1,8 @@
-"""What Packer 1.6.6 said in real builds that failed, and what is made of it."""
+"""What Packer 1.6.6 said in real builds that failed, and what is made of it.
+
+Current plugins are made with AWS's second SDK for Go, whose errors are of another form; those here
+are written after it (smithy-go, OperationError and ResponseError) and not seen in a build.
+"""
 
 import pytest
 
@@ -97,6 +101,69 @@ def test_a_denial_that_packer_retried_names_what_packer_was_doing() -> None:
 
     assert error.cause is Cause.DENIED
     assert "the credentials lack ec2:CreateKeyPair" in str(error)
+
+
+def operation(service: str, name: str, code: str, message: str) -> str:
+    """An error of AWS's second SDK for Go."""
+    return (
+        f"operation error {service}: {name}, https response error StatusCode: 403, "
+        f"RequestID: 0a1b2c3d-4e5f, api error {code}: {message}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause", "told"),
+    [
+        (
+            "Error launching source instance: "
+            + operation("EC2", "RunInstances", "UnauthorizedOperation", "You are not authorized."),
+            Cause.DENIED,
+            "the credentials lack ec2:RunInstances",
+        ),
+        (
+            operation(
+                "IAM",
+                "CreateInstanceProfile",
+                "AccessDenied",
+                "User: arn:aws:iam::123456789012:user/bob is not authorized to perform: "
+                "iam:TagInstanceProfile on resource: x",
+            ),
+            Cause.DENIED,
+            "the credentials lack iam:TagInstanceProfile",
+        ),
+        (
+            "Error launching source instance: "
+            + operation("EC2", "RunInstances", "InsufficientInstanceCapacity", "None left."),
+            Cause.CAPACITY,
+            "None left",
+        ),
+        (
+            "timed out waiting for IAM changes to propagate to EC2: "
+            + operation("EC2", "RunInstances", "VPCIdNotSpecified", "No default VPC."),
+            Cause.NETWORK,
+            "--var iam_instance_profile=NAME",
+        ),
+        (
+            "No AMI was found matching filters: &{DryRun:<nil> Filters:[{Name:0xc000}]}",
+            Cause.NO_SOURCE_AMI,
+            "pinned by name in packer/versions.json",
+        ),
+        (
+            "Error querying AMI: operation error EC2: DescribeImages, get identity: get "
+            "credentials: failed to refresh cached credentials, no EC2 IMDS role found",
+            Cause.CREDENTIALS,
+            "set AWS_PROFILE",
+        ),
+    ],
+)
+def test_current_plugins_are_understood(reason: str, cause: Cause, told: str) -> None:
+    error = classify(
+        said(f"Build 'amazon-ebs.image' errored after 1 second: {reason}", reason=reason)
+    )
+
+    assert error.cause is cause
+    assert told in str(error)
+    assert "0xc000" not in str(error)
 
 
 def test_ssh_that_never_came_up_says_what_ways_there_are() -> None:
