@@ -258,8 +258,7 @@ def test_an_unknown_type_does_not_hide_what_else_is_wrong(told: Told) -> None:
 def test_a_withdrawn_type_is_planned_with_a_warning(planned: Planned, name: str) -> None:
     plan = planned(text(name, nodes=1))
 
-    (finding,) = plan.findings
-    assert finding.rule == "TS-LIF-001"
+    (finding,) = [each for each in plan.findings if each.rule == "TS-LIF-001"]
     assert f"the EC2 API has not listed {name} since 2026-" in finding.message
     assert "it may not launch" in finding.message
     assert finding.remedy.startswith("use ")
@@ -325,6 +324,23 @@ def test_an_image_is_taken_at_a_version_or_as_it_is_at_first(
     assert decision.value == value
     stays = "at the first deployment stays until instance.ami changes" in decision.reason
     assert stays is (version is None)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "ami", "rules"),
+    [
+        pytest.param("p3dn.24xlarge", "stable", ["TS-AMI-003"], id="V100"),
+        pytest.param("p3dn.24xlarge", "stable:3", ["TS-AMI-003"], id="V100 at a version"),
+        pytest.param("p3dn.24xlarge", "volta", [], id="V100 with a channel of its own"),
+        pytest.param("p4d.24xlarge", "stable", [], id="A100"),
+    ],
+)
+def test_v100_lacks_its_driver_in_the_images_of_other_nvidia_types(
+    planned: Planned, type_name: str, ami: str, rules: list[str]
+) -> None:
+    plan = planned(text(type_name).replace("}}", f"}}, ami: '{ami}'}}", 1))
+
+    assert [finding.rule for finding in plan.findings] == rules
 
 
 @pytest.mark.parametrize(

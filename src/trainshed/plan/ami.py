@@ -117,6 +117,16 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
             "give an AMI id or an SSM parameter",
         )
         return None
+    # NVIDIA, "Open Linux Kernel Modules": from Turing on. A channel of another name was made for
+    # a purpose, which may be this one.
+    if instance.accelerator.name == "V100" and name == "stable":
+        notes.warn(
+            "TS-AMI-003",
+            f"our images have NVIDIA's open kernel modules by default, which do not drive the "
+            f"V100 of {instance.name}",
+            "bake one with --var nvidia_driver=proprietary, publish it to a channel of its own, "
+            "and name that in instance.ami",
+        )
     return Channel(cell=f"{family}/ecs", name=name).parameter
 
 
