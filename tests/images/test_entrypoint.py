@@ -1,6 +1,7 @@
 """What the entrypoint of the images says and sets, by what the host gave the container."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def enter(tmp_path: Path) -> Enter:
     ) -> subprocess.CompletedProcess[str]:
         # Not every machine lets root raise this limit, so that no limit is only said to be there.
         limit = "ulimit() { echo unlimited; }; export -f ulimit" if unlimited else "ulimit -l 64"
-        command = f"{limit}; exec {ENTRYPOINT} env"
+        command = f"{limit}; exec {shlex.quote(str(ENTRYPOINT))} env"
         return subprocess.run(
             ["unshare", "--mount", "sh", "-euc", _IN_A_CONTAINER, "sh", "bash", "-c", command],
             env={

@@ -74,10 +74,10 @@ class OverlayMachine:
             mount -t tmpfs tmp root/tmp
             mkdir -p root/opt root/bench root/tmp/trainshed
             mount --bind {self.folder} root/bench
-            cp -r {ROOT}/packer/files/opt/trainshed root/opt/
+            cp -r "{ROOT}/packer/files/opt/trainshed" root/opt/
             cp {self.folder}/image.json root/opt/trainshed/
-            cp {self.pins} root/opt/trainshed/versions.json
-            cp -r {ROOT}/packer/scripts/lib root/tmp/trainshed/
+            cp "{self.pins}" root/opt/trainshed/versions.json
+            cp -r "{ROOT}/packer/scripts/lib" root/tmp/trainshed/
             rm -rf root/etc/apt/sources.list* root/etc/yum.repos.d
             mkdir -p root/var/lib/rpm root/etc/rpm root/etc/dnf/vars
             echo '%_dbpath /var/lib/rpm' >root/etc/rpm/macros

@@ -60,7 +60,7 @@ def test_a_policy_allows_what_its_commands_call(
 def test_channels_are_read_and_written_by_what_the_policies_allow(
     policies: list[set[str]],
 ) -> None:
-    needed = actions(ROOT / "src/trainshed/ami/channel.py")
+    needed = actions(ROOT / "src/trainshed/ami/channel_store.py")
 
     assert "ssm:PutParameter" in needed
     assert needed <= policies[1] | policies[2]
