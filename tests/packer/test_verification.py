@@ -66,9 +66,9 @@ class Vendor:
         """Have the scripts' own function fetch the installer and print it."""
         script = f"""
             set -- test-job
-            source {LIBRARY}
-            pin() {{ {self.home}/pin "$@"; }}
-            sleep() {{ echo "$1" >>{self.home}/pauses; }}
+            source "{LIBRARY}"
+            pin() {{ "{self.home}/pin" "$@"; }}
+            sleep() {{ echo "$1" >>"{self.home}/pauses"; }}
             file=$(fetch_archive installer)
             cat "$file"
         """
