@@ -18,7 +18,7 @@ from vendors.keys import STRANGER, KeyRing
 from vendors.server import Handler, Server, Tree
 
 ROOT = Path(__file__).parents[2]
-LIBRARY = ROOT / "packer/scripts/lib/bake.sh"
+LIBRARY = shlex.quote(str(ROOT / "packer/scripts/lib/bake.sh"))
 HOST = "127.0.0.1"
 VENDOR = "vendor"
 CONTENT = b"an installer\n"
@@ -67,7 +67,7 @@ class Vendor:
         """Have the scripts' own function fetch the installer and print it."""
         script = f"""
             set -- test-job
-            source {shlex.quote(str(LIBRARY))}
+            source {LIBRARY}
             pin() {{ "{self.home}/pin" "$@"; }}
             sleep() {{ echo "$1" >>"{self.home}/pauses"; }}
             file=$(fetch_archive installer)
@@ -246,9 +246,7 @@ def test_a_connection_that_cannot_be_made_is_tried_again(vendor: Vendor) -> None
 
 
 def test_an_unexpected_failure_is_told_in_one_line_too(vendor: Vendor) -> None:
-    script = (
-        f"set -- test-job; source {shlex.quote(str(LIBRARY))}; ls /no/such/directory 2>/dev/null"
-    )
+    script = f"set -- test-job; source {LIBRARY}; ls /no/such/directory 2>/dev/null"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
@@ -257,7 +255,9 @@ def test_an_unexpected_failure_is_told_in_one_line_too(vendor: Vendor) -> None:
 
 
 def test_what_a_package_manager_says_stays_in_the_one_line() -> None:
-    script = f"set -- test-job; source {shlex.quote(str(LIBRARY))}; die driver $'dpkg: error:\\r\\n  driver\\r' 'look'"
+    script = (
+        f"set -- test-job; source {LIBRARY}; die driver $'dpkg: error:\\r\\n  driver\\r' 'look'"
+    )
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=False)
 
     assert done.returncode == 1
