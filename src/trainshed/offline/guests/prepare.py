@@ -15,7 +15,6 @@ from trainshed.offline.guests.recipe import (
     BASE_PACKAGES,
     FILES,
     MASKED_UNITS,
-    MIRROR,
     STOCK_KERNELS,
     SUITE,
     prepared,
@@ -87,7 +86,7 @@ def _remove_others(roots: Path, made: Path) -> None:
 def _base(new: Path) -> None:
     root = new / "base"
     root.mkdir(parents=True)
-    run_confined(f"debootstrap --variant=minbase {SUITE} '{root}' {MIRROR}")
+    run_confined(f"debootstrap --variant=minbase {SUITE} '{root}'")
     _copy("base", root)
     # Nothing is started while packages are configured.
     policy = root / "usr/sbin/policy-rc.d"

@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 
 SUITE = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 # The one that PyPI has; it finds the embedded AWS by AWS_ENDPOINT_URL.
 AWS_CLI = "awscli==1.46.2"
 
