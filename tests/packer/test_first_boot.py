@@ -9,6 +9,7 @@ mount.lustre. Guests run the program under systemd with the real AWS CLI.
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
@@ -247,6 +248,8 @@ def disks(tmp_path: Path) -> Iterator[list[str]]:
     """Three blank loop devices."""
     if os.geteuid() != 0:
         pytest.skip("loop devices need root")
+    if not shutil.which("mkfs.xfs"):
+        pytest.skip("mkfs.xfs is not installed (make tools)")
     made: list[str] = []
     try:
         for number in range(3):
