@@ -27,6 +27,12 @@ node_modules/.installed: package-lock.json | $(VENV)/.installed
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
+$(VENV)/checkov/.installed: requirements-checkov.txt | $(VENV)/.installed
+	@echo "installing checkov ..."
+	@$(PYTHON) -m venv $(VENV)/checkov
+	@$(VENV)/checkov/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checkov.txt
+	@touch $@
+
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
 	@trainshed offline run -- scripts/demo
 
@@ -67,15 +73,16 @@ ladder: ami-lint ami-validate guests ## Climb the whole ladder
 images: setup ## Build the container images, on Debian from stub vendors; needs root
 	@pytest -q -m "ladder or not ladder" tests/images
 
-lint: setup ## Check style, types, import rules and shell scripts
+lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shell scripts, and security rules by checkov
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports
-	@shellcheck .ci/run scripts/demo constructs/trainshed_constructs/handlers/*.sh
+	@shellcheck .ci/run scripts/demo scripts/checkov constructs/trainshed_constructs/handlers/*.sh
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh images/shared/*
 	@hadolint --failure-threshold style images/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer
+	@scripts/checkov $(VENV)/checkov/bin/checkov
 
 format: setup ## Format the code
 	@ruff check --fix-only --quiet .
@@ -89,6 +96,8 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		--extra offline --extra ami pyproject.toml -o requirements.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--extra offline --extra ami --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		requirements-checkov.in -o requirements-checkov.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 schema: setup ## Write docs/*.schema.json, docs/spec.md and the tables of docs/amis.md anew

@@ -6,6 +6,7 @@ from trainshed_constructs.cluster_placement_group import ClusterPlacementGroup
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
+from trainshed_constructs.encrypted_logs import encrypt_logs
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
 from trainshed_constructs.lustre_file_system import LustreFileSystem
@@ -14,6 +15,7 @@ from trainshed_constructs.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.node_role import NodeRole
 from trainshed_constructs.pinned_ami import PinnedAmi
 from trainshed_constructs.replacement_guard import ReplacementGuard
+from trainshed_constructs.role_names import prefix_role_names
 from trainshed_constructs.training_network import TrainingNetwork
 from trainshed_constructs.training_repository import TrainingRepository, grant_pull
 
@@ -34,5 +36,7 @@ __all__ = [
     "ReplacementGuard",
     "TrainingNetwork",
     "TrainingRepository",
+    "encrypt_logs",
     "grant_pull",
+    "prefix_role_names",
 ]

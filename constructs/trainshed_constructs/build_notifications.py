@@ -25,7 +25,7 @@ class BuildNotifications(Construct):
         construct_id: str,
         *,
         project_names: Sequence[str],
-        key: kms.Key,
+        key: kms.IKey,
         addresses: Sequence[str],
     ) -> None:
         """Declare the topic and the rule.

@@ -20,19 +20,20 @@ class BuildRecords(Construct):
         reports: bucket of the reports.
     """
 
-    def __init__(self, scope: Construct, construct_id: str) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, kms_key_arn: str | None = None
+    ) -> None:
         """Declare them.
 
         Args:
             scope: parent.
             construct_id: id within the parent.
+            kms_key_arn: key to use; by default a new one. CDK cannot change the policy of a key
+                that exists, so what a new key's policy says has to be in it already.
         """
         super().__init__(scope, construct_id)
-        self.key = kms.Key(
-            self,
-            "Key",
-            description="Logs, reports and messages of AMI builds",
-            enable_key_rotation=True,
+        self.key: kms.IKey = (
+            kms.Key.from_key_arn(self, "Key", kms_key_arn) if kms_key_arn else self._new_key()
         )
         # CloudWatch Logs tries the key when the group is made.
         self.key.add_to_resource_policy(
@@ -73,6 +74,14 @@ class BuildRecords(Construct):
                 reason="reports of builds: where it matters who reads them, CloudTrail's data "
                 "events tell, without a second bucket that would need the same",
             )
+        )
+
+    def _new_key(self) -> kms.Key:
+        return kms.Key(
+            self,
+            "Key",
+            description="Logs, reports and messages of AMI builds",
+            enable_key_rotation=True,
         )
 
     def write_statements(self) -> list[iam.PolicyStatement]:

@@ -75,6 +75,7 @@ class EfaLaunchTemplate(Construct):
         user_data: ec2.MultipartUserData | None = None,
         image_id: str | None = None,
         instance_type: str | None = None,
+        kms_key_arn: str | None = None,
     ) -> None:
         """Declare the launch template.
 
@@ -90,6 +91,7 @@ class EfaLaunchTemplate(Construct):
             user_data: what the node runs at boot.
             image_id: AMI; by default whoever launches names it.
             instance_type: by default whoever launches names it.
+            kms_key_arn: key that encrypts the root volume; by default the account's own for EBS.
 
         Raises:
             ConstructError: EC2 would refuse the interfaces or groups, or `capacity` has no id.
@@ -123,7 +125,7 @@ class EfaLaunchTemplate(Construct):
                     )
                     for row in interfaces
                 ],
-                block_device_mappings=[_root_volume(root_device, root_gib)],
+                block_device_mappings=[_root_volume(root_device, root_gib, kms_key_arn)],
                 metadata_options=_Data.MetadataOptionsProperty(
                     http_endpoint="enabled",
                     http_tokens="required",
@@ -169,11 +171,17 @@ def _interface(
     )
 
 
-def _root_volume(device: str, size_gib: int) -> _Data.BlockDeviceMappingProperty:
+def _root_volume(
+    device: str, size_gib: int, kms_key_arn: str | None
+) -> _Data.BlockDeviceMappingProperty:
     return _Data.BlockDeviceMappingProperty(
         device_name=device,
         ebs=_Data.EbsProperty(
-            volume_size=size_gib, volume_type="gp3", encrypted=True, delete_on_termination=True
+            volume_size=size_gib,
+            volume_type="gp3",
+            encrypted=True,
+            kms_key_id=kms_key_arn,
+            delete_on_termination=True,
         ),
     )
 

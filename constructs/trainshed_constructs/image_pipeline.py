@@ -106,13 +106,14 @@ class ImagePipeline(Construct):
             addresses: e-mail addresses that are told how builds ended.
             regions: to copy and publish to, beside the stack's.
             subnets: of the build instance, tried in turn; by default those of the default VPC.
-            kms_key_arn: encrypts the AMIs; by default the account's own key for EBS.
+            kms_key_arn: encrypts the AMIs, logs, reports and messages; by default the account's own
+                key for EBS, and a new key for the rest.
 
         Raises:
             ConstructError: with so many cells, regions and subnets IAM would refuse the role.
         """
         super().__init__(scope, construct_id)
-        self.records = BuildRecords(self, "Records")
+        self.records = BuildRecords(self, "Records", kms_key_arn=kms_key_arn)
         builder = ImageBuilderRole(self, "Builder")
         statements = [
             *bake_statements(

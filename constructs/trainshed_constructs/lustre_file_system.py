@@ -86,6 +86,7 @@ class LustreFileSystem(Construct):
         subnet: ec2.ISubnet,
         clients: ec2.ISecurityGroup,
         plan: LustrePlan,
+        kms_key_arn: str | None = None,
     ) -> None:
         """Declare the file system.
 
@@ -96,6 +97,8 @@ class LustreFileSystem(Construct):
             subnet: where the file system is; for EFA in the zone of the nodes.
             clients: security group of the nodes; it may belong to another stack.
             plan: size, speed and the rest.
+            kms_key_arn: key that encrypts a persistent-2 file system; by default FSx's own. FSx
+                encrypts scratch-2 with a key of its own in any case.
 
         Raises:
             ConstructError: FSx would refuse the plan.
@@ -108,6 +111,8 @@ class LustreFileSystem(Construct):
         self.security_group = access.security_group
         group_ids = [self.security_group.security_group_id]
         deployment_type = _DEPLOYMENT_TYPES[plan.deployment]
+        if plan.deployment is not DeploymentType.PERSISTENT_2:
+            kms_key_arn = None
         # L1: the L2 LustreFileSystem lacks EfaEnabled, MetadataConfiguration and associations.
         self.file_system = fsx.CfnFileSystem(
             self,
@@ -115,6 +120,7 @@ class LustreFileSystem(Construct):
             file_system_type="LUSTRE",
             file_system_type_version=_LUSTRE_VERSION,
             storage_capacity=plan.capacity_gib,
+            kms_key_id=kms_key_arn,
             subnet_ids=[subnet.subnet_id],
             security_group_ids=group_ids,
             lustre_configuration=_configuration(plan, deployment_type),
@@ -134,6 +140,7 @@ class LustreFileSystem(Construct):
                 "DeploymentType": deployment_type,
                 "PerUnitStorageThroughput": plan.throughput,
                 "EfaEnabled": plan.efa,
+                "KmsKeyId": kms_key_arn,
             },
             allow_replacement=plan.allow_replacement,
             how_to_allow="storage.lustre.allow_replacement: true",

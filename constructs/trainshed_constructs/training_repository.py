@@ -5,6 +5,7 @@ import re
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from trainshed_constructs.errors import ConstructError
@@ -32,9 +33,9 @@ class TrainingRepository(Construct):
 
     - Immutable tags: a job definition names a tag, and a job that is retried gets the same image.
     - Every pushed image is scanned for known vulnerabilities.
-    - Encrypted with ECR's own keys (AES-256). A KMS key would add a key policy that the nodes and
-      every reader must be in, and its price, without keeping anybody out whom the repository's
-      rights let in.
+    - Encrypted with ECR's own keys (AES-256), or with a KMS key where rules ask for one. ECR uses
+      that key itself, by a grant, so that whoever pulls needs no right to it (ECR user guide,
+      "Encryption at rest"). Neither can change later.
     - Untagged images, left by interrupted pushes, go after 14 days. Tagged ones are never deleted
       by a rule: ECR cannot know which of them a job definition, or a paper, still names.
     - Kept when the stack is deleted.
@@ -51,13 +52,21 @@ class TrainingRepository(Construct):
         TrainingRepository(stack, "Images", repository_name="train")
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, repository_name: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        repository_name: str,
+        kms_key_arn: str | None = None,
+    ) -> None:
         """Declare the repository.
 
         Args:
             scope: parent.
             construct_id: id within the parent.
             repository_name: lower case, 2 to 256 characters.
+            kms_key_arn: key that encrypts the images; by default ECR's own.
 
         Raises:
             ConstructError: ECR would refuse the name.
@@ -69,13 +78,15 @@ class TrainingRepository(Construct):
                 f"repository name {repository_name!r} is not allowed: 2 to 256 lower-case letters "
                 "and digits, in words joined by one of . _ - /",
             )
+        key = kms.Key.from_key_arn(self, "Key", kms_key_arn) if kms_key_arn else None
         self.repository = ecr.Repository(
             self,
             "Repository",
             repository_name=repository_name,
             image_tag_mutability=ecr.TagMutability.IMMUTABLE,
             image_scan_on_push=True,
-            encryption=ecr.RepositoryEncryption.AES_256,
+            encryption=None if key else ecr.RepositoryEncryption.AES_256,
+            encryption_key=key,
             lifecycle_rules=[
                 ecr.LifecycleRule(
                     description=f"Untagged images go after {_UNTAGGED_DAYS} days",

@@ -16,6 +16,7 @@ from trainshed_constructs import (
     PinnedAmi,
     grant_pull,
 )
+from trainshed_stacks.security import secure
 from trainshed_stacks.shared import SharedStacks, environment
 from trainshed_stacks.tags import tag
 
@@ -91,6 +92,7 @@ class TrainClusterStack(cdk.Stack):
             root_device=plan.ami.root_device,
             user_data=user_data,
             capacity=plan.capacity,
+            kms_key_arn=plan.security.kms_key_arn,
         )
         # By name: an export would tie the images to every cluster that runs them.
         repository = ecr.Repository.from_repository_name(self, "Repository", plan.repository.name)
@@ -124,6 +126,7 @@ class TrainClusterStack(cdk.Stack):
                 finding.rule, f"{finding.message}; {finding.remedy}"
             )
         tag(self, plan.spec.name, [plan])
+        secure(self, plan.security)
 
     def _tell(self, plan: ClusterPlan) -> None:
         """Say what `aws batch submit-job` needs."""

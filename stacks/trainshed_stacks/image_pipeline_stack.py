@@ -6,6 +6,7 @@ from constructs import Construct
 from trainshed.plan.pipeline import ImagePipelinePlan
 from trainshed.spec import Problem, SpecError
 from trainshed_constructs.image_pipeline import ImagePipeline
+from trainshed_stacks.security import secure
 
 
 class ImagePipelineStack(cdk.Stack):
@@ -45,10 +46,11 @@ class ImagePipelineStack(cdk.Stack):
             addresses=spec.notify,
             regions=spec.regions,
             subnets=spec.subnets,
-            kms_key_arn=spec.kms_key,
+            kms_key_arn=plan.security.kms_key_arn,
         )
         self._tell()
         cdk.Tags.of(self).add("owner", spec.owner)
+        secure(self, plan.security)
 
     def _tell(self) -> None:
         for cell, project in self.pipeline.projects.items():

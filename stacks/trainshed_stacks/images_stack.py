@@ -23,6 +23,7 @@ class ImagesStack(cdk.Stack):
         construct_id: str,
         *,
         repository: RepositoryPlan,
+        kms_key_arn: str | None,
         env: cdk.Environment,
     ) -> None:
         """Declare the stack.
@@ -31,6 +32,7 @@ class ImagesStack(cdk.Stack):
             scope: the app.
             construct_id: the stack's name.
             repository: the repository's name.
+            kms_key_arn: key that encrypts the images; None for AWS's own.
             env: account and region.
         """
         super().__init__(
@@ -40,5 +42,7 @@ class ImagesStack(cdk.Stack):
             description="Container images of training clusters",
             termination_protection=True,
         )
-        self.repository = TrainingRepository(self, "Images", repository_name=repository.name)
-        CachedBases(self, "Bases", prefix=repository.cache_prefix)
+        self.repository = TrainingRepository(
+            self, "Images", repository_name=repository.name, kms_key_arn=kms_key_arn
+        )
+        CachedBases(self, "Bases", prefix=repository.cache_prefix, kms_key_arn=kms_key_arn)

@@ -6,6 +6,7 @@ from constructs import Construct
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed_stacks.images_stack import ImagesStack
 from trainshed_stacks.network_stack import NetworkStack
+from trainshed_stacks.security import secure
 from trainshed_stacks.storage_stack import StorageStack
 from trainshed_stacks.tags import tag
 
@@ -34,6 +35,7 @@ class SharedStacks:
                 env=environment(users[0]),
             )
             tag(self._networks[stack_name], network.name, users)
+            secure(self._networks[stack_name], users[0].security)
         for stack_name, lustre in fleet.file_systems.items():
             users = [c for c in fleet.clusters if c.lustre and c.lustre.stack_name == stack_name]
             self._storages[stack_name] = StorageStack(
@@ -41,15 +43,22 @@ class SharedStacks:
                 stack_name,
                 lustre=lustre,
                 network=self.network(users[0]),
+                kms_key_arn=users[0].security.kms_key_arn,
                 env=environment(users[0]),
             )
             tag(self._storages[stack_name], lustre.name, users)
+            secure(self._storages[stack_name], users[0].security)
         for stack_name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository.stack_name == stack_name]
             self._images[stack_name] = ImagesStack(
-                scope, stack_name, repository=repository, env=environment(users[0])
+                scope,
+                stack_name,
+                repository=repository,
+                kms_key_arn=users[0].security.kms_key_arn,
+                env=environment(users[0]),
             )
             tag(self._images[stack_name], repository.name, users)
+            secure(self._images[stack_name], users[0].security)
 
     def network(self, cluster: ClusterPlan) -> NetworkStack:
         """Return the network stack of a cluster."""

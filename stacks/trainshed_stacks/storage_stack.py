@@ -22,6 +22,7 @@ class StorageStack(cdk.Stack):
         *,
         lustre: LustrePlan,
         network: NetworkStack,
+        kms_key_arn: str | None,
         env: cdk.Environment,
     ) -> None:
         """Declare the stack.
@@ -31,6 +32,7 @@ class StorageStack(cdk.Stack):
             construct_id: the stack's name.
             lustre: the file system.
             network: stack of the network that it is in.
+            kms_key_arn: key that encrypts the data; None for AWS's own.
             env: account and region.
         """
         super().__init__(
@@ -48,4 +50,5 @@ class StorageStack(cdk.Stack):
             subnet=network.network.private_subnet(lustre.zone.name),
             clients=network.storage_clients[lustre.name],
             plan=lustre,
+            kms_key_arn=kms_key_arn,
         )

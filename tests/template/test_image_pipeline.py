@@ -377,7 +377,7 @@ def test_further_regions_are_copied_and_published_to(synthesised: Synthesised) -
     assert allowed(template, ("ec2:DescribeImages", "*", {"aws:RequestedRegion": "eu-west-1"}))
 
 
-def test_a_key_of_ones_own_is_used_by_ec2_only(synthesised: Synthesised) -> None:
+def test_a_key_of_ones_own_encrypts_reports_and_is_lent_to_ec2(synthesised: Synthesised) -> None:
     template = synthesised(kms_key=KEY)
     by_ec2 = {"kms:ViaService": "ec2.us-west-2.amazonaws.com"}
 
@@ -385,8 +385,9 @@ def test_a_key_of_ones_own_is_used_by_ec2_only(synthesised: Synthesised) -> None
     assert allowed(
         template, ("kms:CreateGrant", KEY, by_ec2 | {"kms:GrantIsForAWSResource": "true"})
     )
-    assert not allowed(template, ("kms:Decrypt", KEY, {}))
+    assert allowed(template, ("kms:GenerateDataKey", KEY, {}))
     assert not allowed(template, ("kms:CreateGrant", KEY, by_ec2))
+    assert not allowed(template, ("kms:CreateGrant", KEY, {}))
 
 
 def test_a_role_that_iam_would_find_too_long_is_refused(synthesised: Synthesised) -> None:

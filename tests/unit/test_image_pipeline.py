@@ -102,7 +102,7 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
             GOOD + "notfiy: [a@example.com]\n",
             "p.yaml:6: notfiy: unknown key; did you mean notify? (allowed: name, account, region, "
             "owner, repository, connection, branch, cells, channel, schedule, on_commit, notify, "
-            "regions, subnets, kms_key, timeout_minutes)",
+            "regions, subnets, kms_key, iam, timeout_minutes)",
             id="key",
         ),
         pytest.param(

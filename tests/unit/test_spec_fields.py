@@ -19,7 +19,7 @@ WRONG = {
     "unknown key": (
         "storag: {}",
         "storag: unknown key; did you mean storage? (allowed: name, account, region, zone, owner, "
-        "orchestrator, instance, capacity, network, storage, image, job)",
+        "orchestrator, instance, capacity, network, storage, image, job, kms_key, iam)",
     ),
     "unknown nested key": (
         "job: {attempt: 1}",
@@ -29,7 +29,7 @@ WRONG = {
     "number as a key": (
         "1: 2",
         "1: unknown key (allowed: name, account, region, zone, owner, orchestrator, instance, "
-        "capacity, network, storage, image, job)",
+        "capacity, network, storage, image, job, kms_key, iam)",
     ),
     "nothing for a mapping": (
         "network:",

@@ -9,6 +9,7 @@ from trainshed.plan.image import ImagePlan
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
+from trainshed.plan.security import SecurityPlan
 from trainshed.plan.storage import LustrePlan
 from trainshed.plan.zone import Zone
 
@@ -24,6 +25,7 @@ __all__ = [
     "LustrePlan",
     "NetworkPlan",
     "RepositoryPlan",
+    "SecurityPlan",
     "SubnetPlan",
     "Zone",
     "load_fleet",

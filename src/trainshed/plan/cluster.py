@@ -14,6 +14,7 @@ from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
+from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.storage import LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.spec import ClusterSpec, SpecError
@@ -41,6 +42,7 @@ class ClusterPlan:
         repository: ECR repository of the container image.
         image: which image of it.
         container: what the container of one node gets.
+        security: the key that encrypts, and what every IAM role carries.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes.
         decisions: every choice with its reason.
@@ -61,6 +63,7 @@ class ClusterPlan:
     repository: RepositoryPlan
     image: ImagePlan
     container: ContainerPlan
+    security: SecurityPlan
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -101,6 +104,7 @@ def make_plan(
     network = plan_network(notes, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
     capacity = plan_capacity(notes, instance)
+    security = plan_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)
     profile = spec.instance.interfaces or InterfaceProfile.BATCH_MNP
@@ -134,6 +138,7 @@ def make_plan(
         repository=plan_repository(spec),
         image=image,
         container=container,
+        security=security,
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),

@@ -6,6 +6,7 @@ from pathlib import Path
 from trainshed import catalogue
 from trainshed.ami.versions import PinError, Tool, read_pins
 from trainshed.errors import did_you_mean
+from trainshed.plan.security import SecurityPlan, security
 from trainshed.spec import ImagePipelineSpec, Problem, SpecError, read_image_pipeline
 
 
@@ -34,12 +35,14 @@ class ImagePipelinePlan:
         spec: what was asked.
         account: AWS account, or None to leave it to the deployment.
         region: where AMIs are baked.
+        security: the key that encrypts, and what every IAM role carries.
         tools: what bakes them.
     """
 
     spec: ImagePipelineSpec
     account: str | None
     region: str
+    security: SecurityPlan
     tools: BuildTools
 
 
@@ -66,7 +69,11 @@ def load_image_pipeline(
     if problems or not (spec and asked):
         raise SpecError(problems)
     return ImagePipelinePlan(
-        spec=spec, account=spec.account or account, region=asked, tools=read_build_tools(pins)
+        spec=spec,
+        account=spec.account or account,
+        region=asked,
+        security=security(spec.kms_key, spec.iam),
+        tools=read_build_tools(pins),
     )
 
 

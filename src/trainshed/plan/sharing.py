@@ -55,7 +55,13 @@ def _stack_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
 
 def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Name each stack of a cluster: the field it comes from, its name, what must agree."""
-    place = {"account": cluster.account, "region": cluster.region}
+    place = {
+        "account": cluster.account,
+        "region": cluster.region,
+        "kms_key": cluster.security.kms_key_arn,
+        "iam.boundary": cluster.security.permissions_boundary_arn,
+        "iam.prefix": cluster.security.role_prefix,
+    }
     # Two clusters of one name are told by `duplicate_names`.
     yield "name", cluster.spec.name, {}
     network = replace(cluster.network, subnets=(), endpoint_services=())

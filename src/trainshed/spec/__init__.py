@@ -1,6 +1,7 @@
 """What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
 
 from trainshed.spec.files import cluster_files, image_pipeline_file
+from trainshed.spec.iam import IamSpec
 from trainshed.spec.models import (
     CapacityBlock,
     ClusterSpec,
@@ -28,6 +29,7 @@ __all__ = [
     "Compression",
     "DeploymentType",
     "Endpoint",
+    "IamSpec",
     "ImagePipelineSpec",
     "ImageSpec",
     "InstanceSpec",

@@ -106,10 +106,22 @@ EMAIL = Form(
     words="an e-mail address",
     example="ml-platform@example.com",
 )
-KEY = Form(
-    pattern="^arn:aws:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}$",
+KMS_KEY = Form(
+    pattern="^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}$",
     words="the ARN of a KMS key, arn:aws:kms:...:key/...",
     example="arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+)
+# IAM user guide, "IAM identifiers"; a path may precede the name.
+MANAGED_POLICY = Form(
+    pattern=r"^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$",
+    words="the ARN of a managed policy, arn:aws:iam::...:policy/...",
+    example="arn:aws:iam::123456789012:policy/TeamBoundary",
+)
+# IAM API reference, CreateRole, RoleName: 64 characters, of which the rest of the name needs 40.
+ROLE_PREFIX = Form(
+    pattern=r"^[A-Za-z0-9_+=,.@-]{1,24}$",
+    words="up to 24 letters, digits and _ + = , . @ -",
+    example="team-a-",
 )
 RESERVATION = _id("cr", "a capacity reservation or block")
 VPC = _id("vpc", "a VPC")
@@ -134,7 +146,9 @@ FORMS = {
         CHANNEL,
         SCHEDULE,
         EMAIL,
-        KEY,
+        KMS_KEY,
+        MANAGED_POLICY,
+        ROLE_PREFIX,
         RESERVATION,
         VPC,
         SUBNET,

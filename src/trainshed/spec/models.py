@@ -18,6 +18,7 @@ from pydantic import (
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Model, Whole
+from trainshed.spec.iam import IamSpec
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
@@ -252,6 +253,11 @@ class ClusterSpec(Document):
     """The container image."""
     job: JobSpec = JobSpec()
     """Defaults of the job definition."""
+    kms_key: Annotated[str, Field(pattern=forms.KMS_KEY.pattern)] | None = None
+    """ARN of the KMS key that encrypts root volumes, Lustre, the container repository and logs;
+    default: keys of AWS. Choose it at the start: a file system and a repository keep theirs."""
+    iam: IamSpec = IamSpec()
+    """What every IAM role and instance profile carries."""
 
     @property
     def short_name(self) -> str:

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Whole
+from trainshed.spec.iam import IamSpec
 
 Email = Annotated[str, Field(pattern=forms.EMAIL.pattern)]
 SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
@@ -67,8 +68,11 @@ class ImagePipelineSpec(Document):
     """Further regions to copy and publish to."""
     subnets: tuple[SubnetId, ...] = ()
     """Subnets of the build instance, tried in turn; default: those of the default VPC."""
-    kms_key: Annotated[str, Field(pattern=forms.KEY.pattern)] | None = None
-    """Key that encrypts the AMIs; default: the account's own for EBS, which cannot be shared."""
+    kms_key: Annotated[str, Field(pattern=forms.KMS_KEY.pattern)] | None = None
+    """ARN of the KMS key that encrypts the AMIs, and the logs, reports and messages of builds;
+    default: the account's own for EBS, which cannot be shared, and a new key for the rest."""
+    iam: IamSpec = IamSpec()
+    """What every IAM role and instance profile carries."""
     timeout_minutes: Whole = Field(default=180, ge=30, le=2160)
     """A build that takes longer is stopped."""
 

@@ -37,6 +37,7 @@ _ACTION_MODULES = (
     "quotas",
     "parameters",
     "log_groups",
+    "permissions_boundaries",
     "pull_through_cache",
     "repository_creation_templates",
     "build_projects",
@@ -65,6 +66,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     from moto.ecr.responses import ECRResponse
     from moto.events.responses import EventsHandler
     from moto.fsx.responses import FSxResponse
+    from moto.iam.responses import IamResponse
     from moto.logs.responses import LogsResponse
     from moto.servicequotas.responses import ServiceQuotasResponse
     from moto.ssm.responses import SimpleSystemManagerResponse
@@ -99,6 +101,7 @@ def install(settings: ServiceSettings | None = None) -> None:
             "ecr": ECRResponse,
             "events": EventsHandler,
             "fsx": FSxResponse,
+            "iam": IamResponse,
             "lambda": LambdaResponse,
             "logs": LogsResponse,
             "service-quotas": ServiceQuotasResponse,

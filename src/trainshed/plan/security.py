@@ -1,0 +1,86 @@
+"""Encryption with a key of one's own, and what every IAM role carries."""
+
+from dataclasses import dataclass
+
+from trainshed.plan.notes import Notes
+from trainshed.spec import DeploymentType, IamSpec
+
+_PAGE = "docs/security.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityPlan:
+    """What an organisation asks of every resource of a cluster.
+
+    Attributes:
+        kms_key_arn: KMS key that encrypts what is stored; None for keys of AWS.
+        permissions_boundary_arn: managed policy that bounds every role, or None.
+        role_prefix: what the names of roles and instance profiles begin with; None to let
+            CloudFormation name them.
+    """
+
+    kms_key_arn: str | None
+    permissions_boundary_arn: str | None
+    role_prefix: str | None
+
+
+def plan_security(notes: Notes, region: str | None) -> SecurityPlan:
+    """Take the key and the rules for roles as asked."""
+    spec = notes.spec
+    _check_key(notes, region)
+    _check_boundary(notes)
+    plan = security(spec.kms_key, spec.iam)
+    if plan.kms_key_arn:
+        notes.decide(
+            "encryption",
+            plan.kms_key_arn,
+            "as asked; its key policy has to let CloudWatch Logs, EC2 Auto Scaling and AWS Batch "
+            f"use it: {_PAGE}",
+        )
+    else:
+        notes.decide("encryption", "keys of AWS", "no kms_key is given")
+    if plan.permissions_boundary_arn:
+        notes.decide("permissions boundary", plan.permissions_boundary_arn, "as asked")
+    if plan.role_prefix:
+        notes.decide("role names", f"{plan.role_prefix}...", "as asked")
+    return plan
+
+
+def security(kms_key: str | None, iam: IamSpec) -> SecurityPlan:
+    """Return the plan of a file's two fields."""
+    return SecurityPlan(
+        kms_key_arn=kms_key,
+        permissions_boundary_arn=iam.boundary,
+        role_prefix=iam.prefix,
+    )
+
+
+def _check_key(notes: Notes, region: str | None) -> None:
+    key, lustre = notes.spec.kms_key, notes.spec.storage.lustre
+    if not key:
+        return
+    key_region = key.split(":")[3]
+    if region and key_region != region:
+        notes.problem(
+            "kms_key",
+            f"is a key of {key_region}, but the cluster is in {region}; give a key of {region}",
+        )
+    # FSx for Lustre guide, "Encrypting data at rest"; the API refuses a key for these.
+    if lustre and lustre.deployment is DeploymentType.SCRATCH_2:
+        notes.warn(
+            "TS-SEC-001",
+            "a scratch-2 file system is encrypted with a key of FSx's own: kms_key does not reach "
+            "it",
+            "take deployment: persistent-2 if your rules ask for your own key",
+        )
+
+
+def _check_boundary(notes: Notes) -> None:
+    boundary, account = notes.spec.iam.boundary, notes.spec.account
+    owner = boundary.split(":")[4] if boundary else "aws"
+    if account and owner not in ("aws", account):
+        notes.problem(
+            "iam.boundary",
+            f"is a policy of account {owner}, but the cluster is in {account}; IAM takes a policy "
+            "of the same account, or one of AWS",
+        )

@@ -1,0 +1,92 @@
+"""A cluster with a key and a permissions boundary of one's own, as docs/security.md tells it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.offline.deployment import DeploymentFailed
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.plan import Fleet, plan_fleet
+from trainshed.spec import ClusterSpec
+
+ROOT = Path(__file__).parents[2]
+POLICY, _ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
+BOUNDARY = {
+    "Version": "2012-10-17",
+    "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"},
+}
+
+Template = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def template(synthesise: Callable[[Fleet], Path]) -> Template:
+    """Synthesises a cluster and returns the template of one of its stacks."""
+
+    def read(stack: str, **security: Any) -> dict[str, Any]:
+        fields = {"name": "TrainCluster", "region": "us-west-2", **security}
+        fields["instance"] = {"type": "trn1.32xlarge"}
+        assembly = synthesise(plan_fleet([ClusterSpec.model_validate(fields)]))
+        found: dict[str, Any] = json.loads((assembly / f"{stack}.template.json").read_text())
+        return found
+
+    return read
+
+
+def test_the_documented_key_policy_is_enough_and_less_is_refused(
+    clean_aws: EmbeddedAws, template: Template
+) -> None:
+    kms = clean_aws.client("kms")
+    statements = json.loads(POLICY)["Statement"]
+    closed = {"Version": "2012-10-17", "Statement": statements[:1]}
+    key, other = (
+        kms.create_key(Policy=policy)["KeyMetadata"]["Arn"]
+        for policy in (POLICY, json.dumps(closed))
+    )
+
+    with pytest.raises(DeploymentFailed, match="is not allowed to be used with Arn"):
+        clean_aws.deploy(template("TrainNetwork", kms_key=other), stack_name="Closed")
+    clean_aws.deploy(template("TrainNetwork", kms_key=key), stack_name="TrainNetwork")
+    clean_aws.deploy(template("TrainImages", kms_key=key), stack_name="TrainImages")
+
+    groups = clean_aws.client("logs").describe_log_groups()["logGroups"]
+    [repository] = clean_aws.client("ecr").describe_repositories(repositoryNames=["train"])[
+        "repositories"
+    ]
+    assert groups
+    assert {group.get("kmsKeyId") for group in groups} == {key}
+    assert repository["encryptionConfiguration"] == {"encryptionType": "KMS", "kmsKey": key}
+
+
+def test_a_key_can_be_given_to_log_groups_that_exist(
+    clean_aws: EmbeddedAws, template: Template
+) -> None:
+    key = clean_aws.client("kms").create_key(Policy=POLICY)["KeyMetadata"]["Arn"]
+    clean_aws.deploy(template("TrainNetwork"), stack_name="TrainNetwork")
+
+    clean_aws.deploy(template("TrainNetwork", kms_key=key), stack_name="TrainNetwork")
+
+    groups = clean_aws.client("logs").describe_log_groups()["logGroups"]
+    assert {group.get("kmsKeyId") for group in groups} == {key}
+
+
+def test_roles_carry_a_boundary_that_exists(clean_aws: EmbeddedAws, template: Template) -> None:
+    iam, absent = clean_aws.client("iam"), "arn:aws:iam::123456789012:policy/Absent"
+    boundary = iam.create_policy(PolicyName="TeamBoundary", PolicyDocument=json.dumps(BOUNDARY))
+    arn = boundary["Policy"]["Arn"]
+
+    with pytest.raises(DeploymentFailed, match="does not exist or is not attachable"):
+        clean_aws.deploy(template("TrainNetwork", iam={"boundary": absent}), stack_name="Absent")
+    rules = {"boundary": arn, "prefix": "team-a-"}
+    clean_aws.deploy(template("TrainNetwork", iam=rules), stack_name="TrainNetwork")
+
+    names = [role["RoleName"] for role in iam.list_roles()["Roles"]]
+    ours = [name for name in names if name.startswith("team-a-us-west-2-TrainNetwork-")]
+    assert ours
+    for name in ours:
+        found = iam.get_role(RoleName=name)["Role"]["PermissionsBoundary"]
+        assert found["PermissionsBoundaryArn"] == arn

@@ -1,0 +1,90 @@
+"""The key and the rules for roles that a cluster file asks for."""
+
+from collections.abc import Callable
+
+import pytest
+
+from trainshed.plan import ClusterPlan
+
+KEY = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789"
+BOUNDARY = "arn:aws:iam::123456789012:policy/teams/TeamBoundary"
+HEAD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+
+Told = Callable[..., list[str]]
+Planned = Callable[[str], ClusterPlan]
+
+
+@pytest.mark.parametrize(
+    ("added", "line"),
+    [
+        (
+            f"kms_key: {KEY.replace('us-west-2', 'us-east-1')}",
+            "a.yaml:4: kms_key: is a key of us-east-1, but the cluster is in us-west-2; give a key "
+            "of us-west-2",
+        ),
+        (
+            f'account: "210987654321"\niam: {{boundary: "{BOUNDARY}"}}',
+            "a.yaml:5: iam.boundary: is a policy of account 123456789012, but the cluster is in "
+            "210987654321; IAM takes a policy of the same account, or one of AWS",
+        ),
+    ],
+)
+def test_a_key_or_boundary_from_elsewhere_is_refused(told: Told, added: str, line: str) -> None:
+    assert told(HEAD + added) == [line]
+
+
+@pytest.mark.parametrize(
+    ("added", "field"),
+    [
+        ("kms_key: alias/mine", "kms_key"),
+        ("kms_key: 0a1b2c3d-4e5f-6789-abcd-ef0123456789", "kms_key"),
+        ("iam: {boundary: TeamBoundary}", "iam.boundary"),
+        ("iam: {prefix: 'team/a/'}", "iam.prefix"),
+        (f"iam: {{prefix: {'a' * 25}}}", "iam.prefix"),
+    ],
+)
+def test_another_form_is_refused(told: Told, added: str, field: str) -> None:
+    [line] = told(HEAD + added)
+
+    assert line.startswith(f"a.yaml:4: {field}: ")
+    assert "is not allowed" in line
+
+
+def test_what_was_asked_is_decided_and_told(planned: Planned) -> None:
+    plan = planned(HEAD + f"kms_key: {KEY}\niam: {{boundary: {BOUNDARY!r}, prefix: team-a-}}")
+
+    decided = {each.field: each.value for each in plan.decisions}
+    assert decided["encryption"] == KEY
+    assert decided["permissions boundary"] == BOUNDARY
+    assert decided["role names"] == "team-a-..."
+    assert (plan.security.kms_key_arn, plan.security.role_prefix) == (KEY, "team-a-")
+
+
+def test_a_policy_of_aws_bounds_roles_of_any_account(planned: Planned) -> None:
+    boundary = "arn:aws:iam::aws:policy/PowerUserAccess"
+
+    plan = planned(HEAD + f'account: "210987654321"\niam: {{boundary: "{boundary}"}}')
+
+    assert plan.security.permissions_boundary_arn == boundary
+
+
+@pytest.mark.parametrize(
+    ("deployment", "rules"), [("scratch-2", ["TS-SEC-001"]), ("persistent-2", [])]
+)
+def test_a_key_that_does_not_reach_lustre_is_a_finding(
+    planned: Planned, deployment: str, rules: list[str]
+) -> None:
+    plan = planned(HEAD + f"kms_key: {KEY}\nstorage: {{lustre: {{deployment: {deployment}}}}}")
+
+    assert [each.rule for each in plan.findings] == rules
+
+
+def test_clusters_that_share_a_stack_agree_on_its_key(told: Told) -> None:
+    shared = "network: {name: shared}\n"
+
+    lines = told(HEAD + shared, HEAD.replace("Cluster1", "Other") + shared + f"kms_key: {KEY}")
+
+    assert lines == [
+        "b.yaml:4: network: shares the stack SharedNetwork with Cluster1 (a.yaml:4), but differs "
+        f"from it: kms_key is {KEY} here and None there"
+    ]
