@@ -15,20 +15,6 @@ stop_following_new_kernels() {
   fi
 }
 
-# Both boot loaders choose the newest kernel by themselves, which the source image may have.
-boot_by_default() {
-  local kernel=$1
-  if command -v grubby >/dev/null; then
-    logged "$WORK/grub" grubby --set-default="/boot/vmlinuz-$kernel"
-  elif command -v update-grub >/dev/null; then
-    install -D -m 644 /dev/stdin /etc/default/grub.d/90-trainshed.cfg <<EOF
-GRUB_DISABLE_SUBMENU=y
-GRUB_DEFAULT="Ubuntu, with Linux $kernel"
-EOF
-    logged "$WORK/grub" update-grub
-  fi
-}
-
 # ECS and EKS images lock their own kernel.
 release_packages 'linux-*' 'kernel*'
 if is_ubuntu; then stop_following_new_kernels; fi

@@ -47,7 +47,7 @@ fi
 
 # The fabric manager exits with an error where there is no NVSwitch; the condition in
 # /etc/systemd/system/nvidia-fabricmanager.service.d skips it there.
-enable_units nvidia-fabricmanager.service nvidia-persistenced.service
+enable_units nvidia-fabricmanager.service nvidia-persistenced.service trainshed-gpu-clocks.service
 
 # For Docker, ECS and Batch. EKS: nodeadm finds nvidia-container-runtime and writes it itself.
 merge_json /etc/docker/daemon.json '{

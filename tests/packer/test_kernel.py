@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from overlay_machine import AMAZON_LINUX, NEEDED, UBUNTU, OverlayMachine
+from overlay_machine import AMAZON_LINUX, NEEDED, ROOT, UBUNTU, OverlayMachine
 from vendors.debian import build_deb
 from vendors.package import Contents, Package
 from vendors.redhat import build_rpms
@@ -141,3 +141,44 @@ def test_a_driver_has_to_be_built_for_the_pinned_kernel(
         assert message.replace("@KERNEL@", kernel) in told(done)
     else:
         assert (done.returncode, done.stderr) == (0, "")
+
+
+# As the manual page of grubby has it: it knows the kernels of /boot only.
+GRUBBY = """
+    grubby() {
+      case $1 in
+        --set-default=*) test -e "${1#*=}" && echo "default ${1#*=}" >>/tmp/entries ;;
+        --update-kernel=*) test -e "${1#*=}" && echo "${1#*=} ${2#--args=}" >>/tmp/entries ;;
+        *) echo "grubby: unknown option $1" >&2; return 1 ;;
+      esac
+    }
+"""
+# update-grub reads the files in order with sh, after the distribution's own.
+UPDATE_GRUB = """
+    update-grub() {
+      sh -c 'GRUB_CMDLINE_LINUX_DEFAULT="console=ttyS0"
+        . /etc/default/grub.d/90-trainshed.cfg
+        echo "default $GRUB_DEFAULT"; echo "$GRUB_CMDLINE_LINUX_DEFAULT"' >/tmp/entries
+    }
+    unset -f grubby
+"""
+ARGUMENTS = "clocksource=tsc tsc=reliable intel_idle.max_cstate=1 processor.max_cstate=1"
+
+
+def test_the_boot_loader_gets_the_kernel_and_its_arguments(machine: OverlayMachine) -> None:
+    kernel = KERNELS[machine.base]
+    loader = UPDATE_GRUB if machine.base == UBUNTU else GRUBBY
+    file = ROOT / "packer/files/etc/trainshed/kernel-arguments"
+
+    done = machine.run(
+        f"install -D '{file}' /etc/trainshed/kernel-arguments\n"
+        f"mkdir -p /boot; touch /boot/vmlinuz-{kernel}\n{loader}\n"
+        f"boot_by_default {kernel}\ncat /tmp/entries"
+    )
+
+    expected = {
+        UBUNTU: [f"default Ubuntu, with Linux {kernel}", f"console=ttyS0 {ARGUMENTS}"],
+        AMAZON_LINUX: [f"default /boot/vmlinuz-{kernel}", f"/boot/vmlinuz-{kernel} {ARGUMENTS}"],
+    }
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == expected[machine.base]

@@ -57,3 +57,23 @@ require_dkms_modules() {
   [[ -n $any ]] || die "$component" "dkms knows no module $pattern" \
     "see whether its package still brings one"
 }
+
+# Have the boot loader start one kernel, with the arguments of /etc/trainshed/kernel-arguments: boot_by_default KERNEL
+#
+# Both boot loaders choose the newest kernel by themselves, which the source image may have.
+boot_by_default() {
+  local kernel=$1 arguments
+  arguments=$(sed '/^#/d' /etc/trainshed/kernel-arguments | paste --serial --delimiters=' ')
+  if command -v grubby >/dev/null; then
+    logged "$WORK/grub" grubby --set-default="/boot/vmlinuz-$kernel"
+    logged "$WORK/grub" grubby --update-kernel="/boot/vmlinuz-$kernel" --args="$arguments"
+  elif command -v update-grub >/dev/null; then
+    # The files of this folder are read in order, and the image's own sets the variable before.
+    install -D -m 644 /dev/stdin /etc/default/grub.d/90-trainshed.cfg <<EOF
+GRUB_DISABLE_SUBMENU=y
+GRUB_DEFAULT="Ubuntu, with Linux $kernel"
+GRUB_CMDLINE_LINUX_DEFAULT="\$GRUB_CMDLINE_LINUX_DEFAULT $arguments"
+EOF
+    logged "$WORK/grub" update-grub
+  fi
+}
