@@ -129,6 +129,20 @@ def test_a_healthy_machine_passes(machine: Machine) -> None:
     assert results["kernel.ostype"]["state"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("finished", "boot"), [("21340000", "21.3 s"), ("0", None), ("", None), ("n/a", None)]
+)
+def test_the_time_to_boot_is_a_fact_once_everything_was_started(
+    machine: Machine, finished: str, boot: str | None
+) -> None:
+    finish = f"case $* in *FinishTimestamp*) echo {finished}; exit ;; esac"
+    machine.command("systemctl", f"{finish}\n{SYSTEMCTL}")
+
+    done = machine.program("selftest", "--json")
+
+    assert json.loads(done.stdout)["image"].get("boot") == boot
+
+
 def test_what_a_machine_without_the_devices_cannot_show_is_unchecked(machine: Machine) -> None:
     results = machine.selftest()
 

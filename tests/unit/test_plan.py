@@ -162,8 +162,13 @@ WRONG = {
     ),
     "channel of another maker": (
         text("dl2q.24xlarge"),
-        "a.yaml:3: instance.ami: there is no 'stable' image for dl2q.24xlarge (qualcomm, x86_64); "
-        "give an AMI id or an SSM parameter",
+        "a.yaml:3: instance.ami: there is no 'stable' image for dl2q.24xlarge (qualcomm, x86_64): "
+        "ours are x86_64, for habana, neuron, nvidia; give an AMI id or an SSM parameter",
+    ),
+    "no image for this architecture": (
+        text("g5g.xlarge", nodes=1),
+        "a.yaml:3: instance.ami: there is no 'stable' image for g5g.xlarge (nvidia, arm64): ours "
+        "are x86_64, for habana, neuron, nvidia; give an AMI id or an SSM parameter",
     ),
     "shared memory": (
         text(added="job: {shared_memory_gib: 5000}"),

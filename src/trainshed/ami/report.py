@@ -17,7 +17,7 @@ SELFTEST, PACKAGES = "selftest.json", "packages.txt"
 BILL_OF_MATERIALS, SUMMARY = "sbom.cdx.json", "report.md"
 
 _CELL = ("accelerator", "orchestrator", "base")
-_FACTS = ("base", "distribution", "kernel", "architecture", "disk", "commit", "build")
+_FACTS = ("base", "distribution", "kernel", "architecture", "disk", "boot", "commit", "build")
 _COLUMNS = ("name", "version", "state", "detail")
 
 

@@ -113,8 +113,8 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
     if family not in ACCELERATORS or instance.architecture != "x86_64":
         notes.problem(
             "instance.ami",
-            f"there is no {name!r} image for {instance.name} ({family}, {instance.architecture}); "
-            "give an AMI id or an SSM parameter",
+            f"there is no {name!r} image for {instance.name} ({family}, {instance.architecture}): "
+            f"ours are x86_64, for {', '.join(ACCELERATORS)}; give an AMI id or an SSM parameter",
         )
         return None
     # NVIDIA, "Open Linux Kernel Modules": from Turing on. A channel of another name was made for
