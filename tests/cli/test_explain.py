@@ -151,14 +151,14 @@ def test_every_problem_of_a_file_is_a_line_of_the_error(
     trainshed: Trainshed, tmp_path: Path
 ) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text(GOOD.format("trn1.32xlarg") + "capacity: spot\n", encoding="utf-8")
+    path.write_text(GOOD.format("trn1.32xlarg") + "zone: us-west-2z\n", encoding="utf-8")
 
     answer = trainshed("explain", str(path))
 
     assert answer.code == 2
     assert answer.out == ""
     assert answer.err.splitlines()[0].startswith(f"error: {path}:3: instance.type: ")
-    assert answer.err.splitlines()[1].startswith(f"{path}:4: capacity: 'spot' is not allowed")
+    assert answer.err.splitlines()[1].startswith(f"{path}:4: zone: 'us-west-2z' is not a zone")
 
 
 @pytest.mark.parametrize("name", ["p5.48xlarge", "p6-b300.48xlarge", "p5.4xlarge", "trn1.32xlarge"])

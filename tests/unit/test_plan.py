@@ -58,11 +58,6 @@ WRONG = {
         text(region="us-west2"),
         "a.yaml:2: region: 'us-west2' is not a region of the catalogue; did you mean us-west-2?",
     ),
-    "spot": (
-        text(added="capacity: spot"),
-        "a.yaml:4: capacity: 'spot' is not allowed: AWS Batch does not run multi-node parallel "
-        "jobs on Spot (allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
-    ),
     "capacity block": (
         text("trn1n.32xlarge", added="capacity: {capacity_block: cr-01234567}"),
         "a.yaml:4: capacity.capacity_block: trn1n.32xlarge is not sold in Capacity Blocks (its "
@@ -235,7 +230,8 @@ def test_the_spec_wins_over_the_environment() -> None:
 
 def test_problems_of_every_part_are_told_together(told: Told) -> None:
     lines = told(
-        text("trn1.2xlarge", added="capacity: spot\nnetwork: {cidr: 8.8.0.0/16}")
+        text("trn1.2xlarge", added="capacity: {capacity_block: cr-01234567}")
+        + "network: {cidr: 8.8.0.0/16}\n"
         + "storage: {lustre: {throughput: 1}}\njob: {shared_memory_gib: 5000}\n"
     )
 
@@ -243,15 +239,15 @@ def test_problems_of_every_part_are_told_together(told: Told) -> None:
         "instance.type",
         "network.cidr",
         "storage.lustre.throughput",
-        "capacity",
+        "capacity.capacity_block",
         "job.shared_memory_gib",
     ]
 
 
 def test_an_unknown_type_does_not_hide_what_else_is_wrong(told: Told) -> None:
-    lines = told(text("trn9.32xlarge", added="capacity: spot\nzone: usw2-az9"))
+    lines = told(text("trn9.32xlarge", added="network: {cidr: 8.8.0.0/16}\nzone: usw2-az9"))
 
-    assert [line.split(": ")[1] for line in lines] == ["instance.type", "zone", "capacity"]
+    assert [line.split(": ")[1] for line in lines] == ["instance.type", "zone", "network.cidr"]
 
 
 @pytest.mark.parametrize("name", ["dl1.24xlarge", "p3.16xlarge"])

@@ -46,7 +46,7 @@ class Explanation:
         interfaces: of one node, in card and device order.
         addresses_per_node: private addresses, that of the job's own interface with them.
         addresses: private addresses of the largest cluster.
-        efa: what the layout uses of the type's EFA bandwidth.
+        efa: what the layout uses of the type's EFA bandwidth; None for a type without EFA.
         stacks: names of the stacks that the cluster is made of.
         decisions: every choice with its reason.
         findings: what is doubtful.
@@ -63,7 +63,7 @@ class Explanation:
     interfaces: tuple[InterfaceRow, ...]
     addresses_per_node: int
     addresses: int
-    efa: Bandwidth
+    efa: Bandwidth | None
     stacks: tuple[str, ...]
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]

@@ -11,8 +11,9 @@ from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
+from trainshed.plan.job import decide_job
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
-from trainshed.plan.notes import Decision, Notes
+from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.storage import LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
@@ -108,14 +109,19 @@ def make_plan(
     notes.decide(
         "interfaces",
         profile,
-        "as asked" if spec.instance.interfaces else f"made for {spec.orchestrator}",
+        "as asked"
+        if spec.instance.interfaces
+        else "the layout made for multi-node jobs of AWS Batch",
     )
     _check_task_slot(notes, instance, interfaces)
     ami = plan_ami(notes, instance)
+    root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
+    notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
+    decide_job(notes, container)
     update_timeout = _update_timeout(notes)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
@@ -148,6 +154,9 @@ def _region(notes: Notes, region: str | None) -> str | None:
         near = did_you_mean(asked, known) or f" (its regions: {', '.join(known)})"
         notes.problem("region", f"{asked!r} is not a region of the catalogue{near}")
         return None
+    else:
+        reason = "as asked" if notes.spec.region else "the environment's"
+        notes.decide("region", asked, reason)
     return asked
 
 
@@ -199,7 +208,9 @@ def _check_task_slot(
 def _update_timeout(notes: Notes) -> int:
     asked = notes.spec.job.timeout_hours * 60
     minutes = min(asked, _LONGEST_UPDATE_MINUTES)
+    reason = "as long as a job may run"
     if asked > _LONGEST_UPDATE_MINUTES:
+        reason = "the longest that AWS Batch takes, though jobs may run longer"
         notes.warn(
             "TS-JOB-001",
             f"jobs may run {notes.spec.job.timeout_hours} hours, but when the compute "
@@ -207,5 +218,5 @@ def _update_timeout(notes: Notes) -> int:
             f"{_LONGEST_UPDATE_MINUTES // 60}",
             "deploy such changes while no job runs",
         )
-    notes.decide("update time-out", f"{minutes} minutes", "as long as a job may run")
+    notes.decide("update time-out", f"{minutes} minutes", reason)
     return minutes

@@ -18,6 +18,7 @@ from pydantic import (
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Model, Whole
+from trainshed.spec.mount import REFUSED, mount_problem
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
@@ -103,7 +104,7 @@ class CapacityBlock(Model):
 def _capacity_tag(value: object) -> str | None:
     """Name the member of `Capacity` that a value is meant to be; None when there is none."""
     match value:
-        case "on-demand" | "spot":
+        case "on-demand":
             return "market"
         case CapacityBlock() | {"capacity_block": _}:
             return "block"
@@ -113,7 +114,7 @@ def _capacity_tag(value: object) -> str | None:
 
 
 Capacity = Annotated[
-    Annotated[Literal["on-demand", "spot"], Tag("market")]
+    Annotated[Literal["on-demand"], Tag("market")]
     | Annotated[Reservation, Tag("reservation")]
     | Annotated[CapacityBlock, Tag("block")],
     Discriminator(_capacity_tag),
@@ -177,10 +178,20 @@ class LustreSpec(Model):
     """lz4 or none."""
     s3: S3Link | None = None
     """S3 bucket linked to the file system's root."""
-    mount: Annotated[str, Field(pattern=forms.MOUNT.pattern)] = "/fsx"
-    """Where nodes and containers see it."""
+    mount: Annotated[
+        str,
+        Field(pattern=forms.MOUNT.pattern, json_schema_extra={"not": {"pattern": REFUSED}}),
+    ] = "/fsx"
+    """Where nodes and containers see it; not in a folder that they need themselves, like /var."""
     allow_replacement: Flag = False
     """Let a change that needs a new, empty file system go through."""
+
+    @field_validator("mount")
+    @classmethod
+    def _mount_is_free(cls, mount: str) -> str:
+        if problem := mount_problem(mount):
+            raise ValueError(problem)
+        return mount
 
 
 class StorageSpec(Model):
@@ -243,7 +254,7 @@ class ClusterSpec(Document):
     instance: InstanceSpec
     """The nodes."""
     capacity: Capacity = "on-demand"
-    """on-demand, spot, {reservation: cr-...} or {capacity_block: cr-...}."""
+    """on-demand, {reservation: cr-...} or {capacity_block: cr-...}."""
     network: NetworkSpec = NetworkSpec()
     """The VPC."""
     storage: StorageSpec = StorageSpec()
