@@ -35,3 +35,29 @@ def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, clusters: str, 
     assert ended.stdout == ""
     assert ended.stderr.startswith("error: ") and ended.stderr.count("\n") == 1
     assert words in ended.stderr
+
+
+def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(
+        "name: Cluster1\ninstance: {type: trn1.32xlarge}\n", encoding="utf-8"
+    )
+    unset = {"AWS_REGION", "AWS_DEFAULT_REGION", "CDK_DEFAULT_REGION", "AWS_PROFILE"}
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(APP.parent / "src")}
+    environment |= {"AWS_EC2_METADATA_DISABLED": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
+    cdk = [str(APP.parent / "node_modules/.bin/cdk"), "--app", f"{sys.executable} {APP}"]
+
+    ended = [
+        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        for command in (
+            [*cdk, "synth", "-q", "-c", "clusters=c.yaml"],
+            [sys.executable, "-m", "trainshed.cli", "explain", "c.yaml"],
+        )
+    ]
+
+    words = (
+        "error: c.yaml:1: region: is not given; give it here, or set AWS_REGION, or the region of "
+        "your AWS profile"
+    )
+    assert [each.returncode for each in ended] == [1, 2]
+    assert all(words in each.stderr for each in ended)

@@ -118,7 +118,8 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
         ),
         pytest.param(
             GOOD.removeprefix("region: us-west-2\n"),
-            "p.yaml:1: region: is not given, and the environment has none (AWS_REGION)",
+            "p.yaml:1: region: is not given; give it here, or set AWS_REGION, or the region of "
+            "your AWS profile",
             id="no region",
         ),
         pytest.param(

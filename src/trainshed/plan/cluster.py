@@ -17,6 +17,7 @@ from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.storage import LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
+from trainshed.region import REGION_ADVICE
 from trainshed.spec import ClusterSpec, SpecError
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
@@ -149,7 +150,7 @@ def make_plan(
 def _region(notes: Notes, region: str | None) -> str | None:
     asked, known = notes.spec.region or region, catalogue.all_regions()
     if asked is None:
-        notes.problem("region", "is not given, and the environment has none (AWS_REGION)")
+        notes.problem("region", f"is not given; give it here, or {REGION_ADVICE}")
     elif asked not in known:
         near = did_you_mean(asked, known) or f" (its regions: {', '.join(known)})"
         notes.problem("region", f"{asked!r} is not a region of the catalogue{near}")

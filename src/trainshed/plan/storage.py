@@ -138,8 +138,8 @@ def _throughput(notes: Notes, asked: LustreSpec, persistent: bool) -> int | None
         if asked.throughput is not None:
             notes.problem(
                 "storage.lustre.throughput",
-                f"{asked.throughput} is not allowed: scratch-2 has {_SCRATCH_THROUGHPUT} MB/s per TiB, "
-                "always",
+                f"{asked.throughput} is not allowed: scratch-2 has {_SCRATCH_THROUGHPUT} MB/s per "
+                "TiB, always",
             )
         return None
     throughput = 250 if asked.throughput is None else asked.throughput
