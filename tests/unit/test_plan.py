@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.catalogue import all_types, lookup, regions_offering
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec, SpecError
 
@@ -198,7 +199,7 @@ def test_a_region_like_no_other_is_told_with_all_of_them(told: Told) -> None:
 def test_no_region_at_all_is_told() -> None:
     spec = ClusterSpec.model_validate({"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}})
 
-    with pytest.raises(SpecError, match=r"region: is not given, and the environment has none"):
+    with pytest.raises(SpecError, match=r"region: is not given; give it here, or set AWS_REGION"):
         make_plan(spec)
 
 
@@ -258,6 +259,32 @@ def test_a_withdrawn_type_is_planned_with_a_warning(planned: Planned, name: str)
     assert f"the EC2 API has not listed {name} since 2026-" in finding.message
     assert "it may not launch" in finding.message
     assert finding.remedy.startswith("use ")
+
+
+WITHOUT_EFA = [name for name in all_types() if not lookup(name).efa_interfaces_max]
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFA)
+def test_the_type_with_efa_that_is_named_is_offered_where_the_cluster_is(name: str) -> None:
+    for region in regions_offering(name):
+        spec = {"type": name, "nodes": {"max": 2}, "ami": "ami-0123456789abcdef0"}
+        with pytest.raises(SpecError) as refused:
+            make_plan(
+                ClusterSpec.model_validate({"name": "A1", "region": region, "instance": spec})
+            )
+
+        (problem,) = refused.value.problems
+        named = problem.message.rpartition("for instance ")[2]
+        assert lookup(named).efa_interfaces_max
+        assert region in regions_offering(named)
+
+
+def test_a_replacement_that_the_region_lacks_is_told_with_its_regions(planned: Planned) -> None:
+    lines = text("p3.2xlarge", nodes=1).replace("us-west-2", "eu-west-1")
+
+    (finding, *_) = planned(lines).findings
+
+    assert finding.remedy.startswith("use g6e.2xlarge, which eu-west-1 does not offer (offered in:")
 
 
 @pytest.mark.parametrize("kind", ["capacity_block", "reservation"])

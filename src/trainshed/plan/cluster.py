@@ -98,7 +98,7 @@ def make_plan(
     """
     notes = Notes(spec)
     region = _region(notes, region)
-    instance = _instance(notes)
+    instance = _instance(notes, region)
     zone = plan_zone(notes, region, instance)
     network = plan_network(notes, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
@@ -161,7 +161,7 @@ def _region(notes: Notes, region: str | None) -> str | None:
     return asked
 
 
-def _instance(notes: Notes) -> InstanceType | None:
+def _instance(notes: Notes, region: str | None) -> InstanceType | None:
     asked = notes.spec.instance
     try:
         instance = catalogue.lookup(asked.type)
@@ -172,7 +172,8 @@ def _instance(notes: Notes) -> InstanceType | None:
         notes.problem(
             "instance.type",
             f"{instance.name} has no EFA, which a cluster of {asked.nodes.max} nodes needs; set "
-            f"nodes.max to 1, or take a type with EFA, for instance {_with_efa_like(instance)}",
+            f"nodes.max to 1, or take a type with EFA, for instance "
+            f"{_with_efa_like(instance, region)}",
         )
     lifecycle = instance.lifecycle
     if instance.withdrawn:
@@ -180,15 +181,27 @@ def _instance(notes: Notes) -> InstanceType | None:
             "TS-LIF-001",
             f"the EC2 API has not listed {instance.name} since {lifecycle.first_missing} (last "
             f"seen {lifecycle.last_seen}): it may not launch",
-            f"use {lifecycle.replacement}",
+            f"use {_in_region(lifecycle.replacement or '', region)}",
         )
     return instance
 
 
-def _with_efa_like(instance: InstanceType) -> str:
-    """Name a type with EFA: of the same family, else of the same maker's accelerators."""
+def _in_region(name: str, region: str | None) -> str:
+    """Name a type, and where it is offered when that is not in the cluster's region."""
+    regions = catalogue.regions_offering(name)
+    if region is None or region in regions:
+        return name
+    return f"{name}, which {region} does not offer (offered in: {', '.join(regions)})"
+
+
+def _with_efa_like(instance: InstanceType, region: str | None) -> str:
+    """Name a type with EFA: of the same family, else of the same maker's accelerators.
+
+    It is one that the region offers, if there is one.
+    """
     types = [catalogue.lookup(name) for name in catalogue.all_types()]
     sold = [entry for entry in types if entry.efa_interfaces_max and not entry.withdrawn]
+    sold = [e for e in sold if region in catalogue.regions_offering(e.name)] or sold
     kin = [entry for entry in sold if entry.accelerator.family is instance.accelerator.family]
     family = [entry for entry in kin if entry.family == instance.family]
     return (family or kin or sold)[0].name
