@@ -48,7 +48,8 @@ class ImagePipelineStack(cdk.Stack):
             kms_key_arn=spec.kms_key,
         )
         self._tell()
-        cdk.Tags.of(self).add("owner", spec.owner)
+        for key, value in {"owner": spec.owner, **spec.tags}.items():
+            cdk.Tags.of(self).add(key, value)
 
     def _tell(self) -> None:
         for cell, project in self.pipeline.projects.items():

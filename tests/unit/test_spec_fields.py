@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainshed.plan import ClusterPlan
-from trainshed.spec import ClusterSpec, InstanceSpec
+from trainshed.spec import ClusterSpec, InstanceSpec, NetworkSpec
 from trainshed.spec.forms import CLUSTER_NAME, FORMS, REPOSITORY, SHARE_NAME, Form
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
@@ -18,8 +18,7 @@ Told = Callable[..., list[str]]
 WRONG = {
     "unknown key": (
         "storag: {}",
-        "storag: unknown key; did you mean storage? (allowed: name, account, region, zone, owner, "
-        "orchestrator, instance, capacity, network, storage, image, job)",
+        f"storag: unknown key; did you mean storage? (allowed: {', '.join(ClusterSpec.model_fields)})",
     ),
     "unknown nested key": (
         "job: {attempt: 1}",
@@ -28,13 +27,12 @@ WRONG = {
     ),
     "number as a key": (
         "1: 2",
-        "1: unknown key (allowed: name, account, region, zone, owner, orchestrator, instance, "
-        "capacity, network, storage, image, job)",
+        f"1: unknown key (allowed: {', '.join(ClusterSpec.model_fields)})",
     ),
     "nothing for a mapping": (
         "network:",
-        "network: is empty; leave the key out for its defaults, or give it fields (name, cidr, "
-        "endpoints, vpc, subnet, default_security_group)",
+        "network: is empty; leave the key out for its defaults, or give it fields "
+        f"({', '.join(NetworkSpec.model_fields)})",
     ),
     "nothing for a mapping that is none by default": (
         "storage: {lustre: }",
@@ -51,8 +49,7 @@ WRONG = {
     ),
     "nothing within an unknown key": (
         "jobs: {attempts: }",
-        "jobs: unknown key; did you mean job? (allowed: name, account, region, zone, owner, "
-        "orchestrator, instance, capacity, network, storage, image, job)",
+        f"jobs: unknown key; did you mean job? (allowed: {', '.join(ClusterSpec.model_fields)})",
     ),
     "spot": (
         "capacity: spot",

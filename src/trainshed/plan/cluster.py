@@ -16,6 +16,7 @@ from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.storage import LustrePlan, plan_lustre
+from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.region import REGION_ADVICE
 from trainshed.spec import ClusterSpec, SpecError
@@ -123,6 +124,8 @@ def make_plan(
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
     decide_job(notes, container)
+    tags = ", ".join(f"{key}={value}" for key, value in resource_tags([spec]).items())
+    notes.decide("tags", tags, "on what takes tags, unless a change of them would replace it")
     update_timeout = _update_timeout(notes)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)

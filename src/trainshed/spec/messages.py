@@ -152,8 +152,9 @@ def _unlike_a_capacity(value: object) -> str:
 def _unlike_its_form(value: str, pattern: str) -> str:
     form = FORMS[pattern]
     slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
-    folder = "/" + value.strip("/")
-    tries = (value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower(), folder)
+    tries = [value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower()]
+    if form is MOUNT:
+        tries.append("/" + value.strip("/"))
     fits = (text for text in tries if re.fullmatch(pattern, text))
     near = next((text for text in fits if not (form is MOUNT and mount_problem(text))), None)
     hint = f"did you mean {near}?" if near else f"for instance {form.example}"

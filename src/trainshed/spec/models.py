@@ -19,6 +19,7 @@ from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Model, Whole
 from trainshed.spec.mount import REFUSED, mount_problem
+from trainshed.spec.tags import Tags
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
@@ -247,8 +248,10 @@ class ClusterSpec(Document):
     """AWS region; default: from the environment."""
     zone: str | None = None
     """Availability zone ID (usw2-az4) or name; default: the first that offers the type."""
-    owner: Annotated[str, Field(pattern=forms.OWNER.pattern, max_length=256)] = "unassigned"
+    owner: Annotated[str, Field(pattern=forms.TAG.pattern, max_length=256)] = "unassigned"
     """Value of the `owner` tag on every resource."""
+    tags: Tags = Field(default_factory=dict)
+    """Further tags on every resource, for instance {team: speech}."""
     orchestrator: Orchestrator = Orchestrator.BATCH
     """What starts the jobs."""
     instance: InstanceSpec
