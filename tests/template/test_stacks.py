@@ -172,7 +172,7 @@ def test_instances_and_volumes_of_a_cluster_carry_its_tags(
 
 def test_the_users_own_tags_are_where_the_owner_is(synthesise: Synthesise) -> None:
     """An owner may change, and so may they: what cannot carry it must not carry them."""
-    storage = {"lustre": {}}
+    storage: dict[str, Any] = {"lustre": {}}
     tags = {"team": "speech", "Cost Center": "12"}
 
     assembly = synthesise(plan_fleet([spec("TaggedCluster", storage=storage, tags=tags)]))

@@ -114,6 +114,19 @@ def test_the_rows_of_storage_say_what_is_asked_and_what_is_not() -> None:
     assert "storage metadata" not in decisions
 
 
+def test_a_network_stack_without_resources_is_not_among_the_stacks() -> None:
+    network = {name: EXISTING[name] for name in ("vpc", "subnet")}
+    spec = {"name": "Alpha", "region": "us-west-2", "instance": {"type": "p5.48xlarge"}}
+
+    bare = explain(make_plan(ClusterSpec.model_validate(spec | {"network": network})))
+    stored = explain(
+        make_plan(ClusterSpec.model_validate(spec | {"network": network} | KINDS["storage"]))
+    )
+
+    assert bare.stacks == ("AlphaImages", "Alpha")
+    assert stored.stacks == ("AlphaNetwork", "AlphaStorage", "AlphaImages", "Alpha")
+
+
 def test_jobs_longer_than_an_update_waits_are_not_said_to_be_as_long() -> None:
     decisions = {row.field: row for row in planned("p5.48xlarge", "long jobs").decisions}
 

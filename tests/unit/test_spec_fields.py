@@ -18,7 +18,8 @@ Told = Callable[..., list[str]]
 WRONG = {
     "unknown key": (
         "storag: {}",
-        f"storag: unknown key; did you mean storage? (allowed: {', '.join(ClusterSpec.model_fields)})",
+        "storag: unknown key; did you mean storage? "
+        f"(allowed: {', '.join(ClusterSpec.model_fields)})",
     ),
     "unknown nested key": (
         "job: {attempt: 1}",

@@ -73,7 +73,10 @@ def explain(plan: ClusterPlan) -> Explanation:
     """Explain a plan."""
     instance, nodes = plan.instance, plan.spec.instance.nodes
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
-    stacks = [plan.network.stack_name, plan.lustre and plan.lustre.stack_name]
+    network = plan.network
+    # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
+    filled = bool(network.cidr or network.default_security_group_id or plan.lustre)
+    stacks = [filled and network.stack_name, plan.lustre and plan.lustre.stack_name]
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,
