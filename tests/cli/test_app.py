@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -41,8 +42,8 @@ def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) 
     (tmp_path / "c.yaml").write_text(
         "name: Cluster1\ninstance: {type: trn1.32xlarge}\n", encoding="utf-8"
     )
-    unset = {"AWS_REGION", "AWS_DEFAULT_REGION", "CDK_DEFAULT_REGION", "AWS_PROFILE"}
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    known = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    environment = known | {"CDK_DEFAULT_REGION": ""}
     environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(APP.parent / "src")}
     environment |= {"AWS_EC2_METADATA_DISABLED": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
     cdk = [str(APP.parent / "node_modules/.bin/cdk"), "--app", f"{sys.executable} {APP}"]
@@ -61,3 +62,13 @@ def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) 
     )
     assert [each.returncode for each in ended] == [1, 2]
     assert all(words in each.stderr for each in ended)
+
+
+def test_from_another_directory_the_advice_on_files_names_some(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, APP], cwd=tmp_path, env=os.environ, capture_output=True, text=True
+    )
+
+    assert ended.returncode == 2
+    (advised,) = map(Path, shlex.split(ended.stderr.rpartition("-c clusters=")[2]))
+    assert list(advised.parent.glob(advised.name))

@@ -1,9 +1,13 @@
 """What the documents say of the program is what the program does."""
 
+import importlib
 import re
 from pathlib import Path
 
 import pytest
+import typer
+
+from trainshed.cli import GROUPS
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"TS-[A-Z]+-[0-9]{3}")
@@ -49,3 +53,40 @@ def test_a_deployment_by_offline_run_needs_no_terminal(page: str) -> None:
 
     assert commands
     assert [each for each in commands if "--require-approval never" not in each] == []
+
+
+def advising() -> list[Path]:
+    """What tells people what to do: messages, help and pages."""
+    programs = [path for folder in ("src", "packer") for path in (ROOT / folder).rglob("*.py")]
+    return [*programs, *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+
+
+def subcommands(group: str) -> set[str]:
+    command = typer.main.get_command(importlib.import_module(f"trainshed.cli.{group}").app)
+    return set(getattr(command, "commands", ()))
+
+
+@pytest.mark.parametrize("group", [name for name in GROUPS if name != "explain"])
+def test_every_command_that_people_are_told_to_run_exists(group: str) -> None:
+    told = {
+        name
+        for path in advising()
+        for names in re.findall(
+            rf"`?trainshed {group} ([a-z|]+)\b(?! is\b)", path.read_text(encoding="utf-8")
+        )
+        for name in names.split("|")
+    }
+
+    assert told
+    assert told <= subcommands(group)
+
+
+def test_every_page_that_messages_name_exists() -> None:
+    pages = {
+        page
+        for path in (ROOT / "src").rglob("*.py")
+        for page in re.findall(r"docs/[a-z-]+\.md", path.read_text(encoding="utf-8"))
+    }
+
+    assert pages
+    assert [page for page in pages if not (ROOT / page).is_file()] == []
