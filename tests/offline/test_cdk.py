@@ -67,7 +67,8 @@ def test_without_the_cdk_cli_the_advice_fits_the_project(
     lock: str | None,
     command: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
     monkeypatch.setenv("PATH", "/nowhere")
     if lock is not None:
         (tmp_path / "package-lock.json").write_text(lock, encoding="utf-8")

@@ -178,9 +178,13 @@ def _run_cdk(
 
 
 def _install(project: Path) -> str:
-    """Return the command that installs the CDK CLI: from the project's lock, if that has it."""
-    lock = project / "package-lock.json"
-    locked = lock.is_file() and '"node_modules/aws-cdk"' in lock.read_text(encoding="utf-8")
+    """Return the command that installs the CDK CLI: from the project's lock, if that has it.
+
+    Like npm, it looks for the lock in the folders above, too.
+    """
+    locks = [folder / "package-lock.json" for folder in (project, *project.parents)]
+    lock = next(filter(Path.is_file, locks), None)
+    locked = lock and '"node_modules/aws-cdk"' in lock.read_text(encoding="utf-8")
     return "npm ci" if locked else "npm install aws-cdk"
 
 
