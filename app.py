@@ -29,11 +29,9 @@ from cdk_nag import AwsSolutionsChecks
 
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
+from trainshed.region import app_region
 from trainshed.spec import cluster_files, image_pipeline_file
 from trainshed_stacks import add_fleet
-
-# The CDK CLI sets the first from the credentials in use; the others are the SDKs' own.
-REGION_VARIABLES = ("CDK_DEFAULT_REGION", "AWS_REGION", "AWS_DEFAULT_REGION")
 
 
 def main() -> None:
@@ -42,8 +40,8 @@ def main() -> None:
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     clusters = app.node.try_get_context("clusters")
     account = os.environ.get("CDK_DEFAULT_ACCOUNT")
-    region = next(filter(None, map(os.environ.get, REGION_VARIABLES)), None)
-    files = cluster_files("clusters/*.yaml" if clusters is None else clusters)
+    region = app_region(os.environ)
+    files = cluster_files("clusters/*.yaml" if clusters is None else clusters, "-c clusters=")
     add_fleet(app, load_fleet(files, account=account, region=region))
     if file := image_pipeline_file(app.node.try_get_context("image_pipeline")):
         # Here, because loading what it is made of takes time that most apps need not spend.

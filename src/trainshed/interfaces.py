@@ -180,7 +180,7 @@ class Bandwidth:
 
     Attributes:
         used_gbps: what the layout's EFA interfaces reach, in Gbps.
-        available_gbps: what the instance type has, in Gbps; 0 without EFA.
+        available_gbps: what the instance type has, in Gbps.
         left_out: why the rest is unused; empty when nothing is.
     """
 
@@ -190,17 +190,23 @@ class Bandwidth:
 
     @property
     def percent(self) -> float:
-        """Used bandwidth in percent of what there is; 100 when there is none to use."""
-        return 100 * self.used_gbps / self.available_gbps if self.available_gbps else 100.0
+        """Used bandwidth in percent of what there is."""
+        return 100 * self.used_gbps / self.available_gbps
 
 
-def efa_bandwidth(instance: InstanceType, rows: tuple[NetworkInterface, ...]) -> Bandwidth:
-    """Compare a layout's EFA bandwidth with the type's; EFA cards share it evenly."""
+def efa_bandwidth(instance: InstanceType, rows: tuple[NetworkInterface, ...]) -> Bandwidth | None:
+    """Compare a layout's EFA bandwidth with the type's; EFA cards share it evenly.
+
+    Returns:
+        The bandwidth; None for a type without EFA.
+    """
     efa_cards = {card.index for card in instance.efa_cards}
+    if not (efa_cards and instance.efa_gbps):
+        return None
     unused = sorted(efa_cards - {row.card for row in rows if row.kind.has_efa})
     missing = f"no EFA interface on cards {', '.join(map(str, unused))}"
     limit = f"{instance.name} takes at most {instance.efa_interfaces_max} EFA interfaces"
-    share = instance.efa_gbps / len(efa_cards) if efa_cards else 0.0
+    share = instance.efa_gbps / len(efa_cards)
     return Bandwidth(
         used_gbps=instance.efa_gbps - share * len(unused),
         available_gbps=instance.efa_gbps,

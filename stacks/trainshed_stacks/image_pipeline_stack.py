@@ -49,7 +49,8 @@ class ImagePipelineStack(cdk.Stack):
             kms_key_arn=plan.security.kms_key_arn,
         )
         self._tell()
-        cdk.Tags.of(self).add("owner", spec.owner)
+        for key, value in {"owner": spec.owner, **spec.tags}.items():
+            cdk.Tags.of(self).add(key, value)
         secure(self, plan.security)
 
     def _tell(self) -> None:

@@ -1,6 +1,7 @@
 """The command line, called as its script calls it, in this process."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ def trainshed(
     """Run `trainshed` with these arguments; no region or account comes from the environment."""
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, os.devnull)
     # It remembers credentials, those of other tests of this process, too.
     monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
 

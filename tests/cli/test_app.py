@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +36,39 @@ def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, clusters: str, 
     assert ended.stdout == ""
     assert ended.stderr.startswith("error: ") and ended.stderr.count("\n") == 1
     assert words in ended.stderr
+
+
+def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(
+        "name: Cluster1\ninstance: {type: trn1.32xlarge}\n", encoding="utf-8"
+    )
+    known = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    environment = known | {"CDK_DEFAULT_REGION": ""}
+    environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(APP.parent / "src")}
+    environment |= {"AWS_EC2_METADATA_DISABLED": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
+    cdk = [str(APP.parent / "node_modules/.bin/cdk"), "--app", f"{sys.executable} {APP}"]
+
+    ended = [
+        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        for command in (
+            [*cdk, "synth", "-q", "-c", "clusters=c.yaml"],
+            [sys.executable, "-m", "trainshed.cli", "explain", "c.yaml"],
+        )
+    ]
+
+    words = (
+        "error: c.yaml:1: region: is not given; give it here, or set AWS_REGION, or the region of "
+        "your AWS profile"
+    )
+    assert [each.returncode for each in ended] == [1, 2]
+    assert all(words in each.stderr for each in ended)
+
+
+def test_from_another_directory_the_advice_on_files_names_some(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, APP], cwd=tmp_path, env=os.environ, capture_output=True, text=True
+    )
+
+    assert ended.returncode == 2
+    (advised,) = map(Path, shlex.split(ended.stderr.rpartition("-c clusters=")[2]))
+    assert list(advised.parent.glob(advised.name))

@@ -1,6 +1,7 @@
 """`trainshed explain`: what it prints, of what, and with which exit code."""
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,58 @@ def test_the_region_comes_from_the_option_or_the_environment(
     assert by_environment.json["place"] == "us-east-1, use1-az4"
 
 
+TWICE = "name: {}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge}}\n"
+
+
+@pytest.mark.parametrize("other", ["AlphaCluster", "Alpha"])
+@pytest.mark.parametrize(
+    "command",
+    [["explain"], ["image", "build"], ["image", "push"], ["image", "list"]],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("named", ["a", "b", "clusters/b.yaml", "AlphaCluster"])
+def test_two_clusters_of_one_name_are_refused_by_every_command(
+    trainshed: Trainshed,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: list[str],
+    named: str,
+    other: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clusters").mkdir()
+    for file, name in (("a", other), ("b", "AlphaCluster"), ("c", "Unrelated")):
+        (tmp_path / f"clusters/{file}.yaml").write_text(TWICE.format(name), encoding="utf-8")
+
+    answer = trainshed(*command, named)
+
+    assert answer.code == 2
+    assert answer.err.startswith("error: ") and answer.err.count("\n") == 1
+    assert "clusters/a.yaml" in answer.err and "clusters/b.yaml" in answer.err
+
+
+def test_a_file_apart_from_the_others_may_have_the_name_of_one(
+    trainshed: Trainshed, tmp_path: Path
+) -> None:
+    path = tmp_path / "copy.yaml"
+    path.write_text((ROOT / "clusters/train.yaml").read_text(), encoding="utf-8")
+
+    assert trainshed("explain", str(path)).code == 0
+
+
+def test_from_another_directory_the_advice_leads_to_the_clusters(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    lost = trainshed("explain", "train")
+    advice = lost.err.rpartition(": ")[2]
+    found = trainshed("explain", "train", *shlex.split(advice), "--json")
+
+    assert lost.code == 2
+    assert found.json["name"] == "TrainCluster"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -151,14 +204,14 @@ def test_every_problem_of_a_file_is_a_line_of_the_error(
     trainshed: Trainshed, tmp_path: Path
 ) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text(GOOD.format("trn1.32xlarg") + "capacity: spot\n", encoding="utf-8")
+    path.write_text(GOOD.format("trn1.32xlarg") + "zone: us-west-2z\n", encoding="utf-8")
 
     answer = trainshed("explain", str(path))
 
     assert answer.code == 2
     assert answer.out == ""
     assert answer.err.splitlines()[0].startswith(f"error: {path}:3: instance.type: ")
-    assert answer.err.splitlines()[1].startswith(f"{path}:4: capacity: 'spot' is not allowed")
+    assert answer.err.splitlines()[1].startswith(f"{path}:4: zone: 'us-west-2z' is not a zone")
 
 
 @pytest.mark.parametrize("name", ["p5.48xlarge", "p6-b300.48xlarge", "p5.4xlarge", "trn1.32xlarge"])

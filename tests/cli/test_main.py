@@ -1,11 +1,18 @@
 """The command line before any group of it is loaded, and where its output cannot go."""
 
+import importlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+
+from trainshed.cli import GROUPS
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
@@ -36,6 +43,37 @@ def test_help_loads_no_group() -> None:
 
     assert "offline" in shown.stdout
     assert shown.stdout.splitlines()[-1] == "['trainshed.errors', 'trainshed.cli']"
+
+
+def commands(group: Any = None, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command and every group, as they are called."""
+    if group is None:
+        yield ()
+        for name in GROUPS:
+            module = importlib.import_module(f"trainshed.cli.{name}")
+            yield from commands(typer.main.get_command(module.app), (name,))
+        return
+    yield words
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*words, name))
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+def test_every_command_has_help_by_both_names(
+    trainshed: Callable[..., Any], words: tuple[str, ...]
+) -> None:
+    short, long = trainshed(*words, "-h"), trainshed(*words, "--help")
+
+    assert (short.code, short.err) == (0, "")
+    assert short.out == long.out
+    assert "Usage: trainshed" in short.out and "-h" in short.out
+    assert "…" not in short.out
+
+
+def test_it_says_its_version(trainshed: Callable[..., Any]) -> None:
+    answer = trainshed("--version")
+
+    assert (answer.code, answer.out) == (0, f"trainshed {version('trainshed')}\n")
 
 
 @pytest.mark.parametrize("words", [["catalogue", "list"], ["catalogue", "list", "--json"]])

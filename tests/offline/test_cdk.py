@@ -12,6 +12,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_logs as logs
 
+from trainshed.errors import TrainshedError
 from trainshed.offline.deployment import DeploymentFailed
 from trainshed.offline.embedded import EmbeddedAws
 
@@ -35,7 +36,8 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_assembly_is_bootstrapped_and_deployed(
     embedded_aws: EmbeddedAws, assembly: Path
 ) -> None:
-    deployments = embedded_aws.cdk_deploy(assembly, GOOD)
+    # A text, as app.synth().directory is.
+    deployments = embedded_aws.cdk_deploy(str(assembly), GOOD)
 
     assert deployments[GOOD].outputs == {"Name": "train"}
     groups = embedded_aws.client("logs").describe_log_groups(logGroupNamePrefix="train")
@@ -47,6 +49,32 @@ def test_a_broken_stack_fails_with_the_reason(embedded_aws: EmbeddedAws, assembl
         embedded_aws.cdk_deploy(assembly, BROKEN)
 
     assert "ROLLBACK_COMPLETE" in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("lock", "command"),
+    [
+        pytest.param(None, "npm install aws-cdk", id="somebody's project"),
+        pytest.param("{}", "npm install aws-cdk", id="a project without the CDK CLI"),
+        pytest.param((ROOT / "package-lock.json").read_text(), "npm ci", id="a checkout"),
+    ],
+)
+def test_without_the_cdk_cli_the_advice_fits_the_project(
+    embedded_aws: EmbeddedAws,
+    assembly: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lock: str | None,
+    command: str,
+) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
+    monkeypatch.setenv("PATH", "/nowhere")
+    if lock is not None:
+        (tmp_path / "package-lock.json").write_text(lock, encoding="utf-8")
+
+    with pytest.raises(TrainshedError, match=rf"is not installed here; install it: {command}$"):
+        embedded_aws.cdk_deploy(assembly)
 
 
 @pytest.fixture

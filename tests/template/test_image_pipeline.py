@@ -445,3 +445,17 @@ def test_the_install_phase_stops_at_a_file_of_another_checksum(
     assert told.returncode != 0
     assert "packer.zip: FAILED" in told.stdout
     assert not log.exists()
+
+
+def test_the_users_own_tags_are_where_the_owner_is(synthesised: Synthesised) -> None:
+    found = synthesised(tags={"team": "speech"})["Resources"].values()
+
+    sets = [each["Properties"]["Tags"] for each in found if "Tags" in each.get("Properties", {})]
+    tagged = [
+        {tag["Key"]: tag["Value"] for tag in tags} if isinstance(tags, list) else tags
+        for tags in sets
+    ]
+
+    assert len(tagged) > 5
+    for tags in tagged:
+        assert tags.get("team") == ("speech" if "owner" in tags else None)

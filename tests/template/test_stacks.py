@@ -170,6 +170,42 @@ def test_instances_and_volumes_of_a_cluster_carry_its_tags(
         assert tags[kind]["owner"] == "ml-platform"
 
 
+def test_the_users_own_tags_are_where_the_owner_is(synthesise: Synthesise) -> None:
+    """An owner may change, and so may they: what cannot carry it must not carry them."""
+    storage: dict[str, Any] = {"lustre": {}}
+    tags = {"team": "speech", "Cost Center": "12"}
+
+    assembly = synthesise(plan_fleet([spec("TaggedCluster", storage=storage, tags=tags)]))
+
+    templates = [read(assembly, f"Tagged{kind}") for kind in ("Cluster", "Network", "Storage")]
+    owned = [
+        text
+        for template in templates
+        for resource in template["Resources"].values()
+        for text in lists_of_tags(resource.get("Properties", {}))
+    ]
+    assert sum("owner" in each for each in owned) > 20
+    for each in owned:
+        assert ({"team", "Cost Center"} <= set(each)) == ("owner" in each)
+
+
+def lists_of_tags(value: Any) -> Iterator[dict[str, str]]:
+    """Every set of tags within a value, in CloudFormation's two forms."""
+    match value:
+        case {"Tags": [*pairs], **rest}:
+            yield {pair["Key"]: pair["Value"] for pair in pairs}
+            yield from lists_of_tags(rest)
+        case {"Tags": dict(tags), **rest}:
+            yield tags
+            yield from lists_of_tags(rest)
+        case dict():
+            for each in value.values():
+                yield from lists_of_tags(each)
+        case list():
+            for each in value:
+                yield from lists_of_tags(each)
+
+
 def test_synthesis_looks_nothing_up(assembly: Path) -> None:
     assert "missing" not in manifest(assembly)
 

@@ -101,8 +101,8 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
         pytest.param(
             GOOD + "notfiy: [a@example.com]\n",
             "p.yaml:6: notfiy: unknown key; did you mean notify? (allowed: name, account, region, "
-            "owner, repository, connection, branch, cells, channel, schedule, on_commit, notify, "
-            "regions, subnets, kms_key, iam, timeout_minutes)",
+            "owner, tags, repository, connection, branch, cells, channel, schedule, on_commit, "
+            "notify, regions, subnets, kms_key, iam, timeout_minutes)",
             id="key",
         ),
         pytest.param(
@@ -118,7 +118,8 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
         ),
         pytest.param(
             GOOD.removeprefix("region: us-west-2\n"),
-            "p.yaml:1: region: is not given, and the environment has none (AWS_REGION)",
+            "p.yaml:1: region: is not given; give it here, or set AWS_REGION, or the region of "
+            "your AWS profile",
             id="no region",
         ),
         pytest.param(

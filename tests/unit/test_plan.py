@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.catalogue import all_types, lookup, regions_offering
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec, SpecError
 
@@ -57,11 +58,6 @@ WRONG = {
     "unknown region": (
         text(region="us-west2"),
         "a.yaml:2: region: 'us-west2' is not a region of the catalogue; did you mean us-west-2?",
-    ),
-    "spot": (
-        text(added="capacity: spot"),
-        "a.yaml:4: capacity: 'spot' is not allowed: AWS Batch does not run multi-node parallel "
-        "jobs on Spot (allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
     ),
     "capacity block": (
         text("trn1n.32xlarge", added="capacity: {capacity_block: cr-01234567}"),
@@ -208,7 +204,7 @@ def test_a_region_like_no_other_is_told_with_all_of_them(told: Told) -> None:
 def test_no_region_at_all_is_told() -> None:
     spec = ClusterSpec.model_validate({"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}})
 
-    with pytest.raises(SpecError, match=r"region: is not given, and the environment has none"):
+    with pytest.raises(SpecError, match=r"region: is not given; give it here, or set AWS_REGION"):
         make_plan(spec)
 
 
@@ -240,7 +236,8 @@ def test_the_spec_wins_over_the_environment() -> None:
 
 def test_problems_of_every_part_are_told_together(told: Told) -> None:
     lines = told(
-        text("trn1.2xlarge", added="capacity: spot\nnetwork: {cidr: 8.8.0.0/16}")
+        text("trn1.2xlarge", added="capacity: {capacity_block: cr-01234567}")
+        + "network: {cidr: 8.8.0.0/16}\n"
         + "storage: {lustre: {throughput: 1}}\njob: {shared_memory_gib: 5000}\n"
     )
 
@@ -248,15 +245,15 @@ def test_problems_of_every_part_are_told_together(told: Told) -> None:
         "instance.type",
         "network.cidr",
         "storage.lustre.throughput",
-        "capacity",
+        "capacity.capacity_block",
         "job.shared_memory_gib",
     ]
 
 
 def test_an_unknown_type_does_not_hide_what_else_is_wrong(told: Told) -> None:
-    lines = told(text("trn9.32xlarge", added="capacity: spot\nzone: usw2-az9"))
+    lines = told(text("trn9.32xlarge", added="network: {cidr: 8.8.0.0/16}\nzone: usw2-az9"))
 
-    assert [line.split(": ")[1] for line in lines] == ["instance.type", "zone", "capacity"]
+    assert [line.split(": ")[1] for line in lines] == ["instance.type", "zone", "network.cidr"]
 
 
 @pytest.mark.parametrize("name", ["dl1.24xlarge", "p3.16xlarge"])
@@ -267,6 +264,32 @@ def test_a_withdrawn_type_is_planned_with_a_warning(planned: Planned, name: str)
     assert f"the EC2 API has not listed {name} since 2026-" in finding.message
     assert "it may not launch" in finding.message
     assert finding.remedy.startswith("use ")
+
+
+WITHOUT_EFA = [name for name in all_types() if not lookup(name).efa_interfaces_max]
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFA)
+def test_the_type_with_efa_that_is_named_is_offered_where_the_cluster_is(name: str) -> None:
+    for region in regions_offering(name):
+        spec = {"type": name, "nodes": {"max": 2}, "ami": "ami-0123456789abcdef0"}
+        with pytest.raises(SpecError) as refused:
+            make_plan(
+                ClusterSpec.model_validate({"name": "A1", "region": region, "instance": spec})
+            )
+
+        (problem,) = refused.value.problems
+        named = problem.message.rpartition("for instance ")[2]
+        assert lookup(named).efa_interfaces_max
+        assert region in regions_offering(named)
+
+
+def test_a_replacement_that_the_region_lacks_is_told_with_its_regions(planned: Planned) -> None:
+    lines = text("p3.2xlarge", nodes=1).replace("us-west-2", "eu-west-1")
+
+    (finding, *_) = planned(lines).findings
+
+    assert finding.remedy.startswith("use g6e.2xlarge, which eu-west-1 does not offer (offered in:")
 
 
 @pytest.mark.parametrize("kind", ["capacity_block", "reservation"])

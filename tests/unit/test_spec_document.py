@@ -109,8 +109,8 @@ def test_a_directory_is_told_with_the_way_to_name_its_files(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("context", [["clusters/train.yaml"], 5, True, {"a": "b"}, ""])
 def test_a_context_that_is_no_text_is_told(context: object) -> None:
-    with pytest.raises(TrainshedError, match=r"^clusters: .* is not a path or a glob; give"):
-        cluster_files(context)
+    with pytest.raises(TrainshedError, match=r"^clusters: .* is not a path or a glob; name"):
+        cluster_files(context, "-c clusters=")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")

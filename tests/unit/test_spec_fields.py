@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainshed.plan import ClusterPlan
-from trainshed.spec import ClusterSpec, InstanceSpec
+from trainshed.spec import ClusterSpec, InstanceSpec, NetworkSpec
 from trainshed.spec.forms import CLUSTER_NAME, FORMS, REPOSITORY, SHARE_NAME, Form
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
@@ -18,8 +18,8 @@ Told = Callable[..., list[str]]
 WRONG = {
     "unknown key": (
         "storag: {}",
-        "storag: unknown key; did you mean storage? (allowed: name, account, region, zone, owner, "
-        "orchestrator, instance, capacity, network, storage, image, job, kms_key, iam)",
+        "storag: unknown key; did you mean storage? "
+        f"(allowed: {', '.join(ClusterSpec.model_fields)})",
     ),
     "unknown nested key": (
         "job: {attempt: 1}",
@@ -28,12 +28,54 @@ WRONG = {
     ),
     "number as a key": (
         "1: 2",
-        "1: unknown key (allowed: name, account, region, zone, owner, orchestrator, instance, "
-        "capacity, network, storage, image, job, kms_key, iam)",
+        f"1: unknown key (allowed: {', '.join(ClusterSpec.model_fields)})",
     ),
     "nothing for a mapping": (
         "network:",
-        "network: is empty; give it a value, or leave the key out for its default",
+        "network: is empty; leave the key out for its defaults, or give it fields "
+        f"({', '.join(NetworkSpec.model_fields)})",
+    ),
+    "nothing for a mapping that is none by default": (
+        "storage: {lustre: }",
+        "storage.lustre: is empty; write lustre: {} for one with the defaults, or leave the key "
+        "out for none",
+    ),
+    "nothing for a mapping that needs a field": (
+        "storage: {lustre: {s3: }}",
+        "storage.lustre.s3: is empty; give it at least bucket, or leave the key out for none",
+    ),
+    "nothing for a text that is none by default": (
+        "zone:",
+        "zone: is empty; give it a value, or leave the key out for its default",
+    ),
+    "nothing within an unknown key": (
+        "jobs: {attempts: }",
+        f"jobs: unknown key; did you mean job? (allowed: {', '.join(ClusterSpec.model_fields)})",
+    ),
+    "spot": (
+        "capacity: spot",
+        "capacity: 'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot "
+        "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
+    ),
+    "mount over the container runtime's data": (
+        "storage: {lustre: {mount: /var/lib/docker}}",
+        "storage.lustre.mount: '/var/lib/docker' is not allowed: nodes and containers need their "
+        "own files in /var; give a folder that nothing else uses, for instance /fsx",
+    ),
+    "mount that climbs": (
+        "storage: {lustre: {mount: /fsx/../etc}}",
+        "storage.lustre.mount: '/fsx/../etc' is not allowed: . and .. are not names; give the path "
+        "itself, like /fsx",
+    ),
+    "mount over everything": (
+        "storage: {lustre: {mount: /}}",
+        "storage.lustre.mount: '/' is not allowed; for instance /fsx (allowed: an absolute path of "
+        "letters, digits and . _ -)",
+    ),
+    "mount without its slash, which would be no better with it": (
+        "storage: {lustre: {mount: etc}}",
+        "storage.lustre.mount: 'etc' is not allowed; for instance /fsx (allowed: an absolute path "
+        "of letters, digits and . _ -)",
     ),
     "nothing for a text": (
         "owner: ~",

@@ -18,6 +18,7 @@ from botocore.exceptions import (
 )
 
 from trainshed.errors import TrainshedError, one_line
+from trainshed.region import REGION_ADVICE
 
 _CONFIG = Config(
     connect_timeout=10, read_timeout=60, retries={"mode": "standard", "max_attempts": 4}
@@ -156,7 +157,7 @@ def regions(named: list[str] | None) -> list[Region]:
         default = os.environ.get("AWS_REGION") or boto3.Session().region_name
     names = list(dict.fromkeys(named or ([default] if default else [])))
     if not names:
-        raise TrainshedError("no region is given: use --region, or set AWS_REGION")
+        raise TrainshedError(f"region: is not given; use --region, or {REGION_ADVICE}")
     return [AwsRegion(name) for name in names]
 
 

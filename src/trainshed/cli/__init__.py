@@ -7,11 +7,12 @@ line in `GROUPS`. An `app` of one command is that command.
 import importlib
 import io
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from trainshed import __version__
 from trainshed.errors import TrainshedError
 
 GROUPS = {
@@ -60,15 +61,34 @@ def main() -> None:
     sys.exit(code)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"trainshed {__version__}")
+        raise typer.Exit
+
+
 def _root() -> TyperGroup:
     app = typer.Typer(
-        help="Accelerator training clusters on AWS, proven offline before you pay for a node."
+        help="Accelerator training clusters on AWS, proven offline before you pay for a node.",
+        # What is called from here has them too.
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(lambda: None)
+    app.callback()(_options)
     root = typer.main.get_group(app)
     for name, text in GROUPS.items():
         root.add_command(_LazyCommand(name, help=text))
     return root
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 def _words(error: TrainshedError | typer.TyperException) -> str:

@@ -6,19 +6,22 @@ from typing import Annotated
 
 import typer
 
-from trainshed.explain import cluster_file
+from trainshed.errors import TrainshedError
+from trainshed.explain import cluster_file, is_path, refuse_duplicates
 from trainshed.plan import ClusterPlan, load_fleet
+from trainshed.region import environment_region
 from trainshed.spec import cluster_files
 
 ClustersOption = Annotated[
     str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
 ]
 ALL_CLUSTERS = "clusters/*.yaml"
+_OPTION = "--clusters "
 RegionOption = Annotated[
     str | None,
     typer.Option(
         help="AWS region of clusters that do not name theirs.",
-        show_default="AWS_REGION, AWS_DEFAULT_REGION",
+        show_default="AWS_REGION, or that of the profile",
         metavar="REGION",
     ),
 ]
@@ -30,21 +33,27 @@ def load_clusters(clusters: str, region: str | None) -> tuple[ClusterPlan, ...]:
     Raises:
         TrainshedError: there is no such file, or something is wrong in one.
     """
-    return _load(cluster_files(clusters), region)
+    return _load(cluster_files(clusters, _OPTION), region)
 
 
 def load_cluster(cluster: str, clusters: str, region: str | None) -> ClusterPlan:
     """Plan one cluster, named by its name or by its file.
 
     Raises:
-        TrainshedError: there is no such cluster, or something is wrong in its file.
+        TrainshedError: there is no such cluster, or something is wrong in its file, or another
+            cluster of the files has its name.
     """
-    is_path = Path(cluster).suffix in (".yaml", ".yml")
-    path = cluster_file(cluster, [] if is_path else cluster_files(clusters))
+    try:
+        files = cluster_files(clusters, _OPTION)
+    except TrainshedError:
+        if not is_path(cluster):
+            raise
+        files = []
+    path = cluster_file(cluster, files)
+    refuse_duplicates(path, files)
     (plan,) = _load([path], region)
     return plan
 
 
 def _load(files: list[Path], region: str | None) -> tuple[ClusterPlan, ...]:
-    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    return load_fleet(files, region=region).clusters
+    return load_fleet(files, region=region or environment_region(os.environ)).clusters

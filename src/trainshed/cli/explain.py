@@ -106,10 +106,11 @@ def _print(told: Explanation) -> None:
         f"private addresses: {told.addresses_per_node} for a node, with that of its job's own "
         f"interface; {told.addresses} for the largest cluster"
     )
-    typer.echo(
-        f"EFA bandwidth: {told.efa.used_gbps:g} of {told.efa.available_gbps:g} Gbps of a node "
-        f"({told.efa.percent:.0f} %)" + (f"; {told.efa.left_out}" if told.efa.left_out else "")
-    )
+    if told.efa:
+        typer.echo(
+            f"EFA bandwidth: {told.efa.used_gbps:g} of {told.efa.available_gbps:g} Gbps of a node "
+            f"({told.efa.percent:.0f} %)" + (f"; {told.efa.left_out}" if told.efa.left_out else "")
+        )
     print_records(
         [asdict(decision) for decision in told.decisions],
         columns={"field": "decision", "value": "choice", "reason": "why"},

@@ -177,7 +177,8 @@ def run(
 ) -> None:
     """Start an embedded AWS of its own, run a command against it, end it.
 
-    The exit code is the command's: `trainshed offline run -- npx cdk deploy`.
+    The exit code is the command's:
+    `trainshed offline run -- npx cdk deploy --require-approval never`.
     """
     settings = settings_of(
         port=port,

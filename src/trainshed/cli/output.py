@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-# Wide enough that no cell of a piped table is folded.
+# Wide enough that each record of a piped table is one line.
 _PIPE_WIDTH = 10_000
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -22,6 +22,9 @@ def print_records(
 ) -> None:
     """Print records as a table, or as a JSON list.
 
+    A table fits the terminal; what does not fit into its cell goes on in the next line. In a pipe
+    each record is one line.
+
     Args:
         records: one mapping a row; JSON gets them whole.
         columns: heading by record key, in the order of the table.
@@ -35,7 +38,9 @@ def print_records(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns.values(), title=title, title_justify="left")
+    table = Table(title=title, title_justify="left")
+    for heading in columns.values():
+        table.add_column(heading, overflow="fold")
     for record in records:
         table.add_row(*(Text(_cell(record.get(key))) for key in columns))
     Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)

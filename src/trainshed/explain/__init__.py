@@ -2,6 +2,14 @@
 
 from trainshed.explain.cluster import Explanation, InterfaceRow, explain
 from trainshed.explain.picture import draw_node
-from trainshed.explain.selection import cluster_file
+from trainshed.explain.selection import cluster_file, is_path, refuse_duplicates
 
-__all__ = ["Explanation", "InterfaceRow", "cluster_file", "draw_node", "explain"]
+__all__ = [
+    "Explanation",
+    "InterfaceRow",
+    "cluster_file",
+    "draw_node",
+    "explain",
+    "is_path",
+    "refuse_duplicates",
+]

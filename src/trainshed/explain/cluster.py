@@ -46,7 +46,7 @@ class Explanation:
         interfaces: of one node, in card and device order.
         addresses_per_node: private addresses, that of the job's own interface with them.
         addresses: private addresses of the largest cluster.
-        efa: what the layout uses of the type's EFA bandwidth.
+        efa: what the layout uses of the type's EFA bandwidth; None for a type without EFA.
         stacks: names of the stacks that the cluster is made of.
         decisions: every choice with its reason.
         findings: what is doubtful.
@@ -63,7 +63,7 @@ class Explanation:
     interfaces: tuple[InterfaceRow, ...]
     addresses_per_node: int
     addresses: int
-    efa: Bandwidth
+    efa: Bandwidth | None
     stacks: tuple[str, ...]
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -73,7 +73,10 @@ def explain(plan: ClusterPlan) -> Explanation:
     """Explain a plan."""
     instance, nodes = plan.instance, plan.spec.instance.nodes
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
-    stacks = [plan.network.stack_name, plan.lustre and plan.lustre.stack_name]
+    network = plan.network
+    # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
+    filled = bool(network.cidr or network.default_security_group_id or plan.lustre)
+    stacks = [filled and network.stack_name, plan.lustre and plan.lustre.stack_name]
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,

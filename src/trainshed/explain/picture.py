@@ -88,8 +88,12 @@ def _header(plan: ClusterPlan) -> Iterator[str]:
     yield _text(
         _MARGIN,
         48,
-        f"{efa} EFA interfaces, {bandwidth.used_gbps:g} of {bandwidth.available_gbps:g} Gbps; "
-        f"private addresses: {addresses}, and 1 of the job's own interface",
+        (
+            f"{efa} EFA interfaces, {bandwidth.used_gbps:g} of {bandwidth.available_gbps:g} Gbps; "
+            if bandwidth
+            else "no EFA; "
+        )
+        + f"private addresses: {addresses}, and 1 of the job's own interface",
         "soft",
     )
 

@@ -3,8 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainshed.errors import UnknownName
-from trainshed.spec import read_spec
+from trainshed.errors import TrainshedError, UnknownName
+from trainshed.plan.sharing import duplicate_names
+from trainshed.spec import SpecError, read_spec
+
+
+def is_path(name: str) -> bool:
+    """Whether somebody names a cluster by the path of its file."""
+    return Path(name).suffix in (".yaml", ".yml")
 
 
 def cluster_file(name: str, files: Sequence[Path]) -> Path:
@@ -17,14 +23,44 @@ def cluster_file(name: str, files: Sequence[Path]) -> Path:
 
     Raises:
         UnknownName: no file and no cluster is called so; the message names the nearest one.
+        TrainshedError: several are.
     """
-    if Path(name).suffix in (".yaml", ".yml"):
+    if is_path(name):
         return Path(name)
-    by_stem = {path.stem: path for path in files}
-    if name in by_stem:
-        return by_stem[name]
     # A faulty file still has its say when it is the one that is asked for.
-    by_name = {spec.name: path for path in files if (spec := read_spec(path).spec)}
-    if name not in by_name:
-        raise UnknownName("cluster", name, (*by_stem, *by_name))
-    return by_name[name]
+    by_stem = [path for path in files if path.stem == name]
+    names = {} if by_stem else {path: spec.name for path in files if (spec := read_spec(path).spec)}
+    found = by_stem or [path for path, known in names.items() if known == name]
+    if not found:
+        stems = (path.stem for path in files)
+        raise UnknownName("cluster", name, (*stems, *names.values()))
+    if len(found) > 1:
+        raise TrainshedError(
+            f"cluster {name!r} is in several files, {', '.join(map(str, found))}; give each "
+            "cluster a name of its own"
+        )
+    return found[0]
+
+
+def refuse_duplicates(path: Path, files: Sequence[Path]) -> None:
+    """Refuse a cluster whose name, or what follows from it, is that of another one.
+
+    Args:
+        path: file of the cluster.
+        files: those of all clusters; when the file is not among them, it stands alone.
+
+    Raises:
+        SpecError: as a deployment of all of the files would.
+    """
+    there = [other for other in files if other.resolve() != path.resolve()]
+    spec = read_spec(path).spec
+    if spec is None or len(there) == len(files):
+        return
+    others = [other for file in there if (other := read_spec(file).spec)]
+    problems = [
+        problem
+        for problem in duplicate_names((*others, spec))
+        if problem.where.file == spec.where.file
+    ]
+    if problems:
+        raise SpecError(problems)

@@ -164,7 +164,7 @@ def _run_cdk(
     path = os.pathsep.join([*local, str(Path(sys.executable).parent), environment.get("PATH", "")])
     cdk = shutil.which("cdk", path=path)
     if not cdk:
-        raise TrainshedError("the CDK CLI is not installed here; install it: npm ci")
+        raise TrainshedError(f"the CDK CLI is not installed here; install it: {_install(here)}")
     done = subprocess.run(
         [cdk, *arguments],
         cwd=directory,
@@ -175,6 +175,17 @@ def _run_cdk(
     if done.returncode:
         said = (done.stdout + done.stderr).strip()
         raise DeploymentFailed(f"cdk {' '.join(arguments)} ended with {done.returncode}:\n{said}")
+
+
+def _install(project: Path) -> str:
+    """Return the command that installs the CDK CLI: from the project's lock, if that has it.
+
+    Like npm, it looks for the lock in the folders above, too.
+    """
+    locks = [folder / "package-lock.json" for folder in (project, *project.parents)]
+    lock = next(filter(Path.is_file, locks), None)
+    locked = lock and '"node_modules/aws-cdk"' in lock.read_text(encoding="utf-8")
+    return "npm ci" if locked else "npm install aws-cdk"
 
 
 def _without_bootstrap_check(template: Template) -> Template:

@@ -103,7 +103,7 @@ class EmbeddedAws:
             parameters=parameters or {},
         )
 
-    def cdk_deploy(self, assembly: Path, *stacks: str) -> dict[str, "Deployment"]:
+    def cdk_deploy(self, assembly: Path | str, *stacks: str) -> dict[str, "Deployment"]:
         """Deploy a cloud assembly (`cdk.out`) with the real CDK CLI, bootstrapping if needed.
 
         Args:
@@ -121,7 +121,7 @@ class EmbeddedAws:
 
         return deploy_assembly(
             self.client("cloudformation"),
-            assembly,
+            Path(assembly),
             stacks,
             environment=self.environment,
         )

@@ -11,6 +11,7 @@ from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.security import SecurityPlan
 from trainshed.plan.storage import LustrePlan
+from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "load_fleet",
     "make_plan",
     "plan_fleet",
+    "resource_tags",
 ]

@@ -39,7 +39,7 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
     asked = notes.spec.instance.ami
     family = instance.accelerator.family
     image_type = _batch_image_type(instance)
-    notes.decide("Batch image type", image_type, f"Amazon Linux 2023, for {family}")
+    notes.decide("Batch image type", image_type, _image_type_reason(instance, image_type))
     root_device = _root_device(instance)
     if asked.startswith("ami-"):
         return _by_id(notes, asked, image_type, root_device)
@@ -148,6 +148,17 @@ def _batch_image_type(instance: InstanceType) -> str:
     accelerator = instance.accelerator
     nvidia = accelerator.family is AcceleratorFamily.NVIDIA and accelerator.name != "V100"
     return "ECS_AL2023_NVIDIA" if nvidia else "ECS_AL2023"
+
+
+def _image_type_reason(instance: InstanceType, image_type: str) -> str:
+    nvidia = instance.accelerator.family is AcceleratorFamily.NVIDIA
+    if image_type == "ECS_AL2023_NVIDIA":
+        why = "AWS Batch's type for NVIDIA GPUs"
+    elif nvidia:
+        why = f"AWS Batch's type for NVIDIA GPUs does not take {instance.accelerator.name}"
+    else:
+        why = f"AWS Batch has no type for {instance.accelerator.family}"
+    return f"{why}; nodes boot the image of instance.ami in its place"
 
 
 def _root_device(instance: InstanceType) -> str:

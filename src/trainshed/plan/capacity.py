@@ -57,18 +57,17 @@ def plan_capacity(notes: Notes, instance: InstanceType | None) -> CapacityPlan:
                 reservation_id=reservation,
                 placement_group_name=group,
             )
-        case "spot":
-            notes.problem(
-                "capacity",
-                "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot "
-                "(allowed: on-demand, {reservation: cr-...}, {capacity_block: cr-...})",
-            )
-    clusters = instance is not None and "cluster" in instance.placement_strategies
-    notes.decide(
-        "placement group",
-        "cluster" if clusters else "none",
-        "AWS Batch asks for one around nodes that use EFA"
-        if clusters
-        else "the type does not support the cluster strategy",
-    )
-    return CapacityPlan(kind=CapacityKind.ON_DEMAND, own_placement_group=clusters)
+    grouped = instance is not None and _decide_placement(notes, instance)
+    return CapacityPlan(kind=CapacityKind.ON_DEMAND, own_placement_group=grouped)
+
+
+def _decide_placement(notes: Notes, instance: InstanceType) -> bool:
+    """Say whether the cluster gets a placement group of its own."""
+    if not instance.efa_interfaces_max:
+        notes.decide("placement group", "none", f"{instance.name} has no EFA: a job has one node")
+        return False
+    if "cluster" not in instance.placement_strategies:
+        notes.decide("placement group", "none", "the type does not support the cluster strategy")
+        return False
+    notes.decide("placement group", "cluster", "AWS Batch asks for one around nodes that use EFA")
+    return True

@@ -11,12 +11,15 @@ from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
+from trainshed.plan.job import decide_job
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
-from trainshed.plan.notes import Decision, Notes
+from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.storage import LustrePlan, plan_lustre
+from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
+from trainshed.region import REGION_ADVICE
 from trainshed.spec import ClusterSpec, SpecError
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
@@ -99,7 +102,7 @@ def make_plan(
     """
     notes = Notes(spec)
     region = _region(notes, region)
-    instance = _instance(notes)
+    instance = _instance(notes, region)
     zone = plan_zone(notes, region, instance)
     network = plan_network(notes, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
@@ -112,14 +115,21 @@ def make_plan(
     notes.decide(
         "interfaces",
         profile,
-        "as asked" if spec.instance.interfaces else f"made for {spec.orchestrator}",
+        "as asked"
+        if spec.instance.interfaces
+        else "the layout made for multi-node jobs of AWS Batch",
     )
     _check_task_slot(notes, instance, interfaces)
     ami = plan_ami(notes, instance)
+    root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
+    notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
+    decide_job(notes, container)
+    tags = ", ".join(f"{key}={value}" for key, value in resource_tags([spec]).items())
+    notes.decide("tags", tags, "on what takes tags, unless a change of them would replace it")
     update_timeout = _update_timeout(notes)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
@@ -148,15 +158,18 @@ def make_plan(
 def _region(notes: Notes, region: str | None) -> str | None:
     asked, known = notes.spec.region or region, catalogue.all_regions()
     if asked is None:
-        notes.problem("region", "is not given, and the environment has none (AWS_REGION)")
+        notes.problem("region", f"is not given; give it here, or {REGION_ADVICE}")
     elif asked not in known:
         near = did_you_mean(asked, known) or f" (its regions: {', '.join(known)})"
         notes.problem("region", f"{asked!r} is not a region of the catalogue{near}")
         return None
+    else:
+        reason = "as asked" if notes.spec.region else "the environment's"
+        notes.decide("region", asked, reason)
     return asked
 
 
-def _instance(notes: Notes) -> InstanceType | None:
+def _instance(notes: Notes, region: str | None) -> InstanceType | None:
     asked = notes.spec.instance
     try:
         instance = catalogue.lookup(asked.type)
@@ -167,7 +180,8 @@ def _instance(notes: Notes) -> InstanceType | None:
         notes.problem(
             "instance.type",
             f"{instance.name} has no EFA, which a cluster of {asked.nodes.max} nodes needs; set "
-            f"nodes.max to 1, or take a type with EFA, for instance {_with_efa_like(instance)}",
+            f"nodes.max to 1, or take a type with EFA, for instance "
+            f"{_with_efa_like(instance, region)}",
         )
     lifecycle = instance.lifecycle
     if instance.withdrawn:
@@ -175,15 +189,27 @@ def _instance(notes: Notes) -> InstanceType | None:
             "TS-LIF-001",
             f"the EC2 API has not listed {instance.name} since {lifecycle.first_missing} (last "
             f"seen {lifecycle.last_seen}): it may not launch",
-            f"use {lifecycle.replacement}",
+            f"use {_in_region(lifecycle.replacement or '', region)}",
         )
     return instance
 
 
-def _with_efa_like(instance: InstanceType) -> str:
-    """Name a type with EFA: of the same family, else of the same maker's accelerators."""
+def _in_region(name: str, region: str | None) -> str:
+    """Name a type, and where it is offered when that is not in the cluster's region."""
+    regions = catalogue.regions_offering(name)
+    if region is None or region in regions:
+        return name
+    return f"{name}, which {region} does not offer (offered in: {', '.join(regions)})"
+
+
+def _with_efa_like(instance: InstanceType, region: str | None) -> str:
+    """Name a type with EFA: of the same family, else of the same maker's accelerators.
+
+    It is one that the region offers, if there is one.
+    """
     types = [catalogue.lookup(name) for name in catalogue.all_types()]
     sold = [entry for entry in types if entry.efa_interfaces_max and not entry.withdrawn]
+    sold = [e for e in sold if region in catalogue.regions_offering(e.name)] or sold
     kin = [entry for entry in sold if entry.accelerator.family is instance.accelerator.family]
     family = [entry for entry in kin if entry.family == instance.family]
     return (family or kin or sold)[0].name
@@ -204,7 +230,9 @@ def _check_task_slot(
 def _update_timeout(notes: Notes) -> int:
     asked = notes.spec.job.timeout_hours * 60
     minutes = min(asked, _LONGEST_UPDATE_MINUTES)
+    reason = "as long as a job may run"
     if asked > _LONGEST_UPDATE_MINUTES:
+        reason = "the longest that AWS Batch takes, though jobs may run longer"
         notes.warn(
             "TS-JOB-001",
             f"jobs may run {notes.spec.job.timeout_hours} hours, but when the compute "
@@ -212,5 +240,5 @@ def _update_timeout(notes: Notes) -> int:
             f"{_LONGEST_UPDATE_MINUTES // 60}",
             "deploy such changes while no job runs",
         )
-    notes.decide("update time-out", f"{minutes} minutes", "as long as a job may run")
+    notes.decide("update time-out", f"{minutes} minutes", reason)
     return minutes

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from trainshed.plan.notes import Notes
+from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
 from trainshed.spec import Endpoint, NetworkSpec
@@ -81,6 +81,7 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     name = asked.name or notes.spec.short_name
     stack = stack_name(name, "Network")
     if asked.vpc:
+        notes.decide("network", f"{asked.vpc}, {asked.subnet}", "an existing one, as asked")
         if not asked.default_security_group:
             notes.warn(
                 "TS-NET-001",
@@ -105,12 +106,30 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
         )
         zone = None
     services = (service for endpoint in asked.endpoints for service in _ENDPOINT_SERVICES[endpoint])
-    return NetworkPlan(
+    network = NetworkPlan(
         name=name,
         stack_name=stack,
         cidr=cidr,
         subnets=(_subnet(cidr, zone),) if zone else (),
         endpoint_services=tuple(dict.fromkeys(services)),
+    )
+    _decide_new(notes, network)
+    return network
+
+
+def _decide_new(notes: Notes, network: NetworkPlan) -> None:
+    """Note a new VPC's ranges, and how its nodes reach what is outside."""
+    for subnet in network.subnets:
+        notes.decide(
+            "network",
+            f"new VPC {network.cidr}, nodes in {subnet.private_cidr}",
+            f"{origin(notes.spec.network, 'cidr')}; each zone has an eighth of the VPC",
+        )
+    endpoints = ", ".join(("S3", *network.endpoint_services))
+    notes.decide(
+        "way out",
+        f"NAT gateway; endpoints: {endpoints}",
+        "nodes have no public address; traffic to an endpoint's service stays in the VPC",
     )
 
 

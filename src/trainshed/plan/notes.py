@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel
+
 from trainshed.findings import Finding, Severity
 from trainshed.spec import ClusterSpec, Problem
 
@@ -44,3 +46,8 @@ class Notes:
     def decide(self, name: str, value: object, reason: str) -> None:
         """Note a choice and its reason."""
         self.decisions.append(Decision(field=name, value=str(value), reason=reason))
+
+
+def origin(model: BaseModel, name: str) -> str:
+    """Return the reason of a value that the spec gives or leaves to its default."""
+    return "as asked" if name in model.model_fields_set else "the default"

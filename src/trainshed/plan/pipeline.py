@@ -7,6 +7,7 @@ from trainshed import catalogue
 from trainshed.ami.versions import PinError, Tool, read_pins
 from trainshed.errors import did_you_mean
 from trainshed.plan.security import SecurityPlan, security
+from trainshed.region import REGION_ADVICE
 from trainshed.spec import ImagePipelineSpec, Problem, SpecError, read_image_pipeline
 
 
@@ -115,7 +116,7 @@ def _region_problems(spec: ImagePipelineSpec, region: str | None) -> tuple[Probl
         return problem(field, f"{name!r} is not a region of the catalogue{near}")
 
     if region is None:
-        found = [problem("region", "is not given, and the environment has none (AWS_REGION)")]
+        found = [problem("region", f"is not given; give it here, or {REGION_ADVICE}")]
     else:
         found = [unknown("region", region)] if region not in known else []
     found += [unknown("regions", name) for name in spec.regions if name not in known]

@@ -6,6 +6,7 @@ from typing import Any
 
 from trainshed.plan.cluster import ClusterPlan
 from trainshed.plan.network import larger_range
+from trainshed.plan.tags import shared_tag_problems
 from trainshed.plan.zone import Zone
 from trainshed.spec import ClusterSpec, Problem
 
@@ -37,6 +38,19 @@ def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     yield from _stack_conflicts(clusters)
     yield from _default_group_conflicts(clusters)
     yield from _subnet_conflicts(clusters)
+    yield from _tag_conflicts(clusters)
+
+
+def _tag_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """What clusters share carries the tags of all of them."""
+    users: dict[str, list[ClusterSpec]] = {}
+    for cluster in clusters:
+        for _, stack_name, _ in _stacks(cluster):
+            users.setdefault(stack_name, []).append(cluster.spec)
+    for stack_name, sharers in users.items():
+        if len(sharers) > 1:
+            for message in shared_tag_problems(stack_name, sharers):
+                yield _problem(sharers[-1], "tags", message)
 
 
 def _stack_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from trainshed.catalogue import InstanceType
-from trainshed.plan.notes import Notes
+from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
 from trainshed.spec import Compression, DeploymentType, LustreSpec, S3Link
@@ -11,6 +11,7 @@ from trainshed.spec import Compression, DeploymentType, LustreSpec, S3Link
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
 _THROUGHPUTS = (125, 250, 500, 1000)
 _METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
+_SCRATCH_THROUGHPUT = 200
 _STEP_GIB = 2400
 _SMALLEST_GIB = 1200
 # FSx for Lustre user guide, "Working with EFA-enabled file systems": steps by throughput.
@@ -71,6 +72,7 @@ def plan_lustre(
     """Resolve `storage.lustre`; None when there is none."""
     asked = notes.spec.storage.lustre
     if asked is None:
+        notes.decide("storage", "none", "storage.lustre is not given")
         return None
     persistent = asked.deployment is DeploymentType.PERSISTENT_2
     throughput = _throughput(notes, asked, persistent)
@@ -78,6 +80,7 @@ def plan_lustre(
     if asked.efa:
         _check_efa(notes, persistent, instance)
     _check_capacity(notes, asked, throughput if asked.efa and persistent else None)
+    _decide(notes, asked, throughput)
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
@@ -96,12 +99,47 @@ def plan_lustre(
     )
 
 
+def _decide(notes: Notes, asked: LustreSpec, throughput: int | None) -> None:
+    """Note what the file system is, and where each part of that comes from."""
+    notes.decide(
+        "storage",
+        f"Lustre {asked.deployment}, {asked.capacity_gib} GiB",
+        f"capacity: {origin(asked, 'capacity_gib')}; deployment: {origin(asked, 'deployment')}",
+    )
+    notes.decide(
+        "storage throughput",
+        f"{throughput or _SCRATCH_THROUGHPUT} MB/s per TiB",
+        origin(asked, "throughput") if throughput else "what scratch-2 has, always",
+    )
+    if asked.deployment is DeploymentType.PERSISTENT_2:
+        notes.decide(
+            "storage metadata",
+            f"{asked.metadata_iops} IOPS" if asked.metadata_iops else "automatic",
+            "as asked" if asked.metadata_iops else "FSx scales its IOPS with the storage",
+        )
+    notes.decide("storage compression", asked.compression, origin(asked, "compression"))
+    notes.decide(
+        "storage network",
+        "EFA" if asked.efa else "TCP",
+        origin(asked, "efa"),
+    )
+    notes.decide(
+        "storage mount",
+        asked.mount,
+        f"{origin(asked, 'mount')}; the same path on nodes and in containers",
+    )
+    if asked.s3:
+        link = f"s3://{asked.s3.bucket}/{asked.s3.prefix}"
+        notes.decide("storage S3 link", link, "as asked; at the root of the file system")
+
+
 def _throughput(notes: Notes, asked: LustreSpec, persistent: bool) -> int | None:
     if not persistent:
         if asked.throughput is not None:
             notes.problem(
                 "storage.lustre.throughput",
-                f"{asked.throughput} is not allowed: scratch-2 has 200 MB/s per TiB, always",
+                f"{asked.throughput} is not allowed: scratch-2 has {_SCRATCH_THROUGHPUT} MB/s per "
+                "TiB, always",
             )
         return None
     throughput = 250 if asked.throughput is None else asked.throughput

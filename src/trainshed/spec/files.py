@@ -5,29 +5,35 @@ from pathlib import Path
 
 from trainshed.errors import TrainshedError
 
+# Of a checkout; a package that is installed has none beside it.
+_SHIPPED = Path(__file__).parents[3] / "clusters"
 
-def cluster_files(pattern: object) -> list[Path]:
+
+def cluster_files(pattern: object, option: str) -> list[Path]:
     """Return the files that a path or a glob names, sorted.
 
     Args:
         pattern: the path or glob; whatever else a context may hold is refused.
+        option: what gives it, up to the value, as messages show it: `--clusters `.
 
     Raises:
         TrainshedError: no file is there.
     """
     if not isinstance(pattern, str) or not pattern:
-        raise TrainshedError(
-            f"clusters: {pattern!r} is not a path or a glob; give one, for instance "
-            "-c clusters=clusters/train.yaml"
-        )
+        raise TrainshedError(f"clusters: {pattern!r} is not a path or a glob; {_example(option)}")
     # Path.glob does not take an absolute pattern.
     found = sorted(Path(name) for name in glob(pattern, recursive=True))  # noqa: PTH207
     if not found:
         raise TrainshedError(
-            f"clusters: {pattern!r} names no file in {Path.cwd()}; give a cluster file or a glob, "
-            "for instance -c clusters=clusters/train.yaml"
+            f"clusters: {pattern!r} names no file in {Path.cwd()}; {_example(option)}"
         )
     return found
+
+
+def _example(option: str) -> str:
+    """Say how to name files, with some that exist wherever the command is run."""
+    there = f"'{_SHIPPED}/*.yaml'" if _SHIPPED.is_dir() else "FILE"
+    return f"name a cluster file, or several by a glob: {option}{there}"
 
 
 def image_pipeline_file(named: object) -> Path | None:

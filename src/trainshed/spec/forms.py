@@ -55,7 +55,7 @@ IMAGE_DIGEST = Form(
     example="sha256:" + "0123456789abcdef" * 4,
 )
 # EC2 and Batch take more in a tag; what every service takes is this.
-OWNER = Form(
+TAG = Form(
     pattern=r"^[\w .:/=+@-]+$",
     words="letters, digits, spaces and _ . : / = + - @",
     example="ml-platform",
@@ -136,7 +136,7 @@ FORMS = {
         REPOSITORY,
         IMAGE_TAG,
         IMAGE_DIGEST,
-        OWNER,
+        TAG,
         ACCOUNT,
         BUCKET,
         MOUNT,

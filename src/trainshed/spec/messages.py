@@ -9,8 +9,9 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from trainshed.errors import did_you_mean
-from trainshed.spec.forms import FORMS
+from trainshed.spec.forms import FORMS, MOUNT
 from trainshed.spec.models import CapacityBlock, Reservation
+from trainshed.spec.mount import mount_problem
 from trainshed.spec.problems import Path
 
 # The tags of the `capacity` union, which pydantic puts into an error's location.
@@ -49,7 +50,7 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
             near = did_you_mean(str(detail["loc"][-1]), fields)
             return f"unknown key{near} (allowed: {', '.join(fields)})"
         case _ if detail["input"] is None:
-            return "is empty; give it a value, or leave the key out for its default"
+            return empty_message(path_of(detail), document)
         case "enum" | "literal_error":
             allowed = context["expected"].replace("'", "").replace(" or ", ", ")
             near = did_you_mean(_text(detail["input"]), tuple(allowed.split(", ")))
@@ -90,6 +91,35 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
     return f"{value} is not allowed: {detail['msg']}"
 
 
+def empty_message(path: Path, document: type[BaseModel]) -> str:
+    """Say what to write in place of nothing.
+
+    Args:
+        path: the field whose key has no value.
+        document: the model of the whole file.
+    """
+    plain = "is empty; give it a value, or leave the key out for its default"
+    holder = document
+    for key in path[:-1]:
+        inner = next(_models_in(holder.model_fields[str(key)].annotation), None)
+        if inner is None:
+            return plain
+        holder = inner
+    field = holder.model_fields[str(path[-1])]
+    inner = next(_models_in(field.annotation), None)
+    if inner is None or path == ("capacity",):
+        return plain
+    required = [name for name, part in inner.model_fields.items() if part.is_required()]
+    if field.is_required():
+        return f"is empty; give it at least {', '.join(required)}"
+    out = "leave the key out for " + ("none" if field.default is None else "its defaults")
+    if required:
+        return f"is empty; give it at least {', '.join(required)}, or {out}"
+    if field.default is None:
+        return f"is empty; write {path[-1]}: {{}} for one with the defaults, or {out}"
+    return f"is empty; {out}, or give it fields ({', '.join(inner.model_fields)})"
+
+
 def shown(value: object) -> str:
     """Return a value as messages show it: as it is written in YAML, and not longer than a line."""
     match value:
@@ -113,16 +143,20 @@ def _unlike_a_capacity(value: object) -> str:
             kind = ", ".join(map(str, value))
             near = did_you_mean(kind, ("reservation", "capacity_block"))
             return f"{{{kind}: ...}} is not allowed{near}"
-    near = did_you_mean(_text(value), ("on-demand", "spot"))
+    if value == "spot":
+        return "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot"
+    near = did_you_mean(_text(value), ("on-demand",))
     return f"{shown(value)} is not allowed{near}"
 
 
 def _unlike_its_form(value: str, pattern: str) -> str:
     form = FORMS[pattern]
     slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
-    folder = "/" + value.strip("/")
-    tries = (value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower(), folder)
-    near = next((text for text in tries if re.fullmatch(pattern, text)), None)
+    tries = [value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower()]
+    if form is MOUNT:
+        tries.append("/" + value.strip("/"))
+    fits = (text for text in tries if re.fullmatch(pattern, text))
+    near = next((text for text in fits if not (form is MOUNT and mount_problem(text))), None)
     hint = f"did you mean {near}?" if near else f"for instance {form.example}"
     return f"{shown(value)} is not allowed; {hint} (allowed: {form.words})"
 

@@ -19,6 +19,8 @@ from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Model, Whole
 from trainshed.spec.iam import IamSpec
+from trainshed.spec.mount import REFUSED, mount_problem
+from trainshed.spec.tags import Tags
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
@@ -104,7 +106,7 @@ class CapacityBlock(Model):
 def _capacity_tag(value: object) -> str | None:
     """Name the member of `Capacity` that a value is meant to be; None when there is none."""
     match value:
-        case "on-demand" | "spot":
+        case "on-demand":
             return "market"
         case CapacityBlock() | {"capacity_block": _}:
             return "block"
@@ -114,7 +116,7 @@ def _capacity_tag(value: object) -> str | None:
 
 
 Capacity = Annotated[
-    Annotated[Literal["on-demand", "spot"], Tag("market")]
+    Annotated[Literal["on-demand"], Tag("market")]
     | Annotated[Reservation, Tag("reservation")]
     | Annotated[CapacityBlock, Tag("block")],
     Discriminator(_capacity_tag),
@@ -178,10 +180,20 @@ class LustreSpec(Model):
     """lz4 or none."""
     s3: S3Link | None = None
     """S3 bucket linked to the file system's root."""
-    mount: Annotated[str, Field(pattern=forms.MOUNT.pattern)] = "/fsx"
-    """Where nodes and containers see it."""
+    mount: Annotated[
+        str,
+        Field(pattern=forms.MOUNT.pattern, json_schema_extra={"not": {"pattern": REFUSED}}),
+    ] = "/fsx"
+    """Where nodes and containers see it; not in a folder that they need themselves, like /var."""
     allow_replacement: Flag = False
     """Let a change that needs a new, empty file system go through."""
+
+    @field_validator("mount")
+    @classmethod
+    def _mount_is_free(cls, mount: str) -> str:
+        if problem := mount_problem(mount):
+            raise ValueError(problem)
+        return mount
 
 
 class StorageSpec(Model):
@@ -237,14 +249,16 @@ class ClusterSpec(Document):
     """AWS region; default: from the environment."""
     zone: str | None = None
     """Availability zone ID (usw2-az4) or name; default: the first that offers the type."""
-    owner: Annotated[str, Field(pattern=forms.OWNER.pattern, max_length=256)] = "unassigned"
+    owner: Annotated[str, Field(pattern=forms.TAG.pattern, max_length=256)] = "unassigned"
     """Value of the `owner` tag on every resource."""
+    tags: Tags = Field(default_factory=dict)
+    """Further tags on every resource, for instance {team: speech}."""
     orchestrator: Orchestrator = Orchestrator.BATCH
     """What starts the jobs."""
     instance: InstanceSpec
     """The nodes."""
     capacity: Capacity = "on-demand"
-    """on-demand, spot, {reservation: cr-...} or {capacity_block: cr-...}."""
+    """on-demand, {reservation: cr-...} or {capacity_block: cr-...}."""
     network: NetworkSpec = NetworkSpec()
     """The VPC."""
     storage: StorageSpec = StorageSpec()

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Whole
 from trainshed.spec.iam import IamSpec
+from trainshed.spec.tags import Tags
 
 Email = Annotated[str, Field(pattern=forms.EMAIL.pattern)]
 SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
@@ -46,8 +47,10 @@ class ImagePipelineSpec(Document):
     """AWS account, 12 digits; default: from the environment."""
     region: str | None = None
     """AWS region to bake in; default: from the environment."""
-    owner: Annotated[str, Field(pattern=forms.OWNER.pattern, max_length=256)] = "unassigned"
+    owner: Annotated[str, Field(pattern=forms.TAG.pattern, max_length=256)] = "unassigned"
     """Value of the `owner` tag on every resource."""
+    tags: Tags = Field(default_factory=dict)
+    """Further tags on every resource, for instance {team: speech}."""
     repository: Annotated[str, Field(pattern=forms.GITHUB.pattern)]
     """GitHub repository with your copy of this one."""
     connection: Annotated[str, Field(pattern=forms.CONNECTION.pattern)]

@@ -1,5 +1,6 @@
 """Reading a file: YAML to spec, every mistake told with its line."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, Generic, TypeVar
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 
 from trainshed.spec.base import Document
 from trainshed.spec.document import DocumentError, parse_document
-from trainshed.spec.messages import message_of, path_of, shown
+from trainshed.spec.messages import empty_message, message_of, path_of, shown
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import ImagePipelineSpec
 from trainshed.spec.problems import Path, Problem, Where
@@ -68,22 +69,42 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> Reading[R
 
 def _validated(data: dict[str, Any], model: type[Read], where: Where) -> Reading[Read]:
     """Validate, and while values are faulty take them out and look at the rest."""
-    problems: tuple[Problem, ...] = ()
-    while True:
-        try:
-            spec = model.model_validate(data).placed(where)
-            return Reading(spec=spec, problems=problems)
-        except ValidationError as error:
-            details = error.errors(include_url=False)
-        faults = tuple(
-            Problem(where=where, path=path_of(detail), message=message_of(detail, model))
-            for detail in details
-        )
+    spec, problems = _attempt(data, model, where)
+    told = {problem.path for problem in problems}
+    problems += tuple(
+        Problem(where=where, path=path, message=empty_message(path, model))
+        for path in _empty_fields(data)
+        if not told & {path[:end] for end in range(1, len(path) + 1)}
+    )
+    faults = problems
+    while faults:
         # What a removal causes is not the user's mistake: only the first round is told.
-        problems = problems or faults
-        removed = [_remove(data, fault.path) for fault in faults]
-        if not any(removed):
+        if not any([_remove(data, fault.path) for fault in faults]):
             return Reading(spec=None, problems=problems)
+        spec, faults = _attempt(data, model, where)
+    return Reading(spec=spec, problems=problems)
+
+
+def _attempt(
+    data: dict[str, Any], model: type[Read], where: Where
+) -> tuple[Read | None, tuple[Problem, ...]]:
+    try:
+        return model.model_validate(data).placed(where), ()
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+    return None, tuple(
+        Problem(where=where, path=path_of(detail), message=message_of(detail, model))
+        for detail in details
+    )
+
+
+def _empty_fields(data: dict[str, Any], path: Path = ()) -> Iterator[Path]:
+    """Find keys without a value: nobody knows whether `lustre:` means none or one by default."""
+    for key, value in data.items():
+        if value is None:
+            yield (*path, key)
+        elif isinstance(value, dict):
+            yield from _empty_fields(value, (*path, key))
 
 
 def _remove(data: dict[str, Any], path: Path) -> bool:

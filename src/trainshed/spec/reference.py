@@ -25,6 +25,7 @@ _PIPELINE_HEAD = """
 _COLUMNS = """| field | takes | default | what it is |
 |---|---|---|---|
 """
+_MOST_LISTED = 12
 # The schema of one field: JSON enters here.
 Node = dict[str, Any]
 
@@ -66,6 +67,10 @@ def _takes(field: Node, definitions: Node) -> str:
     for choices in (target.get("oneOf"), target.get("anyOf")):
         if choices:
             return ", or ".join(_takes(choice, definitions) for choice in choices)
+    if len(target.get("enum", ())) > _MOST_LISTED:
+        return "one that `trainshed catalogue list` prints"
+    if "const" in target:
+        return _code(target["const"])
     if "enum" in target:
         return ", ".join(_code(value) for value in target["enum"])
     if "properties" in target:
@@ -77,11 +82,9 @@ def _takes(field: Node, definitions: Node) -> str:
     low, high = target.get("minimum"), target.get("maximum")
     if low is not None:
         return f"a number from {low}" + (f" to {high}" if high is not None else "")
-    if "additionalProperties" in target:
+    if target.get("type") == "object":
         return "a mapping of text to text"
-    return {"integer": "a number", "boolean": "`true` or `false`", "string": "text"}.get(
-        target.get("type", ""), _code(target.get("const"))
-    )
+    return {"integer": "a number", "boolean": "`true` or `false`", "string": "text"}[target["type"]]
 
 
 def _what(field: Node) -> str:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from trainshed.catalogue import all_types
 from trainshed.spec.base import Document
 from trainshed.spec.forms import FORMS
 from trainshed.spec.models import ClusterSpec
@@ -21,8 +22,14 @@ _CIDR: dict[str, Any] = {
 
 
 def cluster_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a cluster file."""
-    return _schema(ClusterSpec, "Cluster")
+    """Return the JSON Schema (2020-12) of a cluster file.
+
+    It names the catalogue's instance types, so that editors complete them. The models do not: the
+    planner knows which one is near a mistyped one.
+    """
+    schema = _schema(ClusterSpec, "Cluster")
+    schema["$defs"]["InstanceSpec"]["properties"]["type"]["enum"] = list(all_types())
+    return schema
 
 
 def pipeline_schema() -> dict[str, Any]:

@@ -1,0 +1,92 @@
+"""What the documents say of the program is what the program does."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from trainshed.cli import GROUPS
+
+ROOT = Path(__file__).parents[2]
+CODE = re.compile(r"TS-[A-Z]+-[0-9]{3}")
+SOURCES = [
+    path
+    for folder in ("src", "stacks", "constructs", "packer")
+    for path in (ROOT / folder).rglob("*.py")
+    # An example in a docstring is no finding.
+    if path != ROOT / "src/trainshed/findings.py"
+]
+ROWS = [
+    [cell.strip() for cell in line.split("|")[1:-1]]
+    for line in (ROOT / "docs/findings.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| TS-")
+]
+
+
+def test_every_code_of_a_finding_is_in_the_docs_once_and_no_other() -> None:
+    used = {code for path in SOURCES for code in CODE.findall(path.read_text(encoding="utf-8"))}
+    listed = [row[0] for row in ROWS]
+
+    assert used
+    assert not (used - set(listed)), (
+        "add a row for each to docs/findings.md: | code | severity | meaning | remedy |"
+    )
+    assert not (set(listed) - used), "take these out of docs/findings.md: no code makes them"
+    assert listed == sorted(set(listed)), "docs/findings.md lists each code once, in order"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_every_finding_has_severity_meaning_and_remedy(row: list[str]) -> None:
+    _, severity, meaning, remedy = row
+
+    assert severity in ("error", "warning")
+    assert meaning and remedy
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/offline.md", "src/trainshed/cli/offline.py"])
+def test_a_deployment_by_offline_run_needs_no_terminal(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    commands = re.findall(r"trainshed offline run -- ([^`\n]*cdk deploy[^`\n]*)", text)
+
+    assert commands
+    assert [each for each in commands if "--require-approval never" not in each] == []
+
+
+def advising() -> list[Path]:
+    """What tells people what to do: messages, help and pages."""
+    programs = [path for folder in ("src", "packer") for path in (ROOT / folder).rglob("*.py")]
+    return [*programs, *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+
+
+def subcommands(group: str) -> set[str]:
+    command = typer.main.get_command(importlib.import_module(f"trainshed.cli.{group}").app)
+    return set(getattr(command, "commands", ()))
+
+
+@pytest.mark.parametrize("group", [name for name in GROUPS if name != "explain"])
+def test_every_command_that_people_are_told_to_run_exists(group: str) -> None:
+    told = {
+        name
+        for path in advising()
+        for names in re.findall(
+            rf"`?trainshed {group} ([a-z|]+)\b(?! is\b)", path.read_text(encoding="utf-8")
+        )
+        for name in names.split("|")
+    }
+
+    assert told
+    assert told <= subcommands(group)
+
+
+def test_every_page_that_messages_name_exists() -> None:
+    pages = {
+        page
+        for path in (ROOT / "src").rglob("*.py")
+        for page in re.findall(r"docs/[a-z-]+\.md", path.read_text(encoding="utf-8"))
+    }
+
+    assert pages
+    assert [page for page in pages if not (ROOT / page).is_file()] == []
