@@ -220,7 +220,9 @@ class JobSpec(Model):
     environment: dict[str, str] = Field(default_factory=dict)
     """Variables of the container; they win over the accelerator's defaults."""
     attempts: Whole = Field(default=3, ge=1, le=10)
-    """Tries of a job whose host failed; other failures are not tried again."""
+    """Tries of a job that lost a node: its main node failed or could not start, or the main node's
+    container ended with exit code 197, which says that another node was lost. AWS Batch notices
+    only the main node by itself. A job that ends with any other code is not tried again."""
     timeout_hours: Whole = Field(default=72, ge=1, le=8760)
     """A job that runs longer is stopped."""
 
