@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed.plan import ContainerPlan
+from trainshed.plan import ContainerPlan, JobAccess
 from trainshed.spec import NodeRange
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.job_queue import job_queue
@@ -52,13 +52,13 @@ class BatchMultiNode(Construct):
         job_definition_arn: ARN with the revision.
         log_group: the containers' output, for three months; kept when the stack is deleted.
         instance_role: role of the nodes; grant it what they need at boot, and image pulls.
-        job_role: role of the containers, which may do nothing until granted.
+        job_role: role of the containers, which may do what `job_access` says and is granted.
 
     Example::
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import ContainerPlan
+        from trainshed.plan import ContainerPlan, JobAccess
         from trainshed.spec import NodeRange
         from trainshed_constructs import BatchMultiNode
 
@@ -104,6 +104,7 @@ class BatchMultiNode(Construct):
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
         mount: str | None = None,
+        job_access: JobAccess | None = None,
     ) -> None:
         """Declare the compute environment, the queue and the job definition.
 
@@ -126,6 +127,7 @@ class BatchMultiNode(Construct):
                 7200 minutes, which is the default.
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start.
             mount: folder of the node that the container sees under the same path.
+            job_access: buckets and policies of the containers; by default none.
 
         Raises:
             ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
@@ -148,7 +150,7 @@ class BatchMultiNode(Construct):
         )
         node_role = NodeRole(self, "NodeRole", log_group=self.log_group)
         self.instance_role: iam.Role = node_role.role
-        self.job_role = job_role(self, "JobRole")
+        self.job_role = job_role(self, "JobRole", access=job_access or JobAccess())
         # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
         # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
         # private subnet by default.

@@ -73,7 +73,12 @@ def explain(plan: ClusterPlan) -> Explanation:
     """Explain a plan."""
     instance, nodes = plan.instance, plan.spec.instance.nodes
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
-    stacks = [plan.network.stack_name, plan.lustre and plan.lustre.stack_name]
+    stacks = (
+        plan.network.stack_name,
+        plan.lustre and plan.lustre.stack_name,
+        plan.repository and plan.repository.stack_name,
+        plan.spec.name,
+    )
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,
@@ -89,9 +94,7 @@ def explain(plan: ClusterPlan) -> Explanation:
         addresses_per_node=plan.addresses_per_node,
         addresses=plan.addresses,
         efa=efa_bandwidth(instance, plan.interfaces),
-        stacks=tuple(
-            stack for stack in (*stacks, plan.repository.stack_name, plan.spec.name) if stack
-        ),
+        stacks=tuple(stack for stack in stacks if stack),
         decisions=plan.decisions,
         findings=plan.findings,
     )

@@ -11,6 +11,7 @@ from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
+from trainshed.plan.job_access import JobAccess, plan_job_access
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
@@ -38,9 +39,10 @@ class ClusterPlan:
         ami: machine image.
         network: the VPC.
         lustre: shared file system, or None.
-        repository: ECR repository of the container image.
-        image: which image of it.
+        repository: the cluster's own ECR repository of the container image, or None.
+        image: which image of it, or one of elsewhere.
         container: what the container of one node gets.
+        job_access: what the containers of a job may do in AWS.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes.
         decisions: every choice with its reason.
@@ -58,9 +60,10 @@ class ClusterPlan:
     ami: AmiPlan
     network: NetworkPlan
     lustre: LustrePlan | None
-    repository: RepositoryPlan
+    repository: RepositoryPlan | None
     image: ImagePlan
     container: ContainerPlan
+    job_access: JobAccess
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -114,6 +117,7 @@ def make_plan(
     ami = plan_ami(notes, instance)
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
+    job_access = plan_job_access(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
     update_timeout = _update_timeout(notes)
@@ -134,6 +138,7 @@ def make_plan(
         repository=plan_repository(spec),
         image=image,
         container=container,
+        job_access=job_access,
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),

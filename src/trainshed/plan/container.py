@@ -74,6 +74,13 @@ def plan_container(
             f"{job.shared_memory_gib} GiB is more than the container's memory, "
             f"{memory_mib // 1024} GiB on {instance.name}",
         )
+    for name in job.environment:
+        # AWS Batch user guide, "AWS Batch job environment variables".
+        if name.startswith("AWS_BATCH"):
+            notes.problem(
+                ("job", "environment", name),
+                "names that begin with AWS_BATCH are AWS Batch's own; rename it",
+            )
     defaults = dict(_ENVIRONMENT.get(family, {}))
     if efa_devices:
         defaults |= _EFA_ENVIRONMENT.get(family, {})

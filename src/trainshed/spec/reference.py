@@ -52,9 +52,10 @@ def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
             _what(target | field),
         )
         yield "| " + " | ".join(cells) + " |\n"
-        for choice in field.get("oneOf", field.get("anyOf", ())):
+        inner = f"{prefix}{name}[]." if "items" in field else f"{prefix}{name}."
+        for choice in field.get("oneOf", field.get("anyOf", [field.get("items", {})])):
             if "properties" in (option := _target(choice, definitions)):
-                yield from _rows(option, definitions, f"{prefix}{name}.")
+                yield from _rows(option, definitions, inner)
 
 
 def _target(field: Node, definitions: Node) -> Node:
@@ -77,7 +78,7 @@ def _takes(field: Node, definitions: Node) -> str:
     low, high = target.get("minimum"), target.get("maximum")
     if low is not None:
         return f"a number from {low}" + (f" to {high}" if high is not None else "")
-    if "additionalProperties" in target:
+    if target.keys() & {"additionalProperties", "patternProperties"}:
         return "a mapping of text to text"
     return {"integer": "a number", "boolean": "`true` or `false`", "string": "text"}.get(
         target.get("type", ""), _code(target.get("const"))
