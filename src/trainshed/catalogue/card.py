@@ -38,6 +38,7 @@ class TypeCard:
         return {
             "accelerators": str(it.accelerator),
             "memory": f"{it.memory_mib / 1024:g} GiB",
+            "huge pages": f"{it.huge_pages_mib / 1024:.4g} GiB" if it.huge_pages_mib else "none",
             "vCPUs": f"{it.vcpus} ({it.architecture})",
             "local storage": f"{it.local_storage_gb} GB" if it.local_storage_gb else "none",
             "network": f"{it.network_gbps:g} Gbps",

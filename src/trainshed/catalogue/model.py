@@ -108,6 +108,7 @@ class InstanceType:
         architecture: `x86_64` or `arm64`.
         vcpus: default vCPUs.
         memory_mib: main memory, in MiB.
+        huge_pages_mib: what of the memory a node reserves as huge pages at boot, in MiB.
         accelerator: what computes.
         network_cards: in index order; every limit of the interface planner is read from here.
         network_gbps: the network bandwidth that AWS states for the whole instance, in Gbps.
@@ -126,6 +127,7 @@ class InstanceType:
     architecture: str
     vcpus: int
     memory_mib: int
+    huge_pages_mib: int
     accelerator: Accelerator
     network_cards: tuple[NetworkCard, ...]
     network_gbps: float

@@ -8,7 +8,10 @@ from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
 
 # ECS registers less memory than the type has: the kernel, firmware and the agent keep some, and
-# a job that asks for more is never placed. 7.5 % is the allowance that Karpenter uses too.
+# a job that asks for more is never placed. 7.5 % is the allowance that Karpenter uses too; AWS
+# Batch's guide asks for 5 % beside what the kernel and firmware keep. ECS does not know of huge
+# pages: they are in what it registers, and not in what the container's limit counts, so that a
+# container that were promised them as well could take memory that is not there.
 _MEMORY_SHARE = 0.925
 
 # Sources: Neuron documentation, "multi-node training with EFA"; Habana's hccl_demo README and
@@ -66,7 +69,7 @@ def plan_container(
     """Give the whole node to the container."""
     family, job = instance.accelerator.family, notes.spec.job
     efa_devices = sum(row.kind.has_efa for row in interfaces)
-    memory_mib = int(instance.memory_mib * _MEMORY_SHARE)
+    memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
         notes.problem(
@@ -92,7 +95,8 @@ def plan_container(
     notes.decide(
         "container memory",
         f"{memory_mib} MiB",
-        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB; the kernel and ECS keep the rest",
+        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB, less {instance.huge_pages_mib} MiB of "
+        "huge pages, which containers use beside it; the kernel and ECS keep the rest",
     )
     return ContainerPlan(
         vcpus=instance.vcpus,
