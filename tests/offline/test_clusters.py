@@ -146,6 +146,48 @@ def test_a_changed_cluster_is_updated_in_place(clean_aws: EmbeddedAws, deploy: D
     assert resources["launchTemplate"]["version"] == "2"
 
 
+def environments_of(aws: EmbeddedAws, deployment: Deployment) -> tuple[list[str], list[str]]:
+    """The environments that exist, and those of the cluster's queue."""
+    batch = aws.client("batch")
+    all_of_them = batch.describe_compute_environments()["computeEnvironments"]
+    [queue] = batch.describe_job_queues(jobQueues=[deployment.outputs["JobQueue"]])["jobQueues"]
+    return (
+        [each["computeEnvironmentArn"] for each in all_of_them],
+        [each["computeEnvironment"] for each in queue["computeEnvironmentOrder"]],
+    )
+
+
+def test_a_cluster_on_a_capacity_block_can_be_changed_and_can_leave_it(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    ec2 = clean_aws.client("ec2")
+    offerings = ec2.describe_capacity_block_offerings(
+        InstanceType="trn1.32xlarge", InstanceCount=16, CapacityDurationHours=24
+    )["CapacityBlockOfferings"]
+    zones = {
+        zone["ZoneName"]: zone["ZoneId"]
+        for zone in ec2.describe_availability_zones()["AvailabilityZones"]
+    }
+    [offer] = [each for each in offerings if zones[each["AvailabilityZone"]] == "usw2-az1"]
+    block = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offer["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]["CapacityReservationId"]
+    on_block = {"storage:": f"capacity: {{capacity_block: {block}}}\nstorage:"}
+
+    steps = (
+        deploy("train", **on_block)["TrainCluster"],
+        deploy("train", **on_block, **{"root_gib: 512": "root_gib: 1024"})["TrainCluster"],
+        deploy("train")["TrainCluster"],
+    )
+
+    made = [step.outputs["ComputeEnvironment"] for step in steps]
+    assert len(set(made)) == 3
+    assert len({step.outputs["JobQueue"] for step in steps}) == 1
+    assert environments_of(clean_aws, steps[-1]) == ([made[-1]], [made[-1]])
+    last = environment_of(clean_aws, steps[-1])["computeResources"]
+    assert last["allocationStrategy"] == "BEST_FIT_PROGRESSIVE"
+
+
 def test_a_withdrawn_type_fails_today_with_the_reason(
     clean_aws: EmbeddedAws, deploy: Deploy
 ) -> None:

@@ -81,7 +81,6 @@ def full() -> Template:
         capacity_block=True,
         attempts=1,
         timeout=Duration.hours(5),
-        update_timeout=Duration.hours(6),
     )
 
 
@@ -139,6 +138,24 @@ def test_the_environment_can_be_updated_in_place_without_ending_jobs(plain: Temp
     )
 
 
+def test_running_jobs_go_on_for_as_long_as_asked_when_the_nodes_change() -> None:
+    found = properties(template_of(update_timeout=Duration.hours(6)), ENVIRONMENT)
+
+    assert found["UpdatePolicy"]["JobExecutionTimeoutMinutes"] == 360
+
+
+def test_an_environment_of_a_capacity_block_is_replaced_rather_than_updated(full: Template) -> None:
+    full.has_resource_properties(
+        ENVIRONMENT,
+        {
+            "ReplaceComputeEnvironment": True,
+            "UpdatePolicy": Match.absent(),
+            "ComputeEnvironmentName": Match.absent(),
+            "ComputeResources": {"AllocationStrategy": "BEST_FIT"},
+        },
+    )
+
+
 def test_the_image_is_amazon_linux_2023_or_the_given_one(plain: Template, full: Template) -> None:
     for template, override in ((plain, Match.absent()), (full, "ami-0123456789abcdef0")):
         template.has_resource_properties(
@@ -155,7 +172,6 @@ def test_what_is_asked_for_reaches_the_environment_and_the_job(full: Template) -
     resources = properties(full, ENVIRONMENT)
 
     assert resources["ComputeResources"]["PlacementGroup"] == "peers"
-    assert resources["UpdatePolicy"]["JobExecutionTimeoutMinutes"] == 360
     assert properties(full, JOB)["Timeout"] == {"AttemptDurationSeconds": 18000}
     assert properties(full, JOB)["RetryStrategy"]["Attempts"] == 1
 

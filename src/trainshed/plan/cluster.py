@@ -8,7 +8,7 @@ from trainshed.errors import UnknownName, did_you_mean
 from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan.ami import AmiPlan, plan_ami
-from trainshed.plan.capacity import CapacityPlan, plan_capacity
+from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.job_access import JobAccess, plan_job_access
@@ -44,7 +44,7 @@ class ClusterPlan:
         container: what the container of one node gets.
         job_access: what the containers of a job may do in AWS.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
-            infrastructure changes.
+            infrastructure changes; without meaning with a Capacity Block.
         decisions: every choice with its reason.
         findings: what is doubtful.
     """
@@ -120,7 +120,7 @@ def make_plan(
     job_access = plan_job_access(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
-    update_timeout = _update_timeout(notes)
+    update_timeout = _update_timeout(notes, capacity)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
     return ClusterPlan(
@@ -201,7 +201,16 @@ def _check_task_slot(
         )
 
 
-def _update_timeout(notes: Notes) -> int:
+def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
+    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
+        notes.decide(
+            "updates",
+            "by another environment",
+            "AWS's own templates use BEST_FIT for Capacity Blocks, which AWS Batch cannot update: "
+            "a change of the nodes (AMI, disk, interfaces, type) ends the jobs that run; they are "
+            "tried again on the new nodes while job.attempts allows it",
+        )
+        return _LONGEST_UPDATE_MINUTES
     asked = notes.spec.job.timeout_hours * 60
     minutes = min(asked, _LONGEST_UPDATE_MINUTES)
     if asked > _LONGEST_UPDATE_MINUTES:

@@ -92,11 +92,16 @@ def plan_container(
     devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]
     if family is AcceleratorFamily.NEURON:
         devices += [f"/dev/neuron{index}" for index in range(instance.accelerator.count)]
+    huge_pages = (
+        f", less {instance.huge_pages_mib} MiB of huge pages, which containers use beside it"
+        if instance.huge_pages_mib
+        else ""
+    )
     notes.decide(
         "container memory",
         f"{memory_mib} MiB",
-        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB, less {instance.huge_pages_mib} MiB of "
-        "huge pages, which containers use beside it; the kernel and ECS keep the rest",
+        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB{huge_pages}; the kernel and ECS keep "
+        "the rest",
     )
     return ContainerPlan(
         vcpus=instance.vcpus,
