@@ -418,6 +418,18 @@ def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_res
     ]
 
 
+def test_nodes_may_read_the_tags_of_their_tasks(plain: Template) -> None:
+    [policy] = roles(plain)["ec2.amazonaws.com"]["Policies"]
+    [statement] = [
+        each
+        for each in policy["PolicyDocument"]["Statement"]
+        if "ecs:ListTagsForResource" in each["Action"]
+    ]
+
+    ends = [resource["Fn::Join"][1][-1] for resource in statement["Resource"]]
+    assert ends == [":container-instance/*", ":task/*"]
+
+
 def test_containers_have_a_role_that_only_tasks_of_this_account_take_and_that_may_do_nothing(
     plain: Template,
 ) -> None:
