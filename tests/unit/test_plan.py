@@ -479,6 +479,23 @@ def test_collectives_keep_off_the_interface_that_ecs_adds(
     assert variable in container.environment.items()
 
 
+@pytest.mark.parametrize(
+    ("name", "ami", "warned"),
+    [
+        pytest.param("p6-b200.48xlarge", "ami-0123abcd", True, id="b200-any-image"),
+        pytest.param("p6-b200.48xlarge", "/mine/ami", True, id="b200-any-parameter"),
+        pytest.param("p6-b200.48xlarge", "stable", False, id="b200-our-channel"),
+        pytest.param("p5.48xlarge", "ami-0123abcd", False, id="a-type-with-efa-only"),
+    ],
+)
+def test_an_image_that_may_not_put_efa_first_is_doubtful_where_there_are_other_devices(
+    planned: Planned, name: str, ami: str, warned: bool
+) -> None:
+    plan = planned(text(name).replace(f"type: {name}", f"type: {name}, ami: {ami}"))
+
+    assert ("TS-EFA-001" in [finding.rule for finding in plan.findings]) == warned
+
+
 def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:
     for name in ("trn1.32xlarge", "p4d.24xlarge", "p5.48xlarge"):
         assert "RDMAV_FORK_SAFE" not in planned(text(name)).container.environment

@@ -58,7 +58,9 @@ class TypeCard:
         if not self.instance.efa_interfaces_max:
             return "none"
         rdma = "with RDMA" if self.instance.efa_rdma else "no RDMA documented"
-        return f"{self.instance.efa_interfaces_max} interfaces, {rdma}"
+        others = self.instance.other_verbs_devices
+        beside = f"; {others} verbs devices beside it are not EFA" if others else ""
+        return f"{self.instance.efa_interfaces_max} interfaces, {rdma}{beside}"
 
     @property
     def _lifecycle(self) -> str:

@@ -117,6 +117,7 @@ class InstanceType:
         usage_classes: of `on-demand`, `spot`, `capacity-block`.
         placement_strategies: of `cluster`, `partition`, `spread`.
         nitro_version: Nitro card generation; 0 where no document says.
+        other_verbs_devices: devices in /dev/infiniband that are not EFA; 0 where none is known.
         efa_rdma: AWS documents RDMA read for the type's EFA.
         lustre_efa_client: can mount an EFA-enabled Lustre file system over EFA.
         on_demand_quota: Service Quotas code (service `ec2`, unit vCPU) that covers it.
@@ -136,6 +137,7 @@ class InstanceType:
     usage_classes: tuple[str, ...]
     placement_strategies: tuple[str, ...]
     nitro_version: int
+    other_verbs_devices: int
     efa_rdma: bool
     lustre_efa_client: bool
     on_demand_quota: str

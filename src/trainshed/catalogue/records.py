@@ -66,6 +66,7 @@ def parse(
         usage_classes=tuple(record["SupportedUsageClasses"]),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
         nitro_version=nitro_version,
+        other_verbs_devices=overlay.get("other_verbs_devices", 0),
         efa_rdma=overlay.get("efa_rdma", False),
         lustre_efa_client=overlay.get(
             "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0

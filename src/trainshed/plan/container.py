@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trainshed.ami.channel import CHANNELS_ROOT
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
@@ -89,6 +90,9 @@ def plan_container(
         defaults |= _EFA_ENVIRONMENT.get(family, {})
     if not instance.efa_rdma:
         defaults.pop("FI_EFA_USE_DEVICE_RDMA", None)
+    _warn_of_other_verbs_devices(notes, instance, efa_devices)
+    # By number, as a job definition has to. Our AMIs give EFA's devices the first ones, and our
+    # images' entrypoint ends a job that sees another: libfabric would go over TCP, and say nothing.
     devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]
     if family is AcceleratorFamily.NEURON:
         devices += [f"/dev/neuron{index}" for index in range(instance.accelerator.count)]
@@ -111,3 +115,17 @@ def plan_container(
         shared_memory_mib=shared_memory_mib,
         environment=defaults | job.environment,
     )
+
+
+def _warn_of_other_verbs_devices(notes: Notes, instance: InstanceType, efa_devices: int) -> None:
+    ami = notes.spec.instance.ami
+    ours = not ami.startswith(("ami-", "/")) or ami.startswith(f"{CHANNELS_ROOT}/")
+    if efa_devices and instance.other_verbs_devices and not ours:
+        notes.warn(
+            "TS-EFA-001",
+            f"{instance.name} has {instance.other_verbs_devices} verbs devices that are not EFA, "
+            f"and {ami} is not one of our channels: a job opens /dev/infiniband/uverbs0 to "
+            f"uverbs{efa_devices - 1}, and may get one of those instead",
+            "use ami: stable, or an image that loads the module efa before mlx5_ib (softdep "
+            "mlx5_ib pre: efa, in /etc/modprobe.d)",
+        )
