@@ -42,6 +42,7 @@ def deploy(clean_aws: EmbeddedAws, synthesise: Synthesise, tmp_path: Path) -> De
                 json.loads((assembly / f"{name}.template.json").read_text()), stack_name=name
             )
             for name in order
+            if (assembly / f"{name}.template.json").exists()
         }
 
     return run
@@ -144,6 +145,38 @@ def test_a_changed_cluster_is_updated_in_place(clean_aws: EmbeddedAws, deploy: D
     assert resources["maxvCpus"] == 32 * 128
     # The new version of the launch template reached the environment.
     assert resources["launchTemplate"]["version"] == "2"
+
+
+def test_a_job_runs_another_accounts_image_and_uses_buckets_and_policies(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    uri = "210987654321.dkr.ecr.eu-west-1.amazonaws.com/team/train:v1"
+    iam = clean_aws.client("iam")
+    allow = {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": "arn:aws:kms:us-west-2::key/k"}
+    document = {"Version": "2012-10-17", "Statement": [allow]}
+    policy = iam.create_policy(PolicyName="decrypt", PolicyDocument=json.dumps(document))
+    arn = policy["Policy"]["Arn"]
+    bucket = "{bucket: my-runs, prefix: a/, access: read-write}"
+    asked = f"job:\n  buckets: [{bucket}]\n  policies: [{arn}]"
+
+    deployed = deploy(
+        "train", **{'{repository: train, tag: "2.9.0-neuronx"}': f"{{uri: '{uri}'}}", "job:": asked}
+    )
+
+    batch = clean_aws.client("batch")
+    [job] = batch.describe_job_definitions(
+        jobDefinitions=[deployed["TrainCluster"].outputs["JobDefinition"]]
+    )["jobDefinitions"]
+    [nodes] = job["nodeProperties"]["nodeRangeProperties"]
+    role = nodes["container"]["jobRoleArn"].rpartition("/")[2]
+    assert "TrainImages" not in deployed
+    assert nodes["container"]["image"] == uri
+    attached = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+    assert [each["PolicyArn"] for each in attached] == [arn]
+    [name] = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    written = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    resources = [each["Resource"] for each in written["Statement"]]
+    assert resources == ["arn:aws:s3:::my-runs", "arn:aws:s3:::my-runs/a/*"]
 
 
 def environments_of(aws: EmbeddedAws, deployment: Deployment) -> tuple[list[str], list[str]]:
