@@ -62,7 +62,7 @@ class BatchMultiNode(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import ContainerPlan, JobAccess
+        from trainshed.plan import ContainerPlan
         from trainshed.spec import NodeRange
         from trainshed_constructs import BatchMultiNode
 

@@ -9,7 +9,7 @@ from trainshed_constructs.session_manager import SESSION_ACTIONS
 
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
 # AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
-# Version 10 of it, of 2026-02-12, added ecs:ListTagsForResource, which is below too.
+# Version 10 of it, of 2026-02-12, has ecs:ListTagsForResource as well, which is below.
 # ec2:DescribeTags, below, is for an agent told to copy the instance's tags: it gives up otherwise.
 _AGENT_ACTIONS = (
     "ecs:DeregisterContainerInstance",

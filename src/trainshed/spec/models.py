@@ -105,7 +105,8 @@ class CapacityBlock(Model):
     """Launch into a Capacity Block for ML."""
 
     capacity_block: ReservationId
-    """Id of the block, cr-..."""
+    """Id of the block, cr-...; with one, a later change of the nodes ends the jobs that run, which
+    are then tried again on the new nodes."""
 
 
 def _capacity_tag(value: object) -> str | None:
