@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed.plan import ContainerPlan
+from trainshed.plan import ContainerPlan, JobAccess
 from trainshed.spec import NodeRange
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.job_queue import job_queue
@@ -38,6 +38,10 @@ class BatchMultiNode(Construct):
     - Updates in place: BEST_FIT_PROGRESSIVE and the service-linked role allow infrastructure
       updates, and running jobs go on for `update_timeout`. AWS Batch may then go over the
       largest number of nodes by one instance.
+    - With a Capacity Block BEST_FIT instead, as in AWS's own templates for AWS Batch: EC2 Auto
+      Scaling takes no blocks in groups of mixed instances, which the progressive strategies may
+      make. BEST_FIT allows no infrastructure updates, so CloudFormation makes another environment,
+      gives it to the queue and deletes the first, which ends the jobs that run in it.
     - No names, so that CloudFormation can replace what it must; outputs tell users the ARNs.
     - CDK tags go to the instances. They do not go on the compute environment itself: its tags can
       only be set at creation, so a new owner would replace it under running jobs. Give the stack
@@ -52,7 +56,7 @@ class BatchMultiNode(Construct):
         job_definition_arn: ARN with the revision.
         log_group: the containers' output, for three months; kept when the stack is deleted.
         instance_role: role of the nodes; grant it what they need at boot, and image pulls.
-        job_role: role of the containers, which may do nothing until granted.
+        job_role: role of the containers, which may do what `job_access` says and is granted.
 
     Example::
 
@@ -104,6 +108,7 @@ class BatchMultiNode(Construct):
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
         mount: str | None = None,
+        job_access: JobAccess | None = None,
     ) -> None:
         """Declare the compute environment, the queue and the job definition.
 
@@ -123,9 +128,11 @@ class BatchMultiNode(Construct):
             attempts: how often a job is tried when its host fails, 1 to 10.
             timeout: how long one attempt may take, at least a minute; by default 72 hours.
             update_timeout: how long running jobs go on when the infrastructure is updated, up to
-                7200 minutes, which is the default.
-            capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start.
+                7200 minutes, which is the default; with `capacity_block` they are ended.
+            capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start,
+                and infrastructure updates replace the environment.
             mount: folder of the node that the container sees under the same path.
+            job_access: buckets and policies of the containers; by default none.
 
         Raises:
             ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
@@ -148,19 +155,23 @@ class BatchMultiNode(Construct):
         )
         node_role = NodeRole(self, "NodeRole", log_group=self.log_group)
         self.instance_role: iam.Role = node_role.role
-        self.job_role = job_role(self, "JobRole")
+        self.job_role = job_role(self, "JobRole", access=job_access or JobAccess())
         # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
         # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
         # private subnet by default.
         self.compute_environment = batch.CfnComputeEnvironment(
             self,
-            "Environment",
+            # Two ids, because CloudFormation cannot roll back a change of
+            # ReplaceComputeEnvironment that comes with others (AWS::Batch::ComputeEnvironment): a
+            # cluster that begins to use a block, or ceases to, gets another environment.
+            "BlockEnvironment" if capacity_block else "Environment",
             type="MANAGED",
             state="ENABLED",
-            # True would replace on every infrastructure change. Never change this value together
-            # with another: CloudFormation then cannot roll back (AWS::Batch::ComputeEnvironment).
-            replace_compute_environment=False,
-            update_policy=_Environment.UpdatePolicyProperty(
+            # True replaces on every infrastructure change.
+            replace_compute_environment=capacity_block,
+            update_policy=None
+            if capacity_block
+            else _Environment.UpdatePolicyProperty(
                 terminate_jobs_on_update=False,
                 job_execution_timeout_minutes=update_timeout.to_minutes(),
             ),
@@ -168,7 +179,7 @@ class BatchMultiNode(Construct):
             # the number of vCPUs.
             compute_resources=_Environment.ComputeResourcesProperty(
                 type="EC2",
-                allocation_strategy="BEST_FIT_PROGRESSIVE",
+                allocation_strategy="BEST_FIT" if capacity_block else "BEST_FIT_PROGRESSIVE",
                 instance_types=[instance_type],
                 minv_cpus=nodes.min * container.vcpus,
                 maxv_cpus=nodes.max * container.vcpus,

@@ -6,6 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from trainshed.exit_codes import PEER_LOST
 from trainshed.plan import ContainerPlan
 from trainshed.spec import NodeRange
 
@@ -130,18 +131,20 @@ def _container(
 
 
 def _evaluate_on_exit() -> list[batch.CfnJobDefinition.EvaluateOnExitProperty]:
-    """Try again when the host failed, and in no other case.
+    """Try again when a node failed, and in no other case.
 
     AWS Batch user guide, "Automated job retries": at most five conditions, the first that matches
     decides, and a job that none matches is tried again, hence the last one. Of a multi-node
-    parallel job only the main node's end counts.
+    parallel job only the main node's end counts: when another node is lost, its container has to
+    notice and to end with `PEER_LOST`.
     """
     return [
         # "Host EC2 (instance i-...) terminated."
         _Job.EvaluateOnExitProperty(on_status_reason="Host EC2*", action="RETRY"),
+        # Also when the image could not be pulled, for instance because many nodes that pull at
+        # once met the registry's limits: the reason is then "CannotPullContainerError: ...".
         _Job.EvaluateOnExitProperty(on_status_reason="Task failed to start", action="RETRY"),
         _Job.EvaluateOnExitProperty(on_reason="AGENT", action="RETRY"),
-        # Many nodes that pull at once meet the registry's request limits.
-        _Job.EvaluateOnExitProperty(on_reason="CannotPullContainerError:*", action="RETRY"),
+        _Job.EvaluateOnExitProperty(on_exit_code=str(PEER_LOST), action="RETRY"),
         _Job.EvaluateOnExitProperty(on_reason="*", action="EXIT"),
     ]

@@ -9,6 +9,7 @@ from trainshed_constructs.session_manager import SESSION_ACTIONS
 
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
 # AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
+# Version 10 of it, of 2026-02-12, has ecs:ListTagsForResource as well, which is below.
 # ec2:DescribeTags, below, is for an agent told to copy the instance's tags: it gives up otherwise.
 _AGENT_ACTIONS = (
     "ecs:DeregisterContainerInstance",
@@ -35,6 +36,8 @@ _WILDCARDS = {
     "names the ECS cluster after this role is made",
     "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:container-instance/*": "an instance "
     "gets its id when it registers, with this role",
+    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/*": "a task gets its id when it "
+    "starts, on a node that has this role",
     "*": "these actions take no resource (Service Authorization Reference)",
 }
 
@@ -101,6 +104,13 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
             actions=["ecs:TagResource"],
             resources=[f"{_ECS}:container-instance/*"],
             conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
+        ),
+        iam.PolicyStatement(
+            # For what the agent tells containers of their task with its tags (task metadata
+            # endpoint, taskWithTags).
+            sid="ReadTags",
+            actions=["ecs:ListTagsForResource"],
+            resources=[f"{_ECS}:container-instance/*", f"{_ECS}:task/*"],
         ),
         iam.PolicyStatement(
             sid="LogInAndBeReached",

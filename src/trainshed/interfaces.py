@@ -76,7 +76,9 @@ class _Layout:
     Attributes:
         split_primary: card 0 gets `interface` and `efa-only` instead of one `efa`.
         other_kind: the kind on the cards after card 0.
-        other_device: the device index there, where the card has that many slots.
+        other_device: the device index there of an `efa` interface, where the card has that many
+            slots. It keeps the default route on card 0: Linux prefers the lowest index.
+        efa_only_device: the same of an `efa-only` interface, which has no route.
         primary_reason: why card 0 looks as it does.
         other_reason: why the other cards do.
     """
@@ -84,6 +86,7 @@ class _Layout:
     split_primary: bool
     other_kind: InterfaceKind
     other_device: int
+    efa_only_device: int
     primary_reason: str
     other_reason: str
 
@@ -95,6 +98,7 @@ _LAYOUTS = {
         split_primary=True,
         other_kind=InterfaceKind.EFA_ONLY,
         other_device=0,
+        efa_only_device=0,
         primary_reason="IP traffic, apart from EFA",
         other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
@@ -102,23 +106,31 @@ _LAYOUTS = {
         split_primary=False,
         other_kind=InterfaceKind.EFA,
         other_device=1,
+        efa_only_device=1,
         primary_reason="IP and EFA traffic in one interface",
         other_reason="EFA; device index 1, so that the default route stays on card 0",
     ),
     # Batch gives each node of a multi-node parallel job an awsvpc interface of its own. That it
-    # is attached to card 0 is inferred; AWS's Batch samples all leave a slot there. Device index 1
-    # elsewhere is what ParallelCluster, Neuron's samples and terraform-aws-eks launch with.
+    # is attached to card 0 is inferred; AWS's Batch samples all leave a slot there. No document
+    # says which device index it gets: the lowest that is free on card 0, or the lowest that no
+    # interface of the node has. By the second reading index 1 elsewhere would make it 2, which
+    # cards of two slots (p5, p5e, trn2) do not have. With index 0 elsewhere it is 1 by both. That
+    # is how the EC2 user guide (2026) places efa-only, on every type, and AWS's Batch templates for
+    # P5 and P6 their interfaces. ParallelCluster and terraform-aws-eks use 1, with no such job.
     InterfaceProfile.BATCH_MNP: _Layout(
         split_primary=False,
         other_kind=InterfaceKind.EFA_ONLY,
         other_device=1,
+        efa_only_device=0,
         primary_reason="IP and EFA in one slot; the next slot is for the job's awsvpc interface",
-        other_reason="EFA only, without an address: IP traffic stays with the primary",
+        other_reason="EFA only, without an address; index 0 leaves 1 to the job's interface, "
+        "however it is chosen",
     ),
     InterfaceProfile.EKS: _Layout(
         split_primary=False,
         other_kind=InterfaceKind.EFA_ONLY,
         other_device=1,
+        efa_only_device=1,
         primary_reason="IP and EFA in one slot; the other slots are for the VPC CNI's interfaces",
         other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
@@ -127,6 +139,7 @@ _LAYOUTS = {
         split_primary=False,
         other_kind=InterfaceKind.EFA,
         other_device=1,
+        efa_only_device=1,
         primary_reason="IP and EFA traffic in one interface",
         other_reason="EFA; PCS does not take efa-only",
     ),
@@ -170,7 +183,8 @@ def _primary_card(card: NetworkCard, layout: _Layout, usable: bool) -> Iterator[
 
 def _other_card(card: NetworkCard, layout: _Layout) -> Iterator[NetworkInterface]:
     kind = layout.other_kind if card.supports_efa_only else InterfaceKind.EFA
-    device = min(layout.other_device, card.slots - 1)
+    wanted = layout.efa_only_device if kind is InterfaceKind.EFA_ONLY else layout.other_device
+    device = min(wanted, card.slots - 1)
     yield NetworkInterface(card=card.index, device=device, kind=kind, reason=layout.other_reason)
 
 

@@ -94,8 +94,7 @@ class TrainClusterStack(cdk.Stack):
             capacity=plan.capacity,
             kms_key_arn=plan.security.kms_key_arn,
         )
-        # By name: an export would tie the images to every cluster that runs them.
-        repository = ecr.Repository.from_repository_name(self, "Repository", plan.repository.name)
+        image_uri, repository = self._image(plan)
         self.batch = BatchMultiNode(
             self,
             "Batch",
@@ -105,7 +104,7 @@ class TrainClusterStack(cdk.Stack):
             instance_type=plan.instance.name,
             nodes=plan.spec.instance.nodes,
             container=plan.container,
-            image_uri=repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
+            image_uri=image_uri,
             image_type=plan.ami.batch_image_type,
             image_id=self._image_id(plan),
             placement_group_name=self._placement_group_name(plan),
@@ -114,8 +113,10 @@ class TrainClusterStack(cdk.Stack):
             update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
             capacity_block=plan.capacity.kind is CapacityKind.CAPACITY_BLOCK,
             mount=plan.lustre.mount if plan.lustre else None,
+            job_access=plan.job_access,
         )
-        grant_pull(repository, self.batch.instance_role)
+        if repository:
+            grant_pull(repository, self.batch.instance_role)
         if mount:
             mount.grant(self.batch.instance_role)
         self._tell(plan)
@@ -127,6 +128,25 @@ class TrainClusterStack(cdk.Stack):
             )
         tag(self, plan.spec.name, [plan])
         secure(self, plan.security)
+
+    def _image(self, plan: ClusterPlan) -> tuple[str, ecr.IRepository | None]:
+        """Return the image's URI, and the ECR repository that nodes need rights to pull it from.
+
+        By its name: an export would tie the images to every cluster that runs them.
+        """
+        if plan.repository:
+            own = ecr.Repository.from_repository_name(self, "Repository", plan.repository.name)
+            return own.repository_uri_for_tag_or_digest(plan.image.tag_or_digest), own
+        assert plan.image.uri
+        if not (other := plan.image.ecr):
+            return plan.image.uri, None
+        return plan.image.uri, ecr.Repository.from_repository_attributes(
+            self,
+            "Repository",
+            repository_name=other.name,
+            repository_arn=f"arn:{cdk.Aws.PARTITION}:ecr:{other.region}:{other.account}:"
+            f"repository/{other.name}",
+        )
 
     def _tell(self, plan: ClusterPlan) -> None:
         """Say what `aws batch submit-job` needs."""

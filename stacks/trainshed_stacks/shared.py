@@ -49,7 +49,7 @@ class SharedStacks:
             tag(self._storages[stack_name], lustre.name, users)
             secure(self._storages[stack_name], users[0].security)
         for stack_name, repository in fleet.repositories.items():
-            users = [c for c in fleet.clusters if c.repository.stack_name == stack_name]
+            users = [c for c in fleet.clusters if c.repository == repository]
             self._images[stack_name] = ImagesStack(
                 scope,
                 stack_name,
@@ -68,9 +68,9 @@ class SharedStacks:
         """Return the storage stack of a cluster, or None when it has no storage."""
         return self._storages[cluster.lustre.stack_name] if cluster.lustre else None
 
-    def images(self, cluster: ClusterPlan) -> ImagesStack:
-        """Return the image stack of a cluster."""
-        return self._images[cluster.repository.stack_name]
+    def images(self, cluster: ClusterPlan) -> ImagesStack | None:
+        """Return the image stack of a cluster, or None when its image is from elsewhere."""
+        return self._images[cluster.repository.stack_name] if cluster.repository else None
 
 
 def environment(cluster: ClusterPlan) -> cdk.Environment:

@@ -77,6 +77,21 @@ def test_push_prints_the_digest_and_the_line_of_the_spec(
     assert (plan.image.digest, plan.image.tag) == (digest, None)
 
 
+@pytest.mark.parametrize("command", ["build", "push", "list"])
+def test_a_cluster_whose_image_is_made_elsewhere_is_told_so(
+    trainshed: Trainshed, cluster: Path, command: str
+) -> None:
+    uri = "nvcr.io/nvidia/pytorch:25.01-py3"
+    text = cluster.read_text()
+    cluster.write_text(text.replace("{repository: train, tag: v1}", f"{{uri: '{uri}'}}"))
+
+    done = trainshed(command, str(cluster))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "image.uri names an image that is made elsewhere" in done.stderr
+    assert "give image.repository" in done.stderr
+
+
 @pytest.mark.usefixtures("built")
 def test_the_password_is_in_no_output(trainshed: Trainshed, cluster: Path) -> None:
     done = trainshed("push", str(cluster))

@@ -13,11 +13,18 @@ ENTRYPOINT = Path(__file__).parents[2] / "images/shared/entrypoint"
 EFA, NEURON, GPU, GAUDI = "infiniband/uverbs0", "neuron0", "nvidia0", "accel/accel0"
 Enter = Callable[..., subprocess.CompletedProcess[str]]
 
-# A /dev of its own, with these files as devices, and a user who is not root.
+# A /dev of its own, with these files as devices, what sysfs says of them (uverbs0=VENDOR), and a
+# user who is not root.
 _IN_A_CONTAINER = """
 mount -t tmpfs tmpfs /dev
 for file in $FILES; do
   install -D -m "$MODE" /proc/self/cgroup "/dev/$file"
+done
+mount -t tmpfs tmpfs /sys/class
+for pair in $VENDORS; do
+  folder=/sys/class/infiniband_verbs/${pair%%=*}/device
+  mkdir -p "$folder"
+  echo "${pair#*=}" >"$folder/vendor"
 done
 exec setpriv --reuid 2000 --clear-groups "$@"
 """
@@ -30,7 +37,12 @@ def enter(tmp_path: Path) -> Enter:
         pytest.skip("a /dev of one's own needs root and unshare: run this as root on Linux")
 
     def run(
-        accelerator: str, *devices: str, mode: str = "666", unlimited: bool = True, **more: str
+        accelerator: str,
+        *devices: str,
+        mode: str = "666",
+        unlimited: bool = True,
+        vendors: str = "",
+        **more: str,
     ) -> subprocess.CompletedProcess[str]:
         # Not every machine lets root raise this limit, so that no limit is only said to be there.
         limit = "ulimit() { echo unlimited; }; export -f ulimit" if unlimited else "ulimit -l 64"
@@ -41,6 +53,7 @@ def enter(tmp_path: Path) -> Enter:
                 "PATH": os.environ["PATH"],
                 "FILES": " ".join(devices),
                 "MODE": mode,
+                "VENDORS": vendors,
                 "TRAINSHED_ACCELERATOR": accelerator,
                 **more,
             },
@@ -134,6 +147,22 @@ def test_several_nodes_without_efa_are_no_job(enter: Enter) -> None:
 
     assert "no EFA device in this container, so that nodes would use TCP" in several.stderr
     assert (several.returncode, one.returncode) == (78, 0)
+
+
+def test_a_verbs_device_that_is_not_efa_ends_the_job(enter: Enter) -> None:
+    devices = (GPU, EFA, "infiniband/uverbs1")
+    job = {"AWS_BATCH_JOB_ID": "job", "AWS_BATCH_JOB_NUM_NODES": "2"}
+
+    ours = enter("nvidia", *devices, vendors="uverbs0=0x1d0f uverbs1=0x1d0f uverbs2=0x15b3", **job)
+    mixed = enter("nvidia", *devices, vendors="uverbs0=0x15b3 uverbs1=0x1d0f", **job)
+
+    assert (ours.returncode, ours.stderr) == (0, "")
+    assert mixed.returncode == 78
+    assert mixed.stderr.startswith(
+        "trainshed: ERROR: /dev/infiniband/uverbs0 is not an EFA device, but one of the PCI vendor "
+        "0x15b3; "
+    )
+    assert "uverbs1" not in mixed.stderr
 
 
 def test_a_limit_of_locked_memory_is_told(enter: Enter) -> None:

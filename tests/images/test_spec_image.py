@@ -1,4 +1,4 @@
-"""Which image a job runs: a tag or a digest, never both."""
+"""Which image a job runs: a tag or a digest of its own repository, or any other image."""
 
 import json
 from typing import Any
@@ -65,3 +65,36 @@ def test_the_job_definition_names_exactly_that_image(image: dict[str, str], end:
     for each in ranges:
         named = json.dumps(each["Container"]["Image"])
         assert named.rstrip('"]}').endswith(end)
+
+
+OTHER = "210987654321.dkr.ecr.eu-west-1.amazonaws.com/team/train:v1"
+
+
+@pytest.mark.parametrize(
+    ("uri", "rights"),
+    [
+        pytest.param(
+            OTHER, ["ecr:eu-west-1:210987654321:repository/team/train"], id="ecr-elsewhere"
+        ),
+        pytest.param("public.ecr.aws/hpc-cloud/nccl-tests:v1", [], id="public"),
+    ],
+)
+def test_a_job_may_run_any_image_without_a_repository_of_its_own(
+    uri: str, rights: list[str]
+) -> None:
+    app = cdk.App()
+    stack = TrainClusterStack(app, "TrainCluster", cluster=spec(uri=uri))
+
+    template = Template.from_stack(stack)
+
+    (definition,) = template.find_resources("AWS::Batch::JobDefinition").values()
+    (nodes,) = definition["Properties"]["NodeProperties"]["NodeRangeProperties"]
+    pulls = [
+        statement["Resource"]["Fn::Join"][1][-1].strip(":")
+        for policy in template.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "ecr:BatchGetImage" in statement["Action"]
+    ]
+    assert nodes["Container"]["Image"] == uri
+    assert pulls == rights
+    assert "TrainImages" not in [each.node.id for each in app.node.children]

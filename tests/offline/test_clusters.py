@@ -42,6 +42,7 @@ def deploy(clean_aws: EmbeddedAws, synthesise: Synthesise, tmp_path: Path) -> De
                 json.loads((assembly / f"{name}.template.json").read_text()), stack_name=name
             )
             for name in order
+            if (assembly / f"{name}.template.json").exists()
         }
 
     return run
@@ -144,6 +145,80 @@ def test_a_changed_cluster_is_updated_in_place(clean_aws: EmbeddedAws, deploy: D
     assert resources["maxvCpus"] == 32 * 128
     # The new version of the launch template reached the environment.
     assert resources["launchTemplate"]["version"] == "2"
+
+
+def test_a_job_runs_another_accounts_image_and_uses_buckets_and_policies(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    uri = "210987654321.dkr.ecr.eu-west-1.amazonaws.com/team/train:v1"
+    iam = clean_aws.client("iam")
+    allow = {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": "arn:aws:kms:us-west-2::key/k"}
+    document = {"Version": "2012-10-17", "Statement": [allow]}
+    policy = iam.create_policy(PolicyName="decrypt", PolicyDocument=json.dumps(document))
+    arn = policy["Policy"]["Arn"]
+    bucket = "{bucket: my-runs, prefix: a/, access: read-write}"
+    asked = f"job:\n  buckets: [{bucket}]\n  policies: [{arn}]"
+
+    deployed = deploy(
+        "train", **{'{repository: train, tag: "2.9.0-neuronx"}': f"{{uri: '{uri}'}}", "job:": asked}
+    )
+
+    batch = clean_aws.client("batch")
+    [job] = batch.describe_job_definitions(
+        jobDefinitions=[deployed["TrainCluster"].outputs["JobDefinition"]]
+    )["jobDefinitions"]
+    [nodes] = job["nodeProperties"]["nodeRangeProperties"]
+    role = nodes["container"]["jobRoleArn"].rpartition("/")[2]
+    assert "TrainImages" not in deployed
+    assert nodes["container"]["image"] == uri
+    attached = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
+    assert [each["PolicyArn"] for each in attached] == [arn]
+    [name] = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    written = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    resources = [each["Resource"] for each in written["Statement"]]
+    assert resources == ["arn:aws:s3:::my-runs", "arn:aws:s3:::my-runs/a/*"]
+
+
+def environments_of(aws: EmbeddedAws, deployment: Deployment) -> tuple[list[str], list[str]]:
+    """The environments that exist, and those of the cluster's queue."""
+    batch = aws.client("batch")
+    all_of_them = batch.describe_compute_environments()["computeEnvironments"]
+    [queue] = batch.describe_job_queues(jobQueues=[deployment.outputs["JobQueue"]])["jobQueues"]
+    return (
+        [each["computeEnvironmentArn"] for each in all_of_them],
+        [each["computeEnvironment"] for each in queue["computeEnvironmentOrder"]],
+    )
+
+
+def test_a_cluster_on_a_capacity_block_can_be_changed_and_can_leave_it(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    ec2 = clean_aws.client("ec2")
+    offerings = ec2.describe_capacity_block_offerings(
+        InstanceType="trn1.32xlarge", InstanceCount=16, CapacityDurationHours=24
+    )["CapacityBlockOfferings"]
+    zones = {
+        zone["ZoneName"]: zone["ZoneId"]
+        for zone in ec2.describe_availability_zones()["AvailabilityZones"]
+    }
+    [offer] = [each for each in offerings if zones[each["AvailabilityZone"]] == "usw2-az1"]
+    block = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offer["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]["CapacityReservationId"]
+    on_block = {"storage:": f"capacity: {{capacity_block: {block}}}\nstorage:"}
+
+    steps = (
+        deploy("train", **on_block)["TrainCluster"],
+        deploy("train", **on_block, **{"root_gib: 512": "root_gib: 1024"})["TrainCluster"],
+        deploy("train")["TrainCluster"],
+    )
+
+    made = [step.outputs["ComputeEnvironment"] for step in steps]
+    assert len(set(made)) == 3
+    assert len({step.outputs["JobQueue"] for step in steps}) == 1
+    assert environments_of(clean_aws, steps[-1]) == ([made[-1]], [made[-1]])
+    last = environment_of(clean_aws, steps[-1])["computeResources"]
+    assert last["allocationStrategy"] == "BEST_FIT_PROGRESSIVE"
 
 
 def test_a_withdrawn_type_fails_today_with_the_reason(

@@ -91,6 +91,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         capacity=plan.capacity,
         user_data=user_data,
     )
+    assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
     assert plan.ami.parameter
     batch = BatchMultiNode(

@@ -148,7 +148,7 @@ def test_what_a_machine_without_the_devices_cannot_show_is_unchecked(machine: Ma
 
     unchecked = {name for name, each in results.items() if each["state"] == "unchecked"}
     unchecked -= {name for name in unchecked if name.startswith(("kernel argument", "clock"))}
-    assert unchecked == {"efa device", "habana device", "huge pages"}
+    assert unchecked == {"efa device", "efa devices first", "habana device", "huge pages"}
     assert results["habana device"]["detail"] == "this machine has none, so hl-smi was not asked"
 
 
@@ -167,6 +167,27 @@ def test_a_device_whose_tool_fails_is_a_failure(machine: Machine) -> None:
     assert machine.failures() == {
         "efa device": "1 there; /opt/amazon/efa/bin/fi_info: fi_getinfo: -61"
     }
+
+
+@pytest.mark.parametrize(
+    ("vendors", "failures"),
+    [
+        pytest.param(["0x1d0f", "0x1d0f"], {}, id="efa"),
+        pytest.param(["0x1d0f"] * 11 + ["0x15b3"], {}, id="others-after"),
+        pytest.param(
+            ["0x1d0f"] * 2 + ["0x15b3"] + ["0x1d0f"] * 8,
+            {"efa devices first": "uverbs2 is of vendor 0x15b3"},
+            id="others-among",
+        ),
+    ],
+)
+def test_the_first_verbs_devices_have_to_be_efa(
+    machine: Machine, vendors: list[str], failures: dict[str, str]
+) -> None:
+    for number, vendor in enumerate(vendors):
+        machine.write(f"sys/class/infiniband_verbs/uverbs{number}/device/vendor", f"{vendor}\n")
+
+    assert machine.failures() == failures
 
 
 @pytest.mark.parametrize(
@@ -323,7 +344,7 @@ def test_people_see_a_table_with_what_failed_at_its_end(machine: Machine) -> Non
     *_, failed, summary = done.stdout.splitlines()
     assert failed.split() == ["failed", "aws-cli", "-", "aws", "--version:", "exit", "code", "1"]
     assert summary.startswith("trainshed: self-test of habana/ecs on ubuntu-22.04: ")
-    assert summary.endswith(" 8 unchecked, 1 failed")
+    assert summary.endswith(" 9 unchecked, 1 failed")
 
 
 def test_the_answer_is_saved_beside_the_table(machine: Machine) -> None:

@@ -57,6 +57,7 @@ def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
 
 def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert plan.lustre
+    assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
     mount = LustreMount(stack, "Mount", plan=plan.lustre)
     batch = BatchMultiNode(

@@ -10,6 +10,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
+from trainshed.exit_codes import PEER_LOST
 from trainshed.plan import ContainerPlan, make_plan
 from trainshed.spec import ClusterSpec, InstanceSpec, NodeRange
 from trainshed_constructs import BatchMultiNode, ConstructError
@@ -80,7 +81,6 @@ def full() -> Template:
         capacity_block=True,
         attempts=1,
         timeout=Duration.hours(5),
-        update_timeout=Duration.hours(6),
     )
 
 
@@ -138,6 +138,24 @@ def test_the_environment_can_be_updated_in_place_without_ending_jobs(plain: Temp
     )
 
 
+def test_running_jobs_go_on_for_as_long_as_asked_when_the_nodes_change() -> None:
+    found = properties(template_of(update_timeout=Duration.hours(6)), ENVIRONMENT)
+
+    assert found["UpdatePolicy"]["JobExecutionTimeoutMinutes"] == 360
+
+
+def test_an_environment_of_a_capacity_block_is_replaced_rather_than_updated(full: Template) -> None:
+    full.has_resource_properties(
+        ENVIRONMENT,
+        {
+            "ReplaceComputeEnvironment": True,
+            "UpdatePolicy": Match.absent(),
+            "ComputeEnvironmentName": Match.absent(),
+            "ComputeResources": {"AllocationStrategy": "BEST_FIT"},
+        },
+    )
+
+
 def test_the_image_is_amazon_linux_2023_or_the_given_one(plain: Template, full: Template) -> None:
     for template, override in ((plain, Match.absent()), (full, "ami-0123456789abcdef0")):
         template.has_resource_properties(
@@ -154,7 +172,6 @@ def test_what_is_asked_for_reaches_the_environment_and_the_job(full: Template) -
     resources = properties(full, ENVIRONMENT)
 
     assert resources["ComputeResources"]["PlacementGroup"] == "peers"
-    assert resources["UpdatePolicy"]["JobExecutionTimeoutMinutes"] == 360
     assert properties(full, JOB)["Timeout"] == {"AttemptDurationSeconds": 18000}
     assert properties(full, JOB)["RetryStrategy"]["Attempts"] == 1
 
@@ -229,15 +246,53 @@ def test_a_definition_for_the_most_devices_fits_into_what_aws_batch_takes() -> N
     assert len(json.dumps(properties(template, JOB))) < 24 * 1024
 
 
-def test_a_job_is_retried_when_its_host_failed_and_in_no_other_case(plain: Template) -> None:
+def action_of(template: Template, **end: str) -> str:
+    """What AWS Batch does with a job that ended so: the first condition that matches decides."""
+    for entry in properties(template, JOB)["RetryStrategy"]["EvaluateOnExit"]:
+        conditions = {key[2:]: glob for key, glob in entry.items() if key != "Action"}
+        if all(matches(end.get(key, ""), glob) for key, glob in conditions.items()):
+            action: str = entry["Action"]
+            return action
+    return "RETRY"
+
+
+def matches(text: str, glob: str) -> bool:
+    return text.startswith(glob[:-1]) if glob.endswith("*") else text == glob
+
+
+CONTAINER_ENDED = {"StatusReason": "Essential container in task exited", "Reason": ""}
+
+
+@pytest.mark.parametrize(
+    ("end", "action"),
+    [
+        pytest.param(
+            {"StatusReason": "Host EC2 (instance i-0abc) terminated."}, "RETRY", id="main-host"
+        ),
+        pytest.param(
+            {
+                "StatusReason": "Task failed to start",
+                "Reason": "CannotPullContainerError: toomanyrequests",
+            },
+            "RETRY",
+            id="image-not-pulled",
+        ),
+        pytest.param({"Reason": "AGENT"}, "RETRY", id="agent"),
+        pytest.param(CONTAINER_ENDED | {"ExitCode": str(PEER_LOST)}, "RETRY", id="peer-lost"),
+        pytest.param(CONTAINER_ENDED | {"ExitCode": "1"}, "EXIT", id="the-training-failed"),
+        pytest.param(CONTAINER_ENDED | {"ExitCode": "19"}, "EXIT", id="a-code-that-begins-alike"),
+        pytest.param(CONTAINER_ENDED | {"ExitCode": "137"}, "EXIT", id="killed"),
+        pytest.param(CONTAINER_ENDED | {"ExitCode": "78"}, "EXIT", id="the-entrypoint-refused"),
+    ],
+)
+def test_a_job_is_retried_when_a_node_was_lost_and_in_no_other_case(
+    plain: Template, end: dict[str, str], action: str
+) -> None:
     strategy = properties(plain, JOB)["RetryStrategy"]
-    *retries, last = strategy["EvaluateOnExit"]
 
     assert strategy["Attempts"] == 3
-    assert {"OnStatusReason": "Host EC2*", "Action": "RETRY"} in retries
-    assert {entry["Action"] for entry in retries} == {"RETRY"}
-    assert last == {"OnReason": "*", "Action": "EXIT"}
-    assert len(retries) < 5
+    assert len(strategy["EvaluateOnExit"]) <= 5
+    assert action_of(plain, **end) == action
 
 
 def test_a_container_has_the_whole_node(family: tuple[str, ContainerPlan, Template]) -> None:
@@ -361,6 +416,18 @@ def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_res
         ],
         "cloudwatch:PutMetricData",
     ]
+
+
+def test_nodes_may_read_the_tags_of_their_tasks(plain: Template) -> None:
+    [policy] = roles(plain)["ec2.amazonaws.com"]["Policies"]
+    [statement] = [
+        each
+        for each in policy["PolicyDocument"]["Statement"]
+        if "ecs:ListTagsForResource" in each["Action"]
+    ]
+
+    ends = [resource["Fn::Join"][1][-1] for resource in statement["Resource"]]
+    assert ends == [":container-instance/*", ":task/*"]
 
 
 def test_containers_have_a_role_that_only_tasks_of_this_account_take_and_that_may_do_nothing(

@@ -36,7 +36,11 @@ RECORD: dict[str, Any] = {
 
 def read(overlay: dict[str, Any] | None = None, **changes: Any) -> InstanceType:
     return parse(
-        RECORD | changes, overlay or {}, Lifecycle(status=LifecycleStatus.OFFERED), "L-417A185B"
+        RECORD | changes,
+        overlay or {},
+        Lifecycle(status=LifecycleStatus.OFFERED),
+        "L-417A185B",
+        {"efa": 5000},
     )
 
 
@@ -52,6 +56,7 @@ def test_a_record_without_optional_parts_reads_as_none_of_them() -> None:
     assert found.local_storage_gb == 0
     assert found.nitro_version == 0
     assert not found.lustre_efa_client
+    assert found.huge_pages_mib == 0
 
 
 @pytest.mark.parametrize(

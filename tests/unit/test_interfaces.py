@@ -34,32 +34,32 @@ ONE_EFA = [(0, 0, "efa")]
 # AWS Batch's samples, not from what the planner says.
 LAYOUTS = [
     ("p6-b300.48xlarge", "ec2", [(0, 0, "interface"), *on_cards(1, 16, 0, "efa-only")]),
-    ("p6-b300.48xlarge", "batch-mnp", [(0, 0, "interface"), *on_cards(1, 16, 1, "efa-only")]),
+    ("p6-b300.48xlarge", "batch-mnp", [(0, 0, "interface"), *on_cards(1, 16, 0, "efa-only")]),
     ("p6-b200.48xlarge", "ec2", [*SPLIT, *on_cards(1, 7, 0, "efa-only")]),
-    ("p6-b200.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 7, 1, "efa-only")]),
+    ("p6-b200.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 7, 0, "efa-only")]),
     ("p5.48xlarge", "ec2", [*SPLIT, *on_cards(1, 31, 0, "efa-only")]),
-    ("p5.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 31, 1, "efa-only")]),
+    ("p5.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 31, 0, "efa-only")]),
     ("p5.48xlarge", "combined", [*ONE_EFA, *on_cards(1, 31, 1, "efa")]),
     ("p5.4xlarge", "ec2", SPLIT),
     ("p5.4xlarge", "batch-mnp", ONE_EFA),
     ("trn1.32xlarge", "ec2", [*SPLIT, *on_cards(1, 7, 0, "efa-only")]),
-    ("trn1.32xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 7, 1, "efa-only")]),
+    ("trn1.32xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 7, 0, "efa-only")]),
     ("trn1.32xlarge", "combined", [*ONE_EFA, *on_cards(1, 7, 1, "efa")]),
     ("trn1.32xlarge", "pcs", [*ONE_EFA, *on_cards(1, 7, 1, "efa")]),
     ("trn1.32xlarge", "eks", [*ONE_EFA, *on_cards(1, 7, 1, "efa-only")]),
     ("trn1n.32xlarge", "ec2", [*SPLIT, *on_cards(1, 15, 0, "efa-only")]),
-    ("trn1n.32xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 15, 1, "efa-only")]),
+    ("trn1n.32xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 15, 0, "efa-only")]),
     ("trn2.48xlarge", "ec2", [*SPLIT, *on_cards(1, 15, 0, "efa-only")]),
-    ("trn2.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 15, 1, "efa-only")]),
+    ("trn2.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 15, 0, "efa-only")]),
     ("dl1.24xlarge", "ec2", [*SPLIT, *on_cards(1, 3, 0, "efa-only")]),
-    ("dl1.24xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 3, 1, "efa-only")]),
+    ("dl1.24xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 3, 0, "efa-only")]),
     ("dl1.24xlarge", "combined", [*ONE_EFA, *on_cards(1, 3, 1, "efa")]),
     ("p4d.24xlarge", "ec2", [*SPLIT, *on_cards(1, 3, 0, "efa-only")]),
-    ("p4d.24xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 3, 1, "efa-only")]),
+    ("p4d.24xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 3, 0, "efa-only")]),
     ("p3dn.24xlarge", "ec2", SPLIT),
     ("p3dn.24xlarge", "batch-mnp", ONE_EFA),
     ("g6e.48xlarge", "ec2", [*SPLIT, *on_cards(1, 3, 0, "efa-only")]),
-    ("g6e.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 3, 1, "efa-only")]),
+    ("g6e.48xlarge", "batch-mnp", [*ONE_EFA, *on_cards(1, 3, 0, "efa-only")]),
     ("trn1.2xlarge", "batch-mnp", [(0, 0, "interface")]),
 ]
 
@@ -126,6 +126,22 @@ def test_every_slot_is_used_once_and_exists(
 
     assert len({(row.card, row.device) for row in planned}) == len(planned)
     assert all(0 <= row.device < card_of(instance, row).slots for row in planned)
+
+
+@given(any_type)
+def test_the_jobs_own_interface_has_a_slot_of_card_0_however_its_index_is_chosen(
+    instance: InstanceType,
+) -> None:
+    planned = plan_interfaces(instance, InterfaceProfile.BATCH_MNP)
+    card = instance.network_cards[0]
+    if card.slots == 1 or not all(each.supports_efa_only for each in instance.efa_cards):
+        return  # no layout leaves a slot; or a card takes `efa` only, whose route needs index 1
+
+    by_card = {row.device for row in planned if row.card == 0}
+    by_node = {row.device for row in planned}
+
+    for taken in (by_card, by_node):
+        assert min(set(range(card.slots + 1)) - taken) < card.slots
 
 
 @given(any_type, profiles)

@@ -59,6 +59,51 @@ WRONG = {
         text(region="us-west2"),
         "a.yaml:2: region: 'us-west2' is not a region of the catalogue; did you mean us-west-2?",
     ),
+    "variable of AWS Batch": (
+        text(added='job:\n  environment:\n    A_B: x\n    AWS_BATCH_JOB_ID: "1"'),
+        "a.yaml:7: job.environment.AWS_BATCH_JOB_ID: names that begin with AWS_BATCH are AWS "
+        "Batch's own; rename it",
+    ),
+    "bucket within another": (
+        text(
+            added="job:\n  buckets:\n    - {bucket: my-runs, access: read-write}\n"
+            "    - {bucket: my-runs, prefix: a/}"
+        ),
+        "a.yaml:7: job.buckets.1: gives nothing that job.buckets.0 does not give: read-write "
+        "s3://my-runs/ has read s3://my-runs/a/ in it; leave one of them out",
+    ),
+    "bucket before a wider one": (
+        text(
+            added="job:\n  buckets:\n    - {bucket: my-runs, prefix: a/}\n    - {bucket: my-runs}"
+        ),
+        "a.yaml:6: job.buckets.0: gives nothing that job.buckets.1 does not give: read "
+        "s3://my-runs/ has read s3://my-runs/a/ in it; leave one of them out",
+    ),
+    "bucket twice": (
+        text(added="job: {buckets: [{bucket: my-runs}, {bucket: my-runs}]}"),
+        "a.yaml:4: job.buckets.1: gives nothing that job.buckets.0 does not give: read "
+        "s3://my-runs/ has read s3://my-runs/ in it; leave one of them out",
+    ),
+    "policy of another account": (
+        text(
+            added='account: "123456789012"\njob:\n  policies:\n'
+            "    - arn:aws:iam::210987654321:policy/x"
+        ),
+        "a.yaml:7: job.policies.0: arn:aws:iam::210987654321:policy/x is of account 210987654321: "
+        "IAM attaches policies of the role's own account, 123456789012, and of AWS only; make one "
+        "there",
+    ),
+    "policy of another partition": (
+        text(added="job: {policies: ['arn:aws-cn:iam::aws:policy/x']}"),
+        "a.yaml:4: job.policies.0: arn:aws-cn:iam::aws:policy/x is of the partition aws-cn, and "
+        "the cluster is in aws",
+    ),
+    "image of another partition": (
+        text(added="image: {uri: '123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/train:v1'}"),
+        "a.yaml:4: image.uri: 123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/train:v1 is in "
+        "AWS's China partition, whose registries no role of another partition can log in to; copy "
+        "the image to an ECR repository of this partition",
+    ),
     "capacity block": (
         text("trn1n.32xlarge", added="capacity: {capacity_block: cr-01234567}"),
         "a.yaml:4: capacity.capacity_block: trn1n.32xlarge is not sold in Capacity Blocks (its "
@@ -168,7 +213,7 @@ WRONG = {
     ),
     "shared memory": (
         text(added="job: {shared_memory_gib: 5000}"),
-        "a.yaml:4: job.shared_memory_gib: 5000 GiB is more than the container's memory, 473 GiB "
+        "a.yaml:4: job.shared_memory_gib: 5000 GiB is more than the container's memory, 463 GiB "
         "on trn1.32xlarge",
     ),
     "a profile that fills card 0": (
@@ -462,6 +507,23 @@ def test_collectives_keep_off_the_interface_that_ecs_adds(
     assert variable in container.environment.items()
 
 
+@pytest.mark.parametrize(
+    ("name", "ami", "warned"),
+    [
+        pytest.param("p6-b200.48xlarge", "ami-0123abcd", True, id="b200-any-image"),
+        pytest.param("p6-b200.48xlarge", "/mine/ami", True, id="b200-any-parameter"),
+        pytest.param("p6-b200.48xlarge", "stable", False, id="b200-our-channel"),
+        pytest.param("p5.48xlarge", "ami-0123abcd", False, id="a-type-with-efa-only"),
+    ],
+)
+def test_an_image_that_may_not_put_efa_first_is_doubtful_where_there_are_other_devices(
+    planned: Planned, name: str, ami: str, warned: bool
+) -> None:
+    plan = planned(text(name).replace(f"type: {name}", f"type: {name}, ami: {ami}"))
+
+    assert ("TS-EFA-001" in [finding.rule for finding in plan.findings]) == warned
+
+
 def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:
     for name in ("trn1.32xlarge", "p4d.24xlarge", "p5.48xlarge"):
         assert "RDMAV_FORK_SAFE" not in planned(text(name)).container.environment
@@ -483,7 +545,7 @@ def test_the_users_variables_win(planned: Planned) -> None:
 def test_memory_leaves_room_for_the_kernel_and_ecs(planned: Planned) -> None:
     container = planned(text()).container
 
-    assert container.memory_mib == int(512 * 1024 * 0.925)
+    assert container.memory_mib == int(512 * 1024 * 0.925) - 5128 * 2
     assert container.shared_memory_mib == container.memory_mib // 8
 
 
@@ -510,6 +572,51 @@ def test_addresses_count_the_jobs_own_interface(planned: Planned) -> None:
 
     assert (split.addresses_per_node, split.addresses) == (2, 32)
     assert (combined.addresses_per_node, combined.addresses) == (9, 144)
+
+
+def test_a_wider_bucket_to_read_and_a_prefix_to_write_are_two_things(planned: Planned) -> None:
+    added = (
+        "job: {buckets: [{bucket: d, access: read}, {bucket: d, prefix: o/, access: read-write}]}"
+    )
+
+    plan = planned(text(added=added.replace("bucket: d", "bucket: my-data")))
+
+    decisions = {decision.field: decision.value for decision in plan.decisions}
+    assert decisions["buckets of jobs"] == "read s3://my-data/, read-write s3://my-data/o/"
+
+
+@pytest.mark.parametrize(
+    ("uri", "ecr"),
+    [
+        pytest.param(
+            "210987654321.dkr.ecr.eu-west-1.amazonaws.com/team/train:v1",
+            ("210987654321", "eu-west-1", "team/train"),
+            id="ecr",
+        ),
+        pytest.param(
+            f"210987654321.dkr-ecr.us-west-2.on.aws/train@sha256:{'0' * 64}",
+            ("210987654321", "us-west-2", "train"),
+            id="dual-stack",
+        ),
+        pytest.param(
+            "210987654321.dkr.ecr-fips.us-east-1.amazonaws.com/train:v1",
+            ("210987654321", "us-east-1", "train"),
+            id="fips",
+        ),
+        pytest.param("public.ecr.aws/hpc-cloud/nccl-tests:latest", None, id="public-ecr"),
+        pytest.param("nvcr.io/nvidia/pytorch:25.01-py3", None, id="another-registry"),
+        pytest.param("ubuntu:24.04", None, id="docker-hub"),
+    ],
+)
+def test_an_image_of_elsewhere_is_pulled_with_rights_where_it_is_in_ecr(
+    planned: Planned, uri: str, ecr: tuple[str, str, str] | None
+) -> None:
+    plan = planned(text(added=f"image: {{uri: '{uri}'}}"))
+
+    found = plan.image.ecr
+    assert (found and (found.account, found.region, found.name)) == ecr
+    assert plan.image.uri == uri
+    assert plan.repository is None
 
 
 def test_every_decision_has_a_reason(planned: Planned) -> None:

@@ -1,5 +1,6 @@
 """What holds for every type of the catalogue, and for any data in a cluster file."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,12 @@ from trainshed.spec import (
 )
 
 SHIPPED = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+HUGE_PAGES = (
+    Path(__file__).parents[2] / "packer/files/etc/udev/rules.d/60-trainshed-huge-pages.rules"
+)
 AMI = "ami-0123456789abcdef0"
+# AWS Batch user guide, "Reserve system memory": ECS_RESERVED_MEMORY of its own AMIs.
+ECS_AGENT_MIB = 32
 
 
 def two_nodes(name: str) -> ClusterSpec:
@@ -72,6 +78,29 @@ def test_every_type_with_efa_makes_a_cluster_and_no_other_does(name: str) -> Non
     assert ("TS-LIF-001" in [finding.rule for finding in plan.findings]) == instance.withdrawn
     assert plan.capacity.own_placement_group
     assert bool(plan.container.gpus) == (instance.accelerator.family is AcceleratorFamily.NVIDIA)
+
+
+# EFA is 1d0f, Gaudi 1da3: what the rules of our AMIs reserve, in pages of 2 MiB.
+RULE = re.compile(r'ATTR\{vendor\}=="0x(1d0f|1da3)"[^#]*?echo (\d+) >')
+
+
+@pytest.mark.parametrize("name", all_types())
+def test_a_container_leaves_room_for_huge_pages_and_for_the_system(name: str) -> None:
+    pages = {vendor: int(count) for vendor, count in RULE.findall(HUGE_PAGES.read_text())}
+    instance = lookup(name)
+    habana = instance.accelerator.family is AcceleratorFamily.HABANA
+    reserved = 2 * max(
+        pages["1d0f"] if instance.efa_interfaces_max else 0, pages["1da3"] if habana else 0
+    )
+    spec = two_nodes(name)
+    one = spec.instance.model_copy(update={"nodes": NodeRange(max=1)})
+
+    container = make_plan(spec.model_copy(update={"instance": one})).container
+
+    left = instance.memory_mib - reserved - container.memory_mib
+    assert left >= 0.05 * instance.memory_mib + ECS_AGENT_MIB
+    assert container.memory_mib >= 0.8 * instance.memory_mib
+    assert 0 < container.shared_memory_mib <= container.memory_mib
 
 
 anything = st.recursive(

@@ -24,7 +24,7 @@ WRONG = {
     "unknown nested key": (
         "job: {attempt: 1}",
         "job.attempt: unknown key; did you mean attempts? (allowed: shared_memory_gib, "
-        "environment, attempts, timeout_hours)",
+        "environment, buckets, policies, attempts, timeout_hours)",
     ),
     "number as a key": (
         "1: 2",
@@ -83,7 +83,7 @@ WRONG = {
     ),
     "text for a mapping": (
         "image: train",
-        "image: 'train' is not a mapping (its fields: repository, tag, digest)",
+        "image: 'train' is not a mapping (its fields: repository, tag, digest, uri)",
     ),
     "list for a mapping": (
         "storage: [lustre]",
@@ -214,6 +214,59 @@ WRONG = {
         "capacity: {reservation: cr-01234567, group: x}",
         "capacity.group: unknown key; did you mean placement_group? (allowed: reservation, "
         "placement_group)",
+    ),
+    "variable that is no name": (
+        "job: {environment: {NCCL-DEBUG: INFO}}",
+        "job.environment.NCCL-DEBUG: 'NCCL-DEBUG' is not allowed; for instance NCCL_DEBUG "
+        "(allowed: letters, digits and _, not beginning with a digit)",
+    ),
+    "bucket prefix without its slash": (
+        "job: {buckets: [{bucket: my-runs, prefix: runs}]}",
+        "job.buckets.0.prefix: 'runs' is not allowed; did you mean runs/? (allowed: folders of "
+        "letters, digits and ! _ . ' ( ) -, each with a slash at its end, and none at the "
+        "beginning)",
+    ),
+    "bucket prefix as a url": (
+        "job: {buckets: [{bucket: my-runs, prefix: 's3://my-runs/a/b'}]}",
+        "job.buckets.0.prefix: 's3://my-runs/a/b' is not allowed; did you mean a/b/? (allowed: "
+        "folders of letters, digits and ! _ . ' ( ) -, each with a slash at its end, and none at "
+        "the beginning)",
+    ),
+    "bucket prefix with a wildcard": (
+        "job: {buckets: [{bucket: my-runs, prefix: 'a*/'}]}",
+        "job.buckets.0.prefix: 'a*/' is not allowed; for instance runs/llama/ (allowed: folders "
+        "of letters, digits and ! _ . ' ( ) -, each with a slash at its end, and none at the "
+        "beginning)",
+    ),
+    "access to a bucket": (
+        "job: {buckets: [{bucket: my-runs, access: write}]}",
+        "job.buckets.0.access: 'write' is not allowed; did you mean read-write? (allowed: read, "
+        "read-write, read-write-delete)",
+    ),
+    "unknown key of a bucket": (
+        "job: {buckets: [{bucket: my-runs, path: x/}]}",
+        "job.buckets.0.path: unknown key (allowed: bucket, prefix, access)",
+    ),
+    "too many buckets": (
+        f"job: {{buckets: [{', '.join(['{bucket: my-runs}'] * 21)}]}}",
+        "job.buckets: has 21 entries; at most 20",
+    ),
+    "policy that is no ARN": (
+        "job: {policies: [AmazonS3ReadOnlyAccess]}",
+        "job.policies.0: 'AmazonS3ReadOnlyAccess' is not allowed; for instance "
+        "arn:aws:iam::123456789012:policy/read-datasets (allowed: the ARN of a managed policy, "
+        "arn:aws:iam::...:policy/...)",
+    ),
+    "image without its tag": (
+        "image: {uri: nvcr.io/nvidia/pytorch}",
+        "image.uri: 'nvcr.io/nvidia/pytorch' is not allowed; for instance "
+        "123456789012.dkr.ecr.us-west-2.amazonaws.com/team/train:2.9.0 (allowed: an image with its "
+        "tag or digest, REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:...)",
+    ),
+    "image beside a repository": (
+        "image: {repository: train, uri: 'nvcr.io/nvidia/pytorch:25.01-py3'}",
+        "image.uri: names the whole image, registry and tag or digest with it; leave out "
+        "repository, or uri",
     ),
     "no CIDR": (
         "network: {cidr: 10.0.0.0/33}",

@@ -38,6 +38,7 @@ class TypeCard:
         return {
             "accelerators": str(it.accelerator),
             "memory": f"{it.memory_mib / 1024:g} GiB",
+            "huge pages": f"{it.huge_pages_mib / 1024:.4g} GiB" if it.huge_pages_mib else "none",
             "vCPUs": f"{it.vcpus} ({it.architecture})",
             "local storage": f"{it.local_storage_gb} GB" if it.local_storage_gb else "none",
             "network": f"{it.network_gbps:g} Gbps",
@@ -57,7 +58,9 @@ class TypeCard:
         if not self.instance.efa_interfaces_max:
             return "none"
         rdma = "with RDMA" if self.instance.efa_rdma else "no RDMA documented"
-        return f"{self.instance.efa_interfaces_max} interfaces, {rdma}"
+        others = self.instance.other_verbs_devices
+        beside = f"; {others} verbs devices beside it are not EFA" if others else ""
+        return f"{self.instance.efa_interfaces_max} interfaces, {rdma}{beside}"
 
     @property
     def _lifecycle(self) -> str:

@@ -84,6 +84,7 @@ def interpret(record: Record) -> InstanceType:
             overlay["families"].get(name.partition(".")[0], {}) | overlay["types"].get(name, {}),
             _lifecycle(name, overlay["lifecycles"].get(name, {})),
             overlay["on_demand_quotas"][letters[0] if letters else ""],
+            overlay["huge_pages"],
         )
     except (KeyError, ValueError) as error:
         raise TrainshedError(

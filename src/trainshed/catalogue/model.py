@@ -108,6 +108,7 @@ class InstanceType:
         architecture: `x86_64` or `arm64`.
         vcpus: default vCPUs.
         memory_mib: main memory, in MiB.
+        huge_pages_mib: what of the memory a node reserves as huge pages at boot, in MiB.
         accelerator: what computes.
         network_cards: in index order; every limit of the interface planner is read from here.
         network_gbps: the network bandwidth that AWS states for the whole instance, in Gbps.
@@ -116,6 +117,7 @@ class InstanceType:
         usage_classes: of `on-demand`, `spot`, `capacity-block`.
         placement_strategies: of `cluster`, `partition`, `spread`.
         nitro_version: Nitro card generation; 0 where no document says.
+        other_verbs_devices: devices in /dev/infiniband that are not EFA; 0 where none is known.
         efa_rdma: AWS documents RDMA read for the type's EFA.
         lustre_efa_client: can mount an EFA-enabled Lustre file system over EFA.
         on_demand_quota: Service Quotas code (service `ec2`, unit vCPU) that covers it.
@@ -126,6 +128,7 @@ class InstanceType:
     architecture: str
     vcpus: int
     memory_mib: int
+    huge_pages_mib: int
     accelerator: Accelerator
     network_cards: tuple[NetworkCard, ...]
     network_gbps: float
@@ -134,6 +137,7 @@ class InstanceType:
     usage_classes: tuple[str, ...]
     placement_strategies: tuple[str, ...]
     nitro_version: int
+    other_verbs_devices: int
     efa_rdma: bool
     lustre_efa_client: bool
     on_demand_quota: str

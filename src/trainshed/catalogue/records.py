@@ -27,7 +27,13 @@ def belongs(record: Record) -> bool:
     return bool(_FAMILIES.match(record["InstanceType"])) or (accelerated and has_efa)
 
 
-def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> InstanceType:
+def parse(
+    record: Record,
+    overlay: Record,
+    lifecycle: Lifecycle,
+    quota: str,
+    huge_pages: Mapping[str, int],
+) -> InstanceType:
     """Turn an API record into an InstanceType.
 
     Args:
@@ -35,16 +41,21 @@ def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> 
         overlay: this type's entry of the overlay; wins over the record.
         lifecycle: whether the type is still sold.
         quota: Service Quotas code of the type's on-demand quota.
+        huge_pages: how many of 2 MiB are reserved for `efa`, and by accelerator family.
     """
     network = record["NetworkInfo"]
     nitro_version = overlay.get("nitro_version", 0)
     efa_interfaces_max = network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0)
+    accelerator = _accelerator(record, overlay.get("accelerator", {}))
+    pages = (huge_pages["efa"] if efa_interfaces_max else 0, huge_pages.get(accelerator.family, 0))
     return InstanceType(
         name=record["InstanceType"],
         architecture=record["ProcessorInfo"]["SupportedArchitectures"][0],
         vcpus=record["VCpuInfo"]["DefaultVCpus"],
         memory_mib=record["MemoryInfo"]["SizeInMiB"],
-        accelerator=_accelerator(record, overlay.get("accelerator", {})),
+        # Not their sum: who comes second finds the pages of the first, and adds what is missing.
+        huge_pages_mib=2 * max(pages),
+        accelerator=accelerator,
         network_cards=tuple(
             _network_card(card, bool(network.get("EfaSupported")))
             for card in sorted(network["NetworkCards"], key=lambda card: card["NetworkCardIndex"])
@@ -55,6 +66,7 @@ def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> 
         usage_classes=tuple(record["SupportedUsageClasses"]),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
         nitro_version=nitro_version,
+        other_verbs_devices=overlay.get("other_verbs_devices", 0),
         efa_rdma=overlay.get("efa_rdma", False),
         lustre_efa_client=overlay.get(
             "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0

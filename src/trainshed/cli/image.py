@@ -75,7 +75,7 @@ def build(
     """
     plan = load_cluster(cluster, clusters, region)
     given = parse_arguments(build_arg or ())
-    image = f"{plan.repository.name}:{_tag(plan, tag, cpu)}"
+    image = f"{_repository_name(plan)}:{_tag(plan, tag, cpu)}"
     name = CPU if cpu else plan.instance.accelerator.family.value
     found = find_engine(engine)
     typer.echo(f"building {image} from images/{name} with {found.name}", err=True)
@@ -111,8 +111,9 @@ def push(
     from trainshed.image.pushing import refuse_overwriting
 
     plan = load_cluster(cluster, clusters, region)
+    name = _repository_name(plan)
     wanted = _tag(plan, tag, cpu)
-    image = f"{plan.repository.name}:{wanted}"
+    image = f"{name}:{wanted}"
     found = find_engine(engine)
     labels = found.labels(image)
     if labels is None:
@@ -199,7 +200,17 @@ def _repository(plan: ClusterPlan) -> Any:
     from trainshed.ami.account import AwsRegion
     from trainshed.image.repository import Repository
 
-    return Repository(AwsRegion(plan.region), plan.repository.name, account=plan.account)
+    return Repository(AwsRegion(plan.region), _repository_name(plan), account=plan.account)
+
+
+def _repository_name(plan: ClusterPlan) -> str:
+    if plan.repository is None:
+        raise TrainshedError(
+            f"{plan.spec.where.place(('image', 'uri'))}: image.uri names an image that is made "
+            f"elsewhere, so {plan.spec.name} has no repository of its own; give image.repository "
+            "and image.tag instead to build and push one"
+        )
+    return plan.repository.name
 
 
 def _tags(plan: ClusterPlan, ami: str) -> Any:

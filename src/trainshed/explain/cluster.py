@@ -76,7 +76,12 @@ def explain(plan: ClusterPlan) -> Explanation:
     network = plan.network
     # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
     filled = bool(network.cidr or network.default_security_group_id or plan.lustre)
-    stacks = [filled and network.stack_name, plan.lustre and plan.lustre.stack_name]
+    stacks = (
+        filled and network.stack_name,
+        plan.lustre and plan.lustre.stack_name,
+        plan.repository and plan.repository.stack_name,
+        plan.spec.name,
+    )
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,
@@ -92,9 +97,7 @@ def explain(plan: ClusterPlan) -> Explanation:
         addresses_per_node=plan.addresses_per_node,
         addresses=plan.addresses,
         efa=efa_bandwidth(instance, plan.interfaces),
-        stacks=tuple(
-            stack for stack in (*stacks, plan.repository.stack_name, plan.spec.name) if stack
-        ),
+        stacks=tuple(stack for stack in stacks if stack),
         decisions=plan.decisions,
         findings=plan.findings,
     )

@@ -5,7 +5,8 @@ from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
-from trainshed.plan.image import ImagePlan
+from trainshed.plan.image import EcrRepository, ImagePlan
+from trainshed.plan.job_access import BucketRights, JobAccess
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
@@ -16,13 +17,16 @@ from trainshed.plan.zone import Zone
 
 __all__ = [
     "AmiPlan",
+    "BucketRights",
     "CapacityKind",
     "CapacityPlan",
     "ClusterPlan",
     "ContainerPlan",
     "Decision",
+    "EcrRepository",
     "Fleet",
     "ImagePlan",
+    "JobAccess",
     "LustrePlan",
     "NetworkPlan",
     "RepositoryPlan",

@@ -8,10 +8,11 @@ from trainshed.errors import UnknownName, did_you_mean
 from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan.ami import AmiPlan, plan_ami
-from trainshed.plan.capacity import CapacityPlan, plan_capacity
+from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
+from trainshed.plan.job_access import JobAccess, plan_job_access
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
@@ -42,12 +43,13 @@ class ClusterPlan:
         ami: machine image.
         network: the VPC.
         lustre: shared file system, or None.
-        repository: ECR repository of the container image.
-        image: which image of it.
+        repository: the cluster's own ECR repository of the container image, or None.
+        image: which image of it, or one of elsewhere.
         container: what the container of one node gets.
         security: the key that encrypts, and what every IAM role carries.
+        job_access: what the containers of a job may do in AWS.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
-            infrastructure changes.
+            infrastructure changes; without meaning with a Capacity Block.
         decisions: every choice with its reason.
         findings: what is doubtful.
     """
@@ -63,10 +65,11 @@ class ClusterPlan:
     ami: AmiPlan
     network: NetworkPlan
     lustre: LustrePlan | None
-    repository: RepositoryPlan
+    repository: RepositoryPlan | None
     image: ImagePlan
     container: ContainerPlan
     security: SecurityPlan
+    job_access: JobAccess
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -125,12 +128,13 @@ def make_plan(
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
+    job_access = plan_job_access(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
     decide_job(notes, container)
     tags = ", ".join(f"{key}={value}" for key, value in resource_tags([spec]).items())
     notes.decide("tags", tags, "on what takes tags, unless a change of them would replace it")
-    update_timeout = _update_timeout(notes)
+    update_timeout = _update_timeout(notes, capacity)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
     return ClusterPlan(
@@ -149,6 +153,7 @@ def make_plan(
         image=image,
         container=container,
         security=security,
+        job_access=job_access,
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),
@@ -227,7 +232,16 @@ def _check_task_slot(
         )
 
 
-def _update_timeout(notes: Notes) -> int:
+def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
+    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
+        notes.decide(
+            "updates",
+            "by another environment",
+            "AWS's own templates use BEST_FIT for Capacity Blocks, which AWS Batch cannot update: "
+            "a change of the nodes (AMI, disk, interfaces, type) ends the jobs that run; they are "
+            "tried again on the new nodes while job.attempts allows it",
+        )
+        return _LONGEST_UPDATE_MINUTES
     asked = notes.spec.job.timeout_hours * 60
     minutes = min(asked, _LONGEST_UPDATE_MINUTES)
     reason = "as long as a job may run"

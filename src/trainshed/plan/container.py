@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trainshed.ami.channel import CHANNELS_ROOT
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
 
 # ECS registers less memory than the type has: the kernel, firmware and the agent keep some, and
-# a job that asks for more is never placed. 7.5 % is the allowance that Karpenter uses too.
+# a job that asks for more is never placed. 7.5 % is the allowance that Karpenter uses too; AWS
+# Batch's guide asks for 5 % beside what the kernel and firmware keep. ECS does not know of huge
+# pages: they are in what it registers, and not in what the container's limit counts, so that a
+# container that were promised them as well could take memory that is not there.
 _MEMORY_SHARE = 0.925
 
 # Sources: Neuron documentation, "multi-node training with EFA"; Habana's hccl_demo README and
@@ -66,7 +70,7 @@ def plan_container(
     """Give the whole node to the container."""
     family, job = instance.accelerator.family, notes.spec.job
     efa_devices = sum(row.kind.has_efa for row in interfaces)
-    memory_mib = int(instance.memory_mib * _MEMORY_SHARE)
+    memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
         notes.problem(
@@ -74,18 +78,34 @@ def plan_container(
             f"{job.shared_memory_gib} GiB is more than the container's memory, "
             f"{memory_mib // 1024} GiB on {instance.name}",
         )
+    for name in job.environment:
+        # AWS Batch user guide, "AWS Batch job environment variables".
+        if name.startswith("AWS_BATCH"):
+            notes.problem(
+                ("job", "environment", name),
+                "names that begin with AWS_BATCH are AWS Batch's own; rename it",
+            )
     defaults = dict(_ENVIRONMENT.get(family, {}))
     if efa_devices:
         defaults |= _EFA_ENVIRONMENT.get(family, {})
     if not instance.efa_rdma:
         defaults.pop("FI_EFA_USE_DEVICE_RDMA", None)
+    _warn_of_other_verbs_devices(notes, instance, efa_devices)
+    # By number, as a job definition has to. Our AMIs give EFA's devices the first ones, and our
+    # images' entrypoint ends a job that sees another: libfabric would go over TCP, and say nothing.
     devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]
     if family is AcceleratorFamily.NEURON:
         devices += [f"/dev/neuron{index}" for index in range(instance.accelerator.count)]
+    huge_pages = (
+        f", less {instance.huge_pages_mib} MiB of huge pages, which containers use beside it"
+        if instance.huge_pages_mib
+        else ""
+    )
     notes.decide(
         "container memory",
         f"{memory_mib} MiB",
-        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB; the kernel and ECS keep the rest",
+        f"{_MEMORY_SHARE:.1%} of {instance.memory_mib} MiB{huge_pages}; the kernel and ECS keep "
+        "the rest",
     )
     return ContainerPlan(
         vcpus=instance.vcpus,
@@ -95,3 +115,17 @@ def plan_container(
         shared_memory_mib=shared_memory_mib,
         environment=defaults | job.environment,
     )
+
+
+def _warn_of_other_verbs_devices(notes: Notes, instance: InstanceType, efa_devices: int) -> None:
+    ami = notes.spec.instance.ami
+    ours = not ami.startswith(("ami-", "/")) or ami.startswith(f"{CHANNELS_ROOT}/")
+    if efa_devices and instance.other_verbs_devices and not ours:
+        notes.warn(
+            "TS-EFA-001",
+            f"{instance.name} has {instance.other_verbs_devices} verbs devices that are not EFA, "
+            f"and {ami} is not one of our channels: a job opens /dev/infiniband/uverbs0 to "
+            f"uverbs{efa_devices - 1}, and may get one of those instead",
+            "use ami: stable, or an image that loads the module efa before mlx5_ib (softdep "
+            "mlx5_ib pre: efa, in /etc/modprobe.d)",
+        )

@@ -47,7 +47,8 @@ class Fleet:
     @property
     def repositories(self) -> dict[str, RepositoryPlan]:
         """ECR repositories by stack name."""
-        return {c.repository.stack_name: c.repository for c in self.clusters}
+        found = (cluster.repository for cluster in self.clusters if cluster.repository)
+        return {repository.stack_name: repository for repository in found}
 
 
 def load_fleet(

@@ -18,7 +18,8 @@ def decide_job(notes: Notes, container: ContainerPlan) -> None:
         ", ".join(container.environment) or "none",
         _environment_reason(set(container.environment), set(job.environment)),
     )
-    notes.decide("job attempts", job.attempts, origin(job, "attempts"))
+    attempts = f"{origin(job, 'attempts')}; a lost node costs one, any other failure ends the job"
+    notes.decide("job attempts", job.attempts, attempts)
     notes.decide("job time-out", f"{job.timeout_hours} hours", origin(job, "timeout_hours"))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from trainshed.findings import Finding, Severity
-from trainshed.spec import ClusterSpec, Problem
+from trainshed.spec import ClusterSpec, Path, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,13 @@ class Notes:
     findings: list[Finding] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
 
-    def problem(self, path: str, message: str) -> None:
-        """Note a contradiction at a dotted path of the spec."""
-        found = Problem(where=self.spec.where, path=tuple(path.split(".")), message=message)
+    def problem(self, path: str | Path, message: str) -> None:
+        """Note a contradiction at a path of the spec, or a dotted one; list entries need the first.
+
+        A key that has a dot needs the first, too.
+        """
+        keys = tuple(path.split(".")) if isinstance(path, str) else path
+        found = Problem(where=self.spec.where, path=keys, message=message)
         self.problems.append(found)
 
     def warn(self, rule: str, message: str, remedy: str) -> None:

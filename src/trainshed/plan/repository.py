@@ -33,7 +33,9 @@ class RepositoryPlan:
         return f"{stem}-{mark}{_SUFFIX}"
 
 
-def plan_repository(spec: ClusterSpec) -> RepositoryPlan:
-    """Name the repository, by default after the cluster."""
+def plan_repository(spec: ClusterSpec) -> RepositoryPlan | None:
+    """Name the repository, by default after the cluster; None when the image is not from it."""
+    if spec.image.uri:
+        return None
     name = spec.image.repository or spec.short_name
     return RepositoryPlan(name=name, stack_name=stack_name(name, "Images"))

@@ -82,7 +82,8 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "network", network.stack_name, place | asdict(network)
     if cluster.lustre:
         yield "storage.lustre", cluster.lustre.stack_name, place | asdict(cluster.lustre)
-    yield "image", cluster.repository.stack_name, place | asdict(cluster.repository)
+    if cluster.repository:
+        yield "image", cluster.repository.stack_name, place | asdict(cluster.repository)
 
 
 def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:

@@ -3,6 +3,8 @@
 from trainshed.spec.files import cluster_files, image_pipeline_file
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.models import (
+    BucketAccess,
+    BucketGrant,
     CapacityBlock,
     ClusterSpec,
     Compression,
@@ -19,10 +21,12 @@ from trainshed.spec.models import (
     StorageSpec,
 )
 from trainshed.spec.pipeline import Cell, ImagePipelineSpec
-from trainshed.spec.problems import Problem, SpecError, Where
+from trainshed.spec.problems import Path, Problem, SpecError, Where
 from trainshed.spec.reader import Reading, read_image_pipeline, read_spec
 
 __all__ = [
+    "BucketAccess",
+    "BucketGrant",
     "CapacityBlock",
     "Cell",
     "ClusterSpec",
@@ -37,6 +41,7 @@ __all__ = [
     "LustreSpec",
     "NetworkSpec",
     "NodeRange",
+    "Path",
     "Problem",
     "Reading",
     "Reservation",

@@ -54,6 +54,15 @@ IMAGE_DIGEST = Form(
     words="the digest of an image, sha256: and 64 hexadecimal digits",
     example="sha256:" + "0123456789abcdef" * 4,
 )
+# An image of any registry, as `docker pull` takes it; the tag or digest is not left out, because
+# `latest` is another image tomorrow.
+_IMAGE_PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+IMAGE_URI = Form(
+    pattern=f"^(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?{_IMAGE_PATH}(?:/{_IMAGE_PATH})*"
+    "(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
+    words="an image with its tag or digest, REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:...",
+    example="123456789012.dkr.ecr.us-west-2.amazonaws.com/team/train:2.9.0",
+)
 # EC2 and Batch take more in a tag; what every service takes is this.
 TAG = Form(
     pattern=r"^[\w .:/=+@-]+$",
@@ -69,6 +78,24 @@ BUCKET = Form(
     pattern="^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$",
     words="the name of a bucket, 3 to 63 lower-case letters, digits, dots and hyphens",
     example="my-datasets",
+)
+# What S3 calls safe, less the asterisk, which is a wildcard in a policy.
+PREFIX = Form(
+    pattern=r"^(?:[A-Za-z0-9!_.'()-]+/)*$",
+    words="folders of letters, digits and ! _ . ' ( ) -, each with a slash at its end, and none "
+    "at the beginning",
+    example="runs/llama/",
+)
+POLICY = Form(
+    pattern="^arn:aws(?:-cn|-us-gov)?:iam::(?:aws|[0-9]{12}):policy/[A-Za-z0-9+=,.@_/-]+$",
+    words="the ARN of a managed policy, arn:aws:iam::...:policy/...",
+    example="arn:aws:iam::123456789012:policy/read-datasets",
+)
+# POSIX, "Environment Variable Definition", with the lower case that NCCL's plugins have.
+VARIABLE = Form(
+    pattern="^[A-Za-z_][A-Za-z0-9_]*$",
+    words="letters, digits and _, not beginning with a digit",
+    example="NCCL_DEBUG",
 )
 MOUNT = Form(
     pattern="^(/[A-Za-z0-9._-]+)+$",
@@ -111,12 +138,6 @@ KMS_KEY = Form(
     words="the ARN of a KMS key, arn:aws:kms:...:key/...",
     example="arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
 )
-# IAM user guide, "IAM identifiers"; a path may precede the name.
-MANAGED_POLICY = Form(
-    pattern=r"^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$",
-    words="the ARN of a managed policy, arn:aws:iam::...:policy/...",
-    example="arn:aws:iam::123456789012:policy/TeamBoundary",
-)
 # IAM API reference, CreateRole, RoleName: 64 characters, of which the rest of the name needs 40.
 ROLE_PREFIX = Form(
     pattern=r"^[A-Za-z0-9_+=,.@-]{1,24}$",
@@ -136,9 +157,13 @@ FORMS = {
         REPOSITORY,
         IMAGE_TAG,
         IMAGE_DIGEST,
+        IMAGE_URI,
         TAG,
         ACCOUNT,
         BUCKET,
+        PREFIX,
+        POLICY,
+        VARIABLE,
         MOUNT,
         GITHUB,
         CONNECTION,
@@ -147,7 +172,6 @@ FORMS = {
         SCHEDULE,
         EMAIL,
         KMS_KEY,
-        MANAGED_POLICY,
         ROLE_PREFIX,
         RESERVATION,
         VPC,

@@ -66,6 +66,8 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
             return "is an empty text; give it a value, or leave the key out for its default"
         case "string_too_long":
             return f"{value} is too long; at most {context['max_length']} characters"
+        case "too_long":
+            return f"has {context['actual_length']} entries; at most {context['max_length']}"
         case "string_type":
             quotes = "" if isinstance(detail["input"], list | dict) else ": put it in quotes"
             return f"{value} is not text{quotes}"
@@ -152,9 +154,13 @@ def _unlike_a_capacity(value: object) -> str:
 def _unlike_its_form(value: str, pattern: str) -> str:
     form = FORMS[pattern]
     slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
-    tries = [value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower()]
-    if form is MOUNT:
-        tries.append("/" + value.strip("/"))
+    folder = "/" + value.strip("/")
+    _, scheme, path = value.rpartition("s3://")
+    prefix = (path.partition("/")[2] if scheme else path).strip("/") + "/"
+    tries = (
+        *(value.strip(), value.lower(), value.split("//")[-1]),
+        *(slug, slug.lower(), folder, prefix),
+    )
     fits = (text for text in tries if re.fullmatch(pattern, text))
     near = next((text for text in fits if not (form is MOUNT and mount_problem(text))), None)
     hint = f"did you mean {near}?" if near else f"for instance {form.example}"
@@ -171,6 +177,8 @@ def _near_network(value: object) -> str:
 def _fields_of(loc: tuple[str | int, ...], model: type[BaseModel]) -> Iterator[str]:
     """Name the fields of the model at an error's location, from the whole file's model on."""
     for key in loc:
+        if isinstance(key, int):  # an entry of a list, whose model has been found already
+            continue
         tagged = _CAPACITY_TAGS.get(str(key))
         model = tagged or next(_models_in(model.model_fields[str(key)].annotation))
     yield from model.model_fields

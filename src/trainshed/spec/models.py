@@ -46,6 +46,14 @@ class Compression(StrEnum):
     NONE = "none"
 
 
+class BucketAccess(StrEnum):
+    """What a job may do in a bucket."""
+
+    READ = "read"
+    READ_WRITE = "read-write"
+    READ_WRITE_DELETE = "read-write-delete"
+
+
 class Endpoint(StrEnum):
     """AWS services that can be reached through interface endpoints instead of the NAT gateway."""
 
@@ -100,7 +108,8 @@ class CapacityBlock(Model):
     """Launch into a Capacity Block for ML."""
 
     capacity_block: ReservationId
-    """Id of the block, cr-..."""
+    """Id of the block, cr-...; with one, a later change of the nodes ends the jobs that run, which
+    are then tried again on the new nodes."""
 
 
 def _capacity_tag(value: object) -> str | None:
@@ -204,9 +213,20 @@ class StorageSpec(Model):
 
 
 class ImageSpec(Model):
-    """The container image of the job definition, in the cluster's own ECR repository."""
+    """The container image of the job definition: of the cluster's own ECR repository, or any."""
 
-    model_config = ConfigDict(json_schema_extra={"not": {"required": ["tag", "digest"]}})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {
+                "anyOf": [
+                    {"required": ["tag", "digest"]},
+                    {"required": ["uri", "repository"]},
+                    {"required": ["uri", "tag"]},
+                    {"required": ["uri", "digest"]},
+                ]
+            }
+        }
+    )
 
     repository: Annotated[str, Field(pattern=forms.REPOSITORY.pattern)] | None = None
     """Clusters that name the same repository share it; default: from the cluster's name."""
@@ -214,6 +234,11 @@ class ImageSpec(Model):
     """Tag of the image; tags are immutable; default: v1, unless there is a digest."""
     digest: Annotated[str, Field(pattern=forms.IMAGE_DIGEST.pattern)] | None = None
     """Digest of the image, instead of a tag."""
+    uri: Annotated[str, Field(pattern=forms.IMAGE_URI.pattern, max_length=255)] | None = None
+    """An image of another repository, account or registry, instead of the three above. The cluster
+    then gets no repository of its own. Nodes log in to ECR only; the owner of a repository in
+    another account has to let this one pull. From any other registry the image is pulled without
+    credentials, so it has to be public: copy a private one to ECR."""
 
     @field_validator("digest")
     @classmethod
@@ -224,16 +249,53 @@ class ImageSpec(Model):
             )
         return digest
 
+    @field_validator("uri")
+    @classmethod
+    def _uri_or_own_repository(cls, uri: str | None, read: ValidationInfo) -> str | None:
+        others = [name for name in ("repository", "tag", "digest") if read.data.get(name)]
+        if uri and others:
+            raise ValueError(
+                "names the whole image, registry and tag or digest with it; leave out "
+                f"{' and '.join(others)}, or uri"
+            )
+        return uri
+
+
+class BucketGrant(Model):
+    """An S3 bucket that jobs may use."""
+
+    bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
+    """Name of an existing bucket. One of another account has to allow the job's role in its own
+    policy too. For a bucket that is encrypted with a KMS key of yours, give jobs kms:Decrypt, and
+    to write kms:GenerateDataKey, on that key by job.policies or the key's policy."""
+    prefix: Annotated[str, Field(pattern=forms.PREFIX.pattern, max_length=512)] = ""
+    """Only objects under this prefix, for instance runs/; default: the whole bucket."""
+    access: BucketAccess = BucketAccess.READ
+    """read, read-write, or read-write-delete. A job that removes its old checkpoints needs the
+    last; versions of objects are never deleted. Writing may replace an object: turn on the bucket's
+    versioning where that matters."""
+
 
 class JobSpec(Model):
     """Defaults of the job definition."""
 
     shared_memory_gib: Whole | None = Field(default=None, ge=1)
     """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
-    environment: dict[str, str] = Field(default_factory=dict)
+    environment: dict[Annotated[str, Field(pattern=forms.VARIABLE.pattern)], str] = Field(
+        default_factory=dict, json_schema_extra={"additionalProperties": False}
+    )
     """Variables of the container; they win over the accelerator's defaults."""
+    buckets: tuple[BucketGrant, ...] = Field(default=(), max_length=20)
+    """S3 buckets that jobs may read or write, for instance [{bucket: my-runs, access: read-write}];
+    default: none."""
+    policies: tuple[Annotated[str, Field(pattern=forms.POLICY.pattern)], ...] = Field(
+        default=(), max_length=10
+    )
+    """ARNs of managed policies for what else jobs may do; default: none."""
     attempts: Whole = Field(default=3, ge=1, le=10)
-    """Tries of a job whose host failed; other failures are not tried again."""
+    """Tries of a job that lost a node: its main node failed or could not start, or the main node's
+    container ended with exit code 197, which says that another node was lost. AWS Batch notices
+    only the main node by itself. A job that ends with any other code is not tried again."""
     timeout_hours: Whole = Field(default=72, ge=1, le=8760)
     """A job that runs longer is stopped."""
 

@@ -53,9 +53,10 @@ def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
             _what(target | field),
         )
         yield "| " + " | ".join(cells) + " |\n"
-        for choice in field.get("oneOf", field.get("anyOf", ())):
+        inner = f"{prefix}{name}[]." if "items" in field else f"{prefix}{name}."
+        for choice in field.get("oneOf", field.get("anyOf", [field.get("items", {})])):
             if "properties" in (option := _target(choice, definitions)):
-                yield from _rows(option, definitions, f"{prefix}{name}.")
+                yield from _rows(option, definitions, inner)
 
 
 def _target(field: Node, definitions: Node) -> Node:

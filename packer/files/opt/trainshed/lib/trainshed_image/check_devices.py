@@ -10,6 +10,7 @@ from trainshed_image.results import Result, fact, unchecked
 from trainshed_image.system import has_command, run
 
 _EFA = ("/opt/amazon/efa/bin/fi_info", "-p", "efa", "-t", "FI_EP_RDM")
+_AMAZON = "0x1d0f"
 _DEVICES = {
     "habana": (("dev/accel/accel*", "dev/hl[0-9]*"), ("hl-smi",)),
     "neuron": (("dev/neuron*",), ("/opt/aws/neuron/bin/neuron-ls",)),
@@ -20,8 +21,27 @@ _DEVICES = {
 def check_devices(cell: Cell) -> Iterator[Result]:
     """Yield results for EFA and the accelerator."""
     yield _answers("efa device", ("sys/class/infiniband/*",), _EFA)
+    yield _efa_comes_first()
     patterns, command = _DEVICES[cell.accelerator]
     yield _answers(f"{cell.accelerator} device", patterns, command)
+
+
+def _efa_comes_first() -> Result:
+    """AWS Batch names verbs devices by number, so the first ones have to be EFA's."""
+    devices = sorted(
+        Path("/sys/class/infiniband_verbs").glob("uverbs[0-9]*"),
+        key=lambda device: int(device.name.removeprefix("uverbs")),
+    )
+    vendors = [(path / "device/vendor").read_text(encoding="ascii").strip() for path in devices]
+    efa = vendors.count(_AMAZON)
+    if not efa:
+        return unchecked("efa devices first", "this machine has none")
+    others = [
+        f"{device.name} is of vendor {vendor}"
+        for device, vendor in list(zip(devices, vendors, strict=True))[:efa]
+        if vendor != _AMAZON
+    ]
+    return fact("efa devices first", not others, detail="; ".join(others) or f"{efa} there")
 
 
 def _answers(name: str, patterns: tuple[str, ...], command: tuple[str, ...]) -> Result:
