@@ -6,6 +6,7 @@ from constructs import Construct
 from trainshed.plan.pipeline import ImagePipelinePlan
 from trainshed.spec import Problem, SpecError
 from trainshed_constructs.image_pipeline import ImagePipeline
+from trainshed_stacks.tags import tag_owner
 
 
 class ImagePipelineStack(cdk.Stack):
@@ -48,7 +49,7 @@ class ImagePipelineStack(cdk.Stack):
             kms_key_arn=spec.kms_key,
         )
         self._tell()
-        cdk.Tags.of(self).add("owner", spec.owner)
+        tag_owner(self, spec.owner)
 
     def _tell(self) -> None:
         for cell, project in self.pipeline.projects.items():

@@ -8,7 +8,6 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from trainshed.plan import Fleet, load_fleet, plan_fleet
 from trainshed.spec import ClusterSpec, SpecError
@@ -111,34 +110,6 @@ def test_data_is_protected_and_kept(assembly: Path, suffix: str) -> None:
         # Except on a creation that failed, which leaves nothing worth keeping.
         assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
         assert resource["UpdateReplacePolicy"] == "Retain"
-
-
-def tags_of(resource: Mapping[str, Any]) -> dict[str, str] | None:
-    tags = resource.get("Properties", {}).get("Tags")
-    return {each["Key"]: each["Value"] for each in tags} if isinstance(tags, list) else tags
-
-
-def tags_cannot_change(resource: Mapping[str, Any]) -> bool:
-    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-west-2", resource["Type"]).schema
-    return "/properties/Tags" in schema.get("createOnlyProperties", [])
-
-
-def test_every_taggable_resource_carries_cluster_and_owner_unless_an_owner_would_replace_it(
-    templates: Mapping[str, dict[str, Any]],
-) -> None:
-    wrong = []
-
-    for stack_name, template in templates.items():
-        for name, resource in template["Resources"].items():
-            tags = tags_of(resource)
-            if tags is None:
-                continue
-            wanted = {"trainshed:cluster"}
-            wanted |= set() if tags_cannot_change(resource) else {"owner"}
-            if not wanted <= set(tags) <= wanted | {"Name"}:
-                wrong.append(f"{stack_name}/{name}")
-
-    assert not wrong
 
 
 @pytest.mark.parametrize(
