@@ -8,8 +8,9 @@ import aws_cdk as cdk
 from trainshed.plan import ClusterPlan
 
 # Types that CloudFormation replaces when their tags change, and who says so: the resource schemas
-# that AWS publishes ("schema"), the data that `cdk diff` goes by ("CDK"), issues of CloudFormation's
-# public roadmap. The sources disagree, and a replaced job queue ends its jobs, so one is enough.
+# that AWS publishes ("schema"), the data that `cdk diff` goes by ("CDK"), issues of
+# CloudFormation's public roadmap. The sources disagree, and a replaced job queue ends its jobs, so
+# one is enough.
 REPLACED_FOR_TAGS: Final = {
     "AWS::Batch::ComputeEnvironment": "schema, CDK, roadmap issue 2270",
     "AWS::Batch::JobDefinition": "CDK; the schema says that tags change in place",

@@ -291,8 +291,10 @@ def test_an_existing_vpc_gets_no_network_resources_but_the_groups(synthesise: Sy
 
     kinds = {each["Type"] for each in template["Resources"].values()}
     assert not kinds & {"AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::NatGateway"}
-    [rule] = resources(template, "AWS::EC2::SecurityGroupIngress")
-    assert rule["Properties"]["GroupId"] == "sg-0123456789abcdef0"
+    [rules] = resources(template, "AWS::CloudFormation::CustomResource")
+    assert rules["Properties"]["GroupId"] == "sg-0123456789abcdef0"
+    # Others may use the group.
+    assert rules["Properties"]["CloseEgress"] is False
 
 
 def test_an_existing_vpc_to_which_nothing_is_added_is_no_error(synthesise: Synthesise) -> None:
@@ -301,8 +303,22 @@ def test_an_existing_vpc_to_which_nothing_is_added_is_no_error(synthesise: Synth
     assembly = synthesise(plan_fleet([spec("OneCluster", network=network)]))
 
     assert "Resources" not in read(assembly, "OneNetwork")
+    assert "OneNetwork" in dependencies(assembly, "OneCluster")
     [environment] = resources(read(assembly, "OneCluster"), "AWS::Batch::ComputeEnvironment")
     assert environment["Properties"]["ComputeResources"]["Subnets"] == [network["subnet"]]
+
+
+def test_the_rules_of_an_existing_vpc_come_before_the_cluster(synthesise: Synthesise) -> None:
+    """Nothing is exported, so only the order ties them; without it `cdk deploy` leaves them out."""
+    fleet = load_fleet([ROOT / "examples/existing-network.yaml"])
+
+    assembly = synthesise(fleet)
+
+    [cluster] = fleet.clusters
+    network = cluster.network.stack_name
+    assert network in dependencies(assembly, cluster.spec.name)
+    assert "Outputs" not in read(assembly, network)
+    assert "Fn::ImportValue" not in json.dumps(read(assembly, cluster.spec.name))
 
 
 def test_no_folder_is_called_constructs_as_a_package() -> None:
