@@ -75,7 +75,7 @@ def _release(ec2: Any, group: Any, rules: Any, asked: Any) -> Any:
     return [rule for rule in mine if len(_users(rule)) == 1]
 
 
-def _allows(rule: Any, egress: bool, need: Any) -> bool:
+def _allows(rule: Any, egress: bool, need: Any) -> Any:
     peer = {"GroupId": rule.get("ReferencedGroupInfo", {}).get("GroupId")}
     if rule["IsEgress"] != egress or not (
         rule.get("CidrIpv4") == "0.0.0.0/0" or peer in need.get("UserIdGroupPairs", [])
