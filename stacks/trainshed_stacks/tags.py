@@ -33,4 +33,6 @@ def tag(stack: cdk.Stack, name: str, users: Iterable[ClusterPlan]) -> None:
 
 def tag_owner(stack: cdk.Stack, owner: str) -> None:
     """Put the tag `owner`, which may change, on what a change of tags does not replace."""
-    cdk.Tags.of(stack).add("owner", owner, exclude_resource_types=list(REPLACED_FOR_TAGS))
+    # BatchMultiNode puts the tags of a compute environment on its instances only.
+    excluded = sorted(REPLACED_FOR_TAGS.keys() - {"AWS::Batch::ComputeEnvironment"})
+    cdk.Tags.of(stack).add("owner", owner, exclude_resource_types=excluded)

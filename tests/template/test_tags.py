@@ -166,3 +166,16 @@ def test_every_taggable_resource_carries_cluster_and_owner_unless_an_owner_would
             wrong.append(place)
 
     assert not wrong
+
+
+def test_a_compute_environment_carries_no_tags_and_its_instances_do(first: Templates) -> None:
+    found = [
+        each["Properties"]
+        for _, each in resources(first)
+        if each["Type"] == "AWS::Batch::ComputeEnvironment"
+    ]
+
+    assert found
+    for environment in found:
+        assert "Tags" not in environment
+        assert environment["ComputeResources"]["Tags"].keys() == {"owner", "trainshed:cluster"}

@@ -16,7 +16,7 @@ _PAGE = range(5, 1001)
 
 
 def show_descriptions() -> None:
-    """Have moto tell the description of rules whose peer is a group or a prefix list."""
+    """Have moto tell the description of rules whose peer is a group."""
     # mypy does not like properties to be replaced; moto offers no other way.
     SecurityGroupRule.description = property(_description)  # type: ignore[assignment,method-assign]
 
@@ -69,7 +69,7 @@ def create_tags(call: Call) -> Any:
     """Tag what exists; moto looks for every kind of resource but rules."""
     groups = call.backend("ec2").describe_security_groups()
     known = {rule.id for group in groups for rule in all_rules(group)}
-    for resource_id in call.params["Resources"]:
+    for resource_id in call.params.get("Resources", []):
         if resource_id.startswith("sgr-") and resource_id not in known:
             raise _no_such_rule(resource_id)
     return call.moto()
