@@ -1,6 +1,7 @@
 """Clusters in a VPC that is there already, and what becomes of its default group."""
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,30 @@ def test_a_roll_back_leaves_a_closed_group_closed(
 
     assert rules(ec2, closed_group) == set()
     delete("One")
+
+
+@pytest.mark.parametrize("fail", [False, True])
+def test_a_change_to_another_group_moves_the_rules_and_a_roll_back_moves_them_back(
+    embedded_aws: EmbeddedAws,
+    ec2: Any,
+    closed_group: str,
+    vpc: str,
+    delete: Callable[[str], None],
+    fail: bool,
+) -> None:
+    other = ec2.create_security_group(GroupName="other", Description="other", VpcId=vpc)["GroupId"]
+    before = rules(ec2, other)
+    embedded_aws.deploy(template("One", closed_group), stack_name="One")
+
+    with pytest.raises(DeploymentFailed) if fail else nullcontext():
+        embedded_aws.deploy(template("One", other, fail=fail), stack_name="One")
+
+    kept, left = (closed_group, other) if fail else (other, closed_group)
+    assert users(ec2, kept) == {"One"}
+    assert users(ec2, left) == set()
+    delete("One")
+    assert (rules(ec2, closed_group), rules(ec2, other)) == (set(), before)
+    ec2.delete_security_group(GroupId=other)
 
 
 @pytest.fixture
