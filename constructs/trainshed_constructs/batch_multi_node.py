@@ -44,8 +44,10 @@ class BatchMultiNode(Construct):
       gives it to the queue and deletes the first, which ends the jobs that run in it.
     - No names, so that CloudFormation can replace what it must; outputs tell users the ARNs.
     - CDK tags go to the instances. They do not go on the compute environment itself: its tags can
-      only be set at creation, so a new owner would replace it under running jobs. Give the stack
-      its tags (`Stack(tags=...)`) to have them there.
+      only be set at creation, so a new owner would replace it under running jobs. They do go on
+      the queue and the job definition, which a change of tags may replace, too (the sources
+      disagree): keep tags that change, and stack tags that change (`Stack(tags=...)`), off them
+      with `exclude_resource_types`.
 
     Attributes:
         compute_environment: the resource.

@@ -1,16 +1,30 @@
 """The rules of a VPC's default security group, which multi-node tasks of AWS Batch land in."""
 
-from aws_cdk import CfnCustomResource, Duration, Stack
-from aws_cdk import aws_ec2 as ec2
+from aws_cdk import Acknowledgment, Aws, CfnCustomResource, Duration, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from trainshed_constructs.inline_function import inline_function
 
+_GROUP_ACTIONS = (
+    "ec2:AuthorizeSecurityGroupEgress",
+    "ec2:AuthorizeSecurityGroupIngress",
+    "ec2:RevokeSecurityGroupEgress",
+    "ec2:RevokeSecurityGroupIngress",
+)
+_RULES = f"arn:{Aws.PARTITION}:ec2:{Aws.REGION}:{Aws.ACCOUNT_ID}:security-group-rule/*"
+# Wildcards, as cdk-nag writes them.
+_WILDCARDS = {
+    "*": "ec2:DescribeSecurityGroupRules takes no resource",
+    "arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:security-group-rule/*": (
+        "a rule gets its id when it is made; the group and the tag limit the actions"
+    ),
+}
+
 
 class DefaultSecurityGroupRules(Construct):
-    """Owns the rules of a VPC's default security group: itself, and HTTPS to anywhere.
+    """Lets the members of a VPC's default security group reach each other, and HTTPS anywhere.
 
     AWS Batch puts the awsvpc interfaces of a multi-node parallel job into the compute
     environment's security groups, and into the VPC's default group when it has none; it has none
@@ -19,11 +33,17 @@ class DefaultSecurityGroupRules(Construct):
     all traffic from and to itself, and TCP 443 for ECR, S3, logs and the like. The VPC's resolver
     needs no rule.
 
-    AWS gives a new default group two rules: everything from itself, everything to anywhere. A
-    template cannot take them away, and the first would make our own a duplicate, which EC2
-    refuses (InvalidPermission.Duplicate). A custom resource revokes both first, and puts them
-    back when it is deleted. In a VPC that is in use, traffic through the group stops meanwhile,
-    for seconds.
+    A custom resource adds what is missing, because the group is there already and others may use
+    it, too:
+
+    - A rule that allows as much, or more, counts as present; nobody's rule is changed or revoked.
+    - A rule that it adds has a tag `trainshed:needed-by:STACK` for each stack that needs it.
+      Another stack adds its own, and the rule goes with the last of them: when the stack is
+      deleted, rolled back, or changed to another group. Of two stacks where one is deployed in the
+      same second in which the other is deleted, the first may be left without a rule.
+    - With `close_egress`, for a VPC of this stack, egress to anywhere is revoked, which AWS gives
+      every new default group. If it was open, it is open again afterwards; but not where somebody
+      has revoked our rules in the meantime.
 
     Example::
 
@@ -36,69 +56,70 @@ class DefaultSecurityGroupRules(Construct):
         )
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, security_group_id: str) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        security_group_id: str,
+        close_egress: bool = False,
+    ) -> None:
         """Declare the rules.
 
         Args:
             scope: parent.
             construct_id: id within the parent.
             security_group_id: the default group, for instance `CfnVPC.attr_default_security_group`.
+            close_egress: revoke the rule that lets everything out; for a VPC that nobody else uses.
         """
         super().__init__(scope, construct_id)
-        function = self._function(security_group_id)
+        tag = f"trainshed:needed-by:{Stack.of(self).stack_name}"
         # L1: the L2 CustomResource writes the seconds as text.
-        aws_rules_gone = CfnCustomResource(
-            self, "AwsRulesGone", service_token=function.function_arn, service_timeout=300
+        rules = CfnCustomResource(
+            self,
+            "Rules",
+            service_token=self._function(security_group_id, tag).function_arn,
+            service_timeout=300,
         )
-        aws_rules_gone.add_property_override("GroupId", security_group_id)
-        rules = (
-            ec2.CfnSecurityGroupIngress(
-                self,
-                "FromItself",
-                group_id=security_group_id,
-                source_security_group_id=security_group_id,
-                ip_protocol="-1",
-                description="between the containers of a multi-node job",
-            ),
-            ec2.CfnSecurityGroupEgress(
-                self,
-                "ToItself",
-                group_id=security_group_id,
-                destination_security_group_id=security_group_id,
-                ip_protocol="-1",
-                description="between the containers of a multi-node job",
-            ),
-            ec2.CfnSecurityGroupEgress(
-                self,
-                "Https",
-                group_id=security_group_id,
-                cidr_ip="0.0.0.0/0",
-                ip_protocol="tcp",
-                from_port=443,
-                to_port=443,
-                description="AWS APIs, registries and data sets",
-            ),
-        )
-        for rule in rules:
-            rule.add_resource_dependency(aws_rules_gone)
+        rules.add_property_override("GroupId", security_group_id)
+        rules.add_property_override("Tag", tag)
+        rules.add_property_override("CloseEgress", close_egress)
 
-    def _function(self, security_group_id: str) -> lambda_.Function:
-        group_arn = Stack.of(self).format_arn(
+    def _function(self, security_group_id: str, tag: str) -> lambda_.Function:
+        group = Stack.of(self).format_arn(
             service="ec2", resource="security-group", resource_name=security_group_id
         )
-        change_rules = iam.PolicyStatement(
-            actions=[
-                "ec2:AuthorizeSecurityGroupEgress",
-                "ec2:AuthorizeSecurityGroupIngress",
-                "ec2:RevokeSecurityGroupEgress",
-                "ec2:RevokeSecurityGroupIngress",
-            ],
-            resources=[group_arn],
-        )
-        return inline_function(
+        function = inline_function(
             self,
             module="default_security_group",
-            description="Takes AWS's own rules off a default security group",
-            statements=[change_rules],
-            timeout=Duration.minutes(1),
+            description="Gives a default security group the rules of multi-node tasks",
+            statements=[
+                iam.PolicyStatement(
+                    # Takes no resource (Service Authorization Reference, Amazon EC2).
+                    actions=["ec2:DescribeSecurityGroupRules"],
+                    resources=["*"],
+                ),
+                iam.PolicyStatement(
+                    # The group's ARN is what limits them; EC2 asks for the rule's as well when a
+                    # rule is tagged as it is made, or revoked by its id, which nobody can know.
+                    actions=[*_GROUP_ACTIONS],
+                    resources=[group, _RULES],
+                ),
+                iam.PolicyStatement(
+                    actions=["ec2:CreateTags", "ec2:DeleteTags"],
+                    resources=[_RULES],
+                    # The second, because DeleteTags without keys would delete every tag.
+                    conditions={
+                        "ForAllValues:StringEquals": {"aws:TagKeys": [tag]},
+                        "Null": {"aws:TagKeys": "false"},
+                    },
+                ),
+            ],
+            timeout=Duration.minutes(2),
         )
+        role = self.node.find_child("Role").node.find_child("Resource")
+        for resource, reason in _WILDCARDS.items():
+            Validations.of(role).acknowledge(
+                Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+            )
+        return function

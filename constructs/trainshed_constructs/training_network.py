@@ -116,7 +116,10 @@ class TrainingNetwork(Construct):
             zip((plan.zone.name for plan in subnets), self.private_subnets, strict=True)
         )
         DefaultSecurityGroupRules(
-            self, "DefaultGroupRules", security_group_id=vpc.attr_default_security_group
+            self,
+            "DefaultGroupRules",
+            security_group_id=vpc.attr_default_security_group,
+            close_egress=True,
         )
         self.default_security_group = ec2.SecurityGroup.from_security_group_id(
             self, "DefaultGroup", vpc.attr_default_security_group, mutable=False

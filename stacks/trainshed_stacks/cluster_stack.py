@@ -120,7 +120,8 @@ class TrainClusterStack(cdk.Stack):
         if mount:
             mount.grant(self.batch.instance_role)
         self._tell(plan)
-        for upstream in filter(None, (storage, shared.images(plan))):
+        # The network, too: of an existing VPC nothing is imported, and jobs need its rules.
+        for upstream in filter(None, (network, storage, shared.images(plan))):
             self.add_stack_dependency(upstream)
         for finding in plan.findings:
             cdk.Annotations.of(self).add_warning_v2(

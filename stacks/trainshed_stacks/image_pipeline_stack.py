@@ -7,6 +7,7 @@ from trainshed.plan.pipeline import ImagePipelinePlan
 from trainshed.spec import Problem, SpecError
 from trainshed_constructs.image_pipeline import ImagePipeline
 from trainshed_stacks.security import secure
+from trainshed_stacks.tags import add_tags
 
 
 class ImagePipelineStack(cdk.Stack):
@@ -49,8 +50,7 @@ class ImagePipelineStack(cdk.Stack):
             kms_key_arn=plan.security.kms_key_arn,
         )
         self._tell()
-        for key, value in {"owner": spec.owner, **spec.tags}.items():
-            cdk.Tags.of(self).add(key, value)
+        add_tags(self, {"owner": spec.owner, **spec.tags})
         secure(self, plan.security)
 
     def _tell(self) -> None:

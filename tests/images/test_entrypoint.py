@@ -1,10 +1,12 @@
 """What the entrypoint of the images says and sets, by what the host gave the container."""
 
+import contextlib
 import os
 import shlex
 import shutil
+import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -182,6 +184,54 @@ def test_a_rehearsal_needs_nothing(enter: Enter) -> None:
     ended = enter("cpu", AWS_BATCH_JOB_ID="job", AWS_BATCH_JOB_NUM_NODES="2")
 
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.fixture
+def silent(tmp_path: Path) -> Iterator[str]:
+    """An address that does not answer: its port takes no more connections."""
+    if os.geteuid() != 0:
+        pytest.skip("port 1 needs root")
+    # Of this process alone: tests run in parallel.
+    address = ".".join(["127", *map(str, os.getpid().to_bytes(4, "big")[1:])])
+    with contextlib.ExitStack() as sockets:
+        server = sockets.enter_context(socket.socket())
+        server.bind((address, 1))
+        server.listen(0)
+        for _ in range(4):
+            client = sockets.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex((address, 1))
+        yield address
+
+
+@pytest.mark.parametrize(("job", "code"), [({}, 0), ({"AWS_BATCH_JOB_ID": "job"}, 78)])
+def test_a_main_node_that_does_not_answer_is_told_with_what_to_look_at(
+    silent: str, job: dict[str, str], code: int
+) -> None:
+    ended = enter_cpu(AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=silent, **job)
+
+    assert f"no answer from the job's main node, {silent}: " in ended.stderr
+    assert "the VPC's default security group" in ended.stderr
+    assert ended.returncode == code
+
+
+def test_a_main_node_that_answers_is_nothing_to_tell() -> None:
+    """Nobody listens on its port 1, and its host says so."""
+    ended = enter_cpu(
+        AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS="127.0.0.1", AWS_BATCH_JOB_ID="job"
+    )
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def enter_cpu(**more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [ENTRYPOINT, "true"],
+        env={"PATH": os.environ["PATH"], "TRAINSHED_ACCELERATOR": "cpu", **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_the_exit_code_is_that_of_the_command(enter: Enter) -> None:

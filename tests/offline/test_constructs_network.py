@@ -16,7 +16,6 @@ from trainshed.offline.embedded import EmbeddedAws
 from trainshed.plan import CapacityKind, CapacityPlan, SubnetPlan, Zone
 from trainshed_constructs import (
     ClusterPlacementGroup,
-    DefaultSecurityGroupRules,
     EfaLaunchTemplate,
     EfaSecurityGroup,
     TrainingNetwork,
@@ -174,28 +173,3 @@ def test_the_placement_group_is_a_cluster(client: Any, deployment: Deployment) -
     ]
 
     assert (group["Strategy"], group["State"]) == ("cluster", "available")
-
-
-def test_a_default_group_gets_the_rules_of_aws_back_when_the_stack_goes(
-    client: Any, embedded_aws: EmbeddedAws
-) -> None:
-    vpc_id = client.create_vpc(CidrBlock="10.30.0.0/16")["Vpc"]["VpcId"]
-    default = [
-        {"Name": "vpc-id", "Values": [vpc_id]},
-        {"Name": "group-name", "Values": ["default"]},
-    ]
-    group_id = client.describe_security_groups(Filters=default)["SecurityGroups"][0]["GroupId"]
-    stack = new_stack()
-    DefaultSecurityGroupRules(stack, "Rules", security_group_id=group_id)
-
-    embedded_aws.deploy(Template.from_stack(stack).to_json(), stack_name="DefaultGroup")
-    during = rules(client, group_id)
-    delete(embedded_aws, "DefaultGroup")
-    afterwards = rules(client, group_id)
-    client.delete_vpc(VpcId=vpc_id)
-
-    assert during == between_members_and_https(group_id)
-    assert afterwards == {
-        ("ingress", "-1 -1", group_id),
-        ("egress", "-1 -1", "0.0.0.0/0"),
-    }

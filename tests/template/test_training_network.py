@@ -196,49 +196,21 @@ def test_flow_logs_record_everything_and_outlive_the_vpc(template: Template) -> 
     )
 
 
-def test_the_default_group_reaches_itself_and_https(
+def test_the_default_group_of_its_vpc_gets_its_rules_and_no_open_egress(
     template: Template, resources: dict[str, Any]
 ) -> None:
     [vpc] = of_type(resources, "VPC")
-    group = {"Fn::GetAtt": [vpc, "DefaultSecurityGroup"]}
 
-    template.resource_count_is("AWS::EC2::SecurityGroupIngress", 1)
     template.has_resource_properties(
-        "AWS::EC2::SecurityGroupIngress",
-        {"GroupId": group, "SourceSecurityGroupId": group, "IpProtocol": "-1"},
+        "AWS::CloudFormation::CustomResource",
+        {"GroupId": {"Fn::GetAtt": [vpc, "DefaultSecurityGroup"]}, "CloseEgress": True},
     )
-    template.resource_count_is("AWS::EC2::SecurityGroupEgress", 2)
-    template.has_resource_properties(
-        "AWS::EC2::SecurityGroupEgress",
-        {"GroupId": group, "DestinationSecurityGroupId": group, "IpProtocol": "-1"},
-    )
-    template.has_resource_properties(
-        "AWS::EC2::SecurityGroupEgress",
-        {
-            "GroupId": group,
-            "CidrIp": "0.0.0.0/0",
-            "IpProtocol": "tcp",
-            "FromPort": 443,
-            "ToPort": 443,
-        },
-    )
+    template.resource_count_is("AWS::EC2::SecurityGroupIngress", 0)
+    template.resource_count_is("AWS::EC2::SecurityGroupEgress", 0)
 
 
-def test_the_rules_wait_until_those_of_aws_are_gone(resources: dict[str, Any]) -> None:
-    [gone] = of_type_names(resources, "AWS::CloudFormation::CustomResource")
-    rules = [
-        resource
-        for resource in resources.values()
-        if resource["Type"].startswith("AWS::EC2::SecurityGroup")
-        and "GroupId" in resource["Properties"]
-    ]
-
-    assert len(rules) == 3
-    assert all(rule["DependsOn"] == [gone] for rule in rules)
-
-
-def test_no_role_has_a_wildcard(resources: dict[str, Any]) -> None:
-    statements = [
+def statements(resources: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
         statement
         for resource in resources.values()
         if resource["Type"] == "AWS::IAM::Role"
@@ -246,8 +218,34 @@ def test_no_role_has_a_wildcard(resources: dict[str, Any]) -> None:
         for statement in policy["PolicyDocument"]["Statement"]
     ]
 
-    assert len(statements) == 3
-    assert "*" not in json.dumps(statements)
+
+def test_no_role_has_a_wildcard_but_for_rules_that_do_not_exist_yet(
+    resources: dict[str, Any],
+) -> None:
+    wild = [each for each in statements(resources) if "*" in json.dumps(each)]
+
+    assert len(statements(resources)) == 5
+    for statement in wild:
+        assert statement["Resource"] == "*" or "security-group-rule/*" in json.dumps(statement)
+    assert [each["Action"] for each in wild if each["Resource"] == "*"] == [
+        "ec2:DescribeSecurityGroupRules"
+    ]
+
+
+def test_rules_change_in_the_default_group_only_and_with_the_tag_of_this_stack_only(
+    resources: dict[str, Any],
+) -> None:
+    [vpc] = of_type(resources, "VPC")
+    [rules] = [each for each in statements(resources) if "Authorize" in json.dumps(each)]
+    [tags] = [each for each in statements(resources) if "ec2:CreateTags" in each["Action"]]
+
+    assert json.dumps(["DefaultSecurityGroup"])[1:-1] in json.dumps(rules["Resource"])
+    assert vpc in json.dumps(rules["Resource"])
+    assert len(rules["Resource"]) == 2
+    assert tags["Condition"] == {
+        "ForAllValues:StringEquals": {"aws:TagKeys": ["trainshed:needed-by:Network"]},
+        "Null": {"aws:TagKeys": "false"},
+    }
 
 
 def test_roles_have_no_managed_policy(template: Template) -> None:

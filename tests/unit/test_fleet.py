@@ -128,11 +128,11 @@ def existing(name: str = "") -> str:
     )
 
 
-def test_the_rules_of_a_default_group_belong_to_one_network(told: Told) -> None:
-    assert told(text("Alpha", existing()), text("Beta", existing())) == [
-        "b.yaml:4: network.default_security_group: the rules of sg-0123456789abcdef0 belong to the "
-        "stack AlphaNetwork of Alpha (a.yaml:4) already; give both the same network.name"
-    ]
+def test_networks_of_their_own_may_add_rules_to_one_default_group(fleet: Plan) -> None:
+    found = fleet(*(text(name, existing()) for name in ("Alpha", "Beta")))
+
+    groups = {name: network.default_security_group_id for name, network in found.networks.items()}
+    assert groups == dict.fromkeys(["AlphaNetwork", "BetaNetwork"], "sg-0123456789abcdef0")
 
 
 def test_clusters_share_an_existing_network_and_its_default_group(fleet: Plan) -> None:

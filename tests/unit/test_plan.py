@@ -358,15 +358,31 @@ def test_a_type_that_is_sold_has_no_findings(planned: Planned) -> None:
         ("capacity: {reservation: cr-01234567}", "TS-ZON-002"),
         ("zone: usw2-az4\nnetwork: {vpc: vpc-01234567, subnet: subnet-01234567}", "TS-NET-001"),
         (
-            "network: {vpc: vpc-01234567, subnet: subnet-01234567, default_security_group: "
-            "sg-01234567}",
-            "TS-ZON-002",
+            "zone: usw2-az4\nnetwork: {vpc: vpc-01234567, subnet: subnet-01234567, "
+            "default_security_group: sg-01234567}",
+            "TS-NET-002",
         ),
         ("job: {timeout_hours: 200}", "TS-JOB-001"),
     ],
 )
 def test_what_is_doubtful_is_a_finding(planned: Planned, added: str, rule: str) -> None:
     assert [finding.rule for finding in planned(text(added=added)).findings] == [rule]
+
+
+def test_an_existing_subnet_leaves_its_zone_in_doubt(planned: Planned) -> None:
+    plan = planned(text(added="network: {vpc: vpc-01234567, subnet: subnet-01234567}"))
+
+    assert "TS-ZON-002" in [finding.rule for finding in plan.findings]
+
+
+def test_what_is_added_to_a_default_group_is_a_decision_with_its_reason(planned: Planned) -> None:
+    network = "{vpc: vpc-01234567, subnet: subnet-01234567, default_security_group: sg-01234567}"
+
+    plan = planned(text(added=f"network: {network}"))
+
+    [decision] = [each for each in plan.decisions if each.field == "default security group"]
+    assert decision.value == ("sg-01234567: all traffic between its members, TCP 443 to anywhere")
+    assert "what it allows already stays as it is" in decision.reason
 
 
 def test_a_public_ecs_image_is_taken_with_a_warning(planned: Planned) -> None:

@@ -18,6 +18,8 @@ _PRIVATE = tuple(
 _ZONE_BITS = 3
 # AWS keeps the first four addresses of a subnet and the last one.
 _AWS_RESERVED = 5
+# What containers of a multi-node job need of the VPC's default security group.
+_JOB_RULES = "all traffic between its members, TCP 443 to anywhere"
 # An interface endpoint takes one address for each service name behind it.
 _ENDPOINT_SERVICES = {
     Endpoint.BATCH: ("batch",),
@@ -61,7 +63,8 @@ class NetworkPlan:
         vpc_id: id of an existing VPC; None for a new one.
         subnet_id: id of its private subnet.
         zone: zone of the existing subnet.
-        default_security_group_id: id of an existing VPC's default group, if its rules are set.
+        default_security_group_id: id of an existing VPC's default group, if rules are
+            to be added to it.
     """
 
     name: str
@@ -82,13 +85,7 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     stack = stack_name(name, "Network")
     if asked.vpc:
         notes.decide("network", f"{asked.vpc}, {asked.subnet}", "an existing one, as asked")
-        if not asked.default_security_group:
-            notes.warn(
-                "TS-NET-001",
-                f"multi-node tasks land in the default security group of {asked.vpc}, whose rules "
-                "are not known here",
-                "give network.default_security_group, so that they can reach each other and ECR",
-            )
+        _note_default_group(notes, asked.vpc, asked.default_security_group)
         return NetworkPlan(
             name=name,
             stack_name=stack,
@@ -130,6 +127,31 @@ def _decide_new(notes: Notes, network: NetworkPlan) -> None:
         "way out",
         f"NAT gateway; endpoints: {endpoints}",
         "nodes have no public address; traffic to an endpoint's service stays in the VPC",
+    )
+
+
+def _note_default_group(notes: Notes, vpc_id: str, group_id: str | None) -> None:
+    """Say what is added to the group of an existing VPC, or that nobody adds it."""
+    if group_id is None:
+        notes.warn(
+            "TS-NET-001",
+            f"multi-node jobs use the default security group of {vpc_id}, and nothing here adds "
+            f"the rules that they need ({_JOB_RULES})",
+            "give network.default_security_group to have them added, or see that it has them",
+        )
+        return
+    notes.decide(
+        "default security group",
+        f"{group_id}: {_JOB_RULES}",
+        f"multi-node jobs use the default group of {vpc_id}; what it allows already stays as it "
+        "is, and what is added goes with the last stack that needs it",
+    )
+    notes.warn(
+        "TS-NET-002",
+        f"rules are added to {group_id}, the default security group of {vpc_id}, where they are "
+        f"missing ({_JOB_RULES}), and hold for everything else in that group",
+        "look at what uses the group before you deploy, and let no policy of your organisation "
+        "close it (docs/networks.md)",
     )
 
 

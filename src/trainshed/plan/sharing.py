@@ -36,7 +36,6 @@ def duplicate_names(specs: Iterable[ClusterSpec]) -> Iterator[Problem]:
 def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     """Find what two clusters want of one stack and cannot both have."""
     yield from _stack_conflicts(clusters)
-    yield from _default_group_conflicts(clusters)
     yield from _subnet_conflicts(clusters)
     yield from _tag_conflicts(clusters)
 
@@ -96,19 +95,6 @@ def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     return str(value["name"]) if isinstance(value, dict) else str(value)
-
-
-def _default_group_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
-    """An existing VPC has one default group, and two stacks would each set its rules."""
-    owners: dict[str, ClusterPlan] = {}
-    for cluster in clusters:
-        group, path = cluster.network.default_security_group_id, "network.default_security_group"
-        first = owners.setdefault(group, cluster) if group else cluster
-        if first.network.stack_name != cluster.network.stack_name:
-            message = f"the rules of {group} belong to the stack {first.network.stack_name} of"
-            there = f"{first.spec.name} ({_place(first.spec, path)})"
-            remedy = "give both the same network.name"
-            yield _problem(cluster.spec, path, f"{message} {there} already; {remedy}")
 
 
 def _subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:

@@ -148,7 +148,8 @@ class NetworkSpec(Model):
     default_security_group: Annotated[str, Field(pattern=forms.SECURITY_GROUP.pattern)] | None = (
         None
     )
-    """Id of that VPC's default group; multi-node tasks land in it, so its rules are set."""
+    """Id of that VPC's default group; multi-node jobs use it, so the rules that it lacks are added
+    (all traffic between its members, TCP 443 to anywhere)."""
 
     @model_validator(mode="after")
     def _new_or_existing(self) -> Self:

@@ -68,3 +68,37 @@ def test_a_permission_is_a_statement_until_deleted(client: Any, deploy: Any, fun
     assert [each["Sid"] for each in policy["Statement"]] == [permission.attributes["Id"]]
     with pytest.raises(ClientError, match="ResourceNotFound"):
         functions.get_policy(FunctionName=function.ref)
+
+
+@pytest.fixture
+def imported(client: Any, function: Any, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs inline code and returns why it failed, or None."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)  # where the function's calls would go
+
+    def run(code: str) -> str | None:
+        function.update(Code={"ZipFile": code}, Timeout=30)
+        answer = client("lambda").invoke(FunctionName=function.ref)
+        failed = "FunctionError" in answer
+        return json.loads(answer["Payload"].read())["errorMessage"] if failed else None
+
+    return run
+
+
+HANDLER = "def handler(event, context): return cfnresponse.SUCCESS\n"
+
+
+def test_inline_code_that_imports_cfnresponse_finds_it(imported: Any) -> None:
+    assert imported(f"import json\nimport cfnresponse\n\n{HANDLER}") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("import cfnresponse  # of CloudFormation", id="a comment beside it"),
+        pytest.param("import json, cfnresponse", id="another module beside it"),
+        pytest.param("from cfnresponse import SUCCESS", id="from"),
+        pytest.param("if True:\n    import cfnresponse", id="indented"),
+    ],
+)
+def test_any_other_way_to_import_cfnresponse_finds_nothing(imported: Any, line: str) -> None:
+    assert imported(f"{line}\n{HANDLER}") == "No module named 'cfnresponse'"

@@ -6,12 +6,19 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from queue import Queue
 from threading import Thread
 from typing import Any
 
 import pytest
 
+import trainshed.offline.resources
+
+# What CloudFormation adds to the code of such functions.
+RESPONSE_MODULE = Path(trainshed.offline.resources.__file__).parent.joinpath(
+    "response_module", "cfnresponse.py"
+)
 PYTHON = """
 import os, time, boto3
 
@@ -239,7 +246,8 @@ def test_an_event_invocation_answers_cloudformation(
     functions: Any, make: Callable[..., str], callback: tuple[str, Queue[Any]]
 ) -> None:
     url, received = callback
-    name = make("python3.13", {"ZipFile": package(index__py=RESOURCE)}, Timeout=30)
+    code = package(index__py=RESOURCE, cfnresponse__py=RESPONSE_MODULE.read_text())
+    name = make("python3.13", {"ZipFile": code}, Timeout=30)
     event = {
         "RequestType": "Create",
         "ResponseURL": url,

@@ -151,3 +151,92 @@ def test_the_default_group_is_not_deleted(ec2: Any, vpc: str, refusal: Callable[
     told = refusal(ec2.delete_security_group, GroupId=default)
 
     assert told.code == "CannotDelete"
+
+
+def https(description: str = "") -> dict[str, Any]:
+    entry = {"CidrIp": "0.0.0.0/0", "Description": description}
+    return {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [entry]}
+
+
+def tagged(**tags: str) -> list[dict[str, Any]]:
+    entries = [{"Key": key, "Value": value} for key, value in tags.items()]
+    return [{"ResourceType": "security-group-rule", "Tags": entries}]
+
+
+def rules_of(ec2: Any, group: str) -> dict[str, dict[str, Any]]:
+    found = ec2.describe_security_group_rules(Filters=[{"Name": "group-id", "Values": [group]}])
+    return {each["SecurityGroupRuleId"]: each for each in found["SecurityGroupRules"]}
+
+
+def test_rules_are_tagged_as_they_are_made_and_later(ec2: Any, group: str) -> None:
+    [made] = ec2.authorize_security_group_egress(
+        GroupId=group, IpPermissions=[https()], TagSpecifications=tagged(one="1")
+    )["SecurityGroupRules"]
+    rule_id = made["SecurityGroupRuleId"]
+
+    ec2.create_tags(Resources=[rule_id], Tags=[{"Key": "two", "Value": ""}])
+    both = rules_of(ec2, group)[rule_id]["Tags"]
+    ec2.delete_tags(Resources=[rule_id], Tags=[{"Key": "one"}])
+    left = rules_of(ec2, group)[rule_id]["Tags"]
+
+    assert made["Tags"] == [{"Key": "one", "Value": "1"}]
+    assert both == [{"Key": "one", "Value": "1"}, {"Key": "two", "Value": ""}]
+    assert left == [{"Key": "two", "Value": ""}]
+
+
+def test_the_answer_lists_every_rule_that_was_made(ec2: Any, group: str, vpc: str) -> None:
+    other = ec2.create_security_group(GroupName="o", Description="o", VpcId=vpc)["GroupId"]
+
+    made = ec2.authorize_security_group_egress(
+        GroupId=group, IpPermissions=[https("web"), *rule(other, Description="peer")]
+    )["SecurityGroupRules"]
+
+    assert [each["IpProtocol"] for each in made] == ["tcp", "-1"]
+    assert [each["Description"] for each in made] == ["web", "peer"]
+    assert {each["SecurityGroupRuleId"] for each in made} <= rules_of(ec2, group).keys()
+
+
+def test_tags_go_with_the_rule(ec2: Any, group: str) -> None:
+    [made] = ec2.authorize_security_group_egress(
+        GroupId=group, IpPermissions=[https()], TagSpecifications=tagged(one="1")
+    )["SecurityGroupRules"]
+    ids = [made["SecurityGroupRuleId"]]
+
+    ec2.revoke_security_group_egress(GroupId=group, SecurityGroupRuleIds=ids)
+
+    assert ids[0] not in rules_of(ec2, group)
+    of_rule = [{"Name": "resource-id", "Values": ids}]
+    assert ec2.describe_tags(Filters=of_rule)["Tags"] == []
+
+
+def test_what_is_no_rule_is_neither_tagged_nor_revoked(
+    ec2: Any, group: str, refusal: Callable[..., Any]
+) -> None:
+    ids = ["sgr-0123456789abcdef0"]
+
+    of_tags = refusal(ec2.create_tags, Resources=ids, Tags=[{"Key": "one", "Value": "1"}])
+    of_revoke = refusal(ec2.revoke_security_group_egress, GroupId=group, SecurityGroupRuleIds=ids)
+
+    assert of_tags.code == of_revoke.code == "InvalidSecurityGroupRuleId.NotFound"
+
+
+def test_tags_are_for_rules_and_not_for_their_group(
+    ec2: Any, group: str, refusal: Callable[..., Any]
+) -> None:
+    tags = [{"ResourceType": "security-group", "Tags": [{"Key": "one", "Value": "1"}]}]
+
+    told = refusal(
+        ec2.authorize_security_group_egress,
+        GroupId=group,
+        IpPermissions=[https()],
+        TagSpecifications=tags,
+    )
+
+    assert told.code == "InvalidParameterValue"
+    assert "'security-group' is not a valid taggable resource type" in told.message
+
+
+def test_a_page_of_rules_has_its_limits(ec2: Any, refusal: Callable[..., Any]) -> None:
+    told = refusal(ec2.describe_security_group_rules, MaxResults=1001)
+
+    assert told.message.endswith("between 5 and 1000.")

@@ -1,8 +1,15 @@
-"""Lambda functions and who may invoke them."""
+"""Lambda functions and who may invoke them.
+
+[S] CloudFormation user guide, "cfn-response module": CloudFormation adds the module `cfnresponse`
+to Python code given as ZipFile, and to no other code; "Use this exact import statement. If you use
+other variants of the import statement, CloudFormation doesn't include the response module."
+[I] "Exact" means a line that holds nothing else, not even a comment or an indent.
+"""
 
 import io
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
@@ -10,6 +17,8 @@ from trainshed.offline.resources.arguments import arguments
 from trainshed.offline.resources.handler import Handler, changed, present
 from trainshed.offline.resources.names import generated_name, given_or_generated
 from trainshed.offline.resources.tags import all_tags
+
+_RESPONSE_MODULE = Path(__file__).parent / "response_module" / "cfnresponse.py"
 
 
 @resource("AWS::Lambda::Function")
@@ -33,13 +42,16 @@ class Function(Handler):
         return name
 
     def _code(self, properties: Properties) -> dict[str, Any]:
-        """Return the code as Lambda takes it: text in the template becomes a zip of one file."""
+        """Return the code as Lambda takes it: text in the template becomes a zip."""
         code = dict(properties["Code"])
         if "ZipFile" in code:
+            text: str = code["ZipFile"]
             suffix = "js" if properties["Runtime"].startswith("nodejs") else "py"
             archive = io.BytesIO()
             with zipfile.ZipFile(archive, "w") as file:
-                file.writestr(f"index.{suffix}", code["ZipFile"])
+                file.writestr(f"index.{suffix}", text)
+                if suffix == "py" and "import cfnresponse" in text.splitlines():
+                    file.write(_RESPONSE_MODULE, _RESPONSE_MODULE.name)
             code["ZipFile"] = archive.getvalue()
         return code
 

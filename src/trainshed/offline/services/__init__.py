@@ -17,6 +17,7 @@ _ACTION_MODULES = (
     "interface_groups",
     "gateways",
     "security_groups",
+    "security_group_rules",
     "networks",
     "launch_templates",
     "compute_environments",

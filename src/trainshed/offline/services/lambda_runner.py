@@ -3,8 +3,8 @@
 [S] Lambda developer guide: the environment variables, the context, "Task timed out after N.NN
 seconds", FunctionError `Unhandled`, errorMessage and errorType, START, END and REPORT lines in the
 log, 10 seconds for loading the code before the timeout starts to count. Python functions run in
-the interpreter of the server (boto3 and `cfnresponse` are importable), Node.js functions in the
-`node` of its environment (`cfn-response` is there; the AWS SDK is not).
+the interpreter of the server (boto3 is importable), Node.js functions in the `node` of its
+environment (`cfn-response` is there; the AWS SDK is not).
 """
 
 import io
@@ -161,7 +161,6 @@ def _environment(invocation: Invocation, task: Path) -> dict[str, str]:
     return {
         **inherited,
         "NODE_PATH": str(_RUNTIMES / "node"),
-        "PYTHONPATH": str(_RUNTIMES / "python"),
         "PYTHONUNBUFFERED": "1",
         "LAMBDA_TASK_ROOT": str(task),
         **invocation.environment,

@@ -14,12 +14,18 @@ from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
 from trainshed.offline.services.actions import Call, Refusal, action
 from trainshed.offline.services.interfaces_in_use import interfaces
+from trainshed.offline.services.security_group_rules import (
+    all_rules,
+    check_tags,
+    show_descriptions,
+)
 
 _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
 
 
 def correct_moto() -> None:
-    """Give rules AWS's identity, and default groups AWS's ingress rule."""
+    """Give rules AWS's identity and descriptions, and default groups AWS's ingress rule."""
+    show_descriptions()
     # mypy does not like methods to be replaced; moto offers no other way.
     SecurityGroupRule.__eq__ = _same_rule  # type: ignore[method-assign]
     if not hasattr(EC2Backend.create_security_group, "trainshed"):
@@ -74,6 +80,7 @@ def group_of(call: Call, group_id: str) -> SecurityGroup:
 @action("ec2", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
 def authorize(call: Call) -> Any:
     """Add rules that are new and whose peer groups are in the group's own VPC."""
+    check_tags(call)
     if "GroupId" not in call.params:
         return call.moto()
     group = group_of(call, call.params["GroupId"])
@@ -85,7 +92,13 @@ def authorize(call: Call) -> Any:
                     "You have specified two resources that belong to different networks.",
                 )
         _check_rule(group, permission, egress=call.operation.endswith("Egress"))
-    return call.moto()
+    before = {rule.id for rule in all_rules(group)}
+    answer = call.moto()
+    # moto answers with those of the last permission only.
+    answer.result["SecurityGroupRules"] = [
+        rule for rule in all_rules(group) if rule.id not in before
+    ]
+    return answer
 
 
 def _check_rule(group: SecurityGroup, permission: Any, *, egress: bool) -> None:

@@ -1,0 +1,62 @@
+"""Code that templates carry inline for Lambda."""
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.plan import Fleet, load_fleet
+from trainshed_constructs import handlers
+
+ROOT = Path(__file__).parents[2]
+# CloudFormation, AWS::Lambda::Function Code, ZipFile.
+LONGEST = 4096
+
+
+@pytest.fixture(scope="module")
+def inline(synthesise: Callable[[Fleet], Path]) -> set[str]:
+    """The inline Python of every shipped cluster and example."""
+    files = [*sorted((ROOT / "clusters").glob("*.yaml")), ROOT / "examples/existing-network.yaml"]
+    return {
+        resource["Properties"]["Code"]["ZipFile"]
+        for path in synthesise(load_fleet(files)).glob("*.template.json")
+        for resource in json.loads(path.read_text()).get("Resources", {}).values()
+        if resource["Type"] == "AWS::Lambda::Function"
+    }
+
+
+def imports(code: str, module: str) -> list[str]:
+    """The lines that import a module, in whatever way."""
+
+    def named(node: Any) -> bool:
+        return module in [alias.name for alias in node.names] or (
+            isinstance(node, ast.ImportFrom) and node.module == module
+        )
+
+    found = [
+        node
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and named(node)
+    ]
+    return [code.splitlines()[node.lineno - 1] for node in found]
+
+
+def test_every_handler_is_rendered(inline: set[str]) -> None:
+    [folder] = handlers.__path__
+
+    assert inline == {
+        path.read_text() for path in Path(folder).glob("*.py") if path.stem != "__init__"
+    }
+
+
+def test_cfnresponse_is_imported_on_a_line_of_its_own(inline: set[str]) -> None:
+    assert inline
+    for code in inline:
+        assert imports(code, "cfnresponse") == ["import cfnresponse"]
+
+
+def test_inline_code_is_short_enough(inline: set[str]) -> None:
+    assert max(map(len, inline)) <= LONGEST
