@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from trainshed.errors import did_you_mean
-from trainshed.spec.forms import FORMS, MOUNT
+from trainshed.spec.forms import FORMS, MOUNT, PREFIX
 from trainshed.spec.models import CapacityBlock, Reservation
 from trainshed.spec.mount import mount_problem
 from trainshed.spec.problems import Path
@@ -154,13 +154,12 @@ def _unlike_a_capacity(value: object) -> str:
 def _unlike_its_form(value: str, pattern: str) -> str:
     form = FORMS[pattern]
     slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
-    folder = "/" + value.strip("/")
-    _, scheme, path = value.rpartition("s3://")
-    prefix = (path.partition("/")[2] if scheme else path).strip("/") + "/"
-    tries = (
-        *(value.strip(), value.lower(), value.split("//")[-1]),
-        *(slug, slug.lower(), folder, prefix),
-    )
+    tries = [value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower()]
+    if form is MOUNT:
+        tries.append("/" + value.strip("/"))
+    if form is PREFIX:
+        _, scheme, path = value.rpartition("s3://")
+        tries.append((path.partition("/")[2] if scheme else path).strip("/") + "/")
     fits = (text for text in tries if re.fullmatch(pattern, text))
     near = next((text for text in fits if not (form is MOUNT and mount_problem(text))), None)
     hint = f"did you mean {near}?" if near else f"for instance {form.example}"
