@@ -8,6 +8,7 @@ from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.image_notice import ImageNotice
 from trainshed_constructs.lustre_file_system import LustreFileSystem
 from trainshed_constructs.lustre_mount import LustreMount
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
@@ -26,6 +27,7 @@ __all__ = [
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingNetwork",
+    "ImageNotice",
     "LustreFileSystem",
     "LustreMount",
     "LustreSecurityGroup",

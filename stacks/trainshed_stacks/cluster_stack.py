@@ -12,6 +12,7 @@ from trainshed_constructs import (
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
+    ImageNotice,
     LustreMount,
     PinnedAmi,
     grant_pull,
@@ -26,8 +27,8 @@ _INTERNET_EGRESS = (ec2.Port.tcp(443),)
 class TrainClusterStack(cdk.Stack):
     """Placement group, launch template, AWS Batch environment, queue and job definition.
 
-    It depends on the stacks of its network, storage and images, so that deploying it brings a
-    cluster that works; only the network is tied to it by CloudFormation exports.
+    It depends on the stacks of its prerequisites, network, storage and images, so that deploying
+    it brings a cluster that works; only the network is tied to it by CloudFormation exports.
 
     Attributes:
         batch: compute environment, queue and job definition.
@@ -117,7 +118,7 @@ class TrainClusterStack(cdk.Stack):
         if mount:
             mount.grant(self.batch.instance_role)
         self._tell(plan)
-        for upstream in filter(None, (storage, shared.images(plan))):
+        for upstream in filter(None, (shared.prerequisites(plan), storage, shared.images(plan))):
             self.add_stack_dependency(upstream)
         for finding in plan.findings:
             cdk.Annotations.of(self).add_warning_v2(
@@ -134,12 +135,40 @@ class TrainClusterStack(cdk.Stack):
             ("LogGroup", "Output of the jobs", self.batch.log_group.log_group_name),
         ):
             cdk.CfnOutput(self, name, description=f"{description} ({plan.spec.name})", value=value)
+        cdk.CfnOutput(
+            self,
+            "ContainerImage",
+            description="Whether the jobs' image was in its repository, and when ECR was asked",
+            value=self._image_notice(plan),
+        )
+
+    def _image_notice(self, plan: ClusterPlan) -> str:
+        name = plan.spec.name
+        push = f"trainshed image push {name}"
+        return ImageNotice(
+            self,
+            "ImageNotice",
+            repository_name=plan.repository.name,
+            tag_or_digest=plan.image.tag_or_digest,
+            job_definition_arn=self.batch.job_definition_arn,
+            remedy=f"name in image.digest what {push} prints"
+            if plan.image.digest
+            else f"build and push it: trainshed image build {name}, then {push}",
+            list_command=f"trainshed image list {name}",
+        ).text
 
     def _image_id(self, plan: ClusterPlan) -> str | None:
         """Give the AMI's id, or the one that its parameter holds when the stack first reads it."""
         if not plan.ami.parameter:
             return plan.ami.image_id
-        pinned = PinnedAmi(self, "Ami", parameter=plan.ami.parameter, version=plan.ami.version)
+        pinned = PinnedAmi(
+            self,
+            "Ami",
+            ami=plan.ami.parameter,
+            version=plan.ami.version,
+            cell=plan.ami.cell,
+            remedy=plan.ami.remedy,
+        )
         cdk.CfnOutput(
             self,
             "AmiVersion",

@@ -14,6 +14,7 @@ from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
+from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.spec import ClusterSpec, SpecError
@@ -66,6 +67,11 @@ class ClusterPlan:
     findings: tuple[Finding, ...]
 
     @property
+    def prerequisites_stack_name(self) -> str:
+        """Name of the stack that checks what has to exist before the cluster's other stacks."""
+        return stack_name(self.spec.short_name, "Prerequisites")
+
+    @property
     def addresses_per_node(self) -> int:
         """Private addresses that one node takes: its own, and the job's awsvpc interface."""
         return addresses_per_node(self.interfaces)
@@ -111,7 +117,7 @@ def make_plan(
         "as asked" if spec.instance.interfaces else f"made for {spec.orchestrator}",
     )
     _check_task_slot(notes, instance, interfaces)
-    ami = plan_ami(notes, instance)
+    ami = plan_ami(notes, instance, region)
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
