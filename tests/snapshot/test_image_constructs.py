@@ -30,7 +30,7 @@ def tool(name: str) -> Tool:
 
 
 def pinned_ami(stack: cdk.Stack) -> None:
-    PinnedAmi(stack, "Ami", parameter="/trainshed/ami/neuron/ecs/stable", version=7)
+    PinnedAmi(stack, "Ami", ami="/trainshed/ami/neuron/ecs/stable", version=7, cell="neuron/ecs")
 
 
 def cached_bases(stack: cdk.Stack) -> None:
