@@ -73,7 +73,8 @@ def explain(plan: ClusterPlan) -> Explanation:
     """Explain a plan."""
     instance, nodes = plan.instance, plan.spec.instance.nodes
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
-    stacks = [plan.network.stack_name, plan.lustre and plan.lustre.stack_name]
+    lustre = plan.lustre and plan.lustre.stack_name
+    stacks = [plan.prerequisites_stack_name, plan.network.stack_name, lustre]
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,
