@@ -29,9 +29,11 @@ def remedy_for(asked: str, instance: InstanceType, region: str | None) -> str:
         name = channel.name if channel and channel.cell == cell else ""
     accelerator, _, orchestrator = cell.partition("/")
     ours = is_channel_name(name) and not name.startswith("ami-")
+    # NVIDIA's open modules, the default, do not drive it.
+    driver = " --var nvidia_driver=proprietary" if instance.accelerator.name == "V100" else ""
     commands = (
-        f"trainshed ami build {accelerator} {orchestrator} --region {region}, then trainshed ami "
-        f"publish build/{accelerator}-{orchestrator}/manifest.json "
+        f"trainshed ami build {accelerator} {orchestrator} --region {region}{driver}, then "
+        f"trainshed ami publish build/{accelerator}-{orchestrator}/manifest.json "
         f"--channel {name if ours else 'stable'}"
     )
     other = "" if ours else "name another AMI in instance.ami; or leave it out, "
