@@ -133,7 +133,7 @@ def test_a_channel_whose_ami_is_gone_stops_the_deployment(
     publish_ami(clean_aws)
 
     ami = f"{gone} (SSM parameter {CHANNEL})"
-    assert first == f"this account has no AMI {ami} in us-west-2; {REMEDY}"
+    assert first == f"this account sees no AMI {ami} in us-west-2; {REMEDY}"
     assert not check()
 
 

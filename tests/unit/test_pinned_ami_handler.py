@@ -221,8 +221,8 @@ def test_what_is_wrong_is_told(ask: Ask, ssm: Ssm, asked: str, reason: str) -> N
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        ("unknown", "this account has no AMI {} in us-west-2"),
-        ("deregistered a moment ago", "this account has no AMI {} in us-west-2"),
+        ("unknown", "this account sees no AMI {} in us-west-2"),
+        ("deregistered a moment ago", "this account sees no AMI {} in us-west-2"),
         ("pending", "AMI {} in us-west-2 is pending, not available"),
         ("disabled", "AMI {} in us-west-2 is disabled, not available"),
     ],

@@ -74,7 +74,7 @@ def _check(image_id: str, named: str, cell: str) -> None:
             raise
         images = []
     if not images:
-        raise LookupError(f"this account has no AMI {named} in {region}")
+        raise LookupError(f"this account sees no AMI {named} in {region}")
     if images[0]["State"] != "available":
         raise LookupError(f"AMI {named} in {region} is {images[0]['State']}, not available")
     tags = {tag["Key"]: tag["Value"] for tag in images[0].get("Tags", [])}
