@@ -51,7 +51,7 @@ class SharedStacks:
                 file_systems=[each.name for each in file_systems if each.network == network.name],
                 env=environment(users[0]),
             )
-            self._finish(self._networks[stack_name], network.name, users)
+            self._tag_and_order(self._networks[stack_name], network.name, users)
         for stack_name, lustre in fleet.file_systems.items():
             users = [c for c in fleet.clusters if c.lustre and c.lustre.stack_name == stack_name]
             self._storages[stack_name] = StorageStack(
@@ -61,15 +61,15 @@ class SharedStacks:
                 network=self.network(users[0]),
                 env=environment(users[0]),
             )
-            self._finish(self._storages[stack_name], lustre.name, users)
+            self._tag_and_order(self._storages[stack_name], lustre.name, users)
         for stack_name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository.stack_name == stack_name]
             self._images[stack_name] = ImagesStack(
                 scope, stack_name, repository=repository, env=environment(users[0])
             )
-            self._finish(self._images[stack_name], repository.name, users)
+            self._tag_and_order(self._images[stack_name], repository.name, users)
 
-    def _finish(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
+    def _tag_and_order(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
         tag(stack, name, users)
         if len(users) == 1:
             stack.add_stack_dependency(self.prerequisites(users[0]))

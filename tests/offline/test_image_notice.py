@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,9 +84,14 @@ def test_it_asks_again_only_for_another_revision_of_the_job_definition(
 
 
 def test_an_answer_that_cannot_be_had_fails_nothing(clean_aws: EmbeddedAws, notice: Notice) -> None:
-    clean_aws.fail(Fault(service="ecr", operation="DescribeImages", code="InvalidParameter"))
-
+    fault = Fault(service="ecr", operation="DescribeImages", code="InvalidParameter")
+    clean_aws.fail(fault)
     said = notice()
+    clean_aws.fail(replace(fault, message="long " * 300))
+
+    cut = notice(revision=2)
 
     assert said.startswith("image train:v1 was not looked for (")
     assert "InvalidParameter" in said and said.endswith(f"; see {LIST}")
+    # An output of more than 1024 bytes would fail the stack.
+    assert len(cut) < 1024 and cut.startswith("image train:v1 was not looked for (")

@@ -28,7 +28,9 @@ def handler(event: dict[str, Any], context: Any) -> None:
         except Exception as error:
             logging.exception("the image was not looked for")
             said = f"{_image(asked)} was not looked for ({error}); see {asked['List']}"
-        data = {"Notice": f"asked at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {said}"}
+        said = f"asked at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {said}"
+        # CloudFormation's limit for an output's value is 1024 bytes; an error may be longer.
+        data = {"Notice": said.encode()[:1000].decode(errors="ignore")}
     cfnresponse.send(event, context, cfnresponse.SUCCESS, data, physical_id)
 
 
