@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trainshed.offline.embedded import EmbeddedAws
+
 if TYPE_CHECKING:
     from trainshed.plan import Fleet
 
@@ -37,6 +39,50 @@ def moto() -> Iterator[None]:
     mock.start(reset=False)
     yield
     mock.stop(remove_data=False)
+
+
+@pytest.fixture(scope="session")
+def publish_ami() -> Callable[..., str]:
+    """Put an AMI as a build leaves it into a channel, which a new account lacks; return its id.
+
+    It is the plain equivalent of `trainshed ami publish`, which takes a second more.
+    """
+
+    def publish(aws: EmbeddedAws, cell: str = "neuron/ecs", *, channel: str = "stable") -> str:
+        image_id = aws.add_ami(*cell.split("/"))
+        aws.client("ssm").put_parameter(
+            Name=f"/trainshed/ami/{cell}/{channel}",
+            Value=image_id,
+            Type="String",
+            DataType="aws:ec2:image",
+            Overwrite=True,
+        )
+        return image_id
+
+    return publish
+
+
+@pytest.fixture(scope="session")
+def push_image() -> Callable[..., str]:
+    """Put an image into an ECR repository that exists, and return its digest.
+
+    It leaves what `trainshed image push` leaves, which needs an engine and a registry.
+    """
+
+    def push(aws: EmbeddedAws, repository: str, tag: str) -> str:
+        manifest = {
+            "schemaVersion": 2,
+            "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
+            "config": {"digest": "sha256:0"},
+            "layers": [],
+        }
+        image = aws.client("ecr").put_image(
+            repositoryName=repository, imageManifest=json.dumps(manifest), imageTag=tag
+        )["image"]
+        digest: str = image["imageId"]["imageDigest"]
+        return digest
+
+    return push
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.encrypted_logs import encrypt_logs
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.image_notice import ImageNotice
 from trainshed_constructs.lustre_file_system import LustreFileSystem
 from trainshed_constructs.lustre_mount import LustreMount
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
@@ -28,6 +29,7 @@ __all__ = [
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingNetwork",
+    "ImageNotice",
     "LustreFileSystem",
     "LustreMount",
     "LustreSecurityGroup",

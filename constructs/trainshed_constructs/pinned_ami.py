@@ -1,6 +1,6 @@
-"""An AMI id out of an SSM parameter that stays what it was when the stack first read it."""
+"""An AMI that exists, and stays what it was when the stack first looked for it."""
 
-from aws_cdk import Arn, ArnComponents, CustomResource, Duration, Stack
+from aws_cdk import Acknowledgment, Arn, ArnComponents, CustomResource, Duration, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -8,22 +8,24 @@ from trainshed_constructs.inline_function import inline_function
 
 
 class PinnedAmi(Construct):
-    """Reads an AMI id from an SSM parameter once, and keeps it for as long as it is asked for.
+    """Finds an AMI once, by its id or in an SSM parameter, and keeps it while it is asked for.
 
     A CloudFormation parameter of type `AWS::SSM::Parameter::Value` is read again at every update
     of the stack: an AMI published meanwhile would change a running cluster along with whatever
     else was changed. This custom resource reads the parameter when it is created. Another
-    parameter, or another version of it, makes another resource, so that a rollback comes back to
-    the id that was there, and not to what the parameter says by then.
+    parameter, another version of it or another cell makes another resource, so that a rollback
+    comes back to the id that was there, and not to what the parameter says by then.
 
-    The parameter must exist and hold an AMI id; what is wrong stands in the stack's events. SSM
-    keeps 100 versions of a parameter; a version that was read and has gone since does no harm.
+    The stack fails, with the reason and the remedy in its events, when the parameter is not there
+    or holds no AMI id, when the account has no such AMI in the region, when the AMI is not
+    available, and when a build of ours made it for another cell, as its tags say. SSM keeps 100
+    versions of a parameter; a version that was read and has gone since does no harm.
 
-    Its function may write its log and read that parameter.
+    Its function may write its log, read that parameter and describe AMIs.
 
     Attributes:
         image_id: the AMI id, known when the stack is deployed.
-        version: which version of the parameter it came from.
+        version: which version of the parameter it came from; empty for an AMI id.
 
     Example::
 
@@ -31,39 +33,60 @@ class PinnedAmi(Construct):
         from trainshed_constructs import PinnedAmi
 
         stack = Stack(App(), "Compute")
-        PinnedAmi(stack, "Ami", parameter="/trainshed/ami/neuron/ecs/stable")
+        PinnedAmi(stack, "Ami", ami="/trainshed/ami/neuron/ecs/stable", cell="neuron/ecs")
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, parameter: str, version: int | None = None
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        ami: str,
+        version: int | None = None,
+        cell: str | None = None,
+        remedy: str = "name another AMI",
     ) -> None:
         """Declare the custom resource.
 
         Args:
             scope: parent.
             construct_id: id within the parent.
-            parameter: name of the SSM parameter, with its leading slash; AWS's public ones too.
-            version: the version to read; by default the newest at that moment.
+            ami: an AMI id, or the name of an SSM parameter with its leading slash; AWS's public
+                ones too.
+            version: version of the parameter to read; by default the newest at that moment.
+            cell: what an AMI with our tags must be for, for instance `neuron/ecs`; by default
+                anything.
+            remedy: what to do when there is no such AMI; the end of the message.
         """
         super().__init__(scope, construct_id)
+        # DescribeImages takes no resource (Service Authorization Reference).
+        statements = [iam.PolicyStatement(actions=["ec2:DescribeImages"], resources=["*"])]
+        if ami.startswith("/"):
+            statements.append(
+                iam.PolicyStatement(actions=["ssm:GetParameter"], resources=[self._arn(ami)])
+            )
         function = inline_function(
             self,
             module="pinned_ami",
-            description="Reads an AMI id from an SSM parameter once",
-            statements=[
-                iam.PolicyStatement(actions=["ssm:GetParameter"], resources=[self._arn(parameter)])
-            ],
-            timeout=Duration.seconds(30),
+            description="Finds an AMI once, and checks that nodes can boot it",
+            statements=statements,
+            timeout=Duration.seconds(50),
         )
-        selector = f"{parameter}:{version}" if version else parameter
+        Validations.of(self.node.find_child("Role").node.find_child("Resource")).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-IAM5[Resource::*]",
+                reason="ec2:DescribeImages takes no resource (Service Authorization Reference)",
+            )
+        )
+        selector = f"{ami}:{version}" if version else ami
         resource = CustomResource(
             self,
-            # Another selector is another resource.
-            selector,
+            # Another selector or cell is another resource.
+            f"{selector} {cell}" if cell else selector,
             resource_type="Custom::PinnedAmi",
             service_token=function.function_arn,
             service_timeout=Duration.minutes(2),
-            properties={"Parameter": selector},
+            properties={"Ami": selector, "Cell": cell or "", "Remedy": remedy},
         )
         self.image_id = resource.get_att_string("ImageId")
         self.version = resource.get_att_string("Version")

@@ -5,13 +5,14 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecr as ecr
 from constructs import Construct
 
-from trainshed.plan import CapacityKind, ClusterPlan, Fleet, make_plan
+from trainshed.plan import CapacityKind, ClusterPlan, Fleet, RepositoryPlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
+    ImageNotice,
     LustreMount,
     PinnedAmi,
     grant_pull,
@@ -27,8 +28,8 @@ _INTERNET_EGRESS = (ec2.Port.tcp(443),)
 class TrainClusterStack(cdk.Stack):
     """Placement group, launch template, AWS Batch environment, queue and job definition.
 
-    It depends on the stacks of its network, storage and images, so that deploying it brings a
-    cluster that works; only the network is tied to it by CloudFormation exports.
+    It depends on the stacks of its prerequisites, network, storage and images, so that deploying
+    it brings a cluster that works; only the network is tied to it by CloudFormation exports.
 
     Attributes:
         batch: compute environment, queue and job definition.
@@ -119,9 +120,12 @@ class TrainClusterStack(cdk.Stack):
             grant_pull(repository, self.batch.instance_role)
         if mount:
             mount.grant(self.batch.instance_role)
-        self._tell(plan)
+        self._add_outputs(plan)
+        if plan.repository:
+            self._add_image_notice(plan, plan.repository)
         # The network, too: of an existing VPC nothing is imported, and jobs need its rules.
-        for upstream in filter(None, (network, storage, shared.images(plan))):
+        upstreams = (shared.prerequisites(plan), network, storage, shared.images(plan))
+        for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
         for finding in plan.findings:
             cdk.Annotations.of(self).add_warning_v2(
@@ -149,8 +153,8 @@ class TrainClusterStack(cdk.Stack):
             f"repository/{other.name}",
         )
 
-    def _tell(self, plan: ClusterPlan) -> None:
-        """Say what `aws batch submit-job` needs."""
+    def _add_outputs(self, plan: ClusterPlan) -> None:
+        """Output what `aws batch submit-job` needs."""
         for name, description, value in (
             ("JobQueue", "Queue to submit jobs to", self.batch.job_queue_arn),
             ("JobDefinition", "Definition to submit", self.batch.job_definition_arn),
@@ -159,11 +163,40 @@ class TrainClusterStack(cdk.Stack):
         ):
             cdk.CfnOutput(self, name, description=f"{description} ({plan.spec.name})", value=value)
 
+    def _add_image_notice(self, plan: ClusterPlan, repository: RepositoryPlan) -> None:
+        """Output whether the jobs' image is in the cluster's own repository."""
+        name = plan.spec.name
+        push = f"trainshed image push {name}"
+        notice = ImageNotice(
+            self,
+            "ImageNotice",
+            repository_name=repository.name,
+            tag_or_digest=plan.image.tag_or_digest,
+            job_definition_arn=self.batch.job_definition_arn,
+            remedy=f"name in image.digest what {push} prints"
+            if plan.image.digest
+            else f"build and push it: trainshed image build {name}, then {push}",
+            list_command=f"trainshed image list {name}",
+        )
+        cdk.CfnOutput(
+            self,
+            "ContainerImage",
+            description="Whether the jobs' image was in its repository, and when ECR was asked",
+            value=notice.text,
+        )
+
     def _image_id(self, plan: ClusterPlan) -> str | None:
         """Give the AMI's id, or the one that its parameter holds when the stack first reads it."""
         if not plan.ami.parameter:
             return plan.ami.image_id
-        pinned = PinnedAmi(self, "Ami", parameter=plan.ami.parameter, version=plan.ami.version)
+        pinned = PinnedAmi(
+            self,
+            "Ami",
+            ami=plan.ami.parameter,
+            version=plan.ami.version,
+            cell=plan.ami.cell,
+            remedy=plan.ami.remedy,
+        )
         cdk.CfnOutput(
             self,
             "AmiVersion",

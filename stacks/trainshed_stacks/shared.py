@@ -1,4 +1,6 @@
-"""The stacks that clusters share: made once for each name."""
+"""The stacks around a cluster's compute: shared ones, made once for each name, and its check."""
+
+from collections.abc import Sequence
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -6,13 +8,18 @@ from constructs import Construct
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed_stacks.images_stack import ImagesStack
 from trainshed_stacks.network_stack import NetworkStack
+from trainshed_stacks.prerequisites_stack import PrerequisitesStack
 from trainshed_stacks.security import secure
 from trainshed_stacks.storage_stack import StorageStack
 from trainshed_stacks.tags import tag
 
 
 class SharedStacks:
-    """Network, storage and image stacks of a fleet, found by the cluster that uses them."""
+    """Every stack of a fleet but the compute stacks, found by the cluster that uses it.
+
+    What only one cluster uses is deployed after that cluster's prerequisites. What several share
+    waits for none of them: the missing AMI of one cluster must not hold up another.
+    """
 
     def __init__(self, scope: Construct, fleet: Fleet) -> None:
         """Add the stacks.
@@ -24,6 +31,18 @@ class SharedStacks:
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
         self._images: dict[str, ImagesStack] = {}
+        self._prerequisites = {
+            cluster.spec.name: PrerequisitesStack(
+                scope,
+                cluster.prerequisites_stack_name,
+                ami=cluster.ami,
+                env=environment(cluster),
+            )
+            for cluster in fleet.clusters
+        }
+        for cluster in fleet.clusters:
+            tag(self.prerequisites(cluster), cluster.spec.name, [cluster])
+            secure(self.prerequisites(cluster), cluster.security)
         file_systems = fleet.file_systems.values()
         for stack_name, network in fleet.networks.items():
             users = [c for c in fleet.clusters if c.network.stack_name == stack_name]
@@ -34,8 +53,7 @@ class SharedStacks:
                 file_systems=[each.name for each in file_systems if each.network == network.name],
                 env=environment(users[0]),
             )
-            tag(self._networks[stack_name], network.name, users)
-            secure(self._networks[stack_name], users[0].security)
+            self._complete(self._networks[stack_name], network.name, users)
         for stack_name, lustre in fleet.file_systems.items():
             users = [c for c in fleet.clusters if c.lustre and c.lustre.stack_name == stack_name]
             self._storages[stack_name] = StorageStack(
@@ -46,8 +64,7 @@ class SharedStacks:
                 kms_key_arn=users[0].security.kms_key_arn,
                 env=environment(users[0]),
             )
-            tag(self._storages[stack_name], lustre.name, users)
-            secure(self._storages[stack_name], users[0].security)
+            self._complete(self._storages[stack_name], lustre.name, users)
         for stack_name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository == repository]
             self._images[stack_name] = ImagesStack(
@@ -57,8 +74,17 @@ class SharedStacks:
                 kms_key_arn=users[0].security.kms_key_arn,
                 env=environment(users[0]),
             )
-            tag(self._images[stack_name], repository.name, users)
-            secure(self._images[stack_name], users[0].security)
+            self._complete(self._images[stack_name], repository.name, users)
+
+    def _complete(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
+        tag(stack, name, users)
+        secure(stack, users[0].security)
+        if len(users) == 1:
+            stack.add_stack_dependency(self.prerequisites(users[0]))
+
+    def prerequisites(self, cluster: ClusterPlan) -> PrerequisitesStack:
+        """Return the stack that checks what a cluster needs."""
+        return self._prerequisites[cluster.spec.name]
 
     def network(self, cluster: ClusterPlan) -> NetworkStack:
         """Return the network stack of a cluster."""

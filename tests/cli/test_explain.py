@@ -55,7 +55,7 @@ def test_it_prints_each_decision_with_its_reason(trainshed: Trainshed) -> None:
     out = trainshed("explain", "train").out
 
     assert "the first zone of us-west-2 that offers trn1.32xlarge" in out
-    assert "TrainNetwork, TrainStorage, TrainImages, TrainCluster" in out
+    assert "TrainPrerequisites, TrainNetwork, TrainStorage, TrainImages, TrainCluster" in out
 
 
 def test_json_has_every_interface(trainshed: Trainshed) -> None:

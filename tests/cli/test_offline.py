@@ -100,6 +100,30 @@ def test_env_of_nothing_says_how_to_start(trainshed: Command, nothing_up: Path) 
     assert "trainshed offline up" in answer.err
 
 
+def test_an_ami_is_added_that_can_be_published(
+    trainshed: Command, endpoint: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image_id = trainshed("offline", "ami", "neuron", "ecs").out.strip()
+    running = project.running()
+    assert running
+    for name, value in project.environment(running).items():
+        if value is not None:
+            monkeypatch.setenv(name, value)
+
+    answer = trainshed("ami", "publish", image_id, "--channel", "stable", "--json")
+
+    [written] = answer.json
+    assert written["image_id"] == image_id.strip()
+    assert written["channel"] == "neuron/ecs stable"
+
+
+def test_an_ami_for_nothing_that_is_known_is_one_line(trainshed: Command, endpoint: str) -> None:
+    answer = trainshed("offline", "ami", "neuro", "ecs")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == "error: accelerator 'neuro' is not known; did you mean neuron?\n"
+
+
 def test_inventory_is_of_this_directory_when_the_environment_leads_nowhere(
     trainshed: Command, endpoint: str
 ) -> None:

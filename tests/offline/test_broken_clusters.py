@@ -32,11 +32,14 @@ def templates(synthesise: Callable[[Fleet], Path]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def aws(
-    templates: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    templates: dict[str, str],
+    publish_ami: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with all that the cluster depends on."""
     server = start(OfflineSettings(), log=tmp_path_factory.mktemp("broken") / "server.log")
     aws = EmbeddedAws(server)
+    publish_ami(aws)
     for name in ("TrainNetwork", STORAGE, "TrainImages"):
         aws.deploy(json.loads(templates[name]), stack_name=name)
     yield aws

@@ -14,18 +14,26 @@ from trainshed.plan import Fleet, load_fleet
 ROOT = Path(__file__).parents[2]
 Synthesise = Callable[[Fleet], Path]
 Deploy = Callable[..., Mapping[str, Deployment]]
+PublishAmi = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def train(embedded_aws: EmbeddedAws, synthesise: Synthesise) -> Mapping[str, Deployment]:
+def train(
+    embedded_aws: EmbeddedAws, synthesise: Synthesise, publish_ami: PublishAmi
+) -> Mapping[str, Deployment]:
     """TrainCluster and all it depends on, deployed by the real CDK CLI."""
+    publish_ami(embedded_aws)
     assembly = synthesise(load_fleet([ROOT / "clusters" / "train.yaml"]))
     return embedded_aws.cdk_deploy(assembly, "TrainCluster")
 
 
 @pytest.fixture
-def deploy(clean_aws: EmbeddedAws, synthesise: Synthesise, tmp_path: Path) -> Deploy:
+def deploy(
+    clean_aws: EmbeddedAws, synthesise: Synthesise, publish_ami: PublishAmi, tmp_path: Path
+) -> Deploy:
     """Deploy a shipped cluster, or a changed copy, stack by stack through the API."""
+    for accelerator in ("habana", "neuron", "nvidia"):
+        publish_ami(clean_aws, f"{accelerator}/ecs")
 
     def run(stem: str, **changes: str) -> Mapping[str, Deployment]:
         text = (ROOT / "clusters" / f"{stem}.yaml").read_text()
@@ -35,7 +43,7 @@ def deploy(clean_aws: EmbeddedAws, synthesise: Synthesise, tmp_path: Path) -> De
         file = tmp_path / "cluster.yaml"
         file.write_text(text)
         assembly = synthesise(load_fleet([file]))
-        parts = ("Network", "Storage", "Images", "Cluster")
+        parts = ("Prerequisites", "Network", "Storage", "Images", "Cluster")
         order = [f"{stem[0].upper()}{stem[1:]}{part}" for part in parts]
         return {
             name: clean_aws.deploy(
@@ -242,7 +250,7 @@ def test_data_outlives_the_cluster(clean_aws: EmbeddedAws, deploy: Deploy) -> No
     deploy("p4d")
     cloudformation = clean_aws.client("cloudformation")
 
-    for name in ("P4dCluster", "P4dStorage", "P4dImages"):
+    for name in ("P4dCluster", "P4dStorage", "P4dImages", "P4dPrerequisites"):
         cloudformation.delete_stack(StackName=name)
 
     left = {

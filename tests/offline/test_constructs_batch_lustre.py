@@ -134,6 +134,13 @@ def mounted(aws: EmbeddedAws) -> str:
     return value
 
 
+@pytest.fixture
+def ami(clean_aws: EmbeddedAws, publish_ami: Callable[..., str]) -> str:
+    """The AMI of the nodes, in its channel."""
+    return publish_ami(clean_aws)
+
+
+@pytest.mark.usefixtures("ami")
 def test_a_cluster_is_made_with_its_interfaces_and_without_groups_beside_them(
     clean_aws: EmbeddedAws,
 ) -> None:
@@ -154,6 +161,7 @@ def test_a_cluster_is_made_with_its_interfaces_and_without_groups_beside_them(
     assert job["nodeProperties"]["nodeRangeProperties"][0]["targetNodes"] == "0:"
 
 
+@pytest.mark.usefixtures("ami")
 def test_a_cluster_changes_in_place(clean_aws: EmbeddedAws) -> None:
     before = clean_aws.deploy(template_of(compute, planned()))
 

@@ -13,13 +13,19 @@ from trainshed.plan import Fleet, plan_fleet
 from trainshed.spec import ClusterSpec
 
 CHANNEL = "/trainshed/ami/neuron/ecs/stable"
-NEWER, NEWEST = "ami-00000000000000002", "ami-00000000000000003"
 
 Deploy = Callable[..., Deployment]
+PublishAmi = Callable[..., str]
 
 
 @pytest.fixture
-def deploy(clean_aws: EmbeddedAws, synthesise: Callable[[Fleet], Path]) -> Deploy:
+def first(clean_aws: EmbeddedAws, publish_ami: PublishAmi) -> str:
+    """The AMI that the channel holds at first."""
+    return publish_ami(clean_aws)
+
+
+@pytest.fixture
+def deploy(clean_aws: EmbeddedAws, first: str, synthesise: Callable[[Fleet], Path]) -> Deploy:
     """Deploys a small cluster, its network and its images first, and returns the compute stack."""
 
     def run(ami: str = "stable", nodes: int = 2) -> Deployment:
@@ -42,12 +48,6 @@ def deploy(clean_aws: EmbeddedAws, synthesise: Callable[[Fleet], Path]) -> Deplo
     return run
 
 
-def publish(aws: EmbeddedAws, image_id: str) -> None:
-    aws.client("ssm").put_parameter(
-        Name=CHANNEL, Value=image_id, Type="String", DataType="aws:ec2:image", Overwrite=True
-    )
-
-
 def compute_resources(aws: EmbeddedAws, cluster: Deployment) -> Mapping[str, Any]:
     arn = cluster.outputs["ComputeEnvironment"]
     answer = aws.client("batch").describe_compute_environments(computeEnvironments=[arn])
@@ -67,11 +67,10 @@ def events(aws: EmbeddedAws) -> str:
 
 
 def test_a_new_ami_reaches_a_cluster_when_its_file_names_it(
-    clean_aws: EmbeddedAws, deploy: Deploy
+    clean_aws: EmbeddedAws, deploy: Deploy, first: str, publish_ami: PublishAmi
 ) -> None:
-    first = clean_aws.client("ssm").get_parameter(Name=CHANNEL)["Parameter"]["Value"]
     before = deploy()
-    publish(clean_aws, NEWER)
+    newer = publish_ami(clean_aws)
 
     grown = deploy(nodes=4)
     kept = ami(clean_aws, grown)
@@ -79,29 +78,29 @@ def test_a_new_ami_reaches_a_cluster_when_its_file_names_it(
 
     assert (kept, grown.outputs["AmiVersion"]) == (first, "1")
     assert compute_resources(clean_aws, grown)["maxvCpus"] == 4 * 128
-    assert (ami(clean_aws, moved), moved.outputs["AmiVersion"]) == (NEWER, "2")
+    assert (ami(clean_aws, moved), moved.outputs["AmiVersion"]) == (newer, "2")
     assert moved.outputs["ComputeEnvironment"] == before.outputs["ComputeEnvironment"]
 
 
 def test_a_rollback_comes_back_to_the_ami_that_was_there(
-    clean_aws: EmbeddedAws, deploy: Deploy
+    clean_aws: EmbeddedAws, deploy: Deploy, first: str, publish_ami: PublishAmi
 ) -> None:
-    first = ami(clean_aws, deploy())
-    publish(clean_aws, NEWER)
+    deploy()
+    publish_ami(clean_aws)
 
     with pytest.raises(DeploymentFailed):
         deploy("stable:9", nodes=4)
 
-    publish(clean_aws, NEWEST)
+    publish_ami(clean_aws)
     after = deploy(nodes=4)
     assert "has no version 9 in us-west-2" in events(clean_aws)
     assert ami(clean_aws, after) == first
 
 
 def test_a_version_that_was_pinned_is_not_read_again(
-    clean_aws: EmbeddedAws, deploy: Deploy
+    clean_aws: EmbeddedAws, deploy: Deploy, first: str
 ) -> None:
-    first = ami(clean_aws, deploy("stable:1"))
+    deploy("stable:1")
     clean_aws.client("ssm").delete_parameter(Name=CHANNEL)
 
     assert ami(clean_aws, deploy("stable:1", nodes=4)) == first

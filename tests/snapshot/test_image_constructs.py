@@ -14,7 +14,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from trainshed.ami.versions import Tool
 from trainshed.plan.pipeline import BuildTools
 from trainshed.spec import Cell
-from trainshed_constructs import CachedBases, PinnedAmi
+from trainshed_constructs import CachedBases, ImageNotice, PinnedAmi
 from trainshed_constructs.image_pipeline import ImagePipeline
 
 
@@ -30,7 +30,19 @@ def tool(name: str) -> Tool:
 
 
 def pinned_ami(stack: cdk.Stack) -> None:
-    PinnedAmi(stack, "Ami", parameter="/trainshed/ami/neuron/ecs/stable", version=7)
+    PinnedAmi(stack, "Ami", ami="/trainshed/ami/neuron/ecs/stable", version=7, cell="neuron/ecs")
+
+
+def image_notice(stack: cdk.Stack) -> None:
+    ImageNotice(
+        stack,
+        "ImageNotice",
+        repository_name="train",
+        tag_or_digest="v1",
+        job_definition_arn="arn:aws:batch:us-west-2:123456789012:job-definition/train:1",
+        remedy="trainshed image push TrainCluster",
+        list_command="trainshed image list TrainCluster",
+    )
 
 
 def cached_bases(stack: cdk.Stack) -> None:
@@ -63,7 +75,9 @@ def image_pipeline(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "build", [pinned_ami, cached_bases, image_pipeline], ids=lambda build: build.__name__
+    "build",
+    [pinned_ami, image_notice, cached_bases, image_pipeline],
+    ids=lambda build: build.__name__,
 )
 def test_the_template_is_as_reviewed_and_has_no_unacknowledged_finding(
     build: Callable[[cdk.Stack], None],

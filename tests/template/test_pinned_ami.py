@@ -12,9 +12,11 @@ from trainshed_constructs import PinnedAmi
 NAME = "/trainshed/ami/neuron/ecs/stable"
 
 
-def template(parameter: str = NAME, version: int | None = None) -> dict[str, Any]:
+def template(
+    ami: str = NAME, version: int | None = None, cell: str | None = None
+) -> dict[str, Any]:
     stack = Stack(App(), "Compute")
-    PinnedAmi(stack, "Ami", parameter=parameter, version=version)
+    PinnedAmi(stack, "Ami", ami=ami, version=version, cell=cell)
     return dict(Template.from_stack(stack).to_json())
 
 
@@ -30,10 +32,24 @@ def pinned(template: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def test_another_version_is_another_resource() -> None:
     newest, seventh, eighth = (pinned(template(version=each)) for each in (None, 7, 8))
 
-    assert newest[1]["Parameter"] == NAME
-    assert seventh[1]["Parameter"] == f"{NAME}:7"
+    assert newest[1]["Ami"] == NAME
+    assert seventh[1]["Ami"] == f"{NAME}:7"
     assert len({newest[0], seventh[0], eighth[0]}) == 3
     assert pinned(template(version=7)) == seventh
+
+
+def test_another_cell_is_another_resource() -> None:
+    neuron, nvidia = (pinned(template(cell=f"{each}/ecs")) for each in ("neuron", "nvidia"))
+
+    assert neuron[0] != nvidia[0]
+    assert (neuron[1]["Cell"], nvidia[1]["Cell"]) == ("neuron/ecs", "nvidia/ecs")
+
+
+def test_an_ami_id_needs_no_right_to_read_a_parameter() -> None:
+    asked = template("ami-0123456789abcdef0")
+
+    assert pinned(asked)[1]["Ami"] == "ami-0123456789abcdef0"
+    assert "ssm:" not in json.dumps(asked)
 
 
 @pytest.mark.parametrize(

@@ -59,14 +59,14 @@ def read(assembly: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_deploying_a_cluster_brings_its_network_storage_and_images(
+def test_deploying_a_cluster_brings_its_prerequisites_network_storage_and_images(
     assembly: Path, cluster: str
 ) -> None:
     stem = cluster.removesuffix("Cluster")
 
     found = dependencies(assembly, cluster)
 
-    assert found == {f"{stem}Network", f"{stem}Storage", f"{stem}Images"}
+    assert found == {f"{stem}{part}" for part in ("Prerequisites", "Network", "Storage", "Images")}
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
@@ -75,8 +75,41 @@ def test_storage_and_images_wait_for_no_cluster_and_not_for_each_other(
 ) -> None:
     stem = cluster.removesuffix("Cluster")
 
-    assert dependencies(assembly, f"{stem}Storage") == {f"{stem}Network"}
-    assert dependencies(assembly, f"{stem}Images") == set()
+    first = f"{stem}Prerequisites"
+    assert dependencies(assembly, f"{stem}Storage") == {first, f"{stem}Network"}
+    assert dependencies(assembly, f"{stem}Network") == {first}
+    assert dependencies(assembly, f"{stem}Images") == {first}
+    assert dependencies(assembly, first) == set()
+
+
+def test_what_clusters_share_waits_for_the_prerequisites_of_none(synthesise: Synthesise) -> None:
+    fleet = plan_fleet(
+        [
+            spec("OneCluster", network={"name": "lab"}, image={"repository": "lab"}),
+            spec("TwoCluster", network={"name": "lab"}, storage={"lustre": {}}),
+        ]
+    )
+
+    assembly = synthesise(fleet)
+
+    assert dependencies(assembly, "LabNetwork") == set()
+    assert dependencies(assembly, "LabImages") == {"OnePrerequisites"}
+    assert dependencies(assembly, "TwoStorage") == {"TwoPrerequisites", "LabNetwork"}
+    for cluster in ("One", "Two"):
+        found = dependencies(assembly, f"{cluster}Cluster")
+        assert {each for each in found if "Prerequisites" in each} == {f"{cluster}Prerequisites"}
+
+
+def test_prerequisites_make_nothing_that_bills_and_export_nothing(
+    templates: Mapping[str, dict[str, Any]],
+) -> None:
+    template = templates["TrainPrerequisites"]
+
+    kinds = {each["Type"] for each in template["Resources"].values()}
+
+    free = {"AWS::IAM::Role", "AWS::Lambda::Function", "AWS::Logs::LogGroup"}
+    assert kinds == {*free, "Custom::PinnedAmi"}
+    assert "Outputs" not in template
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
@@ -252,7 +285,12 @@ def test_a_cluster_can_be_made_in_python_alone(context: dict[str, Any], tmp_path
     assembly = app.synth()
 
     assert stack.stack_name == "X"
-    assert {each.stack_name for each in assembly.stacks} == {"X", "MineNetwork", "MineImages"}
+    assert {each.stack_name for each in assembly.stacks} == {
+        "X",
+        "MinePrerequisites",
+        "MineNetwork",
+        "MineImages",
+    }
 
 
 def test_a_cluster_made_in_python_without_a_region_is_refused(context: dict[str, Any]) -> None:
@@ -273,7 +311,9 @@ def test_clusters_that_name_the_same_things_share_them(synthesise: Synthesise) -
     assembly = synthesise(fleet)
 
     names = {path.name.split(".")[0] for path in assembly.glob("*.template.json")}
-    assert names == {"OneCluster", "TwoCluster", "LabNetwork", "LabStorage", "LabImages"}
+    shared_by_both = {"LabNetwork", "LabStorage", "LabImages"}
+    own = {f"{each}{part}" for each in ("One", "Two") for part in ("Cluster", "Prerequisites")}
+    assert names == own | shared_by_both
     clients = resources(read(assembly, "LabNetwork"), "AWS::EC2::SecurityGroup")
     assert len(clients) == 1
 

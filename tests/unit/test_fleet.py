@@ -183,6 +183,12 @@ def test_stacks_of_different_kinds_with_one_name_are_told(told: Told) -> None:
     ]
 
 
+def test_a_cluster_called_like_the_prerequisites_of_another_is_told(told: Told) -> None:
+    (line,) = told(text("Alpha"), text("AlphaPrerequisites"))
+
+    assert line.startswith("b.yaml:1: name: shares the stack AlphaPrerequisites with Alpha (a.yaml")
+
+
 def test_a_cluster_called_like_its_own_network_stack_is_told(told: Told) -> None:
     (line,) = told(text("AlphaNetwork", "network: {name: alpha}"))
 

@@ -1,4 +1,4 @@
-"""The function that reads an AMI id from an SSM parameter once."""
+"""The function that finds an AMI once, and checks it."""
 
 import importlib
 import sys
@@ -10,6 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 NAME = "/trainshed/ami/neuron/ecs/stable"
+REGION, REMEDY = "us-west-2", "name another"
 OLD, NEW = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 
 # Status, physical id, data and reason of an answer.
@@ -31,7 +32,7 @@ class Ssm:
     def __init__(self, *values: str, denials: int = 0) -> None:
         self.values = list(values)
         self.denials = denials
-        self.meta = SimpleNamespace(region_name="us-west-2")
+        self.meta = SimpleNamespace(region_name=REGION)
         self.exceptions = SimpleNamespace(
             ParameterNotFound=ParameterNotFound, ParameterVersionNotFound=ParameterVersionNotFound
         )
@@ -49,6 +50,40 @@ class Ssm:
             told = {"Error": {"Code": "ParameterVersionNotFound"}}
             raise ParameterVersionNotFound(told, "GetParameter")
         return {"Parameter": {"Value": self.values[number - 1], "Version": number}}
+
+
+class Ec2:
+    """Has AMIs with their states and tags; refuses so often first, as a new role is."""
+
+    def __init__(self, states: Mapping[str, str] | None = None, *, denials: int = 0) -> None:
+        self.states = {OLD: "available", NEW: "available", **(states or {})}
+        self.tags: dict[str, str] = {}
+        self.denials = denials
+        self.meta = SimpleNamespace(region_name=REGION)
+
+    def describe_images(self, *, ImageIds: list[str], **including: bool) -> dict[str, Any]:
+        if self.denials:
+            self.denials -= 1
+            denied = {"Code": "UnauthorizedOperation", "Message": "not authorized"}
+            raise ClientError({"Error": denied}, "DescribeImages")
+        # Both are left out by default, and an AMI of another owner may be deprecated and work.
+        assert including == {"IncludeDeprecated": True, "IncludeDisabled": True}
+        state = self.states.get(ImageIds[0], "unknown")
+        if state == "unknown":
+            raise ClientError({"Error": {"Code": "InvalidAMIID.NotFound"}}, "DescribeImages")
+        if state == "deregistered a moment ago":
+            return {"Images": []}
+        tags = [{"Key": key, "Value": value} for key, value in self.tags.items()]
+        return {"Images": [{"ImageId": ImageIds[0], "State": state, "Tags": tags}]}
+
+
+def baked(accelerator: str, orchestrator: str) -> dict[str, str]:
+    """The tags of a build that are looked at."""
+    return {
+        "trainshed:build": "20261101T120000Z",
+        "trainshed:accelerator": accelerator,
+        "trainshed:orchestrator": orchestrator,
+    }
 
 
 @pytest.fixture
@@ -82,9 +117,18 @@ def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int]) -> Iterator[Ask]:
     handler = importlib.import_module(module)
     monkeypatch.setattr(handler, "time", SimpleNamespace(sleep=pauses.append))
 
-    def ask(kind: str, ssm: Ssm, asked: str = NAME, **more: Any) -> Answer:
-        monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=lambda service: ssm))
-        properties = {"Parameter": asked}
+    def ask(
+        kind: str,
+        ssm: Ssm,
+        asked: str = NAME,
+        *,
+        ec2: Ec2 | None = None,
+        cell: str = "neuron/ecs",
+        **more: Any,
+    ) -> Answer:
+        clients = {"ssm": ssm, "ec2": ec2 or Ec2()}
+        monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=clients.__getitem__))
+        properties = {"Ami": asked, "Cell": cell, "Remedy": REMEDY}
         event = {
             "RequestType": kind,
             "LogicalResourceId": "Ami",
@@ -114,7 +158,7 @@ def test_a_creation_reads_the_version_asked_for(ask: Ask) -> None:
 
 def test_an_update_for_another_reason_keeps_what_was_read(ask: Ask) -> None:
     pinned = f"{NAME}:1={OLD}"
-    before = {"Parameter": NAME, "ServiceTimeout": "60"}
+    before = {"Ami": NAME, "Remedy": "bake one"}
 
     status, physical_id, data, _ = ask(
         "Update", Ssm(OLD, NEW), PhysicalResourceId=pinned, OldResourceProperties=before
@@ -130,7 +174,7 @@ def test_an_update_to_another_version_reads_it(ask: Ask) -> None:
         Ssm(OLD, NEW),
         f"{NAME}:2",
         PhysicalResourceId=f"{NAME}:1={OLD}",
-        OldResourceProperties={"Parameter": NAME},
+        OldResourceProperties={"Ami": NAME},
     )
 
     assert data == {"ImageId": NEW, "Version": "2"}
@@ -142,14 +186,13 @@ def test_an_update_to_another_version_reads_it(ask: Ask) -> None:
         (
             Ssm(OLD),
             "/ours/ami",
-            "there is no SSM parameter /ours/ami in us-west-2: publish an AMI to it, or name "
-            "another",
+            "there is no SSM parameter /ours/ami in us-west-2",
         ),
         (
             Ssm(OLD),
             f"{NAME}:2",
             f"SSM parameter {NAME} has no version 2 in us-west-2: it is yet to come, or older "
-            "than the 100 that SSM keeps; name another",
+            "than the 100 that SSM keeps",
         ),
         (Ssm("none yet"), NAME, f"SSM parameter {NAME} holds 'none yet', which is no AMI id"),
         (
@@ -164,7 +207,93 @@ def test_what_is_wrong_is_told(ask: Ask, ssm: Ssm, asked: str, reason: str) -> N
     status, _, data, told = ask("Create", ssm, asked)
 
     assert (status, data) == ("FAILED", {})
-    assert told == reason
+    assert told == f"{reason}; {REMEDY}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        pytest.param(NAME, f"{OLD} (SSM parameter {NAME})", id="channel"),
+        pytest.param(f"{NAME}:1", f"{OLD} (SSM parameter {NAME}:1)", id="version"),
+        pytest.param(OLD, OLD, id="literal"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ("unknown", "this account sees no AMI {} in us-west-2"),
+        ("deregistered a moment ago", "this account sees no AMI {} in us-west-2"),
+        ("pending", "AMI {} in us-west-2 is pending, not available"),
+        ("disabled", "AMI {} in us-west-2 is disabled, not available"),
+    ],
+)
+def test_an_ami_that_cannot_be_launched_is_refused(
+    ask: Ask, asked: str, named: str, state: str, reason: str
+) -> None:
+    status, _, data, told = ask("Create", Ssm(OLD), asked, ec2=Ec2({OLD: state}))
+
+    assert (status, data) == ("FAILED", {})
+    assert told == f"{reason.format(named)}; {REMEDY}"
+
+
+@pytest.mark.parametrize(
+    ("tags", "cell", "status"),
+    [
+        pytest.param(baked("neuron", "ecs"), "neuron/ecs", "SUCCESS", id="its-own"),
+        pytest.param(baked("nvidia", "ecs"), "neuron/ecs", "FAILED", id="other-accelerator"),
+        pytest.param(baked("neuron", "eks"), "neuron/ecs", "FAILED", id="other-orchestrator"),
+        pytest.param({"trainshed:build": "x"}, "neuron/ecs", "FAILED", id="build-of-unknown-cell"),
+        pytest.param({}, "neuron/ecs", "SUCCESS", id="not-ours"),
+        pytest.param(baked("nvidia", "ecs"), "", "SUCCESS", id="any-cell"),
+    ],
+)
+def test_a_build_of_ours_must_be_of_the_cell(
+    ask: Ask, tags: dict[str, str], cell: str, status: str
+) -> None:
+    ec2 = Ec2()
+    ec2.tags = tags
+
+    assert ask("Create", Ssm(OLD), ec2=ec2, cell=cell)[0] == status
+
+
+def test_the_message_names_both_cells(ask: Ask) -> None:
+    ec2 = Ec2()
+    ec2.tags = baked("nvidia", "eks")
+
+    *_, told = ask("Create", Ssm(OLD), ec2=ec2)
+
+    ami = f"AMI {OLD} (SSM parameter {NAME})"
+    assert told == f"{ami} is of nvidia/eks, and the nodes need neuron/ecs; {REMEDY}"
+
+
+def test_an_ami_id_is_its_own_answer(ask: Ask) -> None:
+    status, physical_id, data, _ = ask("Create", Ssm(), OLD)
+
+    assert (status, physical_id) == ("SUCCESS", OLD)
+    assert data == {"ImageId": OLD, "Version": ""}
+
+
+def test_an_ami_that_was_found_once_is_not_looked_for_again(ask: Ask) -> None:
+    pinned = f"{NAME}:1={OLD}"
+
+    status, physical_id, *_ = ask(
+        "Update",
+        Ssm(),
+        ec2=Ec2({OLD: "unknown"}),
+        PhysicalResourceId=pinned,
+        OldResourceProperties={"Ami": NAME},
+    )
+
+    assert (status, physical_id) == ("SUCCESS", pinned)
+
+
+def test_a_right_to_see_amis_that_does_not_count_yet_is_waited_for(
+    ask: Ask, pauses: list[int]
+) -> None:
+    status, *_ = ask("Create", Ssm(OLD), ec2=Ec2(denials=2))
+
+    assert status == "SUCCESS"
+    assert pauses == [2, 4]
 
 
 def test_a_right_that_does_not_count_yet_is_waited_for(ask: Ask, pauses: list[int]) -> None:
@@ -178,8 +307,9 @@ def test_a_right_that_never_counts_is_told_in_time(ask: Ask, pauses: list[int]) 
     status, _, _, reason = ask("Create", Ssm(OLD, denials=99))
 
     assert status == "FAILED"
-    assert reason and "AccessDeniedException" in reason
-    # The function has 30 seconds.
+    # It is not the AMI that is missing: no word of baking one.
+    assert reason and "AccessDeniedException" in reason and REMEDY not in reason
+    # Twice, for SSM and for EC2, is in time for the function's 50 seconds.
     assert sum(pauses) < 20
 
 

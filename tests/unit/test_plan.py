@@ -416,6 +416,52 @@ def test_an_image_is_taken_at_a_version_or_as_it_is_at_first(
 
 
 @pytest.mark.parametrize(
+    ("type_name", "ami", "remedy"),
+    [
+        pytest.param(
+            "trn1.32xlarge",
+            "stable:7",
+            "bake an AMI and publish it: trainshed ami build neuron ecs --region us-west-2, then "
+            "trainshed ami publish build/neuron-ecs/manifest.json --channel stable",
+            id="channel",
+        ),
+        pytest.param(
+            "p4d.24xlarge",
+            "/trainshed/ami/nvidia/ecs/candidate",
+            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2, then "
+            "trainshed ami publish build/nvidia-ecs/manifest.json --channel candidate",
+            id="channel-by-its-parameter",
+        ),
+        pytest.param(
+            "p3dn.24xlarge",
+            "volta",
+            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2 --var "
+            "nvidia_driver=proprietary, then trainshed ami publish build/nvidia-ecs/manifest.json "
+            "--channel volta",
+            id="V100",
+        ),
+        pytest.param(
+            "trn1.32xlarge",
+            "/trainshed/ami/nvidia/ecs/candidate",
+            "name another AMI in instance.ami; or leave it out, bake an AMI and publish it: "
+            "trainshed ami build neuron ecs --region us-west-2, then trainshed ami publish "
+            "build/neuron-ecs/manifest.json --channel stable",
+            id="channel-of-another-cell",
+        ),
+        pytest.param(
+            "dl2q.24xlarge", "/ours/ami", "name another AMI in instance.ami", id="not-of-ours"
+        ),
+    ],
+)
+def test_the_remedy_for_a_missing_ami_is_the_commands_that_make_it(
+    planned: Planned, type_name: str, ami: str, remedy: str
+) -> None:
+    plan = planned(text(type_name).replace("}}", f"}}, ami: '{ami}'}}", 1))
+
+    assert plan.ami.remedy == remedy
+
+
+@pytest.mark.parametrize(
     ("type_name", "ami", "rules"),
     [
         pytest.param("p3dn.24xlarge", "stable", ["TS-AMI-003"], id="V100"),
@@ -453,20 +499,21 @@ def test_an_image_that_is_not_ours_is_doubtful_where_lustre_is_mounted(
 
 
 @pytest.mark.parametrize(
-    ("name", "parameter", "image_type", "root_device"),
+    ("name", "cell", "image_type", "root_device"),
     [
-        ("trn1.32xlarge", "/trainshed/ami/neuron/ecs/stable", "ECS_AL2023", "/dev/xvda"),
-        ("dl1.24xlarge", "/trainshed/ami/habana/ecs/stable", "ECS_AL2023", "/dev/sda1"),
-        ("p4d.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023_NVIDIA", "/dev/xvda"),
-        ("p3dn.24xlarge", "/trainshed/ami/nvidia/ecs/stable", "ECS_AL2023", "/dev/xvda"),
+        ("trn1.32xlarge", "neuron/ecs", "ECS_AL2023", "/dev/xvda"),
+        ("dl1.24xlarge", "habana/ecs", "ECS_AL2023", "/dev/sda1"),
+        ("p4d.24xlarge", "nvidia/ecs", "ECS_AL2023_NVIDIA", "/dev/xvda"),
+        ("p3dn.24xlarge", "nvidia/ecs", "ECS_AL2023", "/dev/xvda"),
     ],
 )
 def test_the_image_follows_the_accelerator(
-    planned: Planned, name: str, parameter: str, image_type: str, root_device: str
+    planned: Planned, name: str, cell: str, image_type: str, root_device: str
 ) -> None:
     ami = planned(text(name)).ami
 
-    assert (ami.parameter, ami.batch_image_type) == (parameter, image_type)
+    assert ami.cell == cell
+    assert (ami.parameter, ami.batch_image_type) == (f"/trainshed/ami/{cell}/stable", image_type)
     assert ami.root_device == root_device
 
 

@@ -1,8 +1,7 @@
-"""Lambda function that reads the AMI id from an SSM parameter once, and keeps it.
+"""Lambda function that finds an AMI once, checks that nodes can boot it, and keeps its id.
 
-What was read is the resource's physical id, `/name:7=ami-...`, so that an update which asks for
-the same parameter answers without reading it again. CloudFormation puts this text inline, where
-4096 characters is the limit.
+The physical id, `/name:7=ami-...`, is what was found, so that an update which asks for the same
+reads nothing again. CloudFormation puts this text inline: 4096 characters is the limit.
 """
 
 import logging
@@ -15,6 +14,7 @@ import cfnresponse
 from botocore.exceptions import ClientError
 
 _AMI_ID = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
+_DENIED = ("AccessDeniedException", "UnauthorizedOperation")
 # Seconds between tries: a role that was changed a moment ago may not count everywhere yet.
 _PAUSES = (2, 4, 8)
 
@@ -22,55 +22,75 @@ _PAUSES = (2, 4, 8)
 def handler(event: dict[str, Any], context: Any) -> None:
     """Answer CloudFormation with the AMI id, or with the reason why there is none."""
     physical_id = event.get("PhysicalResourceId", event["LogicalResourceId"])
+    asked, data = event["ResourceProperties"], {}
     try:
-        if event["RequestType"] == "Delete":
-            data = {}
-        else:
-            physical_id = _pinned(event)
+        if event["RequestType"] != "Delete":
+            if asked["Ami"] != event.get("OldResourceProperties", {}).get("Ami"):
+                physical_id = _find(asked["Ami"], asked["Cell"])
             selector, _, image_id = physical_id.rpartition("=")
             data = {"ImageId": image_id, "Version": selector.rpartition(":")[2]}
     # Without an answer CloudFormation waits until the resource's time-out.
     except Exception as error:
-        logging.exception("no AMI id")
-        cfnresponse.send(event, context, cfnresponse.FAILED, {}, physical_id, reason=str(error))
+        logging.exception("no AMI")
+        reason = f"{error}; {asked['Remedy']}" if isinstance(error, LookupError) else str(error)
+        cfnresponse.send(event, context, cfnresponse.FAILED, {}, physical_id, reason=reason)
     else:
         cfnresponse.send(event, context, cfnresponse.SUCCESS, data, physical_id)
 
 
-def _pinned(event: dict[str, Any]) -> str:
-    asked = event["ResourceProperties"]["Parameter"]
-    before = event.get("OldResourceProperties", {}).get("Parameter")
-    pinned: str = event["PhysicalResourceId"] if asked == before else _read(asked)
-    return pinned
-
-
-def _read(asked: str) -> str:
+def _find(asked: str, cell: str) -> str:
+    if not asked.startswith("/"):
+        _check(asked, asked, cell)
+        return asked
     name, _, version = asked.partition(":")
     ssm = boto3.client("ssm")
     region = ssm.meta.region_name
     try:
-        found = _patiently(ssm, asked)
+        found = _patiently(ssm.get_parameter, Name=asked)["Parameter"]
     except ssm.exceptions.ParameterNotFound:
-        raise LookupError(
-            f"there is no SSM parameter {name} in {region}: publish an AMI to it, or name another"
-        ) from None
+        raise LookupError(f"there is no SSM parameter {name} in {region}") from None
     except ssm.exceptions.ParameterVersionNotFound:
         raise LookupError(
             f"SSM parameter {name} has no version {version} in {region}: it is yet to come, or "
-            "older than the 100 that SSM keeps; name another"
+            "older than the 100 that SSM keeps"
         ) from None
-    if not _AMI_ID.fullmatch(found["Value"]):
-        raise ValueError(f"SSM parameter {asked} holds {found['Value']!r}, which is no AMI id")
-    return f"{name}:{found['Version']}={found['Value']}"
+    image_id = found["Value"]
+    if not _AMI_ID.fullmatch(image_id):
+        raise LookupError(f"SSM parameter {asked} holds {image_id!r}, which is no AMI id")
+    _check(image_id, f"{image_id} (SSM parameter {asked})", cell)
+    return f"{name}:{found['Version']}={image_id}"
 
 
-def _patiently(ssm: Any, asked: str) -> dict[str, Any]:
-    for pause in (*_PAUSES, None):
+def _check(image_id: str, named: str, cell: str) -> None:
+    """Refuse an AMI that is gone, not available, or baked by us for another cell."""
+    ec2 = boto3.client("ec2")
+    region = ec2.meta.region_name
+    try:
+        images = _patiently(
+            ec2.describe_images, ImageIds=[image_id], IncludeDeprecated=True, IncludeDisabled=True
+        )["Images"]
+    except ClientError as error:
+        if not error.response["Error"]["Code"].startswith("InvalidAMIID"):
+            raise
+        images = []
+    if not images:
+        raise LookupError(f"this account sees no AMI {named} in {region}")
+    if images[0]["State"] != "available":
+        raise LookupError(f"AMI {named} in {region} is {images[0]['State']}, not available")
+    tags = {tag["Key"]: tag["Value"] for tag in images[0].get("Tags", [])}
+    if "trainshed:build" in tags and cell:
+        baked = "/".join(tags.get(f"trainshed:{k}", "?") for k in ("accelerator", "orchestrator"))
+        if baked != cell:
+            raise LookupError(f"AMI {named} is of {baked}, and the nodes need {cell}")
+
+
+def _patiently(ask: Any, **params: Any) -> Any:
+    pauses = iter(_PAUSES)
+    while True:
         try:
-            found: dict[str, Any] = ssm.get_parameter(Name=asked)["Parameter"]
-            break
+            return ask(**params)
         except ClientError as error:
-            if error.response["Error"]["Code"] != "AccessDeniedException" or pause is None:
+            pause = next(pauses, None)
+            if pause is None or error.response["Error"]["Code"] not in _DENIED:
                 raise
         time.sleep(pause)
-    return found

@@ -31,6 +31,7 @@ from trainshed.offline.inventory import inventory as exists
 from trainshed.offline.lifecycle import Project, Running
 from trainshed.offline.process import ServerError
 from trainshed.offline.run import run as run_command
+from trainshed.offline.stand_in import add_stand_in
 
 app = typer.Typer(add_completion=False)
 guests_app = typer.Typer(help="Real guests as EC2's instances.", no_args_is_help=True)
@@ -127,6 +128,19 @@ def inventory(as_json: JsonOption = False) -> None:
     with asking():
         rows = exists(_client())
     print_records(rows, columns={"kind": "what", "name": "name", "facts": "facts"}, as_json=as_json)
+
+
+@app.command()
+def ami(
+    accelerator: Annotated[str, typer.Argument(help="habana, neuron or nvidia.")],
+    orchestrator: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
+) -> None:
+    """Add an AMI to the embedded AWS that looks like a build's, and print its id.
+
+    Nothing is baked into it. `trainshed ami publish` takes it as it takes a real one.
+    """
+    with asking():
+        typer.echo(add_stand_in(_client(), accelerator, orchestrator))
 
 
 @app.command()

@@ -77,6 +77,7 @@ def explain(plan: ClusterPlan) -> Explanation:
     # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
     filled = bool(network.cidr or network.default_security_group_id or plan.lustre)
     stacks = (
+        plan.prerequisites_stack_name,
         filled and network.stack_name,
         plan.lustre and plan.lustre.stack_name,
         plan.repository and plan.repository.stack_name,

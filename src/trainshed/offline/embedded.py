@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
@@ -67,6 +68,16 @@ class EmbeddedAws:
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones."""
         return client_of(self.settings, self.endpoint, service, account=account, region=region)
+
+    def add_ami(self, accelerator: str, orchestrator: str, *, region: str | None = None) -> str:
+        """Add an AMI that looks like a build's of ours, and return its id; see `add_stand_in`.
+
+        It is in no channel: publish it with `trainshed ami publish`, or put its id into the SSM
+        parameter that a cluster reads.
+        """
+        from trainshed.offline.stand_in import add_stand_in
+
+        return add_stand_in(partial(self.client, region=region), accelerator, orchestrator)
 
     def reset(self, *, as_of: str | None = None) -> None:
         """Empty every account and seed it again.

@@ -1,4 +1,9 @@
-"""What an account has at birth: images and their public parameters, policies and roles of AWS's.
+"""What a new account has: AWS's images and their public parameters, AWS's policies and one role.
+
+Nothing of ours is among it: as on AWS, an AMI has to be baked and published before a cluster can
+name it.
+
+The role is that of AWS Batch, which Batch would make with the first compute environment.
 
 It works on moto's backends, in the server's process: AWS's API lets nobody write below
 `/aws/service` nor register an image as Amazon, and a start has no time for hundreds of calls.
@@ -16,9 +21,6 @@ from moto.ec2.models.amis import Ami
 from moto.iam.models import SERVICE_NAME_CONVERSION, iam_backends
 from moto.ssm.models import Parameter, ssm_backends
 from moto.utilities.utils import get_partition
-
-ACCELERATORS = ("habana", "neuron", "nvidia")
-ORCHESTRATORS = ("ec2", "ecs", "eks")
 
 # The Kubernetes versions that EKS had images of on _BORN (newest: aws-cdk-lib 2.275.0's enum).
 _KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
@@ -38,13 +40,13 @@ class SeededImage:
         parameter: name in the parameter store.
         architecture: `x86_64` or `arm64`.
         name: the image's name.
-        owner: account of AWS's that owns it; None for the seeded account itself.
+        owner: account of AWS's that owns it.
     """
 
     parameter: str
     architecture: str
     name: str
-    owner: str | None = None
+    owner: str
 
     def image_id(self, region: str) -> str:
         """Return the image's id, which differs by region as on AWS."""
@@ -57,20 +59,8 @@ def seeded_images() -> Iterator[SeededImage]:
     moto has Amazon Linux's and ECS's public images and parameters, dumps of the live API. What it
     lacks is listed here, by the documents that promise each parameter.
     """
-    yield from _own_images()
     yield from _deep_learning_images()
     yield from _eks_images()
-
-
-def _own_images() -> Iterator[SeededImage]:
-    """The stable channel of our own images, one for each accelerator and orchestrator."""
-    for accelerator in ACCELERATORS:
-        for orchestrator in ORCHESTRATORS:
-            yield SeededImage(
-                parameter=f"/trainshed/ami/{accelerator}/{orchestrator}/stable",
-                architecture="x86_64",
-                name=f"trainshed-{accelerator}-{orchestrator}-seeded",
-            )
 
 
 def _deep_learning_images() -> Iterator[SeededImage]:
@@ -116,9 +106,10 @@ def _eks_images() -> Iterator[SeededImage]:
 
 
 def seed(account: str, region: str) -> None:
-    """Give an account in a region what AWS gives it, and the images we promise; may be repeated.
+    """Give an account in a region what AWS gives it; may be repeated.
 
-    No default VPC is among it: nothing may lean on one.
+    AWS also gives a default VPC, which many owners delete: there is none, so that nothing here
+    leans on one.
 
     Args:
         account: 12 digits.
@@ -158,7 +149,7 @@ def _take_default_vpc(account: str, region: str) -> None:
 def _give_image(image: SeededImage, account: str, region: str) -> None:
     ec2, image_id = ec2_backends[account][region], image.image_id(region)
     if image_id not in ec2.amis:
-        ec2.amis[image_id] = Ami(ec2, image_id, **_description(image, account, region))
+        ec2.amis[image_id] = Ami(ec2, image_id, **_description(image, region))
     parameters = ssm_backends[account][region]._parameters
     if not parameters[image.parameter]:
         parameters[image.parameter].append(
@@ -172,23 +163,23 @@ def _give_image(image: SeededImage, account: str, region: str) -> None:
                 keyid=None,
                 last_modified_date=_BORN,
                 version=1,
-                data_type="text" if image.owner else "aws:ec2:image",
+                data_type="text",
                 tier="Standard",
             )
         )
 
 
-def _description(image: SeededImage, account: str, region: str) -> dict[str, Any]:
+def _description(image: SeededImage, region: str) -> dict[str, Any]:
     return {
         "name": image.name,
         "description": image.name,
-        "owner_id": image.owner or account,
-        "owner_alias": "amazon" if image.owner else None,
-        "public": image.owner is not None,
+        "owner_id": image.owner,
+        "owner_alias": "amazon",
+        "public": True,
         "virtualization_type": "hvm",
         "architecture": image.architecture,
         "hypervisor": "xen",
-        "image_location": f"{image.owner or account}/{image.name}",
+        "image_location": f"{image.owner}/{image.name}",
         "root_device_type": "ebs",
         "root_device_name": "/dev/xvda",
         "creation_date": _BORN,

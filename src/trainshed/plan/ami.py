@@ -1,11 +1,11 @@
 """The machine image of the nodes."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trainshed.ami.channel import CHANNELS_ROOT, Channel, is_channel_name
-from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
 
 _AMI_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
@@ -23,6 +23,9 @@ class AmiPlan:
         parameter: name of the SSM parameter that holds an AMI id, or None.
         version: version of the parameter to read; None for the one that is there when the stack
             first reads it.
+        cell: what an AMI of ours must be for, for instance `neuron/ecs`; None when there are no
+            AMIs of ours for the nodes.
+        remedy: what to do when there is no such AMI.
         batch_image_type: AWS Batch's `imageType`.
         root_device: device name of its root volume.
     """
@@ -30,19 +33,29 @@ class AmiPlan:
     image_id: str | None
     parameter: str | None
     version: int | None = None
+    cell: str | None
+    remedy: str
     batch_image_type: str
     root_device: str
 
 
-def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
+def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPlan | None:
     """Resolve `instance.ami` to an id or a parameter."""
     asked = notes.spec.instance.ami
     family = instance.accelerator.family
     image_type = _batch_image_type(instance)
     notes.decide("Batch image type", image_type, _image_type_reason(instance, image_type))
-    root_device = _root_device(instance)
+    plan = AmiPlan(
+        image_id=asked,
+        parameter=None,
+        cell=cell_of(instance),
+        remedy=remedy_for(asked, instance, region),
+        batch_image_type=image_type,
+        root_device=_root_device(instance),
+    )
     if asked.startswith("ami-"):
-        return _by_id(notes, asked, image_type, root_device)
+        _check_id(notes, asked)
+        return plan
     name, colon, version = asked.partition(":")
     if colon and not _VERSION.fullmatch(version):
         notes.problem(
@@ -63,23 +76,16 @@ def plan_ami(notes: Notes, instance: InstanceType) -> AmiPlan | None:
         else f"{why}; the id that the SSM parameter holds at the first deployment stays until "
         f"instance.ami changes, for instance to {name}:2",
     )
-    return AmiPlan(
-        image_id=None,
-        parameter=parameter,
-        version=int(version) if version else None,
-        batch_image_type=image_type,
-        root_device=root_device,
+    return replace(
+        plan, image_id=None, parameter=parameter, version=int(version) if version else None
     )
 
 
-def _by_id(notes: Notes, asked: str, image_type: str, root_device: str) -> AmiPlan:
+def _check_id(notes: Notes, asked: str) -> None:
     if not _AMI_ID.fullmatch(asked):
         notes.problem("instance.ami", f"{asked!r} is not an AMI id (ami- and 8 or 17 hex digits)")
     _warn_of_lustre(notes, asked)
     notes.decide("ami", asked, "as asked")
-    return AmiPlan(
-        image_id=asked, parameter=None, batch_image_type=image_type, root_device=root_device
-    )
 
 
 def _parameter(notes: Notes, name: str) -> str | None:
@@ -110,7 +116,8 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
             "either with a version like stable:7, or an AMI id)",
         )
         return None
-    if family not in ACCELERATORS or instance.architecture != "x86_64":
+    cell = cell_of(instance)
+    if cell is None:
         notes.problem(
             "instance.ami",
             f"there is no {name!r} image for {instance.name} ({family}, {instance.architecture}): "
@@ -127,7 +134,7 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
             "bake one with --var nvidia_driver=proprietary, publish it to a channel of its own, "
             "and name that in instance.ami",
         )
-    return Channel(cell=f"{family}/ecs", name=name).parameter
+    return Channel(cell=cell, name=name).parameter
 
 
 def _warn_of_lustre(notes: Notes, image: str) -> None:

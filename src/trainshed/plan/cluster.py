@@ -17,6 +17,7 @@ from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.security import SecurityPlan, plan_security
+from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
@@ -75,6 +76,11 @@ class ClusterPlan:
     findings: tuple[Finding, ...]
 
     @property
+    def prerequisites_stack_name(self) -> str:
+        """Name of the stack that checks what has to exist before the cluster's other stacks."""
+        return stack_name(self.spec.short_name, "Prerequisites")
+
+    @property
     def addresses_per_node(self) -> int:
         """Private addresses that one node takes: its own, and the job's awsvpc interface."""
         return addresses_per_node(self.interfaces)
@@ -123,7 +129,7 @@ def make_plan(
         else "the layout made for multi-node jobs of AWS Batch",
     )
     _check_task_slot(notes, instance, interfaces)
-    ami = plan_ami(notes, instance)
+    ami = plan_ami(notes, instance, region)
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
     container = plan_container(notes, instance, interfaces)

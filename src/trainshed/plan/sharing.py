@@ -76,7 +76,8 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
         "iam.prefix": cluster.security.role_prefix,
     }
     # Two clusters of one name are told by `duplicate_names`.
-    yield "name", cluster.spec.name, {}
+    yield "name", cluster.spec.name, {"its part": "the nodes"}
+    yield "name", cluster.prerequisites_stack_name, {"its part": "the prerequisites"}
     network = replace(cluster.network, subnets=(), endpoint_services=())
     yield "network", network.stack_name, place | asdict(network)
     if cluster.lustre:

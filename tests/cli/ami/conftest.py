@@ -114,9 +114,9 @@ class Account:
         }
 
     def image_ids(self) -> set[str]:
-        """Return the ids of the account's own AMIs, but for those it was born with."""
+        """Return the ids of the account's own AMIs."""
         found = self.aws.client("ec2").describe_images(Owners=["self"])["Images"]
-        return {image["ImageId"] for image in found if not image["Name"].endswith("-seeded")}
+        return {image["ImageId"] for image in found}
 
 
 @pytest.fixture

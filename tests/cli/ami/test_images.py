@@ -267,14 +267,15 @@ def test_prune_that_cannot_look_keeps_everything_and_names_the_permission(
     trainshed: Command, account: Any, later: None, service: str, operation: str, code: str,
     action: str,
 ) -> None:  # fmt: skip
-    image = account.bake()
+    image, published = account.bake(), account.bake("20261102T120000Z")
+    trainshed("ami", "publish", published)
     account.aws.fail(Fault(service=service, operation=operation, code=code, count=None))
 
     row = row_of(trainshed("ami", "prune", "--yes", "--json"), image)
 
     assert row["verdict"] == "stays"
     assert "could not look" in row["reasons"][0] and action in row["reasons"][0]
-    assert account.image_ids() == {image}
+    assert account.image_ids() == {image, published}
 
 
 def test_prune_says_what_it_may_not_remove_and_goes_on(

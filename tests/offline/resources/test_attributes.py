@@ -8,6 +8,7 @@ import pytest
 import trainshed.offline.resources  # noqa: F401  (registers the handlers)
 from trainshed.offline.cloudformation.resource import handler_of, supported_types
 from trainshed.offline.cloudformation.schema import schema_of
+from trainshed.offline.stand_in import add_stand_in
 
 REGION = "us-west-2"
 POLICY = {
@@ -318,8 +319,7 @@ TYPES = [
 @pytest.fixture(scope="module")
 def made(client: Any, deploy: Any) -> dict[str, Any]:
     """One resource of each type, by the last part of the type's name."""
-    parameter = client("ssm").get_parameter(Name="/trainshed/ami/neuron/ecs/stable")
-    made = {"image": parameter["Parameter"]["Value"]}
+    made: dict[str, Any] = {"image": add_stand_in(client, "neuron", "ecs")}
     for resource_type, properties in SAMPLES:
         logical_id = resource_type.rpartition(":")[2]
         made[logical_id] = deploy(resource_type, logical_id, **properties(made))

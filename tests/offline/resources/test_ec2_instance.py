@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from trainshed.offline.cloudformation.resource import HandlerError
+from trainshed.offline.stand_in import add_stand_in
 
 
 @pytest.fixture
 def instance(client: Any, deploy: Any, subnet: Any, group: Any) -> Any:
-    image = client("ssm").get_parameter(Name="/trainshed/ami/neuron/ec2/stable")
     return deploy(
         "AWS::EC2::Instance",
-        ImageId=image["Parameter"]["Value"],
+        ImageId=add_stand_in(client, "neuron", "ec2"),
         InstanceType="m5.large",
         SubnetId=subnet.ref,
         SecurityGroupIds=[group.ref],

@@ -10,17 +10,26 @@ import pytest
 from botocore.exceptions import WaiterError
 
 from trainshed.offline import cloudformation
+from trainshed.offline.stand_in import add_stand_in
 
 ROOT = Path(__file__).parents[3]
 BOOTSTRAP = ROOT / "node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml"
+
+CHANNEL = "/trainshed/ami/neuron/ecs/stable"
 
 Deployed = Callable[..., dict[str, str]]
 
 
 @pytest.fixture(scope="module")
 def stacks(client: Any) -> Any:
-    """CloudFormation of the embedded AWS."""
+    """CloudFormation of the embedded AWS, with an AMI for the nodes in its channel."""
     cloudformation.install()
+    client("ssm").put_parameter(
+        Name=CHANNEL,
+        Value=add_stand_in(client, "neuron", "ecs"),
+        Type="String",
+        DataType="aws:ec2:image",
+    )
     return client("cloudformation")
 
 
@@ -272,7 +281,7 @@ def compute() -> dict[str, Any]:
         "Template": resource(
             "EC2::LaunchTemplate",
             LaunchTemplateData={
-                "ImageId": "{{resolve:ssm:/trainshed/ami/neuron/ecs/stable}}",
+                "ImageId": f"{{{{resolve:ssm:{CHANNEL}}}}}",
                 "NetworkInterfaces": interfaces,
                 "MetadataOptions": {"HttpTokens": "required", "HttpPutResponseHopLimit": 2},
             },

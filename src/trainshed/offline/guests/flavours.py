@@ -17,7 +17,7 @@ _FLAVOURS = (
     (r"amazon-eks-node-al2023-x86_64-standard-.+", "amazon-eks"),
     (r"al2023-ami-ecs-hvm-.+-x86_64", "amazon-ecs"),
     (r"al2023-ami-2023.+-x86_64", "amazon"),
-    # Our own seeded channels: the base of their accelerator.
+    # Stand-ins of our own AMIs (`trainshed offline ami`): the base of their accelerator.
     (r"trainshed-habana-(ec2|ecs)-.+", "ubuntu"),
     (r"trainshed-habana-eks-.+", "ubuntu-eks"),
     (r"trainshed-(neuron|nvidia)-ec2-.+", "amazon"),

@@ -53,7 +53,7 @@ def bootable(call: Call, image_id: str) -> Disk | None:
     raise Refusal(
         "UnsupportedOperation",
         f"The embedded AWS has no guest for the image '{image.name}' ({image_id}): it boots "
-        "x86_64 images of Ubuntu 22.04 and Amazon Linux 2023, trainshed's seeded images, and "
+        "x86_64 images of Ubuntu 22.04 and Amazon Linux 2023, stand-ins of trainshed's own, and "
         "what was made of them",
     )
 

@@ -1,0 +1,57 @@
+"""An AMI that looks like one of ours, for clusters of the embedded AWS: nothing is baked into it.
+
+A new account has no AMI of ours, and baking one takes guests or an hour on EC2. What only needs an
+AMI id in a channel takes a copy of Amazon Linux with the tags that `packer/` puts on an AMI.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from trainshed.errors import UnknownName
+
+ACCELERATORS = ("habana", "neuron", "nvidia")
+ORCHESTRATORS = ("ec2", "ecs", "eks")
+
+_BASE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+
+
+def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: str) -> str:
+    """Add an AMI with the tags of a build to the account, and return its id.
+
+    Args:
+        client: gives a boto3 client of a service.
+        accelerator: `habana`, `neuron` or `nvidia`.
+        orchestrator: `ec2`, `ecs` or `eks`.
+
+    Raises:
+        UnknownName: no AMI of ours is for these.
+    """
+    for kind, name, known in (
+        ("accelerator", accelerator, ACCELERATORS),
+        ("orchestrator", orchestrator, ORCHESTRATORS),
+    ):
+        if name not in known:
+            raise UnknownName(kind, name, known)
+    ec2 = client("ec2")
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    name = f"trainshed-{accelerator}-{orchestrator}-stand-in-{stamp}-{uuid4().hex[:8]}"
+    tags = {
+        "Name": name,
+        "trainshed:accelerator": accelerator,
+        "trainshed:orchestrator": orchestrator,
+        "trainshed:base": "stand-in",
+        "trainshed:commit": "none",
+        "trainshed:build": stamp,
+    }
+    marked = [{"Key": key, "Value": value} for key, value in tags.items()]
+    image_id: str = ec2.copy_image(
+        Name=name,
+        SourceImageId=client("ssm").get_parameter(Name=_BASE)["Parameter"]["Value"],
+        SourceRegion=ec2.meta.region_name,
+        TagSpecifications=[
+            {"ResourceType": kind, "Tags": marked} for kind in ("image", "snapshot")
+        ],
+    )["ImageId"]
+    return image_id

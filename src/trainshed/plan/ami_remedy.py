@@ -1,0 +1,40 @@
+"""What to do when the AMI of a cluster is not there."""
+
+from trainshed.ami.channel import Channel, is_channel_name
+from trainshed.ami.versions import ACCELERATORS
+from trainshed.catalogue import InstanceType
+
+
+def cell_of(instance: InstanceType) -> str | None:
+    """Return the cell of our AMIs for a type, such as `neuron/ecs`, or None when there is none."""
+    family = instance.accelerator.family
+    baked = family in ACCELERATORS and instance.architecture == "x86_64"
+    return f"{family}/ecs" if baked else None
+
+
+def remedy_for(asked: str, instance: InstanceType, region: str | None) -> str:
+    """Say which commands bake and publish the AMI that `instance.ami` asks for.
+
+    Args:
+        asked: the value of `instance.ami`.
+        instance: the nodes' type.
+        region: the cluster's.
+    """
+    cell = cell_of(instance)
+    if cell is None:
+        return "name another AMI in instance.ami"
+    name = asked.partition(":")[0]
+    if name.startswith("/"):
+        channel = Channel.of_parameter(name)
+        name = channel.name if channel and channel.cell == cell else ""
+    accelerator, _, orchestrator = cell.partition("/")
+    ours = is_channel_name(name) and not name.startswith("ami-")
+    # NVIDIA's open modules, the default, do not drive it.
+    driver = " --var nvidia_driver=proprietary" if instance.accelerator.name == "V100" else ""
+    commands = (
+        f"trainshed ami build {accelerator} {orchestrator} --region {region}{driver}, then "
+        f"trainshed ami publish build/{accelerator}-{orchestrator}/manifest.json "
+        f"--channel {name if ours else 'stable'}"
+    )
+    other = "" if ours else "name another AMI in instance.ami; or leave it out, "
+    return f"{other}bake an AMI and publish it: {commands}"

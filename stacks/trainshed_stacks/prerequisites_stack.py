@@ -1,0 +1,38 @@
+"""What has to exist before anything of a cluster is made that costs money."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from trainshed.plan import AmiPlan
+from trainshed_constructs import PinnedAmi
+
+
+class PrerequisitesStack(cdk.Stack):
+    """The check that a cluster's AMI exists, in a stack that costs nothing.
+
+    A new account has no AMI of ours: it has to be baked and published first. This stack finds the
+    AMI as the compute stack will, and fails with the commands that make one. What bills, the
+    network and the file system, comes after it. It exports nothing, and nothing is in it that
+    deleting it would lose.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, ami: AmiPlan, env: cdk.Environment
+    ) -> None:
+        """Declare the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            ami: the AMI of the nodes.
+            env: account and region.
+        """
+        super().__init__(
+            scope,
+            construct_id,
+            env=env,
+            description="Check of what a training cluster needs before it is made",
+        )
+        asked = ami.parameter or ami.image_id
+        assert asked  # it is one of the two
+        PinnedAmi(self, "Ami", ami=asked, version=ami.version, cell=ami.cell, remedy=ami.remedy)
