@@ -49,7 +49,9 @@ def test_every_finding_has_severity_meaning_and_remedy(row: list[str]) -> None:
 def test_a_deployment_by_offline_run_needs_no_terminal(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
 
-    commands = re.findall(r"trainshed offline run -- ([^`\n]*cdk deploy[^`\n]*)", text)
+    commands = re.findall(
+        r"trainshed offline run -- (sh -c '[^']*cdk deploy[^']*'|[^`\n]*cdk deploy[^`\n]*)", text
+    )
 
     assert commands
     assert [each for each in commands if "--require-approval never" not in each] == []

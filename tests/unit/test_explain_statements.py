@@ -123,8 +123,11 @@ def test_a_network_stack_without_resources_is_not_among_the_stacks() -> None:
         make_plan(ClusterSpec.model_validate(spec | {"network": network} | KINDS["storage"]))
     )
 
-    assert bare.stacks == ("AlphaImages", "Alpha")
-    assert stored.stacks == ("AlphaNetwork", "AlphaStorage", "AlphaImages", "Alpha")
+    assert bare.stacks == ("AlphaPrerequisites", "AlphaImages", "Alpha")
+    assert stored.stacks == (
+        *("AlphaPrerequisites", "AlphaNetwork", "AlphaStorage"),
+        *("AlphaImages", "Alpha"),
+    )
 
 
 def test_jobs_longer_than_an_update_waits_are_not_said_to_be_as_long() -> None:

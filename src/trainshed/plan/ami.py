@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from trainshed.ami.channel import CHANNELS_ROOT, Channel, is_channel_name
+from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
