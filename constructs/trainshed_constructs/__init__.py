@@ -7,6 +7,7 @@ from trainshed_constructs.default_security_group import DefaultSecurityGroupRule
 from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.existing_lustre import ExistingLustre
 from trainshed_constructs.existing_network import ExistingNetwork
 from trainshed_constructs.lustre_file_system import LustreFileSystem
 from trainshed_constructs.lustre_mount import LustreMount
@@ -16,6 +17,7 @@ from trainshed_constructs.pinned_ami import PinnedAmi
 from trainshed_constructs.replacement_guard import ReplacementGuard
 from trainshed_constructs.training_network import TrainingNetwork
 from trainshed_constructs.training_repository import TrainingRepository, grant_pull
+from trainshed_constructs.unprotect_on_rollback import UnprotectOnRollback
 
 __all__ = [
     "BatchMultiNode",
@@ -25,6 +27,7 @@ __all__ = [
     "DefaultSecurityGroupRules",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
+    "ExistingLustre",
     "ExistingNetwork",
     "LustreFileSystem",
     "LustreMount",
@@ -34,5 +37,6 @@ __all__ = [
     "ReplacementGuard",
     "TrainingNetwork",
     "TrainingRepository",
+    "UnprotectOnRollback",
     "grant_pull",
 ]

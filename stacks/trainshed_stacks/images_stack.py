@@ -4,17 +4,16 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.plan import RepositoryPlan
-from trainshed_constructs import CachedBases, TrainingRepository
+from trainshed_constructs import CachedBases, TrainingRepository, UnprotectOnRollback
 
 
 class ImagesStack(cdk.Stack):
-    """One ECR repository, protected from deletion and kept when the stack goes.
+    """One ECR repository, kept when the stack goes; an existing one is left as it is.
 
     Beside it a cache of the public registry that its bases come from. Each stack has its own,
     under a prefix after its repository, so that stacks of one account do not meet.
 
-    Attributes:
-        repository: the construct.
+    The stack is protected from deletion from the end of its creation.
     """
 
     def __init__(
@@ -30,7 +29,7 @@ class ImagesStack(cdk.Stack):
         Args:
             scope: the app.
             construct_id: the stack's name.
-            repository: the repository's name.
+            repository: the repository's name, and whether it is there already.
             env: account and region.
         """
         super().__init__(
@@ -40,5 +39,7 @@ class ImagesStack(cdk.Stack):
             description="Container images of training clusters",
             termination_protection=True,
         )
-        self.repository = TrainingRepository(self, "Images", repository_name=repository.name)
-        CachedBases(self, "Bases", prefix=repository.cache_prefix)
+        made: list[Construct] = [CachedBases(self, "Bases", prefix=repository.cache_prefix)]
+        if not repository.existing:
+            made.append(TrainingRepository(self, "Images", repository_name=repository.name))
+        UnprotectOnRollback(self, "Protection").before(*made)

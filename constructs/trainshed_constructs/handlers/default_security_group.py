@@ -9,7 +9,7 @@ import logging
 from typing import Any
 
 import boto3
-import cfnresponse  # type: ignore[import-not-found]  # in every Lambda function given inline
+import cfnresponse
 from botocore.exceptions import ClientError
 
 

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import boto3
-import cfnresponse  # type: ignore[import-not-found]  # in every Lambda function given inline
+import cfnresponse
 from botocore.exceptions import ClientError
 
 _AMI_ID = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")

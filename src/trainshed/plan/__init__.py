@@ -9,7 +9,7 @@ from trainshed.plan.image import ImagePlan
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
 from trainshed.plan.zone import Zone
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "ClusterPlan",
     "ContainerPlan",
     "Decision",
+    "ExistingLustrePlan",
     "Fleet",
     "ImagePlan",
     "LustrePlan",

@@ -14,7 +14,7 @@ from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
-from trainshed.plan.storage import LustrePlan, plan_lustre
+from trainshed.plan.storage import ExistingLustrePlan, LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.spec import ClusterSpec, SpecError
 
@@ -57,7 +57,7 @@ class ClusterPlan:
     capacity: CapacityPlan
     ami: AmiPlan
     network: NetworkPlan
-    lustre: LustrePlan | None
+    lustre: LustrePlan | ExistingLustrePlan | None
     repository: RepositoryPlan
     image: ImagePlan
     container: ContainerPlan

@@ -18,10 +18,12 @@ class RepositoryPlan:
     Attributes:
         name: repository name.
         stack_name: stack that owns it.
+        existing: it is there already; no stack makes it.
     """
 
     name: str
     stack_name: str
+    existing: bool = False
 
     @property
     def cache_prefix(self) -> str:
@@ -36,4 +38,6 @@ class RepositoryPlan:
 def plan_repository(spec: ClusterSpec) -> RepositoryPlan:
     """Name the repository, by default after the cluster."""
     name = spec.image.repository or spec.short_name
-    return RepositoryPlan(name=name, stack_name=stack_name(name, "Images"))
+    return RepositoryPlan(
+        name=name, stack_name=stack_name(name, "Images"), existing=spec.image.existing
+    )

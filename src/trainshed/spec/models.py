@@ -163,6 +163,8 @@ class LustreSpec(Model):
 
     name: ShareName | None = None
     """Clusters that name the same file system share it; default: from the cluster's name."""
+    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
+    """Id of a file system to use instead of a new one, for instance one that was kept."""
     deployment: DeploymentType = DeploymentType.PERSISTENT_2
     """scratch-2 or persistent-2."""
     capacity_gib: Whole = Field(default=1200, ge=1200, le=2**31 - 1)
@@ -180,7 +182,16 @@ class LustreSpec(Model):
     mount: Annotated[str, Field(pattern=forms.MOUNT.pattern)] = "/fsx"
     """Where nodes and containers see it."""
     allow_replacement: Flag = False
-    """Let a change that needs a new, empty file system go through."""
+    """Let a new, empty file system be made beside, or in place of, the one that is there."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        for_new = self.model_fields_set - {"name", "existing", "efa", "mount"}
+        if self.existing and for_new:
+            raise ValueError(
+                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
+            )
+        return self
 
 
 class StorageSpec(Model):
@@ -197,6 +208,8 @@ class ImageSpec(Model):
 
     repository: Annotated[str, Field(pattern=forms.REPOSITORY.pattern)] | None = None
     """Clusters that name the same repository share it; default: from the cluster's name."""
+    existing: Flag = False
+    """Use a repository of that name that is there already, for instance one that was kept."""
     tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] | None = None
     """Tag of the image; tags are immutable; default: v1, unless there is a digest."""
     digest: Annotated[str, Field(pattern=forms.IMAGE_DIGEST.pattern)] | None = None
