@@ -135,7 +135,7 @@ def test_every_taggable_resource_carries_cluster_and_owner_unless_an_owner_would
                 continue
             wanted = {"trainshed:cluster"}
             wanted |= set() if tags_cannot_change(resource) else {"owner"}
-            if not wanted <= set(tags) <= wanted | {"Name"}:
+            if not wanted <= set(tags) <= wanted | {"Name", "trainshed:lustre"}:
                 wrong.append(f"{stack_name}/{name}")
 
     assert not wrong
