@@ -121,7 +121,8 @@ class LustreFileSystem(Construct):
             lustre_configuration=_configuration(plan, deployment_type),
         )
         Tags.of(self.file_system).add("Name", plan.name)
-        Tags.of(self.file_system).add(NAME_TAG, plan.name)
+        for kept in (self.file_system, self.security_group):
+            Tags.of(kept).add(NAME_TAG, plan.name)
         # Kept, except when its own creation fails, which leaves nothing worth keeping.
         self.file_system.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         guard = ReplacementGuard(

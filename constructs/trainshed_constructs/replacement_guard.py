@@ -8,7 +8,7 @@ from constructs import Construct
 
 from trainshed_constructs.inline_function import inline_function
 
-# Tag of a file system: what clusters share it by.
+# Tag of a file system and of its group, which stay together: what clusters share it by.
 NAME_TAG = "trainshed:lustre"
 
 

@@ -340,7 +340,7 @@ def test_the_guards_function_may_look_at_its_stack_and_file_systems_and_write_it
         # It takes no resource.
         "fsx:DescribeFileSystems": "*",
     }
-    assert policy["PolicyDocument"]["Statement"][1]["Action"] == [
+    assert policy["PolicyDocument"]["Statement"][2]["Action"] == [
         "logs:CreateLogStream",
         "logs:PutLogEvents",
     ]
