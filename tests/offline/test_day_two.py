@@ -251,3 +251,45 @@ def test_more_nodes_can_be_kept_without_a_new_compute_environment(
     assert found["computeEnvironmentArn"] == before
     assert found["computeResources"]["minvCpus"] == 2 * 128
     assert found["computeResources"]["desiredvCpus"] == 2 * 128
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("zone: usw2-az4", "zone usw2-az1 cannot go from TrainNetwork, in use by TrainStorage"),
+        (
+            "network: {cidr: 10.60.0.0/16}",
+            "the range of TrainNetwork cannot change from 10.20.0.0/16 to 10.60.0.0/16",
+        ),
+    ],
+)
+def test_a_network_in_use_is_not_taken_away_and_nothing_is_made_before_that_is_said(
+    clean_aws: EmbeddedAws, deploy: Deploy, change: str, reason: str
+) -> None:
+    deploy(NEW, stacks=(NETWORK, STORAGE))
+
+    with pytest.raises(DeploymentFailed, match=reason):
+        deploy(change, NEW, stacks=(NETWORK,))
+
+    status = stack(clean_aws, NETWORK)["StackStatus"]
+    assert status == "UPDATE_ROLLBACK_COMPLETE"
+    assert len(clean_aws.client("ec2").describe_nat_gateways()["NatGateways"]) == 1
+    assert len(clean_aws.client("ec2").describe_vpcs()["Vpcs"]) == 1
+
+
+def test_a_zone_that_nobody_uses_may_go(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
+    deploy(NEW, stacks=(NETWORK,))
+
+    deploy("zone: usw2-az4", NEW, stacks=(NETWORK, STORAGE))
+
+    assert stack(clean_aws, NETWORK)["StackStatus"] == "UPDATE_COMPLETE"
+
+
+def test_a_network_gains_endpoints_while_it_is_in_use(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    deploy(NEW, stacks=(NETWORK, STORAGE))
+
+    deploy(NEW, "network: {endpoints: [ecr]}", stacks=(NETWORK,))
+
+    assert stack(clean_aws, NETWORK)["StackStatus"] == "UPDATE_COMPLETE"

@@ -97,7 +97,7 @@ def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
     assert kept["file system"]["name"] == file_system
     assert kept["file system"]["size"] == "1200 GiB SCRATCH_2"
     assert kept["repository"]["name"] == "train"
-    assert kept["log group"]["why"].startswith("the output of jobs, each line kept for 90 days")
+    assert kept["log group"]["why"].startswith("the output of jobs, each line kept for 90 days;")
     # Its interfaces keep the subnet, and that the network.
     assert kept["stack"]["name"] == "TrainNetwork"
     assert kept["stack"]["size"] == "1 NAT gateway(s)"

@@ -65,20 +65,33 @@ def kept_repositories(region: Region, images: Stack, cache_prefix: str) -> Itera
         )
 
 
-def kept_logs(region: Region, compute: Stack) -> Iterator[Kept]:
+def job_logs(region: Region, compute: Stack) -> Iterator[Kept]:
     """Name the log group of a cluster's jobs."""
     if name := compute.outputs.get("LogGroup"):
-        groups = region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name)
-        for each in (each for each in groups if each["logGroupName"] == name):
-            days = each.get("retentionInDays")
-            yield Kept(
-                what="log group",
-                name=name,
-                size=f"{each.get('storedBytes', 0) / _GIB:.1f} GiB",
-                cost="bills by the GiB and month",
-                why=f"the output of jobs, each line kept for {days} days, or delete it: "
-                f"aws logs delete-log-group --log-group-name {name}",
-            )
+        yield from _log_group(region, name, "the output of jobs")
+
+
+def flow_logs(region: Region, network: Stack) -> Iterator[Kept]:
+    """Name the log group of the traffic in a VPC."""
+    for vpc in network.ids("AWS::EC2::VPC"):
+        filters = [{"Name": "resource-id", "Values": [vpc]}]
+        for each in region.pages("ec2", "describe_flow_logs", "FlowLogs", Filter=filters):
+            if name := each.get("LogGroupName"):
+                yield from _log_group(region, name, "the record of network traffic")
+
+
+def _log_group(region: Region, name: str, content: str) -> Iterator[Kept]:
+    groups = region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name)
+    for each in (each for each in groups if each["logGroupName"] == name):
+        days = each.get("retentionInDays")
+        yield Kept(
+            what="log group",
+            name=name,
+            size=f"{each.get('storedBytes', 0) / _GIB:.1f} GiB",
+            cost="bills by the GiB and month",
+            why=f"{content}, each line kept for {days} days; or delete it: "
+            f"aws logs delete-log-group --log-group-name {name}",
+        )
 
 
 def file_systems_in(region: Region, network: Stack) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from trainshed.plan.stack_names import stack_name
 from trainshed.teardown.kept import (
     Kept,
     file_systems_in,
+    flow_logs,
+    job_logs,
     kept_file_systems,
-    kept_logs,
     kept_network,
     kept_repositories,
 )
@@ -124,7 +125,9 @@ def survey(
     if images:
         kept += kept_repositories(region, images, cluster.repository.cache_prefix)
     if compute:
-        kept += kept_logs(region, compute)
+        kept += job_logs(region, compute)
+    if network and "network" in going:
+        kept += flow_logs(region, network)
     jobs = tuple(_jobs(region, compute)) if compute else ()
     groups = tuple(_left_groups(region, network)) if network and "network" in going else ()
     return Survey(removed=tuple(removed), groups=groups, kept=tuple(kept), jobs=jobs)
