@@ -13,6 +13,7 @@ from trainshed_constructs.lustre_file_system import LustreFileSystem
 from trainshed_constructs.lustre_mount import LustreMount
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.network_guard import NetworkGuard
+from trainshed_constructs.new_repository_name import NewRepositoryName
 from trainshed_constructs.node_role import NodeRole
 from trainshed_constructs.pinned_ami import PinnedAmi
 from trainshed_constructs.replacement_guard import ReplacementGuard
@@ -34,6 +35,7 @@ __all__ = [
     "LustreMount",
     "LustreSecurityGroup",
     "NetworkGuard",
+    "NewRepositoryName",
     "NodeRole",
     "PinnedAmi",
     "ReplacementGuard",

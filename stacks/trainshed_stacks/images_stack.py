@@ -4,7 +4,12 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.plan import RepositoryPlan
-from trainshed_constructs import CachedBases, TrainingRepository, UnprotectOnRollback
+from trainshed_constructs import (
+    CachedBases,
+    NewRepositoryName,
+    TrainingRepository,
+    UnprotectOnRollback,
+)
 
 
 class ImagesStack(cdk.Stack):
@@ -41,5 +46,11 @@ class ImagesStack(cdk.Stack):
         )
         made: list[Construct] = [CachedBases(self, "Bases", prefix=repository.cache_prefix)]
         if not repository.existing:
-            made.append(TrainingRepository(self, "Images", repository_name=repository.name))
+            name = NewRepositoryName(
+                self,
+                "Name",
+                repository_name=repository.name,
+                how_to_adopt="image.existing: true",
+            )
+            made += (name, TrainingRepository(self, "Images", repository_name=name.name))
         UnprotectOnRollback(self, "Protection").before(*made)

@@ -203,18 +203,29 @@ def test_a_file_system_that_nodes_cannot_use_is_refused_with_the_reason(
     assert file_systems(clean_aws) == [kept]
 
 
-def test_a_kept_repository_is_used_when_the_file_says_that_it_exists(
+def test_a_kept_repository_is_found_and_used_when_the_file_says_that_it_exists(
     clean_aws: EmbeddedAws, deploy: Deploy
 ) -> None:
     ecr = clean_aws.client("ecr")
     deploy(stacks=(IMAGES,))
     delete(clean_aws, IMAGES)
-    assert ecr.describe_repositories(repositoryNames=["train"])["repositories"]
-
+    with pytest.raises(DeploymentFailed, match=r"use it with image\.existing: true"):
+        deploy(stacks=(IMAGES,))
+    delete(clean_aws, IMAGES)
     deploy("image: {existing: true}", stacks=(IMAGES,))
 
     delete(clean_aws, IMAGES)
     assert ecr.describe_repositories(repositoryNames=["train"])["repositories"]
+
+
+def test_an_images_stack_is_updated_while_its_repository_is_there(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    deploy(stacks=(IMAGES,))
+
+    deploy("owner: somebody-else", stacks=(IMAGES,))
+
+    assert stack(clean_aws, IMAGES)["StackStatus"] == "UPDATE_COMPLETE"
 
 
 def test_another_s3_link_is_refused_with_the_way_to_it_which_works(
