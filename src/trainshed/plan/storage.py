@@ -179,6 +179,7 @@ def _existing(
 ) -> ExistingLustrePlan:
     if asked.efa:
         _check_efa_client(notes, instance)
+    notes.decide("file system", file_system_id, "as asked; it stays as it is")
     name = asked.name or notes.spec.short_name
     return ExistingLustrePlan(
         name=name,
