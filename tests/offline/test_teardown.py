@@ -126,6 +126,19 @@ def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
     deploy(STACKS)
 
 
+def test_a_cluster_whose_file_system_was_deleted_by_hand_goes_in_one_run(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork", "TrainStorage"))
+    [system] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+    clean_aws.client("fsx").delete_file_system(FileSystemId=system["FileSystemId"])
+
+    done = records(teardown("TrainCluster", "--yes", "--json"))
+
+    assert [each["name"] for each in done["removed"]][:2] == ["TrainStorage", "TrainNetwork"]
+    assert there(clean_aws) == set()
+
+
 def test_it_says_first_and_does_nothing_until_it_may(
     clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
 ) -> None:

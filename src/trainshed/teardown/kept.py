@@ -40,7 +40,8 @@ def kept_file_systems(region: Region, storage: Stack) -> Iterator[Kept]:
         yield Kept(
             what="file system",
             name=name,
-            size=f"{each['StorageCapacity']} GiB {lustre['DeploymentType']}{speed}",
+            # Intelligent-Tiering has no fixed size.
+            size=f"{each.get('StorageCapacity', 'elastic')} GiB {lustre['DeploymentType']}{speed}",
             cost="bills for its whole size by the hour, until it is deleted",
             why=f"your data is on it; use it again with storage.lustre.existing: {name}, or "
             f"delete it: aws fsx delete-file-system --file-system-id {name}",

@@ -37,10 +37,11 @@ def remove(
     Raises:
         RemovalFailed: with the resources that CloudFormation could not delete, and why.
     """
-    for group in survey.groups:
-        tell(f"{group}: deleting the security group")
-        region.call("ec2", "delete_security_group", GroupId=group)
     for stack in survey.removed:
+        # The network goes last; until then the rules of other stacks may name these groups.
+        for group in survey.groups if stack is survey.removed[-1] else ():
+            tell(f"{group}: deleting the security group")
+            region.call("ec2", "delete_security_group", GroupId=group)
         if stack.protected:
             tell(f"{stack.name}: ending its termination protection")
             region.call(
@@ -68,7 +69,7 @@ def _reasons(region: Region, stack: Stack) -> str:
         "cloudformation", "describe_stack_events", "StackEvents", StackName=stack.stack_id
     ):
         # The newest come first; this operation began here.
-        if (event["ResourceStatus"], event["PhysicalResourceId"]) == (
+        if (event["ResourceStatus"], event.get("PhysicalResourceId")) == (
             "DELETE_IN_PROGRESS",
             stack.stack_id,
         ):
