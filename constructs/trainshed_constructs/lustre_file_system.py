@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from aws_cdk import RemovalPolicy, Tags
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
-from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from trainshed.plan import LustrePlan
 from trainshed.spec import DeploymentType, S3Link
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.lustre_parameters import publish_lustre
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
-from trainshed_constructs.replacement_guard import ReplacementGuard
+from trainshed_constructs.replacement_guard import NAME_TAG, ReplacementGuard
 
 _DEPLOYMENT_TYPES = {
     DeploymentType.SCRATCH_2: "SCRATCH_2",
@@ -35,8 +35,9 @@ class LustreFileSystem(Construct):
     user guide of FSx for Lustre.
 
     - No deployment makes data disappear. Deleting the stack keeps the file system and its security
-      group, and an update that would replace it fails unless `plan.allow_replacement`
-      (`ReplacementGuard`). Storage may grow in place.
+      group, and an update that would replace it, or a creation beside one that was kept under the
+      same name, fails unless `plan.allow_replacement` (`ReplacementGuard`). Storage may grow in
+      place. `ExistingLustre` uses one that was kept.
     - Where it is gets published to SSM Parameter Store under `plan.parameter_prefix`: `dns-name`,
       `mount-name` and `file-system-id`, which `LustreMount` reads at boot.
     - Encrypted at rest, always: with the account's own key for FSx, `aws/fsx`, when persistent, and
@@ -126,11 +127,14 @@ class LustreFileSystem(Construct):
             lustre_configuration=_configuration(plan, deployment_type),
         )
         Tags.of(self.file_system).add("Name", plan.name)
+        for kept in (self.file_system, self.security_group):
+            Tags.of(kept).add(NAME_TAG, plan.name)
         # Kept, except when its own creation fails, which leaves nothing worth keeping.
         self.file_system.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         guard = ReplacementGuard(
             self,
             "Guard",
+            name=plan.name,
             properties={
                 "FileSystemType": "LUSTRE",
                 "FileSystemTypeVersion": _LUSTRE_VERSION,
@@ -142,13 +146,24 @@ class LustreFileSystem(Construct):
                 "EfaEnabled": plan.efa,
                 "KmsKeyId": kms_key_arn,
             },
+            s3_link=_data_repository_path(plan.s3) if plan.s3 else None,
             allow_replacement=plan.allow_replacement,
             how_to_allow="storage.lustre.allow_replacement: true",
+            how_to_adopt="storage.lustre.existing",
         )
         self.file_system.node.add_dependency(guard, *access.own_rules)
         if plan.s3:
             self._link(plan.s3)
-        self._publish(plan)
+        publish_lustre(
+            self,
+            name=plan.name,
+            prefix=plan.parameter_prefix,
+            facts={
+                "dns-name": self.file_system.attr_dns_name,
+                "mount-name": self.file_system.attr_lustre_mount_name,
+                "file-system-id": self.file_system.ref,
+            },
+        )
 
     def _link(self, s3: S3Link) -> None:
         _Association(
@@ -156,7 +171,7 @@ class LustreFileSystem(Construct):
             "S3",
             file_system_id=self.file_system.ref,
             file_system_path="/",
-            data_repository_path=f"s3://{s3.bucket}/{s3.prefix}",
+            data_repository_path=_data_repository_path(s3),
             batch_import_meta_data_on_create=True,
             s3=_Association.S3Property(
                 auto_import_policy=_Association.AutoImportPolicyProperty(events=_IMPORTED),
@@ -164,20 +179,9 @@ class LustreFileSystem(Construct):
             ),
         )
 
-    def _publish(self, plan: LustrePlan) -> None:
-        facts = {
-            "dns-name": self.file_system.attr_dns_name,
-            "mount-name": self.file_system.attr_lustre_mount_name,
-            "file-system-id": self.file_system.ref,
-        }
-        for name, value in facts.items():
-            ssm.StringParameter(
-                self,
-                name.title().replace("-", ""),
-                parameter_name=f"{plan.parameter_prefix}/{name}",
-                string_value=value,
-                description=f"Lustre file system {plan.name}",
-            )
+
+def _data_repository_path(s3: S3Link) -> str:
+    return f"s3://{s3.bucket}/{s3.prefix}"
 
 
 def _construct_id(plan: LustrePlan) -> str:

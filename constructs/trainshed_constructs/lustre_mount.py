@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan import LustrePlan
+from trainshed.plan import ExistingLustrePlan, LustrePlan
 
 _SCRIPT = Path(__file__).parent / "handlers" / "first_boot_settings.sh"
 
@@ -51,7 +51,9 @@ class LustreMount(Construct):
         LustreMount(stack, "Mount", plan=plan).add_to(user_data)
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, plan: LustrePlan) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, plan: LustrePlan | ExistingLustrePlan
+    ) -> None:
         """Find the parameters.
 
         Args:

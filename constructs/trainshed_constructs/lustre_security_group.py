@@ -39,9 +39,11 @@ class LustreSecurityGroup(Construct):
     group permissions to create an EFA-enabled file system"). So the file system must wait for
     `own_rules`: `file_system.node.add_dependency(*access.own_rules)`.
 
+    An existing file system has its group already; then only the rules for clients are made.
+
     Attributes:
-        security_group: the L2 resource.
-        own_rules: the rules between the file system's own interfaces.
+        security_group: the group.
+        own_rules: the rules between a new file system's own interfaces.
 
     Example::
 
@@ -64,6 +66,7 @@ class LustreSecurityGroup(Construct):
         vpc: ec2.IVpc,
         clients: ec2.ISecurityGroup,
         efa: bool,
+        existing_group_id: str | None = None,
     ) -> None:
         """Declare the group and its rules.
 
@@ -73,23 +76,37 @@ class LustreSecurityGroup(Construct):
             vpc: where the file system is.
             clients: group of the nodes, in the same VPC.
             efa: clients use EFA.
+            existing_group_id: group of an existing file system; by default a new one.
         """
         super().__init__(scope, construct_id)
-        self.security_group = ec2.SecurityGroup(
+        ports = _EVERYTHING if efa else _LUSTRE
+        self.security_group: ec2.ISecurityGroup
+        self.own_rules: tuple[CfnResource, ...] = ()
+        if existing_group_id:
+            self.security_group = ec2.SecurityGroup.from_security_group_id(
+                self, "Group", existing_group_id, mutable=False
+            )
+        else:
+            self.security_group, self.own_rules = self._new_group(vpc, ports)
+        servers, nodes = self.security_group.security_group_id, clients.security_group_id
+        self._open("ServersClients", servers, nodes, ports)
+        self._open("ClientsServers", nodes, servers, ports)
+
+    def _new_group(
+        self, vpc: ec2.IVpc, ports: Mapping[str, _Ports]
+    ) -> tuple[ec2.SecurityGroup, tuple[CfnResource, ...]]:
+        group = ec2.SecurityGroup(
             self,
             "Group",
             vpc=vpc,
             description="FSx for Lustre file system",
             allow_all_outbound=False,
         )
-        self.security_group.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-        servers, nodes = self.security_group.security_group_id, clients.security_group_id
-        ports = _EVERYTHING if efa else _LUSTRE
-        self.own_rules = tuple(self._open("Servers", servers, servers, ports))
-        for rule in self.own_rules:
+        rules = self._open("Servers", group.security_group_id, group.security_group_id, ports)
+        group.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        for rule in rules:
             rule.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-        self._open("ServersClients", servers, nodes, ports)
-        self._open("ClientsServers", nodes, servers, ports)
+        return group, tuple(rules)
 
     def _open(
         self, name: str, group: str, peer: str, ports: Mapping[str, _Ports]

@@ -13,6 +13,7 @@ from trainshed.errors import UnknownName
 from trainshed.plan import SubnetPlan
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.network_guard import NetworkGuard
 from trainshed_constructs.zone_subnets import ZoneSubnets
 
 
@@ -100,6 +101,15 @@ class TrainingNetwork(Construct):
             ZoneSubnets(self, plan.zone.name, vpc=vpc, plan=plan, attachment=attachment)
             for plan in subnets
         ]
+        guard = NetworkGuard(
+            self,
+            "Guard",
+            cidr=str(cidr),
+            subnets={
+                plan.zone.name: zone.private for plan, zone in zip(subnets, zones, strict=True)
+            },
+        )
+        guard.before(vpc)
         self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(
             self,
             "Imported",
@@ -185,7 +195,7 @@ class TrainingNetwork(Construct):
             self,
             "FlowLog",
             retention=logs.RetentionDays.THREE_MONTHS,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         stack = Stack.of(self)
         role = iam.Role(

@@ -2,7 +2,7 @@
 
 import re
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -72,7 +72,7 @@ class TrainingRepository(Construct):
             ConstructError: ECR would refuse the name.
         """
         super().__init__(scope, construct_id)
-        if not _NAME.fullmatch(repository_name):
+        if not (Token.is_unresolved(repository_name) or _NAME.fullmatch(repository_name)):
             raise ConstructError(
                 self,
                 f"repository name {repository_name!r} is not allowed: 2 to 256 lower-case letters "

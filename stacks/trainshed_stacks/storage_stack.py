@@ -3,16 +3,16 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-from trainshed.plan import LustrePlan
-from trainshed_constructs import LustreFileSystem
+from trainshed.plan import ExistingLustrePlan, LustrePlan
+from trainshed_constructs import ExistingLustre, LustreFileSystem, UnprotectOnRollback
 from trainshed_stacks.network_stack import NetworkStack
 
 
 class StorageStack(cdk.Stack):
-    """One Lustre file system, protected from deletion and kept when the stack goes.
+    """One Lustre file system, new or existing, kept when the stack goes.
 
-    Attributes:
-        file_system: the construct.
+    The stack is protected from deletion from the end of its creation: running nodes need the
+    rules and the parameters in it.
     """
 
     def __init__(
@@ -20,7 +20,7 @@ class StorageStack(cdk.Stack):
         scope: Construct,
         construct_id: str,
         *,
-        lustre: LustrePlan,
+        lustre: LustrePlan | ExistingLustrePlan,
         network: NetworkStack,
         kms_key_arn: str | None,
         env: cdk.Environment,
@@ -42,13 +42,26 @@ class StorageStack(cdk.Stack):
             description="Shared data of training clusters",
             termination_protection=True,
         )
+        file_system = self._file_system(lustre, network, kms_key_arn)
+        UnprotectOnRollback(self, "Protection").before(file_system)
+
+    def _file_system(
+        self,
+        lustre: LustrePlan | ExistingLustrePlan,
+        network: NetworkStack,
+        kms_key_arn: str | None,
+    ) -> LustreFileSystem | ExistingLustre:
+        vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
+        if isinstance(lustre, ExistingLustrePlan):
+            return ExistingLustre(self, "Lustre", vpc=vpc, clients=clients, plan=lustre)
         assert lustre.zone
-        self.file_system = LustreFileSystem(
+        subnet = network.network.private_subnet(lustre.zone.name)
+        return LustreFileSystem(
             self,
             "Lustre",
-            vpc=network.network.vpc,
-            subnet=network.network.private_subnet(lustre.zone.name),
-            clients=network.storage_clients[lustre.name],
+            vpc=vpc,
+            subnet=subnet,
+            clients=clients,
             plan=lustre,
             kms_key_arn=kms_key_arn,
         )

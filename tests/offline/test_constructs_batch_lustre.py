@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 
 from trainshed.offline.deployment import Deployment, DeploymentFailed
 from trainshed.offline.embedded import EmbeddedAws
-from trainshed.plan import ClusterPlan, make_plan
+from trainshed.plan import ClusterPlan, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
@@ -66,7 +66,7 @@ def template_of(build: Build, plan: ClusterPlan, *, subnet: int = 0) -> dict[str
 
 
 def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
-    assert plan.lustre
+    assert isinstance(plan.lustre, LustrePlan)
     LustreFileSystem(
         stack,
         "Lustre",
@@ -78,7 +78,7 @@ def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
 
 
 def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
-    assert plan.lustre
+    assert isinstance(plan.lustre, LustrePlan)
     mount = LustreMount(stack, "Mount", plan=plan.lustre)
     user_data = ec2.MultipartUserData()
     mount.add_to(user_data)

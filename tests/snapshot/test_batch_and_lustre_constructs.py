@@ -11,7 +11,7 @@ from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from trainshed.plan import ClusterPlan, make_plan
+from trainshed.plan import ClusterPlan, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
@@ -41,7 +41,7 @@ Build = Callable[[cdk.Stack, ClusterPlan], None]
 
 
 def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
-    assert plan.lustre
+    assert isinstance(plan.lustre, LustrePlan)
     vpc = ec2.Vpc.from_vpc_attributes(
         stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-west-2a"]
     )
@@ -56,7 +56,7 @@ def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
 
 
 def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
-    assert plan.lustre
+    assert isinstance(plan.lustre, LustrePlan)
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
     mount = LustreMount(stack, "Mount", plan=plan.lustre)

@@ -321,7 +321,7 @@ def test_the_guard_watches_whatever_would_replace_the_file_system(
     assert {name: watched.get(name) for name in expected} == expected
 
 
-def test_the_guards_function_may_look_at_its_stack_and_write_its_log_only(
+def test_the_guards_function_may_look_at_its_stack_and_file_systems_and_write_its_log_only(
     templates: Mapping[str, Template],
 ) -> None:
     role = only(templates["plain"], "AWS::IAM::Role")["Properties"]
@@ -335,8 +335,12 @@ def test_the_guards_function_may_look_at_its_stack_and_write_its_log_only(
     }
 
     assert "ManagedPolicyArns" not in role
-    assert granted == {"cloudformation:DescribeStacks": {"Ref": "AWS::StackId"}}
-    assert policy["PolicyDocument"]["Statement"][1]["Action"] == [
+    assert granted == {
+        "cloudformation:DescribeStacks": {"Ref": "AWS::StackId"},
+        # It takes no resource.
+        "fsx:DescribeFileSystems": "*",
+    }
+    assert policy["PolicyDocument"]["Statement"][2]["Action"] == [
         "logs:CreateLogStream",
         "logs:PutLogEvents",
     ]

@@ -192,7 +192,7 @@ def test_flow_logs_record_everything_and_outlive_the_vpc(template: Template) -> 
     )
     template.has_resource(
         "AWS::Logs::LogGroup",
-        {"Properties": {"RetentionInDays": 90}, "DeletionPolicy": "Retain"},
+        {"Properties": {"RetentionInDays": 90}, "DeletionPolicy": "RetainExceptOnCreate"},
     )
 
 

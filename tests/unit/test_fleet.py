@@ -155,6 +155,25 @@ def test_a_shared_file_system_must_be_the_same(told: Told) -> None:
     ]
 
 
+def test_a_shared_file_system_is_new_for_all_or_existing_for_all(told: Told) -> None:
+    new = "storage: {lustre: {name: data}}"
+    existing = "storage: {lustre: {name: data, existing: fs-0123456789abcdef0}}"
+
+    (line,) = told(text("Alpha", f"{NETWORK}\n{new}"), text("Beta", f"{NETWORK}\n{existing}"))
+
+    assert "file_system_id is fs-0123456789abcdef0 here and None there" in line
+
+
+def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:
+    existing = "storage: {lustre: {existing: fs-0123456789abcdef0, mount: /data}}"
+
+    (cluster,) = fleet(text("Alpha", existing)).clusters
+
+    assert cluster.lustre
+    assert cluster.lustre.interfaces == 0
+    assert (cluster.lustre.stack_name, cluster.lustre.mount) == ("AlphaStorage", "/data")
+
+
 def test_a_shared_file_system_is_in_one_network_and_zone(told: Told) -> None:
     storage = "storage: {lustre: {name: data}}"
 

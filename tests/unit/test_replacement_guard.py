@@ -1,4 +1,4 @@
-"""The function that stops an update which would replace a file system."""
+"""The function that stops a deployment which would make another, empty file system."""
 
 import importlib
 import sys
@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:123456789012:stack/TrainStorage/1"
 FILE_SYSTEM = {
@@ -15,6 +16,13 @@ FILE_SYSTEM = {
     "SubnetIds": ["subnet-1"],
     "DeploymentType": "PERSISTENT_2",
     "PerUnitStorageThroughput": "250",
+}
+
+KEPT = {
+    "FileSystemId": "fs-0123456789abcdef0",
+    "StorageCapacity": 4800,
+    "Lifecycle": "AVAILABLE",
+    "Tags": [{"Key": "trainshed:lustre", "Value": "train"}],
 }
 
 Answer = tuple[str, str, str | None]
@@ -32,6 +40,28 @@ class CloudFormation:
         if not self._status:
             raise ConnectionError("no route to CloudFormation")
         return {"Stacks": [{"StackStatus": self._status}]}
+
+
+class Fsx:
+    """Has file systems; refuses so often first, as it does a new role."""
+
+    def __init__(self, file_systems: list[dict[str, Any]], denials: int) -> None:
+        self._file_systems, self._denials = file_systems, denials
+
+    def get_paginator(self, operation: str) -> "Fsx":
+        assert operation == "describe_file_systems"
+        return self
+
+    def paginate(self) -> "Fsx":
+        return self
+
+    def search(self, expression: str) -> Iterator[dict[str, Any]]:
+        assert expression == "FileSystems"
+        if self._denials:
+            self._denials -= 1
+            denied = {"Code": "AccessDeniedException", "Message": "not authorized"}
+            raise ClientError({"Error": denied}, "DescribeFileSystems")
+        yield from self._file_systems
 
 
 @pytest.fixture
@@ -63,10 +93,17 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         *,
         allow: bool = False,
         status: str = "UPDATE_IN_PROGRESS",
+        links: tuple[str, str] = ("", ""),
+        file_systems: tuple[dict[str, Any], ...] = (),
+        denials: int = 0,
         **changes: Any,
     ) -> Answer:
-        client = SimpleNamespace(client=lambda service: CloudFormation(status))
-        monkeypatch.setattr(handler, "boto3", client)
+        clients = {
+            "cloudformation": CloudFormation(status),
+            "fsx": Fsx(list(file_systems), denials),
+        }
+        monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=clients.__getitem__))
+        monkeypatch.setattr(handler.time, "sleep", lambda seconds: None)
         now = {key: value for key, value in (FILE_SYSTEM | changes).items() if value}
         event = {
             "RequestType": kind,
@@ -74,14 +111,17 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
             "LogicalResourceId": "Guard",
             "ResourceProperties": {
                 "FileSystem": now,
+                "Name": "train",
+                "S3": links[1],
                 "AllowReplacement": str(allow).lower(),
                 "HowToAllow": "storage.lustre.allow_replacement: true",
+                "HowToAdopt": "storage.lustre.existing",
             },
         }
         if kind != "Create":
             event["PhysicalResourceId"] = "the-guard"
         if kind == "Update":
-            event["OldResourceProperties"] = {"FileSystem": FILE_SYSTEM}
+            event["OldResourceProperties"] = {"FileSystem": FILE_SYSTEM, "S3": links[0]}
         handler.handler(event, None)
         [answer] = answers
         return answer
@@ -162,3 +202,45 @@ def test_not_being_able_to_look_is_a_refusal(ask: Ask) -> None:
     assert reason is not None
     assert "cannot tell whether" in reason
     assert "no route to CloudFormation" in reason
+
+
+def test_a_creation_beside_a_kept_file_system_is_refused_with_both_ways_out(ask: Ask) -> None:
+    status, _, reason = ask("Create", file_systems=(KEPT,), denials=2)
+
+    assert status == "FAILED"
+    assert reason is not None
+    assert reason.startswith("fs-0123456789abcdef0 (4800 GiB) was kept")
+    assert "storage.lustre.existing: fs-0123456789abcdef0" in reason
+    assert reason.endswith("storage.lustre.allow_replacement: true")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"Tags": []}, id="of-somebody-else"),
+        pytest.param({"Tags": [{"Key": "trainshed:lustre", "Value": "lab"}]}, id="other-name"),
+        pytest.param({"Lifecycle": "DELETING"}, id="going"),
+    ],
+)
+def test_a_creation_beside_other_file_systems_passes(ask: Ask, other: dict[str, Any]) -> None:
+    assert ask("Create", file_systems=(KEPT | other,))[0] == "SUCCESS"
+
+
+def test_a_creation_beside_a_kept_file_system_passes_when_it_is_allowed(ask: Ask) -> None:
+    assert ask("Create", allow=True, file_systems=(KEPT,))[0] == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    ("links", "status"),
+    [
+        pytest.param(("s3://a/old/", "s3://a/new/"), "FAILED", id="another"),
+        pytest.param(("s3://a/old/", ""), "SUCCESS", id="none"),
+        pytest.param(("", "s3://a/new/"), "SUCCESS", id="first"),
+        pytest.param(("s3://a/old/", "s3://a/old/"), "SUCCESS", id="same"),
+    ],
+)
+@pytest.mark.parametrize("allow", [False, True])
+def test_a_link_goes_before_another_comes(
+    ask: Ask, links: tuple[str, str], status: str, allow: bool
+) -> None:
+    assert ask(allow=allow, links=links)[0] == status

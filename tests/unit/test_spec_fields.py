@@ -83,7 +83,7 @@ WRONG = {
     ),
     "text for a mapping": (
         "image: train",
-        "image: 'train' is not a mapping (its fields: repository, tag, digest, uri)",
+        "image: 'train' is not a mapping (its fields: repository, existing, tag, digest, uri)",
     ),
     "list for a mapping": (
         "storage: [lustre]",
@@ -283,6 +283,10 @@ WRONG = {
     "VPC without subnet": (
         "network: {vpc: vpc-01234567}",
         "network: vpc and subnet go together: give both, or neither for a new VPC",
+    ),
+    "size of an existing file system": (
+        "storage: {lustre: {existing: fs-01234567, throughput: 250, capacity_gib: 2400}}",
+        "storage.lustre: capacity_gib, throughput: for a new file system; leave out with existing",
     ),
 }
 

@@ -21,6 +21,7 @@ GROUPS = {
     "ami": "Machine images: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "image": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
+    "teardown": "Delete a cluster's stacks; data stays, and it says what that costs.",
 }
 
 

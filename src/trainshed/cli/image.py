@@ -127,7 +127,8 @@ def push(
     pushed = push_image(found, image, repository, tag=wanted)
     typer.echo(f"pushed {pushed.uri}")
     typer.echo(f"digest {pushed.digest}")
-    typer.echo(f'image: {{repository: {repository.name}, digest: "{pushed.digest}"}}')
+    existing = "existing: true, " if plan.spec.image.existing else ""
+    typer.echo(f'image: {{repository: {repository.name}, {existing}digest: "{pushed.digest}"}}')
 
 
 @app.command(name="list")

@@ -11,7 +11,7 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.security import SecurityPlan
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
@@ -24,6 +24,7 @@ __all__ = [
     "ContainerPlan",
     "Decision",
     "EcrRepository",
+    "ExistingLustrePlan",
     "Fleet",
     "ImagePlan",
     "JobAccess",

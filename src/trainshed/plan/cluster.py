@@ -18,7 +18,7 @@ from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.storage import LustrePlan, plan_lustre
+from trainshed.plan.storage import ExistingLustrePlan, LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.region import REGION_ADVICE
@@ -65,7 +65,7 @@ class ClusterPlan:
     capacity: CapacityPlan
     ami: AmiPlan
     network: NetworkPlan
-    lustre: LustrePlan | None
+    lustre: LustrePlan | ExistingLustrePlan | None
     repository: RepositoryPlan | None
     image: ImagePlan
     container: ContainerPlan

@@ -8,7 +8,7 @@ from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.sharing import conflicts, duplicate_names
-from trainshed.plan.storage import LustrePlan
+from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
 from trainshed.spec import ClusterSpec, Problem, SpecError, read_spec
 
 
@@ -39,7 +39,7 @@ class Fleet:
         return merged
 
     @property
-    def file_systems(self) -> dict[str, LustrePlan]:
+    def file_systems(self) -> dict[str, LustrePlan | ExistingLustrePlan]:
         """Lustre file systems by stack name."""
         found = (cluster.lustre for cluster in self.clusters if cluster.lustre)
         return {lustre.stack_name: lustre for lustre in found}

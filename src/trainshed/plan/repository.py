@@ -18,10 +18,12 @@ class RepositoryPlan:
     Attributes:
         name: repository name.
         stack_name: stack that owns it.
+        existing: it is there already; no stack makes it.
     """
 
     name: str
     stack_name: str
+    existing: bool = False
 
     @property
     def cache_prefix(self) -> str:
@@ -34,8 +36,13 @@ class RepositoryPlan:
 
 
 def plan_repository(spec: ClusterSpec) -> RepositoryPlan | None:
-    """Name the repository, by default after the cluster; None when the image is not from it."""
-    if spec.image.uri:
-        return None
+    """Return the cluster's own repository; None when its image is not from it."""
+    return None if spec.image.uri else own_repository(spec)
+
+
+def own_repository(spec: ClusterSpec) -> RepositoryPlan:
+    """Name the repository that a cluster has, or had, of its own: by default after the cluster."""
     name = spec.image.repository or spec.short_name
-    return RepositoryPlan(name=name, stack_name=stack_name(name, "Images"))
+    return RepositoryPlan(
+        name=name, stack_name=stack_name(name, "Images"), existing=spec.image.existing
+    )

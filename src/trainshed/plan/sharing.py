@@ -88,9 +88,9 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
     return ", ".join(
-        f"{name} is {_shown(mine[name])} here and {_shown(theirs[name])} there"
-        for name in mine
-        if mine[name] != theirs[name]
+        f"{name} is {_shown(mine.get(name))} here and {_shown(theirs.get(name))} there"
+        for name in mine | theirs
+        if mine.get(name) != theirs.get(name)
     )
 
 

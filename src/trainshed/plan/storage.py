@@ -55,7 +55,7 @@ class LustrePlan:
     @property
     def parameter_prefix(self) -> str:
         """SSM path under which the mount facts are published."""
-        return f"/trainshed/lustre/{self.name}"
+        return parameter_prefix(self.name)
 
     @property
     def interfaces(self) -> int:
@@ -66,19 +66,59 @@ class LustrePlan:
         return self.capacity_gib // 1200 + 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExistingLustrePlan:
+    """An FSx for Lustre file system that is there already.
+
+    Attributes:
+        name: what clusters share it by.
+        stack_name: stack that lets the nodes in and publishes where it is.
+        network: name of the network that the nodes are in.
+        file_system_id: `fs-...`.
+        efa: clients reach it over EFA.
+        mount: where nodes and containers see it.
+    """
+
+    name: str
+    stack_name: str
+    network: str
+    file_system_id: str
+    efa: bool
+    mount: str
+
+    @property
+    def parameter_prefix(self) -> str:
+        """SSM path under which the mount facts are published."""
+        return parameter_prefix(self.name)
+
+    @property
+    def interfaces(self) -> int:
+        """Addresses that the file system takes anew: none."""
+        return 0
+
+
+def parameter_prefix(name: str) -> str:
+    """Return the SSM path of the mount facts of the file system that clusters share by a name."""
+    return f"/trainshed/lustre/{name}"
+
+
 def plan_lustre(
     notes: Notes, network: str, zone: Zone | None, instance: InstanceType | None
-) -> LustrePlan | None:
+) -> LustrePlan | ExistingLustrePlan | None:
     """Resolve `storage.lustre`; None when there is none."""
     asked = notes.spec.storage.lustre
     if asked is None:
         notes.decide("storage", "none", "storage.lustre is not given")
         return None
+    if asked.existing:
+        return _existing(notes, asked, asked.existing, network, instance)
     persistent = asked.deployment is DeploymentType.PERSISTENT_2
     throughput = _throughput(notes, asked, persistent)
     _check_metadata_iops(notes, asked, persistent)
     if asked.efa:
-        _check_efa(notes, persistent, instance)
+        if not persistent:
+            notes.problem("storage.lustre.efa", "only persistent-2 can be reached over EFA")
+        _check_efa_client(notes, instance)
     _check_capacity(notes, asked, throughput if asked.efa and persistent else None)
     _decide(notes, asked, throughput)
     name = asked.name or notes.spec.short_name
@@ -168,9 +208,28 @@ def _check_metadata_iops(notes: Notes, asked: LustreSpec, persistent: bool) -> N
         )
 
 
-def _check_efa(notes: Notes, persistent: bool, instance: InstanceType | None) -> None:
-    if not persistent:
-        notes.problem("storage.lustre.efa", "only persistent-2 can be reached over EFA")
+def _existing(
+    notes: Notes,
+    asked: LustreSpec,
+    file_system_id: str,
+    network: str,
+    instance: InstanceType | None,
+) -> ExistingLustrePlan:
+    if asked.efa:
+        _check_efa_client(notes, instance)
+    notes.decide("file system", file_system_id, "as asked; it stays as it is")
+    name = asked.name or notes.spec.short_name
+    return ExistingLustrePlan(
+        name=name,
+        stack_name=stack_name(name, "Storage"),
+        network=network,
+        file_system_id=file_system_id,
+        efa=asked.efa,
+        mount=asked.mount,
+    )
+
+
+def _check_efa_client(notes: Notes, instance: InstanceType | None) -> None:
     if instance and not instance.lustre_efa_client:
         notes.problem(
             "storage.lustre.efa",

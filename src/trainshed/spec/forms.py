@@ -148,6 +148,7 @@ RESERVATION = _id("cr", "a capacity reservation or block")
 VPC = _id("vpc", "a VPC")
 SUBNET = _id("subnet", "a subnet")
 SECURITY_GROUP = _id("sg", "a security group")
+FILE_SYSTEM = _id("fs", "an FSx file system")
 
 FORMS = {
     form.pattern: form
@@ -177,5 +178,6 @@ FORMS = {
         VPC,
         SUBNET,
         SECURITY_GROUP,
+        FILE_SYSTEM,
     )
 }

@@ -176,6 +176,8 @@ class LustreSpec(Model):
 
     name: ShareName | None = None
     """Clusters that name the same file system share it; default: from the cluster's name."""
+    existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
+    """Id of a file system to use instead of a new one, for instance one that was kept."""
     deployment: DeploymentType = DeploymentType.PERSISTENT_2
     """scratch-2 or persistent-2."""
     capacity_gib: Whole = Field(default=1200, ge=1200, le=2**31 - 1)
@@ -196,7 +198,16 @@ class LustreSpec(Model):
     ] = "/fsx"
     """Where nodes and containers see it; not in a folder that they need themselves, like /var."""
     allow_replacement: Flag = False
-    """Let a change that needs a new, empty file system go through."""
+    """Let a new, empty file system be made beside, or in place of, the one that is there."""
+
+    @model_validator(mode="after")
+    def _new_or_existing(self) -> Self:
+        for_new = self.model_fields_set - {"name", "existing", "efa", "mount"}
+        if self.existing and for_new:
+            raise ValueError(
+                f"{', '.join(sorted(for_new))}: for a new file system; leave out with existing"
+            )
+        return self
 
     @field_validator("mount")
     @classmethod
@@ -222,6 +233,7 @@ class ImageSpec(Model):
                 "anyOf": [
                     {"required": ["tag", "digest"]},
                     {"required": ["uri", "repository"]},
+                    {"required": ["uri", "existing"]},
                     {"required": ["uri", "tag"]},
                     {"required": ["uri", "digest"]},
                 ]
@@ -231,13 +243,15 @@ class ImageSpec(Model):
 
     repository: Annotated[str, Field(pattern=forms.REPOSITORY.pattern)] | None = None
     """Clusters that name the same repository share it; default: from the cluster's name."""
+    existing: Flag = False
+    """Use a repository of that name that is there already, for instance one that was kept."""
     tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] | None = None
     """Tag of the image; tags are immutable; default: v1, unless there is a digest."""
     digest: Annotated[str, Field(pattern=forms.IMAGE_DIGEST.pattern)] | None = None
     """Digest of the image, instead of a tag."""
     uri: Annotated[str, Field(pattern=forms.IMAGE_URI.pattern, max_length=255)] | None = None
-    """An image of another repository, account or registry, instead of the three above. The cluster
-    then gets no repository of its own. Nodes log in to ECR only; the owner of a repository in
+    """An image of another repository, account or registry, instead of the fields above. The
+    cluster then gets no repository of its own. Nodes log in to ECR only; the owner of a repository in
     another account has to let this one pull. From any other registry the image is pulled without
     credentials, so it has to be public: copy a private one to ECR."""
 
@@ -253,7 +267,9 @@ class ImageSpec(Model):
     @field_validator("uri")
     @classmethod
     def _uri_or_own_repository(cls, uri: str | None, read: ValidationInfo) -> str | None:
-        others = [name for name in ("repository", "tag", "digest") if read.data.get(name)]
+        others = [
+            name for name in ("repository", "existing", "tag", "digest") if read.data.get(name)
+        ]
         if uri and others:
             raise ValueError(
                 "names the whole image, registry and tag or digest with it; leave out "

@@ -76,6 +76,25 @@ def test_a_protected_stack_is_not_deleted(stack: Any) -> None:
     assert stack.delete() == "DELETE_COMPLETE"
 
 
+def test_a_failed_creation_can_be_unprotected_and_a_deleted_stack_cannot_be_protected(
+    stack: Any,
+) -> None:
+    cloudformation = stack.cloud.cloudformation
+    stack.create({"A": stack.thing("create")}, EnableTerminationProtection=True)
+    [failed] = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
+
+    cloudformation.update_termination_protection(
+        StackName=stack.name, EnableTerminationProtection=False
+    )
+
+    assert failed["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert stack.delete() == "DELETE_COMPLETE"
+    with pytest.raises(ClientError, match=r"DELETE_COMPLETE|does not exist"):
+        cloudformation.update_termination_protection(
+            StackName=failed["StackId"], EnableTerminationProtection=True
+        )
+
+
 def test_a_resource_that_cannot_be_deleted_keeps_the_stack(stack: Any) -> None:
     resources = {
         "Base": stack.thing(),

@@ -473,3 +473,30 @@ def test_a_service_role_must_exist(
     )
 
     assert "role/nobody does not exist" in told.message
+
+
+def test_more_least_vcpus_raise_the_desired_ones(
+    batch: Any, create: Any, name: str, resources: Resources
+) -> None:
+    create(resources)
+
+    batch.update_compute_environment(computeEnvironment=name, computeResources={"minvCpus": 256})
+    batch.update_compute_environment(computeEnvironment=name, computeResources={"minvCpus": 128})
+
+    found = described(batch, name)["computeResources"]
+    # Batch lowers the desired ones itself, when nodes are idle.
+    assert (found["minvCpus"], found["desiredvCpus"]) == (128, 256)
+
+
+def test_more_least_than_most_vcpus_are_refused(
+    batch: Any, create: Any, name: str, resources: Resources, refusal: Callable[..., Any]
+) -> None:
+    create(resources)
+
+    refused = refusal(
+        batch.update_compute_environment,
+        computeEnvironment=name,
+        computeResources={"minvCpus": 8192},
+    )
+
+    assert "minvCpus 8192" in refused.message

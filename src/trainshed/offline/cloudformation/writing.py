@@ -111,7 +111,12 @@ class Writing(Submission):
         return EmptyResult()
 
     def update_termination_protection(self) -> ActionResult:
-        """UpdateTerminationProtection."""
+        """UpdateTerminationProtection, which AWS allows in every status but two."""
         stack = self._stack()
+        if stack.deleted or stack.status == "DELETE_IN_PROGRESS":
+            raise ValidationError(
+                f"Stack [{stack.name}] is in {stack.status} state and its TerminationProtection "
+                "can not be updated"
+            )
         stack.termination_protection = bool(self._get_param("EnableTerminationProtection"))
         return ActionResult({"StackId": stack.stack_id})

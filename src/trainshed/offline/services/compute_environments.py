@@ -122,6 +122,9 @@ def update_compute_environment(call: Call) -> dict[str, Any]:
         _check_updatable(environment, role, sorted(infrastructure))
     if changes:
         after = {**before, **changes}
+        if "minvCpus" in changes and "desiredvCpus" not in changes:
+            # Batch adjusts the desired vCPUs itself (user guide, "Perform scaling updates").
+            after["desiredvCpus"] = max(before.get("desiredvCpus", 0), changes["minvCpus"])
         # Empty lists and texts unset what was set, for instance the security groups.
         after = {key: value for key, value in after.items() if value not in ([], "")}
         check_compute_resources(call, after)

@@ -1,0 +1,115 @@
+"""`trainshed teardown`: remove a cluster, and say before what goes and what stays."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trainshed.cli.ami.progress import progress
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+    load_clusters,
+)
+from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.errors import TrainshedError
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def teardown(
+    cluster: Annotated[
+        str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
+    ],
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(help="Delete this stack only.", show_default="all", metavar="NAME"),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    end_jobs: Annotated[
+        bool, typer.Option("--end-jobs", help="End the jobs that are not over.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete the stacks of a cluster: first it says what goes, and what stays and goes on costing.
+
+    Data stays: the file system, the repository and the output of jobs. So do stacks that another
+    cluster uses. When it was interrupted or failed, the same command goes on.
+    """
+    from trainshed.ami.account import AwsRegion
+    from trainshed.teardown.removal import remove
+    from trainshed.teardown.survey import TeardownRefused, survey
+
+    plan = load_cluster(cluster, clusters, region)
+    if not (dry_run or yes) and (as_json or not sys.stdin.isatty()):
+        raise TrainshedError("there is nobody to ask here: add --yes, or --dry-run to look only")
+    # A cluster that was named by its file may have no other files beside it.
+    alone = clusters == ALL_CLUSTERS and not any(Path.cwd().glob(ALL_CLUSTERS))
+    fleet = () if alone else load_clusters(clusters, region)
+    others = [each for each in fleet if each.spec.name != plan.spec.name]
+    place = AwsRegion(plan.region)
+    found = survey(place, plan, others, only=stack)
+    if not as_json:
+        _show(plan.spec.name, found)
+    if not dry_run and found.removed:
+        if found.jobs and not end_jobs:
+            raise TeardownRefused(
+                f"{len(found.jobs)} jobs are not over: wait for them, or end them with --end-jobs"
+            )
+        if not yes:
+            typer.confirm(f"delete {len(found.removed)} stacks?", abort=True, err=True)
+        with progress() as tell:
+            remove(place, found, tell=tell)
+    if as_json:
+        print_json(_record(found))
+
+
+def _record(found: Any) -> dict[str, Any]:
+    return {
+        "removed": [
+            {
+                "what": "stack",
+                "name": each.name,
+                "status": each.status,
+                "protected": each.protected,
+            }
+            for each in found.removed
+        ]
+        + [{"what": "security group", "name": each} for each in found.groups],
+        "kept": [asdict(each) for each in found.kept],
+        "jobs": [asdict(each) for each in found.jobs],
+    }
+
+
+def _show(name: str, found: Any) -> None:
+    record = _record(found)
+    if not found.removed:
+        typer.echo(f"nothing of {name} is there to delete")
+    else:
+        columns = {
+            "what": "will be deleted",
+            "name": "name",
+            "status": "is",
+            "protected": "protected",
+        }
+        print_records(record["removed"], columns=columns)
+    if found.jobs:
+        columns = {"name": "job that would be ended", "job_id": "id", "status": "is"}
+        print_records(record["jobs"], columns=columns)
+    if found.kept:
+        columns = {
+            "what": "stays",
+            "name": "name",
+            "size": "size",
+            "cost": "goes on costing",
+            "why": "why, and what to do",
+        }
+        print_records(record["kept"], columns=columns)

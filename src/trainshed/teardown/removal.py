@@ -1,0 +1,83 @@
+"""Deleting stacks, one after the other, each until it is gone."""
+
+import time
+from collections.abc import Callable
+
+from trainshed.ami.account import Region
+from trainshed.errors import TrainshedError
+from trainshed.teardown.stacks import Stack, status_of
+from trainshed.teardown.survey import Survey
+
+_PAUSE_SECONDS = 5
+
+
+class RemovalFailed(TrainshedError):
+    """A stack could not be deleted; what went before it is gone."""
+
+    exit_code = 1
+
+
+def remove(
+    region: Region,
+    survey: Survey,
+    *,
+    tell: Callable[[str], None],
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Delete what a survey names; what the stacks' policies keep stays.
+
+    Can be called again after it failed or was interrupted.
+
+    Args:
+        region: where they are.
+        survey: what goes.
+        tell: told each step, and an empty text while nothing new happens.
+        pause: waits so many seconds between two looks.
+
+    Raises:
+        RemovalFailed: with the resources that CloudFormation could not delete, and why.
+    """
+    for stack in survey.removed:
+        # The network goes last; until then the rules of other stacks may name these groups.
+        for group in survey.groups if stack is survey.removed[-1] else ():
+            tell(f"{group}: deleting the security group")
+            region.call("ec2", "delete_security_group", GroupId=group)
+        if stack.protected:
+            tell(f"{stack.name}: ending its termination protection")
+            region.call(
+                "cloudformation",
+                "update_termination_protection",
+                StackName=stack.stack_id,
+                EnableTerminationProtection=False,
+            )
+        tell(f"{stack.name}: deleting")
+        region.call("cloudformation", "delete_stack", StackName=stack.stack_id)
+        while (status := status_of(region, stack.stack_id)) == "DELETE_IN_PROGRESS":
+            tell("")
+            pause(_PAUSE_SECONDS)
+        if status != "DELETE_COMPLETE":
+            raise RemovalFailed(
+                f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
+                "command again"
+            )
+        tell(f"{stack.name}: deleted")
+
+
+def _reasons(region: Region, stack: Stack) -> str:
+    failed: list[str] = []
+    for event in region.pages(
+        "cloudformation", "describe_stack_events", "StackEvents", StackName=stack.stack_id
+    ):
+        # The newest come first; this operation began here.
+        if (event["ResourceStatus"], event.get("PhysicalResourceId")) == (
+            "DELETE_IN_PROGRESS",
+            stack.stack_id,
+        ):
+            break
+        if event["ResourceStatus"] == "DELETE_FAILED" and event.get("PhysicalResourceId") not in (
+            None,
+            stack.stack_id,
+        ):
+            reason = event.get("ResourceStatusReason", "no reason given")
+            failed.append(f"{event['LogicalResourceId']}: {reason}")
+    return "; ".join(failed) or "its events have the reason"

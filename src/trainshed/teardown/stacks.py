@@ -1,0 +1,90 @@
+"""CloudFormation stacks as AWS has them, whatever the cluster files say by now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainshed.ami.account import AwsRefusal, Region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """One stack.
+
+    Attributes:
+        name: its name.
+        stack_id: its ARN, under which it is found even after its deletion.
+        status: for instance CREATE_COMPLETE.
+        protected: termination protection is on.
+        outputs: value by key.
+        resources: physical ids by resource type.
+    """
+
+    name: str
+    stack_id: str
+    status: str
+    protected: bool
+    outputs: Mapping[str, str]
+    resources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def ids(self, *resource_types: str) -> tuple[str, ...]:
+        """Return the physical ids of the resources of some types."""
+        return tuple(found for kind in resource_types for found in self.resources.get(kind, ()))
+
+
+def find_stack(region: Region, name: str) -> Stack | None:
+    """Return the stack of a name, or None when there is none."""
+    described = _described(region, name)
+    if not described:
+        return None
+    resources: dict[str, tuple[str, ...]] = {}
+    for entry in region.pages(
+        "cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name
+    ):
+        if entry.get("PhysicalResourceId") and entry["ResourceStatus"] != "DELETE_COMPLETE":
+            kind = entry["ResourceType"]
+            resources[kind] = (*resources.get(kind, ()), entry["PhysicalResourceId"])
+    return Stack(
+        name=described["StackName"],
+        stack_id=described["StackId"],
+        status=described["StackStatus"],
+        protected=described.get("EnableTerminationProtection", False),
+        outputs={each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())},
+        resources=resources,
+    )
+
+
+def status_of(region: Region, stack_id: str) -> str:
+    """Return the status of a stack that is there, or was."""
+    described = _described(region, stack_id)
+    return str(described["StackStatus"]) if described else "DELETE_COMPLETE"
+
+
+def importers(region: Region, stack: Stack) -> dict[str, frozenset[str]]:
+    """Return which stacks use each export of a stack, by the export's name."""
+    exports = [
+        export["Name"]
+        for export in region.pages("cloudformation", "list_exports", "Exports")
+        if export["ExportingStackId"] == stack.stack_id
+    ]
+    return {name: frozenset(_importers(region, name)) for name in exports}
+
+
+def _importers(region: Region, export: str) -> list[str]:
+    try:
+        return list(region.pages("cloudformation", "list_imports", "Imports", ExportName=export))
+    except AwsRefusal as error:
+        if error.code == "ValidationError" and "not imported" in str(error):
+            return []
+        raise
+
+
+def _described(region: Region, name: str) -> dict[str, Any] | None:
+    try:
+        answer = region.call("cloudformation", "describe_stacks", StackName=name)
+    except AwsRefusal as error:
+        if error.code == "ValidationError" and "does not exist" in str(error):
+            return None
+        raise
+    found: dict[str, Any] = answer["Stacks"][0]
+    return found

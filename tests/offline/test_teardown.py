@@ -1,0 +1,266 @@
+"""`trainshed teardown`, against clusters of the embedded AWS."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.offline.embedded import EmbeddedAws
+from trainshed.offline.faults import Fault
+from trainshed.plan import Fleet, load_fleet
+
+Synthesise = Callable[[Fleet], Path]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+HEAD = "name: {name}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge, nodes: {{max: 4}}}}\n"
+LUSTRE = "storage: {lustre: {deployment: scratch-2}}\n"
+STACKS = ("TrainNetwork", "TrainStorage", "TrainImages", "TrainCluster")
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> Path:
+    """The folder of the cluster files, with that of TrainCluster."""
+    folder = tmp_path / "clusters"
+    folder.mkdir()
+    (folder / "train.yaml").write_text(HEAD.format(name="TrainCluster") + LUSTRE)
+    return folder
+
+
+@pytest.fixture
+def deploy(
+    clean_aws: EmbeddedAws, synthesise: Synthesise, clusters: Path
+) -> Callable[[tuple[str, ...]], None]:
+    """Deploy stacks of the cluster files, protected as the CDK CLI does it."""
+
+    def run(stacks: tuple[str, ...]) -> None:
+        folder = synthesise(load_fleet(sorted(clusters.glob("*.yaml"))))
+        manifest = json.loads((folder / "manifest.json").read_text())["artifacts"]
+        for name in stacks:
+            template = json.loads((folder / f"{name}.template.json").read_text())
+            clean_aws.deploy(template, stack_name=name)
+            if manifest[name]["properties"].get("terminationProtection"):
+                clean_aws.client("cloudformation").update_termination_protection(
+                    StackName=name, EnableTerminationProtection=True
+                )
+
+    return run
+
+
+@pytest.fixture
+def teardown(clean_aws: EmbeddedAws, clusters: Path) -> Run:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "trainshed.cli", "teardown", *arguments],
+            cwd=clusters.parent,
+            env=clean_aws.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def there(aws: EmbeddedAws) -> set[str]:
+    stacks = aws.client("cloudformation").describe_stacks()["Stacks"]
+    return {each["StackName"] for each in stacks if each["StackStatus"] != "DELETE_COMPLETE"}
+
+
+def records(done: subprocess.CompletedProcess[str]) -> Mapping[str, Any]:
+    assert done.returncode == 0, done.stderr
+    found: Mapping[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    clusters: Path,
+) -> None:
+    deploy(STACKS)
+    [system] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+    file_system = system["FileSystemId"]
+
+    done = records(teardown("TrainCluster", "--yes", "--json"))
+
+    assert [each["name"] for each in done["removed"]] == [
+        "TrainCluster",
+        "TrainStorage",
+        "TrainImages",
+    ]
+    kept = {each["what"]: each for each in done["kept"]}
+    assert kept["file system"]["name"] == file_system
+    assert kept["file system"]["size"] == "1200 GiB SCRATCH_2"
+    assert kept["repository"]["name"] == "train"
+    assert kept["log group"]["why"].startswith("the output of jobs, each line kept for 90 days;")
+    # Its interfaces keep the subnet, and that the network.
+    assert kept["stack"]["name"] == "TrainNetwork"
+    assert kept["stack"]["size"] == "1 NAT gateway(s)"
+    assert kept["stack"]["why"].startswith(f"{file_system} is in it")
+    assert there(clean_aws) == {"TrainNetwork"}
+
+    # What it says of using them again is true.
+    again = f"storage: {{lustre: {{existing: {file_system}}}}}\nimage: {{existing: true}}\n"
+    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + again)
+    deploy(STACKS)
+    [still] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+    assert still["FileSystemId"] == file_system
+
+    # And with the file system gone, everything goes, and can come again as new.
+    records(teardown("TrainCluster", "--yes", "--json"))
+    clean_aws.client("fsx").delete_file_system(FileSystemId=file_system)
+    clean_aws.client("ecr").delete_repository(repositoryName="train", force=True)
+    # Its security group was kept with it, and goes with the network.
+    filters = [{"Name": "tag:trainshed:lustre", "Values": ["train"]}]
+    groups = clean_aws.client("ec2").describe_security_groups(Filters=filters)["SecurityGroups"]
+    left_group = groups[0]["GroupId"]
+    assert [
+        each["name"] for each in records(teardown("TrainCluster", "--yes", "--json"))["removed"]
+    ] == ["TrainNetwork", left_group]
+    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + LUSTRE)
+    deploy(STACKS)
+
+
+def test_a_cluster_whose_file_system_was_deleted_by_hand_goes_in_one_run(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork", "TrainStorage"))
+    [system] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
+    clean_aws.client("fsx").delete_file_system(FileSystemId=system["FileSystemId"])
+
+    done = records(teardown("TrainCluster", "--yes", "--json"))
+
+    assert [each["name"] for each in done["removed"]][:2] == ["TrainStorage", "TrainNetwork"]
+    assert there(clean_aws) == set()
+
+
+def test_it_says_first_and_does_nothing_until_it_may(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork", "TrainImages"))
+
+    looked, unasked = teardown("TrainCluster", "--dry-run"), teardown("TrainCluster")
+
+    assert looked.returncode == 0
+    assert "will be deleted" in looked.stdout and "TrainImages" in looked.stdout
+    assert "bills by the GiB and month" in looked.stdout
+    assert unasked.returncode == 2
+    assert unasked.stderr.startswith("error: there is nobody to ask here: add --yes")
+    assert there(clean_aws) == {"TrainNetwork", "TrainImages"}
+
+
+def test_jobs_that_are_not_over_stop_it_until_they_may_be_ended(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork", "TrainCluster"))
+    batch = clean_aws.client("batch")
+    outputs = clean_aws.client("cloudformation").describe_stacks(StackName="TrainCluster")
+    values = {each["OutputKey"]: each["OutputValue"] for each in outputs["Stacks"][0]["Outputs"]}
+    batch.submit_job(
+        jobName="pretrain", jobQueue=values["JobQueue"], jobDefinition=values["JobDefinition"]
+    )
+
+    stopped = teardown("TrainCluster", "--yes")
+
+    assert stopped.returncode == 1
+    assert "pretrain" in stopped.stdout
+    assert stopped.stderr.endswith("end them with --end-jobs\n")
+    assert "TrainCluster" in there(clean_aws)
+    assert teardown("TrainCluster", "--yes", "--end-jobs").returncode == 0
+    assert there(clean_aws) == set()
+
+
+def test_storage_that_left_the_file_is_found_and_deleted_alone(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    clusters: Path,
+) -> None:
+    deploy(STACKS)
+    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster"))
+
+    # The nodes still mount it.
+    early = records(teardown("TrainCluster", "--stack", "TrainStorage", "--yes", "--json"))
+    assert early["removed"] == []
+    assert early["kept"][0]["why"] == "used by TrainCluster"
+
+    deploy(("TrainCluster",))
+    done = records(teardown("TrainCluster", "--stack", "TrainStorage", "--yes", "--json"))
+
+    assert [each["name"] for each in done["removed"]] == ["TrainStorage"]
+    assert there(clean_aws) == {"TrainNetwork", "TrainImages", "TrainCluster"}
+    # The network can let go of what nobody uses any more.
+    deploy(("TrainNetwork",))
+
+
+def test_what_another_cluster_uses_stays(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    clusters: Path,
+) -> None:
+    shared = "network: {name: lab}\nimage: {repository: lab}\n"
+    shared += "storage: {lustre: {name: lab, deployment: scratch-2}}\n"
+    for name in ("OneCluster", "TwoCluster"):
+        (clusters / f"{name}.yaml").write_text(HEAD.format(name=name) + shared)
+    deploy(("LabNetwork", "LabStorage", "LabImages", "OneCluster", "TwoCluster"))
+
+    done = records(teardown("OneCluster", "--yes", "--json"))
+
+    assert [each["name"] for each in done["removed"]] == ["OneCluster"]
+    reasons = {each["name"]: each["why"] for each in done["kept"] if each["what"] == "stack"}
+    assert reasons["LabStorage"] == reasons["LabImages"] == "used by TwoCluster"
+    assert "TwoCluster" in reasons["LabNetwork"]
+    assert there(clean_aws) == {"LabNetwork", "LabStorage", "LabImages", "TwoCluster"}
+
+
+def test_a_stack_that_cannot_be_deleted_is_told_with_the_reason_and_goes_the_next_time(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork",))
+    ec2 = clean_aws.client("ec2")
+    [vpc] = ec2.describe_vpcs()["Vpcs"]
+    group = ec2.create_security_group(
+        GroupName="stranger", Description="in the way", VpcId=vpc["VpcId"]
+    )["GroupId"]
+
+    failed = teardown("TrainCluster", "--yes")
+
+    assert failed.returncode == 1
+    assert "error: TrainNetwork is DELETE_FAILED: NetworkVpc" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    ec2.delete_security_group(GroupId=group)
+    assert teardown("TrainCluster", "--yes").returncode == 0
+    assert there(clean_aws) == set()
+
+
+def test_a_missing_permission_is_named(
+    clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
+) -> None:
+    deploy(("TrainNetwork",))
+    clean_aws.fail(
+        Fault(service="cloudformation", operation="DeleteStack", code="AccessDenied", count=None)
+    )
+
+    done = teardown("TrainCluster", "--yes")
+
+    clean_aws.fail()
+    assert done.returncode == 1
+    assert "may not call cloudformation:DeleteStack in us-west-2" in done.stderr
+
+
+def test_credentials_of_another_account_delete_nothing(
+    clean_aws: EmbeddedAws, teardown: Run, clusters: Path
+) -> None:
+    other = HEAD.format(name="TrainCluster") + 'account: "210987654321"\n'
+    (clusters / "train.yaml").write_text(other)
+
+    done = teardown("TrainCluster", "--yes")
+
+    assert done.returncode == 1
+    assert "is in account 210987654321, and the credentials are of 123456789012" in done.stderr
