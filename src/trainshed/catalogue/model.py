@@ -118,6 +118,8 @@ class InstanceType:
         nitro_version: Nitro card generation; 0 where no document says.
         efa_rdma: AWS documents RDMA read for the type's EFA.
         lustre_efa_client: can mount an EFA-enabled Lustre file system over EFA.
+        lustre_efa_interfaces: how many of its EFA interfaces AWS's set-up uses for that, 0 when it
+            cannot.
         on_demand_quota: Service Quotas code (service `ec2`, unit vCPU) that covers it.
         lifecycle: whether AWS still sells it.
     """
@@ -136,6 +138,7 @@ class InstanceType:
     nitro_version: int
     efa_rdma: bool
     lustre_efa_client: bool
+    lustre_efa_interfaces: int
     on_demand_quota: str
     lifecycle: Lifecycle
 

@@ -39,6 +39,9 @@ def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> 
     network = record["NetworkInfo"]
     nitro_version = overlay.get("nitro_version", 0)
     efa_interfaces_max = network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0)
+    lustre_efa_client = overlay.get(
+        "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0
+    )
     return InstanceType(
         name=record["InstanceType"],
         architecture=record["ProcessorInfo"]["SupportedArchitectures"][0],
@@ -56,8 +59,13 @@ def parse(record: Record, overlay: Record, lifecycle: Lifecycle, quota: str) -> 
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
         nitro_version=nitro_version,
         efa_rdma=overlay.get("efa_rdma", False),
-        lustre_efa_client=overlay.get(
-            "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0
+        lustre_efa_client=lustre_efa_client,
+        lustre_efa_interfaces=(
+            # FSx for Lustre user guide, "Configuring EFA clients": types that it does not name use
+            # two interfaces when they have several network cards, and else one.
+            overlay.get("lustre_efa_interfaces", min(2, len(network["NetworkCards"])))
+            if lustre_efa_client
+            else 0
         ),
         on_demand_quota=quota,
         lifecycle=lifecycle,

@@ -11,6 +11,7 @@ from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
+from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
@@ -38,6 +39,7 @@ class ClusterPlan:
         ami: machine image.
         network: the VPC.
         lustre: shared file system, or None.
+        lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
         repository: ECR repository of the container image.
         image: which image of it.
         container: what the container of one node gets.
@@ -58,6 +60,7 @@ class ClusterPlan:
     ami: AmiPlan
     network: NetworkPlan
     lustre: LustrePlan | None
+    lustre_efa_interfaces: int
     repository: RepositoryPlan
     image: ImagePlan
     container: ContainerPlan
@@ -111,6 +114,7 @@ def make_plan(
         "as asked" if spec.instance.interfaces else f"made for {spec.orchestrator}",
     )
     _check_task_slot(notes, instance, interfaces)
+    lustre_efa_interfaces = plan_lustre_efa(notes, lustre, instance, interfaces)
     ami = plan_ami(notes, instance)
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
@@ -131,6 +135,7 @@ def make_plan(
         ami=ami,
         network=network,
         lustre=lustre,
+        lustre_efa_interfaces=lustre_efa_interfaces,
         repository=plan_repository(spec),
         image=image,
         container=container,
