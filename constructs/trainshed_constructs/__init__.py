@@ -8,8 +8,8 @@ from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.first_boot import FirstBoot
 from trainshed_constructs.lustre_file_system import LustreFileSystem
-from trainshed_constructs.lustre_mount import LustreMount
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.node_role import NodeRole
 from trainshed_constructs.pinned_ami import PinnedAmi
@@ -26,8 +26,8 @@ __all__ = [
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingNetwork",
+    "FirstBoot",
     "LustreFileSystem",
-    "LustreMount",
     "LustreSecurityGroup",
     "NodeRole",
     "PinnedAmi",

@@ -38,7 +38,7 @@ class LustreFileSystem(Construct):
       group, and an update that would replace it fails unless `plan.allow_replacement`
       (`ReplacementGuard`). Storage may grow in place.
     - Where it is gets published to SSM Parameter Store under `plan.parameter_prefix`: `dns-name`,
-      `mount-name` and `file-system-id`, which `LustreMount` reads at boot.
+      `mount-name` and `file-system-id`, which `FirstBoot` lets nodes read at boot.
     - Encrypted at rest, always: with the account's own key for FSx, `aws/fsx`, when persistent, and
       with a key of the service when scratch. A key of the customer's cannot be exchanged later, and
       losing it loses the data; nothing here asks for one.

@@ -12,7 +12,7 @@ from trainshed_constructs import (
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
-    LustreMount,
+    FirstBoot,
     PinnedAmi,
     grant_pull,
 )
@@ -75,10 +75,14 @@ class TrainClusterStack(cdk.Stack):
         efa = EfaSecurityGroup(
             self, "Efa", vpc=network.network.vpc, internet_egress=_INTERNET_EGRESS
         )
-        mount = LustreMount(self, "Mount", plan=plan.lustre) if plan.lustre else None
-        user_data = ec2.MultipartUserData() if mount else None
-        if mount and user_data:
-            mount.add_to(user_data)
+        first_boot = FirstBoot(
+            self,
+            "FirstBoot",
+            lustre=plan.lustre,
+            efa_interfaces=plan.lustre_efa_interfaces,
+        )
+        user_data = ec2.MultipartUserData()
+        first_boot.add_to(user_data)
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
         over_efa = plan.lustre is not None and plan.lustre.efa
         template = EfaLaunchTemplate(
@@ -114,8 +118,7 @@ class TrainClusterStack(cdk.Stack):
             mount=plan.lustre.mount if plan.lustre else None,
         )
         grant_pull(repository, self.batch.instance_role)
-        if mount:
-            mount.grant(self.batch.instance_role)
+        first_boot.grant(self.batch.instance_role)
         self._tell(plan)
         for upstream in filter(None, (storage, shared.images(plan))):
             self.add_stack_dependency(upstream)

@@ -22,7 +22,7 @@ from vendors.services import daemon, unit
 
 from trainshed.plan import LustrePlan
 from trainshed.spec import Compression, DeploymentType
-from trainshed_constructs import LustreMount
+from trainshed_constructs import FirstBoot
 
 PACKER = Path(__file__).parents[2] / "packer"
 DNS, NAME = "fs-1.fsx.us-west-2.amazonaws.com", "abcdefgh"
@@ -119,7 +119,7 @@ def published(bench: Bench, name: str) -> Iterator[None]:
 
 
 def user_data(name: str) -> str:
-    """What LustreMount has a node run, for a file system of a name."""
+    """What FirstBoot has a node run, for a file system of a name."""
     plan = LustrePlan(
         name=name,
         stack_name="TrainStorage",
@@ -136,7 +136,7 @@ def user_data(name: str) -> str:
         allow_replacement=False,
     )
     parts = ec2.MultipartUserData()
-    LustreMount(cdk.Stack(), "Mount", plan=plan).add_to(parts)
+    FirstBoot(cdk.Stack(), "FirstBoot", lustre=plan).add_to(parts)
     return parts.render().replace(cdk.Aws.REGION, "us-west-2")
 
 

@@ -15,8 +15,8 @@ from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
+    FirstBoot,
     LustreFileSystem,
-    LustreMount,
     TrainingRepository,
 )
 
@@ -58,7 +58,7 @@ def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
 def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert plan.lustre
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
-    mount = LustreMount(stack, "Mount", plan=plan.lustre)
+    mount = FirstBoot(stack, "FirstBoot", lustre=plan.lustre)
     batch = BatchMultiNode(
         stack,
         "Batch",

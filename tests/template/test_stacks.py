@@ -94,6 +94,31 @@ def test_compute_imports_from_the_network_only(
         assert not [each for each in outputs.values() if "Export" in each]
 
 
+def user_data(template: Mapping[str, Any]) -> str:
+    [node] = resources(template, "AWS::EC2::LaunchTemplate")
+    return "".join(strings(node["Properties"]["LaunchTemplateData"]["UserData"]))
+
+
+@pytest.mark.parametrize(
+    ("storage", "told"),
+    [
+        pytest.param({}, False, id="no-lustre"),
+        pytest.param({"capacity_gib": 1200}, False, id="tcp"),
+        pytest.param({"capacity_gib": 19200, "efa": True}, True, id="efa"),
+    ],
+)
+def test_every_node_is_told_what_to_do_at_first_boot(
+    synthesise: Synthesise, storage: dict[str, Any], told: bool
+) -> None:
+    cluster = spec("OneCluster", **({"storage": {"lustre": storage}} if storage else {}))
+
+    written = user_data(read(synthesise(plan_fleet([cluster])), "OneCluster"))
+
+    assert "FailureAction=poweroff" in written
+    assert ('"efa_interfaces": 2' in written.replace("\\", "")) is told
+    assert ("dns_name_parameter" in written) is bool(storage)
+
+
 @pytest.mark.parametrize("suffix", ["Storage", "Images"])
 def test_data_is_protected_and_kept(assembly: Path, suffix: str) -> None:
     kinds = {"AWS::FSx::FileSystem", "AWS::ECR::Repository"}

@@ -218,8 +218,7 @@ def test_clusters_of_one_subnet_must_fit_into_it_together(
 
 def test_clusters_that_share_a_file_system_share_its_efa_connections(told: Told) -> None:
     shared = (
-        "network: {name: shared}\n"
-        "storage: {lustre: {name: data, efa: true, capacity_gib: 19200}}"
+        "network: {name: shared}\nstorage: {lustre: {name: data, efa: true, capacity_gib: 19200}}"
     )
 
     # 8 interfaces of each node of p5, at 100 nodes each.
