@@ -8,6 +8,7 @@ from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.failed_boot_limit import FailedBootLimit
 from trainshed_constructs.first_boot import FirstBoot
 from trainshed_constructs.lustre_file_system import LustreFileSystem
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
@@ -26,6 +27,7 @@ __all__ = [
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingNetwork",
+    "FailedBootLimit",
     "FirstBoot",
     "LustreFileSystem",
     "LustreSecurityGroup",

@@ -12,6 +12,7 @@ from trainshed_constructs import (
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
+    FailedBootLimit,
     FirstBoot,
     PinnedAmi,
     grant_pull,
@@ -119,6 +120,14 @@ class TrainClusterStack(cdk.Stack):
         )
         grant_pull(repository, self.batch.instance_role)
         first_boot.grant(self.batch.instance_role)
+        FailedBootLimit(
+            self,
+            "FailedBoots",
+            cluster=plan.spec.name,
+            compute_environment_arn=self.batch.compute_environment_arn,
+            min_vcpus=plan.spec.instance.nodes.min * plan.container.vcpus,
+            limit=plan.failed_boot_limit,
+        )
         self._tell(plan)
         for upstream in filter(None, (storage, shared.images(plan))):
             self.add_stack_dependency(upstream)

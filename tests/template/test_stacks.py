@@ -119,6 +119,30 @@ def test_every_node_is_told_what_to_do_at_first_boot(
     assert ("dns_name_parameter" in written) is bool(storage)
 
 
+@pytest.mark.parametrize(("nodes", "limit"), [(1, "3"), (15, "3"), (64, "16")])
+def test_nodes_that_fail_to_boot_are_replaced_a_bounded_number_of_times(
+    synthesise: Synthesise, nodes: int, limit: str
+) -> None:
+    instance = {"type": "trn1.32xlarge", "nodes": {"min": 1, "max": nodes}}
+    cluster = spec("OneCluster", instance=instance)
+
+    template = read(synthesise(plan_fleet([cluster])), "OneCluster")
+
+    [function] = [
+        each["Properties"]["Environment"]["Variables"]
+        for each in resources(template, "AWS::Lambda::Function")
+        if "Environment" in each["Properties"]
+    ]
+    [environment] = resources(template, "AWS::Batch::ComputeEnvironment")
+    computes = environment["Properties"]["ComputeResources"]
+    assert function["LIMIT"] == limit
+    assert function["MIN_VCPUS"] == str(computes["MinvCpus"])
+    # The tag by which it knows its nodes.
+    assert function["CLUSTER"] == computes["Tags"]["trainshed:cluster"]
+    [rule] = resources(template, "AWS::Events::Rule")
+    assert rule["Properties"]["EventPattern"]["source"] == ["aws.ec2"]
+
+
 @pytest.mark.parametrize("suffix", ["Storage", "Images"])
 def test_data_is_protected_and_kept(assembly: Path, suffix: str) -> None:
     kinds = {"AWS::FSx::FileSystem", "AWS::ECR::Repository"}

@@ -78,6 +78,14 @@ class ClusterPlan:
         """Private addresses that the largest cluster takes."""
         return self.spec.instance.nodes.max * self.addresses_per_node
 
+    @property
+    def failed_boot_limit(self) -> int:
+        """At how many nodes that failed to boot in three hours no more are launched.
+
+        Three show that it is no accident; of many nodes, a quarter.
+        """
+        return max(3, self.spec.instance.nodes.max // 4)
+
 
 def addresses_per_node(interfaces: tuple[NetworkInterface, ...]) -> int:
     """Count the private addresses of a node whose job brings an awsvpc interface."""

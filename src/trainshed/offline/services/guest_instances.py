@@ -18,6 +18,7 @@ from trainshed.offline.guests.flavours import flavour_of
 from trainshed.offline.guests.launch import Launch
 from trainshed.offline.guests.machine import Machine
 from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.instance_events import tell
 from trainshed.offline.services.settings import current
 from trainshed.offline.settings import SECRET_KEY, access_key
 
@@ -84,7 +85,7 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
                 ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
             ),
             disk,
-            partial(_switched_itself_off, instance),
+            partial(switched_itself_off, instance),
         )
         interface = instance.nics[0]
         if interface.public_ip:
@@ -93,6 +94,21 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
             interface.public_ip_auto_assign = False
         interface.private_ip_address = machine.address.text
         _meanwhile(instance, "pending", machine.start, "running")
+
+
+def switched_itself_off(instance: Any) -> None:
+    """Follow a shutdown from within, by moto's instance.
+
+    [S] Its reason is Client.InstanceInitiatedShutdown.
+    """
+    if instance.instance_initiated_shutdown_behavior == "terminate":
+        instance.terminate()
+        if current().guests:
+            threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
+    else:
+        instance.stop()
+    _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
+    tell(instance, instance.state)
 
 
 def keep_off_names() -> None:
@@ -117,6 +133,8 @@ def stop_instances(call: Call) -> Any:
     for instance, machine in _guests(call):
         stop = partial(machine.stop, force=bool(call.params.get("Force")))
         _meanwhile(instance, "stopping", stop, "stopped")
+    if current().guests is None:
+        _tell_of_all(call, "stopped")
     return answer
 
 
@@ -152,6 +170,7 @@ def terminate_instances(call: Call) -> Any:
     answer = call.moto()
     for instance, _ in guests:
         _engine().remove(instance.id)
+    _tell_of_all(call, "terminated")
     return answer
 
 
@@ -173,6 +192,13 @@ def _engine() -> Engine:
     engine = current().guests
     assert engine
     return engine
+
+
+def _tell_of_all(call: Call, state: str) -> None:
+    wanted = call.params.get("InstanceIds", [])
+    for instance in call.backend("ec2").all_instances():
+        if instance.id in wanted:
+            tell(instance, state)
 
 
 def _guests(call: Call) -> list[tuple[Any, Machine]]:
@@ -214,18 +240,9 @@ def _meanwhile(instance: Any, now: str, act: Callable[[], None], then: str) -> N
         else:
             if instance.state == now:
                 _show(instance, then)
+                tell(instance, then)
 
     threading.Thread(target=work, daemon=True).start()
-
-
-def _switched_itself_off(instance: Any) -> None:
-    """Follow a shutdown from within. [S] Its reason is Client.InstanceInitiatedShutdown."""
-    if instance.instance_initiated_shutdown_behavior == "terminate":
-        instance.terminate()
-        threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
-    else:
-        instance.stop()
-    _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
 
 
 def _say_why(instance: Any, code: str, message: str) -> None:

@@ -1,0 +1,88 @@
+"""Disables a compute environment whose nodes keep powering themselves off.
+
+EventBridge sends each stop and end of an instance. A node powers itself off when its first boot
+fails; AWS Batch and EC2 Auto Scaling end nodes by the API, which EC2 tells apart in `StateReason`.
+"""
+
+import logging
+import os
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+
+HOURS = 3
+NAMESPACE, METRIC = "trainshed", "NodesPoweredOff"
+
+
+def handler(event: Any, context: object) -> None:
+    """Count a node that powered itself off; disable the environment when there are too many."""
+    cluster, environment = os.environ["CLUSTER"], os.environ["ENVIRONMENT"]
+    limit, minimum = int(os.environ["LIMIT"]), int(os.environ["MIN_VCPUS"])
+    instance_id = event["detail"]["instance-id"]
+    ec2 = boto3.client("ec2")
+    if not _powered_itself_off(ec2, instance_id, cluster):
+        return
+    count = _count_one_more(boto3.client("cloudwatch"), cluster)
+    logging.warning(
+        "%s powered itself off, node %d of %s to do so in %d hours, of which %d are allowed:\n%s",
+        *(instance_id, count, cluster, HOURS, limit - 1, _console(ec2, instance_id)),
+    )
+    if count < limit:
+        return
+    # A disabled environment keeps its minimum of nodes, and goes on to replace those.
+    changes = {"minvCpus": 0} if minimum else {}
+    boto3.client("batch").update_compute_environment(
+        computeEnvironment=environment, state="DISABLED", computeResources=changes
+    )
+    back = f" --compute-resources minvCpus={minimum}" if minimum else ""
+    logging.error(
+        "disabled %s, because %d nodes powered themselves off; jobs that run go on. Put right what "
+        "the nodes said, then: aws batch update-compute-environment --compute-environment %s "
+        "--state ENABLED%s",
+        *(environment, count, environment, back),
+    )
+
+
+def _powered_itself_off(ec2: Any, instance_id: str, cluster: str) -> bool:
+    found = ec2.describe_instances(
+        Filters=[
+            {"Name": "instance-id", "Values": [instance_id]},
+            {"Name": "tag:trainshed:cluster", "Values": [cluster]},
+        ]
+    )["Reservations"]
+    return any(
+        instance.get("StateReason", {}).get("Code") == "Client.InstanceInitiatedShutdown"
+        for reservation in found
+        for instance in reservation["Instances"]
+    )
+
+
+def _count_one_more(cloudwatch: Any, cluster: str) -> int:
+    # Read before it is written: a value that was just written may or may not be seen.
+    now = datetime.now(UTC)
+    dimensions = [{"Name": "Cluster", "Value": cluster}]
+    points = cloudwatch.get_metric_statistics(
+        Namespace=NAMESPACE,
+        MetricName=METRIC,
+        Dimensions=dimensions,
+        StartTime=now - timedelta(hours=HOURS),
+        # The end is exclusive.
+        EndTime=now + timedelta(minutes=1),
+        Period=300,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    cloudwatch.put_metric_data(
+        Namespace=NAMESPACE,
+        MetricData=[{"MetricName": METRIC, "Dimensions": dimensions, "Value": 1}],
+    )
+    return int(sum(point["Sum"] for point in points)) + 1
+
+
+def _console(ec2: Any, instance_id: str) -> str:
+    output = ec2.get_console_output(InstanceId=instance_id).get("Output", "")
+    said = [line.strip() for line in output.splitlines() if "trainshed: " in line]
+    return "\n".join(said[-10:]) or (
+        "its console is not there yet; within an hour: aws ec2 get-console-output --instance-id "
+        f"{instance_id} --output text"
+    )
