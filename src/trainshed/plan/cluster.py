@@ -43,6 +43,8 @@ class ClusterPlan:
         repository: ECR repository of the container image.
         image: which image of it.
         container: what the container of one node gets.
+        failed_boot_limit: at how many nodes that failed to boot in three hours no more are
+            launched.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes.
         decisions: every choice with its reason.
@@ -64,6 +66,7 @@ class ClusterPlan:
     repository: RepositoryPlan
     image: ImagePlan
     container: ContainerPlan
+    failed_boot_limit: int
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -77,14 +80,6 @@ class ClusterPlan:
     def addresses(self) -> int:
         """Private addresses that the largest cluster takes."""
         return self.spec.instance.nodes.max * self.addresses_per_node
-
-    @property
-    def failed_boot_limit(self) -> int:
-        """At how many nodes that failed to boot in three hours no more are launched.
-
-        Three show that it is no accident; of many nodes, a quarter.
-        """
-        return max(3, self.spec.instance.nodes.max // 4)
 
 
 def addresses_per_node(interfaces: tuple[NetworkInterface, ...]) -> int:
@@ -147,6 +142,7 @@ def make_plan(
         repository=plan_repository(spec),
         image=image,
         container=container,
+        failed_boot_limit=_failed_boot_limit(notes),
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),
@@ -207,6 +203,17 @@ def _check_task_slot(
             f"this profile fills all {used} slots of network card 0 of {instance.name}, so that "
             "the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
         )
+
+
+def _failed_boot_limit(notes: Notes) -> int:
+    """Three show that it is no accident; of many nodes, a quarter."""
+    limit = max(3, notes.spec.instance.nodes.max // 4)
+    notes.decide(
+        "failed boots",
+        f"{limit} in 3 hours",
+        "then the compute environment is disabled, rather than to replace nodes for ever",
+    )
+    return limit
 
 
 def _update_timeout(notes: Notes) -> int:

@@ -104,6 +104,7 @@ def switched_itself_off(instance: Any) -> None:
     if instance.instance_initiated_shutdown_behavior == "terminate":
         instance.terminate()
         if current().guests:
+            _keep_console(instance)
             threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
     else:
         instance.stop()
@@ -169,6 +170,7 @@ def terminate_instances(call: Call) -> Any:
     guests = _guests(call)
     answer = call.moto()
     for instance, _ in guests:
+        _keep_console(instance)
         _engine().remove(instance.id)
     _tell_of_all(call, "terminated")
     return answer
@@ -176,16 +178,29 @@ def terminate_instances(call: Call) -> Any:
 
 @action("ec2", "GetConsoleOutput")
 def get_console_output(call: Call) -> Any:
-    """Answer with what a guest wrote to its console; [S] the last 64 KiB of it."""
-    machine = _engine().machine(call.params["InstanceId"]) if current().guests else None
-    if machine is None:
-        return call.moto()
-    console = machine.console.read_bytes()[-65536:] if machine.console.exists() else b""
-    return {
-        "InstanceId": call.params["InstanceId"],
-        "Timestamp": datetime.now(UTC),
-        "Output": base64.b64encode(console).decode(),
-    }
+    """Answer with what a guest wrote to its console; [S] the last 64 KiB of it.
+
+    [S] EC2 user guide, "Instance console output": it is there after the instance has ended, too,
+    for about an hour; here for as long as the instance is described.
+    """
+    instance_id = call.params["InstanceId"]
+    for instance in call.backend("ec2").all_instances():
+        if instance.id == instance_id:
+            _keep_console(instance)
+            if (console := getattr(instance, "guest_console", None)) is not None:
+                return {
+                    "InstanceId": instance_id,
+                    "Timestamp": datetime.now(UTC),
+                    "Output": base64.b64encode(console[-65536:]).decode(),
+                }
+    return call.moto()
+
+
+def _keep_console(instance: Any) -> None:
+    """Note on moto's instance what its guest, which may be removed, wrote to its console."""
+    machine = _engine().machine(instance.id) if current().guests else None
+    if machine:
+        instance.guest_console = machine.console.read_bytes() if machine.console.exists() else b""
 
 
 def _engine() -> Engine:
