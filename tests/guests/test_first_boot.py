@@ -307,8 +307,11 @@ def test_an_image_without_the_program_starts_no_agent_and_powers_off(
 
 def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: str) -> None:
     batch = bench.aws.client("batch")
+    role = bench.aws.client("iam").create_role(RoleName="batch", AssumeRolePolicyDocument="{}")
     arn = batch.create_compute_environment(
-        computeEnvironmentName="unmanaged", type="UNMANAGED", state="ENABLED"
+        computeEnvironmentName="unmanaged",
+        type="UNMANAGED",
+        serviceRole=role["Role"]["Arn"],
     )["computeEnvironmentArn"]
     stack = cdk.Stack(
         cdk.App(),

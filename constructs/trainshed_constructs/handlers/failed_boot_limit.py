@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
+from botocore.exceptions import ClientError
 
 HOURS = 3
 NAMESPACE, METRIC = "trainshed", "NodesPoweredOff"
@@ -31,9 +32,9 @@ def handler(event: Any, context: object) -> None:
     if count < limit:
         return
     # A disabled environment keeps its minimum of nodes, and goes on to replace those.
-    changes = {"minvCpus": 0} if minimum else {}
+    none = {"computeResources": {"minvCpus": 0}} if minimum else {}
     boto3.client("batch").update_compute_environment(
-        computeEnvironment=environment, state="DISABLED", computeResources=changes
+        computeEnvironment=environment, state="DISABLED", **none
     )
     back = f" --compute-resources minvCpus={minimum}" if minimum else ""
     logging.error(
@@ -80,7 +81,11 @@ def _count_one_more(cloudwatch: Any, cluster: str) -> int:
 
 
 def _console(ec2: Any, instance_id: str) -> str:
-    output = ec2.get_console_output(InstanceId=instance_id).get("Output", "")
+    try:
+        output = ec2.get_console_output(InstanceId=instance_id).get("Output", "")
+    except ClientError as error:
+        # What a node said matters less than the limit.
+        output = f"trainshed: its console cannot be read: {error}"
     said = [line.strip() for line in output.splitlines() if "trainshed: " in line]
     return "\n".join(said[-10:]) or (
         "its console is not there yet; within an hour: aws ec2 get-console-output --instance-id "
