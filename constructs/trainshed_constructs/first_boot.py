@@ -18,17 +18,18 @@ _SCRIPT = Path(__file__).parent / "handlers" / "first_boot_settings.sh"
 class FirstBoot(Construct):
     """The part of the user data that tells the image's first-boot program what to do.
 
-    User data writes /etc/trainshed/first-boot.json, and nothing more. The image's program sets up
-    scratch space and mounts the file system, whichever stack that is in: it reads where the file
-    system is from the SSM parameters that `LustreFileSystem` publishes, so compute needs no export
-    of the storage stack, and waits half an hour for them and for the mount. Until it is done,
-    systemd does not start the ECS agent: a job would bind an empty directory. An EFA-enabled file
-    system is reached over as many EFA interfaces as given here.
+    User data writes /etc/trainshed/first-boot.json, and has the node power off if the program
+    fails; the rest is the image's. Its program sets up scratch space and mounts the file system,
+    whichever stack that is in: it reads where the file system is from the SSM parameters that
+    `LustreFileSystem` publishes, so compute needs no export of the storage stack, and waits half an
+    hour for them and for the mount. Until it is done, systemd does not start the ECS agent: a job
+    would bind an empty directory. An EFA-enabled file system is reached over as many EFA interfaces
+    as given here.
 
-    A node on which the program fails powers off. Its launch template has to terminate it then, as
-    `EfaLaunchTemplate` does; `FailedBootLimit` bounds how often it is replaced. So does a node
-    whose image has no such program, because `trainshed ami build` did not bake it, if there is a
-    file system to mount. Without one such a node works, with no scratch space.
+    The launch template has to terminate a node that powers itself off, as `EfaLaunchTemplate` does;
+    `FailedBootLimit` bounds how often it is replaced. A node whose image has no such program,
+    because `trainshed ami build` did not bake it, powers off as well if there is a file system to
+    mount. Without one it works, with no scratch space.
 
     Follows cloud-init's documentation, "Cloud boothook": such a part runs at each boot, in the
     stage that services of the image can wait for; and systemd.unit(5), `FailureAction`. It creates

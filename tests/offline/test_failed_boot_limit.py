@@ -22,7 +22,7 @@ from trainshed.offline.services.guest_instances import switched_itself_off
 from trainshed_constructs import FailedBootLimit
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True)

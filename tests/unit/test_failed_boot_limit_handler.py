@@ -14,18 +14,26 @@ EVENT = {"detail": {"instance-id": "i-1", "state": "terminated"}}
 
 
 class Aws:
-    """The four services; one node that powered itself off."""
+    """The three services, with nodes i-1, i-2 and so on that ended for these reasons."""
 
-    def __init__(self, *, console: str | None = "", reason: str | None = None, sums: Any = ()):
+    def __init__(self, *reasons: str | None, console: str | None = "", sums: Any = ()):
+        self.reasons = reasons
         self.console = console
-        self.reason = {"Code": reason} if reason else None
         self.sums = sums
         self.updates: list[dict[str, Any]] = []
         self.counted = 0
 
-    def describe_instances(self, **_: Any) -> dict[str, Any]:
-        instance = {"InstanceId": "i-1"} | ({"StateReason": self.reason} if self.reason else {})
-        return {"Reservations": [{"Instances": [instance]}]}
+    def get_paginator(self, operation: str) -> "Aws":
+        assert operation == "describe_instances"
+        return self
+
+    def paginate(self, **_: Any) -> list[dict[str, Any]]:
+        instances = [
+            {"InstanceId": f"i-{number}"} | ({"StateReason": {"Code": reason}} if reason else {})
+            for number, reason in enumerate(self.reasons, start=1)
+        ]
+        # A page for each.
+        return [{"Reservations": [{"Instances": [instance]}]} for instance in instances]
 
     def get_console_output(self, **_: Any) -> dict[str, Any]:
         if self.console is None:
@@ -60,15 +68,20 @@ OFF = "Client.InstanceInitiatedShutdown"
 
 
 def test_counts_of_several_periods_are_added(run: Any) -> None:
-    assert run(Aws(reason=OFF, sums=[1.0])).updates == []
-    assert run(Aws(reason=OFF, sums=[1.0, 1.0])).updates == [
+    assert run(Aws(OFF, sums=[1.0])).updates == []
+    assert run(Aws(OFF, sums=[1.0, 1.0])).updates == [
         {"computeEnvironment": ARN, "state": "DISABLED"}
     ]
 
 
+def test_a_whole_gang_that_fails_at_once_is_seen_before_the_metric_is(run: Any) -> None:
+    assert run(Aws(OFF, OFF)).updates == []
+    assert run(Aws(OFF, OFF, OFF)).updates != []
+
+
 def test_a_minimum_is_taken_away_and_told(run: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        aws = run(Aws(reason=OFF, sums=[2.0]), minimum=128)
+        aws = run(Aws(OFF, sums=[2.0]), minimum=128)
 
     assert aws.updates[0]["computeResources"] == {"minvCpus": 0}
     assert "--state ENABLED --compute-resources minvCpus=128" in caplog.text
@@ -76,7 +89,7 @@ def test_a_minimum_is_taken_away_and_told(run: Any, caplog: pytest.LogCaptureFix
 
 @pytest.mark.parametrize("reason", [None, "Client.UserInitiatedShutdown"])
 def test_what_did_not_power_itself_off_is_not_counted(run: Any, reason: str | None) -> None:
-    aws = run(Aws(reason=reason, sums=[5.0]))
+    aws = run(Aws(reason, OFF, OFF, OFF, sums=[5.0]))
 
     assert (aws.counted, aws.updates) == (0, [])
 
@@ -93,7 +106,7 @@ def test_the_limit_holds_whatever_the_console_has(
     run: Any, caplog: pytest.LogCaptureFixture, console: str | None, told: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        aws = run(Aws(reason=OFF, sums=[2.0], console=console))
+        aws = run(Aws(OFF, sums=[2.0], console=console))
 
     assert aws.updates
     assert told in caplog.text

@@ -22,9 +22,11 @@ def handler(event: Any, context: object) -> None:
     limit, minimum = int(os.environ["LIMIT"]), int(os.environ["MIN_VCPUS"])
     instance_id = event["detail"]["instance-id"]
     ec2 = boto3.client("ec2")
-    if not _powered_itself_off(ec2, instance_id, cluster):
+    seen = _powered_themselves_off(ec2, cluster)
+    if instance_id not in seen:
         return
-    count = _count_one_more(boto3.client("cloudwatch"), cluster)
+    # EC2 knows at once, but forgets within the hour; a metric remembers, but minutes late.
+    count = max(len(seen), _count_one_more(boto3.client("cloudwatch"), cluster))
     logging.warning(
         "%s powered itself off, node %d of %s to do so in %d hours, of which %d are allowed:\n%s",
         *(instance_id, count, cluster, HOURS, limit - 1, _console(ec2, instance_id)),
@@ -45,22 +47,20 @@ def handler(event: Any, context: object) -> None:
     )
 
 
-def _powered_itself_off(ec2: Any, instance_id: str, cluster: str) -> bool:
-    found = ec2.describe_instances(
-        Filters=[
-            {"Name": "instance-id", "Values": [instance_id]},
-            {"Name": "tag:trainshed:cluster", "Values": [cluster]},
-        ]
-    )["Reservations"]
-    return any(
-        instance.get("StateReason", {}).get("Code") == "Client.InstanceInitiatedShutdown"
-        for reservation in found
+def _powered_themselves_off(ec2: Any, cluster: str) -> set[str]:
+    nodes = [{"Name": "tag:trainshed:cluster", "Values": [cluster]}]
+    pages = ec2.get_paginator("describe_instances").paginate(Filters=nodes)
+    return {
+        instance["InstanceId"]
+        for page in pages
+        for reservation in page["Reservations"]
         for instance in reservation["Instances"]
-    )
+        if instance.get("StateReason", {}).get("Code") == "Client.InstanceInitiatedShutdown"
+    }
 
 
 def _count_one_more(cloudwatch: Any, cluster: str) -> int:
-    # Read before it is written: a value that was just written may or may not be seen.
+    # Read before it is written, or it would or would not be among what is read.
     now = datetime.now(UTC)
     dimensions = [{"Name": "Cluster", "Value": cluster}]
     points = cloudwatch.get_metric_statistics(

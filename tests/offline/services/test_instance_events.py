@@ -15,7 +15,7 @@ PATTERN = {
     "detail-type": ["EC2 Instance State-change Notification"],
     "detail": {"state": ["terminated"]},
 }
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 300
 
 
 @pytest.fixture
