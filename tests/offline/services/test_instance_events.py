@@ -119,3 +119,30 @@ def test_a_function_that_does_not_let_the_rule_in_is_not_called(
     said = told(client, function)
     assert heard in said
     assert unheard not in said
+
+
+def test_a_rule_with_a_schedule_and_one_whose_function_is_gone_hear_nothing(
+    client: Callable[..., Any], ec2: Any, function: str
+) -> None:
+    let_in(client, function, function)
+    gone = f"{function}-gone"
+    client("events").put_rule(Name=gone, EventPattern=json.dumps(PATTERN))
+    arn = client("lambda").get_function(FunctionName=function)["Configuration"]["FunctionArn"]
+    client("events").put_targets(Rule=gone, Targets=[{"Id": "F", "Arn": f"{arn}-gone"}])
+    daily = f"{function}-daily"
+    client("events").put_rule(Name=daily, ScheduleExpression="rate(1 day)")
+    client("events").put_targets(Rule=daily, Targets=[{"Id": "F", "Arn": arn}])
+    client("lambda").add_permission(
+        FunctionName=function,
+        StatementId="all",
+        Action="lambda:InvokeFunction",
+        Principal="events.amazonaws.com",
+    )
+    stopped, ended = launched(ec2), launched(ec2)
+
+    ec2.stop_instances(InstanceIds=[stopped])
+    ec2.terminate_instances(InstanceIds=[ended])
+
+    said = told(client, function)
+    assert ended in said
+    assert stopped not in said

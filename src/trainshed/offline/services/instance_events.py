@@ -39,17 +39,16 @@ def tell(instance: Any, state: str) -> None:
     }
     events = get_backend("events")[ec2.account_id][ec2.region_name]
     for rule in list(events.event_buses["default"].rules.values()):
-        if rule.state == "ENABLED" and rule.event_pattern.matches_event(event):
-            for target in rule.targets:
-                _call(target["Arn"], rule.arn, event)
+        pattern = rule.event_pattern
+        # moto's rule with a schedule and no pattern matches everything.
+        if rule.state == "ENABLED" and pattern.get_pattern() and pattern.matches_event(event):
+            targets = {target["Arn"] for target in rule.targets}
+            for function in get_backend("lambda")[ec2.account_id][ec2.region_name].list_functions():
+                if function.function_arn in targets:
+                    _call(function, rule.arn, event)
 
 
-def _call(arn: str, rule_arn: str, event: dict[str, Any]) -> None:
-    parts = arn.split(":")
-    if parts[2] != "lambda":
-        return
-    functions = get_backend("lambda")[parts[4]][parts[3]]
-    function = functions.get_function(parts[6])
+def _call(function: Any, rule_arn: str, event: dict[str, Any]) -> None:
     if any(_lets_in(statement, rule_arn) for statement in function.policy.statements):
         function.invoke(json.dumps(event), {"x-amz-invocation-type": "Event"}, {})
 
