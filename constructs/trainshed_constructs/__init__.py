@@ -10,9 +10,10 @@ from trainshed_constructs.encrypted_logs import encrypt_logs
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_lustre import ExistingLustre
 from trainshed_constructs.existing_network import ExistingNetwork
+from trainshed_constructs.failed_boot_limit import FailedBootLimit
+from trainshed_constructs.first_boot import FirstBoot
 from trainshed_constructs.image_notice import ImageNotice
 from trainshed_constructs.lustre_file_system import LustreFileSystem
-from trainshed_constructs.lustre_mount import LustreMount
 from trainshed_constructs.lustre_security_group import LustreSecurityGroup
 from trainshed_constructs.network_guard import NetworkGuard
 from trainshed_constructs.new_repository_name import NewRepositoryName
@@ -34,9 +35,10 @@ __all__ = [
     "EfaSecurityGroup",
     "ExistingLustre",
     "ExistingNetwork",
+    "FailedBootLimit",
+    "FirstBoot",
     "ImageNotice",
     "LustreFileSystem",
-    "LustreMount",
     "LustreSecurityGroup",
     "NetworkGuard",
     "NewRepositoryName",

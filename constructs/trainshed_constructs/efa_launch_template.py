@@ -27,6 +27,7 @@ class EfaLaunchTemplate(Construct):
       launching with multiple network interfaces").
     - IMDSv2 only, with the hop that containers need; no tags in the metadata.
     - An encrypted gp3 root volume, and metrics every minute.
+    - A node that powers itself off is terminated.
     - User data only as MIME multi-part, because AWS Batch adds a part of its own.
     - CDK tags on the instances, volumes and interfaces that are launched, too.
 
@@ -133,6 +134,10 @@ class EfaLaunchTemplate(Construct):
                     http_put_response_hop_limit=2,
                     instance_metadata_tags="disabled",
                 ),
+                # A node that cannot be set up powers off: it is to be replaced, and not to stay
+                # as a stopped instance. AWS Batch's guide does not list this among what it
+                # ignores; if it did, EC2 Auto Scaling would replace the stopped node all the same.
+                instance_initiated_shutdown_behavior="terminate",
                 monitoring=_Data.MonitoringProperty(enabled=True),
                 instance_market_options=_market(capacity),
                 capacity_reservation_specification=_reservation(capacity),

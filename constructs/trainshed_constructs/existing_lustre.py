@@ -16,7 +16,7 @@ class ExistingLustre(Construct):
 
     A custom resource asks FSx where the file system is when the stack is deployed, and fails when
     nodes cannot use it: it is not there, not Lustre, not available, or in another VPC. Then its
-    security group lets the nodes in, and the mount facts are published where `LustreMount` looks.
+    security group lets the nodes in, and the mount facts are published where `FirstBoot` looks.
     The file system itself is not changed: its size and its links to S3 stay as they are, and
     deleting the stack leaves it alone.
 

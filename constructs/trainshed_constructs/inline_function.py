@@ -1,6 +1,6 @@
-"""The Lambda function behind a custom resource: code inline, a log of its own, few rights."""
+"""A Lambda function of our own: code inline, a log of its own, few rights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aws_cdk import Duration, RemovalPolicy
@@ -19,15 +19,17 @@ def inline_function(
     description: str,
     statements: Sequence[iam.PolicyStatement],
     timeout: Duration,
+    environment: Mapping[str, str] | None = None,
 ) -> lambda_.Function:
-    """Declare the function of a custom resource, with its role and its log.
+    """Declare a function, with its role and its log.
 
     Args:
-        scope: the construct whose custom resource it answers.
+        scope: the construct that needs it, for instance for a custom resource.
         module: of `handlers`; at most 4096 characters, CloudFormation's limit for inline code.
         description: what it does.
         statements: what it may do beside writing its log.
         timeout: how long one answer may take.
+        environment: variables that it finds.
     """
     log_group = logs.LogGroup(
         scope,
@@ -59,4 +61,5 @@ def inline_function(
         role=role,
         log_group=log_group,
         timeout=timeout,
+        environment=environment,
     )

@@ -39,7 +39,7 @@ class LustreFileSystem(Construct):
       same name, fails unless `plan.allow_replacement` (`ReplacementGuard`). Storage may grow in
       place. `ExistingLustre` uses one that was kept.
     - Where it is gets published to SSM Parameter Store under `plan.parameter_prefix`: `dns-name`,
-      `mount-name` and `file-system-id`, which `LustreMount` reads at boot.
+      `mount-name` and `file-system-id`, which `FirstBoot` lets nodes read at boot.
     - Encrypted at rest, always: with the account's own key for FSx, `aws/fsx`, when persistent, and
       with a key of the service when scratch. A key of the customer's cannot be exchanged later, and
       losing it loses the data; nothing here asks for one.

@@ -7,7 +7,7 @@ from constructs import Construct
 
 
 def publish_lustre(scope: Construct, *, name: str, prefix: str, facts: Mapping[str, str]) -> None:
-    """Write facts about a file system to SSM Parameter Store, where `LustreMount` finds them.
+    """Write facts about a file system to SSM Parameter Store, where `FirstBoot` finds them.
 
     Args:
         scope: the construct of the file system.

@@ -12,8 +12,9 @@ from trainshed_constructs import (
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
+    FailedBootLimit,
+    FirstBoot,
     ImageNotice,
-    LustreMount,
     PinnedAmi,
     grant_pull,
 )
@@ -77,10 +78,14 @@ class TrainClusterStack(cdk.Stack):
         efa = EfaSecurityGroup(
             self, "Efa", vpc=network.network.vpc, internet_egress=_INTERNET_EGRESS
         )
-        mount = LustreMount(self, "Mount", plan=plan.lustre) if plan.lustre else None
-        user_data = ec2.MultipartUserData() if mount else None
-        if mount and user_data:
-            mount.add_to(user_data)
+        first_boot = FirstBoot(
+            self,
+            "FirstBoot",
+            lustre=plan.lustre,
+            efa_interfaces=plan.lustre_efa_interfaces,
+        )
+        user_data = ec2.MultipartUserData()
+        first_boot.add_to(user_data)
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
         over_efa = plan.lustre is not None and plan.lustre.efa
         template = EfaLaunchTemplate(
@@ -118,8 +123,15 @@ class TrainClusterStack(cdk.Stack):
         )
         if repository:
             grant_pull(repository, self.batch.instance_role)
-        if mount:
-            mount.grant(self.batch.instance_role)
+        first_boot.grant(self.batch.instance_role)
+        FailedBootLimit(
+            self,
+            "FailedBoots",
+            cluster=plan.spec.name,
+            compute_environment_arn=self.batch.compute_environment_arn,
+            min_vcpus=plan.spec.instance.nodes.min * plan.container.vcpus,
+            limit=plan.failed_boot_limit,
+        )
         self._add_outputs(plan)
         if plan.repository:
             self._add_image_notice(plan, plan.repository)

@@ -14,6 +14,7 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Template
 from guest_bench import AMAZON, BOOT_ID, UBUNTU, Bench, Guest
 from vendors.debian import build_deb
 from vendors.nodes import ecs_agent
@@ -22,7 +23,7 @@ from vendors.services import daemon, unit
 
 from trainshed.plan import LustrePlan
 from trainshed.spec import Compression, DeploymentType
-from trainshed_constructs import LustreMount
+from trainshed_constructs import FailedBootLimit, FirstBoot
 
 PACKER = Path(__file__).parents[2] / "packer"
 DNS, NAME = "fs-1.fsx.us-west-2.amazonaws.com", "abcdefgh"
@@ -119,7 +120,7 @@ def published(bench: Bench, name: str) -> Iterator[None]:
 
 
 def user_data(name: str) -> str:
-    """What LustreMount has a node run, for a file system of a name."""
+    """What FirstBoot has a node run, for a file system of a name."""
     plan = LustrePlan(
         name=name,
         stack_name="TrainStorage",
@@ -136,7 +137,7 @@ def user_data(name: str) -> str:
         allow_replacement=False,
     )
     parts = ec2.MultipartUserData()
-    LustreMount(cdk.Stack(), "Mount", plan=plan).add_to(parts)
+    FirstBoot(cdk.Stack(), "FirstBoot", lustre=plan).add_to(parts)
     return parts.render().replace(cdk.Aws.REGION, "us-west-2")
 
 
@@ -249,41 +250,97 @@ def test_missing_facts_hold_the_agent_until_they_are_there(bench: Bench, ubuntu_
         assert guest.ssh("findmnt --noheadings --output SOURCE /fsx") == SOURCE
 
 
-def test_a_node_that_gave_up_says_why_and_can_be_helped(bench: Bench, ubuntu_image: str) -> None:
-    # The wait of half an hour, cut short.
+def test_a_node_that_gave_up_says_why_and_powers_off(bench: Bench, ubuntu_image: str) -> None:
+    # The wait of half an hour, cut short; terminated, as the launch template of a cluster says.
     impatient = user_data("never").replace('"/fsx",', '"/fsx", "wait_seconds": 0,')
-    with bench.launched(ubuntu_image, UserData=impatient) as guest:
+    guest = bench.launch(
+        ubuntu_image, UserData=impatient, InstanceInitiatedShutdownBehavior="terminate"
+    )
+
+    guest.wait_for_state("terminated")
+
+    assert guest.describe()["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
+    said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
+    assert "trainshed: ERROR: /fsx: not mounted after" in said
+    assert "no value yet of SSM parameter" in said
+
+
+def test_a_node_of_nobody_s_cluster_stays_and_can_be_helped(
+    bench: Bench, ubuntu_image: str
+) -> None:
+    # Told what to mount by hand, and not to power off.
+    by_hand = user_data("hand").replace('"/fsx",', '"/fsx", "wait_seconds": 0,')
+    by_hand = by_hand.replace("FailureAction=poweroff", "FailureAction=none")
+    with bench.launched(ubuntu_image, UserData=by_hand) as guest:
         guest.wait_for("the end", lambda: active(guest, "trainshed-first-boot") == "failed")
-        assert "trainshed: ERROR: /fsx: not mounted after" in told(guest)
         refused = guest.try_ssh("sudo systemctl start ecs")
         assert refused.returncode != 0
         assert active(guest, "ecs") == "inactive"
 
-        with published(bench, "never"):
+        with published(bench, "hand"):
             guest.ssh("sudo systemctl start ecs")
 
         assert active(guest, "ecs") == "active"
         assert guest.ssh("findmnt --noheadings --output SOURCE /fsx") == SOURCE
 
 
-def test_an_image_without_the_program_holds_the_agent_by_user_data_alone(
+def test_an_image_without_the_program_starts_no_agent_and_powers_off(
     bench: Bench, ubuntu_image: str
 ) -> None:
-    with bench.launched(ubuntu_image, UserData=user_data("none")) as guest:
+    with (
+        published(bench, "none"),
+        bench.launched(ubuntu_image, UserData=user_data("none")) as guest,
+    ):
         # Somebody else's image: it has the agent, and nothing of ours.
         guest.ssh(
             "sudo rm -r /opt/trainshed /etc/systemd/system/*.d/trainshed-first-boot.conf"
             " /etc/systemd/system/multi-user.target.wants/trainshed-*"
         )
-        boot_id = guest.ssh(BOOT_ID)
         guest.try_ssh("sudo systemctl reboot")
-        guest.wait_for_boot_after(boot_id)
 
-        asserted = "systemctl show --value --property=AssertTimestampMonotonic ecs"
-        guest.wait_for("a refusal", lambda: guest.ssh(asserted) != "0")
-        assert active(guest, "ecs") == "inactive"
-        said = guest.ssh("sudo journalctl --boot --output=cat --identifier=trainshed")
+        guest.wait_for_state("stopped")
+
+        said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
         assert "this image has no /opt/trainshed/first-boot" in said
-        guest.ssh("sudo mkdir -p /fsx && sudo mount -t tmpfs mine /fsx")
-        guest.ssh("sudo systemctl start ecs")
-        assert active(guest, "ecs") == "active"
+        assert "Started ECS" not in said.rpartition("this image has no")[2]
+
+
+def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: str) -> None:
+    batch = bench.aws.client("batch")
+    role = bench.aws.client("iam").create_role(RoleName="batch", AssumeRolePolicyDocument="{}")
+    arn = batch.create_compute_environment(
+        computeEnvironmentName="unmanaged",
+        type="UNMANAGED",
+        serviceRole=role["Role"]["Arn"],
+    )["computeEnvironmentArn"]
+    stack = cdk.Stack(
+        cdk.App(),
+        "Stack",
+        synthesizer=cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False),
+    )
+    limit = FailedBootLimit(
+        stack, "Limit", cluster="Failing", compute_environment_arn=arn, min_vcpus=0, limit=1
+    )
+    cdk.CfnOutput(stack, "Log", value=limit.function.log_group.log_group_name)
+    done = bench.aws.deploy(Template.from_stack(stack).to_json())
+    tags = [{"Key": "trainshed:cluster", "Value": "Failing"}]
+    impatient = user_data("lost").replace('"/fsx",', '"/fsx", "wait_seconds": 0,')
+
+    guest = bench.launch(
+        ubuntu_image,
+        UserData=impatient,
+        InstanceInitiatedShutdownBehavior="terminate",
+        TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
+    )
+
+    def state() -> str:
+        [found] = batch.describe_compute_environments(computeEnvironments=[arn])[
+            "computeEnvironments"
+        ]
+        return str(found["state"])
+
+    guest.wait_for("the limit", lambda: state() == "DISABLED")
+    events = bench.aws.client("logs").filter_log_events(logGroupName=done.outputs["Log"])["events"]
+    said = "\n".join(event["message"] for event in events)
+    assert "trainshed: ERROR: /fsx: not mounted after" in said
+    bench.aws.client("cloudformation").delete_stack(StackName=done.stack_name)

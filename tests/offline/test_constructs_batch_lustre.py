@@ -18,8 +18,8 @@ from trainshed_constructs import (
     ClusterPlacementGroup,
     EfaLaunchTemplate,
     EfaSecurityGroup,
+    FirstBoot,
     LustreFileSystem,
-    LustreMount,
     TrainingRepository,
 )
 
@@ -79,7 +79,7 @@ def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
 
 def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
-    mount = LustreMount(stack, "Mount", plan=plan.lustre)
+    mount = FirstBoot(stack, "FirstBoot", lustre=plan.lustre)
     user_data = ec2.MultipartUserData()
     mount.add_to(user_data)
     node = EfaLaunchTemplate(

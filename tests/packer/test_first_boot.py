@@ -224,6 +224,8 @@ def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs
         (lustre(mount="fsx"), "mount has to be an absolute path, not 'fsx'"),
         (lustre(mount="/"), "mount has to be an absolute path, not '/'"),
         (lustre(wait_seconds="long"), "wait_seconds has to be a number, not 'long'"),
+        (lustre(efa_interfaces=True), "efa_interfaces has to be a whole number, not True"),
+        (lustre(efa_interfaces="8"), "efa_interfaces has to be a whole number, not '8'"),
         (lustre(dns_name_parameter=""), "dns_name_parameter has to be a text"),
     ],
 )

@@ -160,6 +160,18 @@ def test_devices_that_are_there_are_asked(machine: Machine) -> None:
     assert results["efa device"]["state"] == "ok"
 
 
+def test_a_lustre_client_without_efa_is_told_and_is_no_failure(machine: Machine) -> None:
+    machine.command(
+        "modinfo", 'case "$*" in *kefalnd) exit 1 ;; esac; echo "version:        2.15.6"'
+    )
+
+    results = machine.selftest()
+
+    assert results["lustre over efa"]["state"] == "unchecked"
+    assert "storage.lustre.efa refuse to boot" in results["lustre over efa"]["detail"]
+    assert results["lustre module"]["state"] == "ok"
+
+
 def test_a_device_whose_tool_fails_is_a_failure(machine: Machine) -> None:
     machine.write("sys/class/infiniband/efa_0/ports")
     machine.write("opt/amazon/efa/bin/fi_info", "#!/bin/sh\necho fi_getinfo: -61 >&2\nexit 61\n")

@@ -15,8 +15,8 @@ from trainshed.plan import ClusterPlan, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
+    FirstBoot,
     LustreFileSystem,
-    LustreMount,
     TrainingRepository,
 )
 
@@ -59,7 +59,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
-    mount = LustreMount(stack, "Mount", plan=plan.lustre)
+    mount = FirstBoot(stack, "FirstBoot", lustre=plan.lustre)
     batch = BatchMultiNode(
         stack,
         "Batch",

@@ -173,6 +173,10 @@ def test_metadata_is_imdsv2_only_and_in_reach_of_containers(plain: dict[str, Any
     }
 
 
+def test_a_node_that_powers_itself_off_is_terminated(plain: dict[str, Any]) -> None:
+    assert plain["InstanceInitiatedShutdownBehavior"] == "terminate"
+
+
 def test_the_root_volume_has_the_device_name_of_the_image() -> None:
     [mapping] = data(root_device="/dev/sda1")["BlockDeviceMappings"]
 

@@ -16,7 +16,7 @@ from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from trainshed.plan import LustrePlan
 from trainshed.spec import Compression, DeploymentType, S3Link
-from trainshed_constructs import ConstructError, LustreFileSystem, LustreMount
+from trainshed_constructs import ConstructError, FirstBoot, LustreFileSystem
 
 ROOT = Path(__file__).parents[2]
 FILE_SYSTEM, LINK, GUARD, PARAMETER = (
@@ -405,7 +405,7 @@ def test_what_fsx_refuses_is_refused_at_construction(changes: dict[str, Any], me
 def test_a_node_may_read_the_published_parameters_and_no_others() -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     role = iam.Role(stack, "Node", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
-    LustreMount(stack, "Mount", plan=plan_of()).grant(role)
+    FirstBoot(stack, "FirstBoot", lustre=plan_of()).grant(role)
 
     [policy] = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
     [statement] = policy["Properties"]["PolicyDocument"]["Statement"]

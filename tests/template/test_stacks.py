@@ -126,6 +126,55 @@ def test_compute_imports_from_the_network_only(
         assert not [each for each in outputs.values() if "Export" in each]
 
 
+def user_data(template: Mapping[str, Any]) -> str:
+    [node] = resources(template, "AWS::EC2::LaunchTemplate")
+    return "".join(strings(node["Properties"]["LaunchTemplateData"]["UserData"]))
+
+
+@pytest.mark.parametrize(
+    ("storage", "told"),
+    [
+        pytest.param({}, False, id="no-lustre"),
+        pytest.param({"capacity_gib": 1200}, False, id="tcp"),
+        pytest.param({"capacity_gib": 19200, "efa": True}, True, id="efa"),
+    ],
+)
+def test_every_node_is_told_what_to_do_at_first_boot(
+    synthesise: Synthesise, storage: dict[str, Any], told: bool
+) -> None:
+    cluster = spec("OneCluster", **({"storage": {"lustre": storage}} if storage else {}))
+
+    written = user_data(read(synthesise(plan_fleet([cluster])), "OneCluster"))
+
+    assert "FailureAction=poweroff" in written
+    assert ('"efa_interfaces": 2' in written.replace("\\", "")) is told
+    assert ("dns_name_parameter" in written) is bool(storage)
+
+
+@pytest.mark.parametrize(("nodes", "limit"), [(1, "3"), (15, "3"), (64, "16")])
+def test_nodes_that_fail_to_boot_are_replaced_a_bounded_number_of_times(
+    synthesise: Synthesise, nodes: int, limit: str
+) -> None:
+    instance = {"type": "trn1.32xlarge", "nodes": {"min": 1, "max": nodes}}
+    cluster = spec("OneCluster", instance=instance)
+
+    template = read(synthesise(plan_fleet([cluster])), "OneCluster")
+
+    [function] = [
+        each["Properties"]["Environment"]["Variables"]
+        for each in resources(template, "AWS::Lambda::Function")
+        if "Environment" in each["Properties"]
+    ]
+    [environment] = resources(template, "AWS::Batch::ComputeEnvironment")
+    computes = environment["Properties"]["ComputeResources"]
+    assert function["LIMIT"] == limit
+    assert function["MIN_VCPUS"] == str(computes["MinvCpus"])
+    # The tag by which it knows its nodes.
+    assert function["CLUSTER"] == computes["Tags"]["trainshed:cluster"]
+    [rule] = resources(template, "AWS::Events::Rule")
+    assert rule["Properties"]["EventPattern"]["source"] == ["aws.ec2"]
+
+
 @pytest.mark.parametrize("suffix", ["Storage", "Images"])
 def test_data_is_protected_and_kept(assembly: Path, suffix: str) -> None:
     kinds = {"AWS::FSx::FileSystem", "AWS::ECR::Repository"}

@@ -239,3 +239,20 @@ def test_clusters_of_one_subnet_must_fit_into_it_together(
         "b.yaml:4: network.cidr: the clusters that share SharedNetwork (Alpha, Beta) need 124 "
         "addresses in 10.9.0.0/25, which has 123; take 10.9.0.0/21"
     ]
+
+
+def test_clusters_that_share_a_file_system_share_its_efa_connections(told: Told) -> None:
+    shared = (
+        "network: {name: shared}\nstorage: {lustre: {name: data, efa: true, capacity_gib: 19200}}"
+    )
+
+    # 8 interfaces of each node of p5, at 100 nodes each.
+    lines = told(
+        text("Alpha", shared, nodes=100, type_="p5.48xlarge"),
+        text("Beta", shared, nodes=100, type_="p5.48xlarge"),
+    )
+
+    assert lines == [
+        "b.yaml:5: storage.lustre.efa: the clusters that share the file system (Alpha, Beta) need "
+        "1600 EFA connections to it, and it takes 1024; use fewer nodes, or a file system each"
+    ]

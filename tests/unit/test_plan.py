@@ -230,6 +230,44 @@ def test_what_contradicts_aws_is_told_in_one_line(told: Told, given: str, line: 
     assert told(given) == [line]
 
 
+@pytest.mark.parametrize(
+    ("type_name", "nodes", "interfaces", "decision"),
+    [
+        ("p5.48xlarge", 4, 8, "8 of 32 EFA interfaces"),
+        ("p5en.48xlarge", 4, 8, "8 of 16 EFA interfaces"),
+        ("p6-b300.48xlarge", 4, 16, "16 of 16 EFA interfaces"),
+        ("trn1.32xlarge", 4, 2, "2 of 8 EFA interfaces"),
+        ("g6.8xlarge", 4, 1, "1 of 1 EFA interfaces"),
+        ("p5.48xlarge", 300, 3, "3 of 32 EFA interfaces"),
+        ("p5.48xlarge", 1000, 1, "1 of 32 EFA interfaces"),
+    ],
+)
+def test_lustre_uses_as_many_efa_interfaces_as_the_type_and_the_file_system_allow(
+    planned: Planned, type_name: str, nodes: int, interfaces: int, decision: str
+) -> None:
+    plan = planned(
+        text(
+            type_name,
+            nodes=nodes,
+            added=LUSTRE.format("efa: true, capacity_gib: 19200")
+            + "\nnetwork: {cidr: 10.0.0.0/16}\n",
+        )
+    )
+
+    [made] = [each for each in plan.decisions if each.field == "Lustre over EFA"]
+    assert plan.lustre_efa_interfaces == interfaces
+    assert made.value == decision
+    assert nodes * interfaces <= 1024
+    assert (f"not 8: {nodes} nodes" in made.reason) is (nodes > 128)
+
+
+def test_lustre_over_tcp_uses_no_efa_interfaces(planned: Planned) -> None:
+    plan = planned(text(added=LUSTRE.format("capacity_gib: 1200")))
+
+    assert plan.lustre_efa_interfaces == 0
+    assert "Lustre over EFA" not in [each.field for each in plan.decisions]
+
+
 def test_a_cluster_that_no_vpc_holds_is_told_so(told: Told) -> None:
     given = text("p5.48xlarge", nodes=300, added="network: {cidr: 10.9.0.0/16}")
     (line,) = told(given.replace("}}", "}, interfaces: combined}"))

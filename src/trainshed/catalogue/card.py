@@ -45,7 +45,11 @@ class TypeCard:
             "network cards": "; ".join(_cards(it.network_cards)),
             "EFA": self._efa,
             "Nitro": f"v{it.nitro_version}" if it.nitro_version else "no document says",
-            "EFA-enabled Lustre": "can mount it" if it.lustre_efa_client else "cannot mount it",
+            "EFA-enabled Lustre": (
+                f"can mount it, over {it.lustre_efa_interfaces} EFA interfaces"
+                if it.lustre_efa_client
+                else "cannot mount it"
+            ),
             "sold as": ", ".join(it.usage_classes),
             "placement": ", ".join(it.placement_strategies),
             "on-demand quota": f"{it.on_demand_quota} (service ec2, vCPUs)",

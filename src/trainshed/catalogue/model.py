@@ -120,6 +120,8 @@ class InstanceType:
         other_verbs_devices: devices in /dev/infiniband that are not EFA; 0 where none is known.
         efa_rdma: AWS documents RDMA read for the type's EFA.
         lustre_efa_client: can mount an EFA-enabled Lustre file system over EFA.
+        lustre_efa_interfaces: how many of its EFA interfaces AWS's set-up uses for that, 0 when it
+            cannot.
         on_demand_quota: Service Quotas code (service `ec2`, unit vCPU) that covers it.
         lifecycle: whether AWS still sells it.
     """
@@ -140,6 +142,7 @@ class InstanceType:
     other_verbs_devices: int
     efa_rdma: bool
     lustre_efa_client: bool
+    lustre_efa_interfaces: int
     on_demand_quota: str
     lifecycle: Lifecycle
 

@@ -48,6 +48,9 @@ def parse(
     efa_interfaces_max = network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0)
     accelerator = _accelerator(record, overlay.get("accelerator", {}))
     pages = (huge_pages["efa"] if efa_interfaces_max else 0, huge_pages.get(accelerator.family, 0))
+    lustre_efa_client = overlay.get(
+        "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0
+    )
     return InstanceType(
         name=record["InstanceType"],
         architecture=record["ProcessorInfo"]["SupportedArchitectures"][0],
@@ -68,8 +71,13 @@ def parse(
         nitro_version=nitro_version,
         other_verbs_devices=overlay.get("other_verbs_devices", 0),
         efa_rdma=overlay.get("efa_rdma", False),
-        lustre_efa_client=overlay.get(
-            "lustre_efa_client", nitro_version >= 4 and efa_interfaces_max > 0
+        lustre_efa_client=lustre_efa_client,
+        lustre_efa_interfaces=(
+            # FSx for Lustre user guide, "Configuring EFA clients": types that it does not name use
+            # two interfaces when they have several network cards, and else one.
+            overlay.get("lustre_efa_interfaces", min(2, len(network["NetworkCards"])))
+            if lustre_efa_client
+            else 0
         ),
         on_demand_quota=quota,
         lifecycle=lifecycle,

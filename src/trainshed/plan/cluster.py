@@ -13,6 +13,7 @@ from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
 from trainshed.plan.job_access import JobAccess, plan_job_access
+from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
@@ -44,11 +45,14 @@ class ClusterPlan:
         ami: machine image.
         network: the VPC.
         lustre: shared file system, or None.
+        lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
         repository: the cluster's own ECR repository of the container image, or None.
         image: which image of it, or one of elsewhere.
         container: what the container of one node gets.
         security: the key that encrypts, and what every IAM role carries.
         job_access: what the containers of a job may do in AWS.
+        failed_boot_limit: at how many nodes that failed to boot in three hours no more are
+            launched.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes; without meaning with a Capacity Block.
         decisions: every choice with its reason.
@@ -66,11 +70,13 @@ class ClusterPlan:
     ami: AmiPlan
     network: NetworkPlan
     lustre: LustrePlan | ExistingLustrePlan | None
+    lustre_efa_interfaces: int
     repository: RepositoryPlan | None
     image: ImagePlan
     container: ContainerPlan
     security: SecurityPlan
     job_access: JobAccess
+    failed_boot_limit: int
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -129,6 +135,7 @@ def make_plan(
         else "the layout made for multi-node jobs of AWS Batch",
     )
     _check_task_slot(notes, instance, interfaces)
+    lustre_efa_interfaces = plan_lustre_efa(notes, lustre, instance, interfaces)
     ami = plan_ami(notes, instance, region)
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
@@ -155,11 +162,13 @@ def make_plan(
         ami=ami,
         network=network,
         lustre=lustre,
+        lustre_efa_interfaces=lustre_efa_interfaces,
         repository=plan_repository(spec),
         image=image,
         container=container,
         security=security,
         job_access=job_access,
+        failed_boot_limit=_failed_boot_limit(notes),
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),
@@ -236,6 +245,17 @@ def _check_task_slot(
             f"this profile fills all {used} slots of network card 0 of {instance.name}, so that "
             "the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
         )
+
+
+def _failed_boot_limit(notes: Notes) -> int:
+    """Three show that it is no accident; of many nodes, a quarter."""
+    limit = max(3, notes.spec.instance.nodes.max // 4)
+    notes.decide(
+        "failed boots",
+        f"{limit} in 3 hours",
+        "then the compute environment is disabled, rather than to replace nodes for ever",
+    )
+    return limit
 
 
 def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from trainshed.plan.cluster import ClusterPlan
+from trainshed.plan.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.network import larger_range
 from trainshed.plan.tags import shared_tag_problems
 from trainshed.plan.zone import Zone
@@ -38,6 +39,7 @@ def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     yield from _stack_conflicts(clusters)
     yield from _subnet_conflicts(clusters)
     yield from _tag_conflicts(clusters)
+    yield from _efa_connection_conflicts(clusters)
 
 
 def _tag_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
@@ -96,6 +98,24 @@ def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     return str(value["name"]) if isinstance(value, dict) else str(value)
+
+
+def _efa_connection_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """All clients of a file system share its EFA connections."""
+    users: dict[str, list[ClusterPlan]] = {}
+    for cluster in clusters:
+        if cluster.lustre and cluster.lustre_efa_interfaces:
+            users.setdefault(cluster.lustre.stack_name, []).append(cluster)
+    for sharers in users.values():
+        needed = sum(c.spec.instance.nodes.max * c.lustre_efa_interfaces for c in sharers)
+        if len(sharers) > 1 and needed > CONNECTIONS_MAX:
+            names = ", ".join(cluster.spec.name for cluster in sharers)
+            yield _problem(
+                sharers[-1].spec,
+                "storage.lustre.efa",
+                f"the clusters that share the file system ({names}) need {needed} EFA connections "
+                f"to it, and it takes {CONNECTIONS_MAX}; use fewer nodes, or a file system each",
+            )
 
 
 def _subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:

@@ -251,8 +251,8 @@ class ImageSpec(Model):
     """Digest of the image, instead of a tag."""
     uri: Annotated[str, Field(pattern=forms.IMAGE_URI.pattern, max_length=255)] | None = None
     """An image of another repository, account or registry, instead of the fields above. The
-    cluster then gets no repository of its own. Nodes log in to ECR only; the owner of a repository in
-    another account has to let this one pull. From any other registry the image is pulled without
+    cluster then gets no repository of its own. Nodes log in to ECR only; the owner of a repository
+    in another account has to let this one pull. From any other registry the image is pulled without
     credentials, so it has to be public: copy a private one to ECR."""
 
     @field_validator("digest")

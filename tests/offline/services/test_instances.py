@@ -203,3 +203,17 @@ def test_broken_launches_are_refused(
 
     assert told.code == code
     assert words in told.message
+
+
+def test_the_template_says_what_a_shutdown_from_within_does(ec2: Any, name: str) -> None:
+    data = {"ImageId": IMAGE, "InstanceInitiatedShutdownBehavior": "terminate"}
+    ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=data)
+
+    [instance] = ec2.run_instances(
+        LaunchTemplate={"LaunchTemplateName": name}, MinCount=1, MaxCount=1
+    )["Instances"]
+
+    found = ec2.describe_instance_attribute(
+        InstanceId=instance["InstanceId"], Attribute="instanceInitiatedShutdownBehavior"
+    )
+    assert found["InstanceInitiatedShutdownBehavior"]["Value"] == "terminate"

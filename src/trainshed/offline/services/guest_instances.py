@@ -18,6 +18,7 @@ from trainshed.offline.guests.flavours import flavour_of
 from trainshed.offline.guests.launch import Launch
 from trainshed.offline.guests.machine import Machine
 from trainshed.offline.services.actions import Call, Refusal, action
+from trainshed.offline.services.instance_events import tell
 from trainshed.offline.services.settings import current
 from trainshed.offline.settings import SECRET_KEY, access_key
 
@@ -84,7 +85,7 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
                 ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
             ),
             disk,
-            partial(_switched_itself_off, instance),
+            partial(switched_itself_off, instance),
         )
         interface = instance.nics[0]
         if interface.public_ip:
@@ -93,6 +94,22 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
             interface.public_ip_auto_assign = False
         interface.private_ip_address = machine.address.text
         _meanwhile(instance, "pending", machine.start, "running")
+
+
+def switched_itself_off(instance: Any) -> None:
+    """Follow a shutdown from within, by moto's instance.
+
+    [S] Its reason is Client.InstanceInitiatedShutdown.
+    """
+    if instance.instance_initiated_shutdown_behavior == "terminate":
+        instance.terminate()
+        if current().guests:
+            _keep_console(instance)
+            threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
+    else:
+        instance.stop()
+    _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
+    tell(instance, instance.state)
 
 
 def keep_off_names() -> None:
@@ -117,6 +134,8 @@ def stop_instances(call: Call) -> Any:
     for instance, machine in _guests(call):
         stop = partial(machine.stop, force=bool(call.params.get("Force")))
         _meanwhile(instance, "stopping", stop, "stopped")
+    if current().guests is None:
+        _tell_of_all(call, "stopped")
     return answer
 
 
@@ -151,28 +170,50 @@ def terminate_instances(call: Call) -> Any:
     guests = _guests(call)
     answer = call.moto()
     for instance, _ in guests:
+        _keep_console(instance)
         _engine().remove(instance.id)
+    _tell_of_all(call, "terminated")
     return answer
 
 
 @action("ec2", "GetConsoleOutput")
 def get_console_output(call: Call) -> Any:
-    """Answer with what a guest wrote to its console; [S] the last 64 KiB of it."""
-    machine = _engine().machine(call.params["InstanceId"]) if current().guests else None
-    if machine is None:
-        return call.moto()
-    console = machine.console.read_bytes()[-65536:] if machine.console.exists() else b""
-    return {
-        "InstanceId": call.params["InstanceId"],
-        "Timestamp": datetime.now(UTC),
-        "Output": base64.b64encode(console).decode(),
-    }
+    """Answer with what a guest wrote to its console; [S] the last 64 KiB of it.
+
+    [S] EC2 user guide, "Instance console output": it is there after the instance has ended, too,
+    for about an hour; here for as long as the instance is described.
+    """
+    instance_id = call.params["InstanceId"]
+    for instance in call.backend("ec2").all_instances():
+        if instance.id == instance_id:
+            _keep_console(instance)
+            if (console := getattr(instance, "guest_console", None)) is not None:
+                return {
+                    "InstanceId": instance_id,
+                    "Timestamp": datetime.now(UTC),
+                    "Output": base64.b64encode(console[-65536:]).decode(),
+                }
+    return call.moto()
+
+
+def _keep_console(instance: Any) -> None:
+    """Note on moto's instance what its guest, which may be removed, wrote to its console."""
+    machine = _engine().machine(instance.id) if current().guests else None
+    if machine:
+        instance.guest_console = machine.console.read_bytes() if machine.console.exists() else b""
 
 
 def _engine() -> Engine:
     engine = current().guests
     assert engine
     return engine
+
+
+def _tell_of_all(call: Call, state: str) -> None:
+    wanted = call.params.get("InstanceIds", [])
+    for instance in call.backend("ec2").all_instances():
+        if instance.id in wanted:
+            tell(instance, state)
 
 
 def _guests(call: Call) -> list[tuple[Any, Machine]]:
@@ -214,18 +255,9 @@ def _meanwhile(instance: Any, now: str, act: Callable[[], None], then: str) -> N
         else:
             if instance.state == now:
                 _show(instance, then)
+                tell(instance, then)
 
     threading.Thread(target=work, daemon=True).start()
-
-
-def _switched_itself_off(instance: Any) -> None:
-    """Follow a shutdown from within. [S] Its reason is Client.InstanceInitiatedShutdown."""
-    if instance.instance_initiated_shutdown_behavior == "terminate":
-        instance.terminate()
-        threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
-    else:
-        instance.stop()
-    _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
 
 
 def _say_why(instance: Any, code: str, message: str) -> None:

@@ -24,6 +24,7 @@ def check_kernel(pins: Pins) -> Iterator[Result]:
     yield _hold(pins)
     yield from _dkms(pins.kernel)
     yield _lustre(pins.kernel)
+    yield _lustre_over_efa(pins.kernel)
 
 
 def _hold(pins: Pins) -> Result:
@@ -60,3 +61,13 @@ def _lustre(kernel: str) -> Result:
         return fact("lustre module", False, detail=f"none for {kernel}: {done.last_line}")
     versions = [line.split()[1] for line in done.output.splitlines() if line.startswith("version:")]
     return fact("lustre module", True, version=versions[0] if versions else "")
+
+
+def _lustre_over_efa(kernel: str) -> Result:
+    """LNet's driver for EFA, which few clusters use: its absence is told, and is no failure."""
+    done = run("modinfo", "--field", "version", "-k", kernel, "kefalnd")
+    if not done.ok:
+        return unchecked(
+            "lustre over efa", "no module kefalnd: nodes with storage.lustre.efa refuse to boot"
+        )
+    return fact("lustre over efa", True, version=done.output.strip())

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from trainshed_image.errors import ImageError
+from trainshed_image.lustre_efa import set_up_efa, tell_transport
+from trainshed_image.lustre_tuning import set_module_options, tune_client
 from trainshed_image.settings import Lustre
 from trainshed_image.system import Finished, has_command, run
 
@@ -26,7 +28,7 @@ class NotYet(Exception):
 
 
 def set_up_lustre(lustre: Lustre, log: Log) -> None:
-    """Mount the file system, waiting for what is not there yet.
+    """Mount the file system, over EFA if told so, waiting for what is not there yet.
 
     Compute and storage are deployed side by side: the parameters appear when the file system is
     ready, and its DNS name may lag behind.
@@ -41,7 +43,17 @@ def set_up_lustre(lustre: Lustre, log: Log) -> None:
     for command, missing in (("aws", "AWS CLI"), ("mount.lustre", "Lustre client")):
         if not has_command(command):
             raise ImageError(lustre.mount, f"this image has no {missing}; bake it with one")
+    set_module_options()
+    if lustre.efa_interfaces:
+        set_up_efa(lustre.mount, lustre.efa_interfaces, log)
     Path(lustre.mount).mkdir(parents=True, exist_ok=True)
+    _wait_for_mount(lustre, log)
+    tune_client(lustre.mount, log)
+    if lustre.efa_interfaces:
+        tell_transport(lustre.mount, log)
+
+
+def _wait_for_mount(lustre: Lustre, log: Log) -> None:
     started = time.monotonic()
     while True:
         try:

@@ -24,6 +24,7 @@ class Lustre:
         dns_name_parameter: SSM parameter with the DNS name of the file system.
         mount_name_parameter: SSM parameter with its mount name.
         wait_seconds: how long to wait for the parameters and the mount, together.
+        efa_interfaces: EFA interfaces to reach it with; 0 for TCP alone.
     """
 
     mount: str
@@ -31,6 +32,7 @@ class Lustre:
     dns_name_parameter: str
     mount_name_parameter: str
     wait_seconds: float
+    efa_interfaces: int
 
 
 @dataclass(frozen=True)
@@ -71,19 +73,23 @@ def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
         raise ImageError(where, "lustre has to be an object; correct it")
     where = f"{where}: lustre"
     names = ("mount", "dns_name_parameter", "mount_name_parameter")
-    _only(entry, {*names, "wait_seconds"}, where)
+    _only(entry, {*names, "wait_seconds", "efa_interfaces"}, where)
     mount, dns_name, mount_name = (text(entry, name, where) for name in names)
     if not mount.startswith("/") or mount == "/":
         raise ImageError(where, f"mount has to be an absolute path, not {mount!r}; correct it")
     wait = entry.get("wait_seconds", _WAIT_SECONDS)
     if isinstance(wait, bool) or not isinstance(wait, (int, float)) or wait < 0:
         raise ImageError(where, f"wait_seconds has to be a number, not {wait!r}; correct it")
+    efa = entry.get("efa_interfaces", 0)
+    if isinstance(efa, bool) or not isinstance(efa, int) or efa < 0:
+        raise ImageError(where, f"efa_interfaces has to be a whole number, not {efa!r}; correct it")
     return Lustre(
         mount=mount,
         region=text(document, "region", where),
         dns_name_parameter=dns_name,
         mount_name_parameter=mount_name,
         wait_seconds=wait,
+        efa_interfaces=efa,
     )
 
 

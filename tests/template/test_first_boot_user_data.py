@@ -1,9 +1,10 @@
-"""What user data tells the image of its Lustre file system; the script runs for real."""
+"""What user data tells the image to do at first boot; the script runs for real."""
 
 import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -11,12 +12,13 @@ from aws_cdk import aws_ec2 as ec2
 
 from trainshed.plan import LustrePlan
 from trainshed.spec import Compression, DeploymentType
-from trainshed_constructs import LustreMount
+from trainshed_constructs import FirstBoot
 
 LIBRARY = Path(__file__).parents[2] / "packer" / "files" / "opt" / "trainshed" / "lib"
 READ = """
 import sys
 from pathlib import Path
+from typing import Any
 sys.path.insert(0, sys.argv[1])
 from trainshed_image.settings import read_settings
 print(read_settings(Path(sys.argv[2])).lustre)
@@ -58,15 +60,17 @@ class Node:
         return self.root / "etc" / "trainshed" / "first-boot.json"
 
     @property
-    def drop_in(self) -> Path:
-        folder = self.root / "run" / "systemd" / "system" / "ecs.service.d"
-        return folder / "trainshed-lustre.conf"
+    def calls(self) -> list[str]:
+        path = self.root / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def drop_in(self, unit: str) -> Path:
+        folder = self.root / "run" / "systemd" / "system" / f"{unit}.service.d"
+        return folder / "trainshed-node.conf"
 
 
-@pytest.fixture
-def mount() -> LustreMount:
-    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region="us-west-2"))
-    plan = LustrePlan(
+def lustre() -> LustrePlan:
+    return LustrePlan(
         name="train",
         stack_name="TrainStorage",
         network="train",
@@ -81,13 +85,18 @@ def mount() -> LustreMount:
         mount="/fsx",
         allow_replacement=False,
     )
-    return LustreMount(stack, "Mount", plan=plan)
+
+
+def told(root: Path, **arguments: Any) -> Node:
+    """A node whose user data is made with these arguments."""
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region="us-west-2"))
+    script = FirstBoot(stack, "FirstBoot", **arguments).script
+    return Node(root, script.replace(cdk.Aws.REGION, "us-west-2"))
 
 
 @pytest.fixture
-def node(tmp_path: Path, mount: LustreMount) -> Node:
-    script = mount.script.replace(cdk.Aws.REGION, "us-west-2")
-    return Node(tmp_path, script)
+def node(tmp_path: Path) -> Node:
+    return told(tmp_path, lustre=lustre())
 
 
 def test_the_image_is_told_what_to_mount(node: Node) -> None:
@@ -117,31 +126,74 @@ def test_the_program_of_the_image_understands_what_it_is_told(node: Node) -> Non
     assert read.stdout.strip() == (
         "Lustre(mount='/fsx', region='us-west-2', "
         "dns_name_parameter='/trainshed/lustre/train/dns-name', "
-        "mount_name_parameter='/trainshed/lustre/train/mount-name', wait_seconds=1800)"
+        "mount_name_parameter='/trainshed/lustre/train/mount-name', wait_seconds=1800, "
+        "efa_interfaces=0)"
     )
 
 
-def test_user_data_holds_nothing_where_the_image_does(node: Node) -> None:
+def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) -> None:
+    node = told(tmp_path, lustre=lustre(), efa_interfaces=8)
     node.bake()
-
     node.boot()
 
-    assert not node.drop_in.exists()
-    assert not (node.root / "calls").exists()
+    read = subprocess.run(
+        ["python3", "-c", READ, str(LIBRARY), str(node.settings)], capture_output=True, text=True
+    )
+
+    assert "efa_interfaces=8" in read.stdout
 
 
-def test_an_image_without_the_program_keeps_the_ecs_agent_down_and_says_what_to_do(
-    node: Node,
+@pytest.mark.parametrize("arguments", [{}, {"lustre": lustre()}], ids=["scratch", "lustre"])
+def test_a_node_whose_first_boot_fails_powers_off(
+    tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
+    node = told(tmp_path, **arguments)
+    node.bake()
+
+    done = node.boot()
+
+    assert done.returncode == 0, done.stderr
+    # systemd.unit(5): what to do when the unit fails.
+    armed = node.drop_in("trainshed-first-boot").read_text()
+    assert armed == "[Unit]\nFailureAction=poweroff\n"
+    assert node.calls == ["systemctl daemon-reload"]
+    assert not node.drop_in("ecs").exists()
+
+
+def test_an_image_without_the_program_starts_no_job_and_powers_off(node: Node) -> None:
     done = node.boot()
 
     assert done.returncode == 1
-    assert node.drop_in.read_text() == "[Unit]\nAssertPathIsMountPoint=/fsx\n"
-    reload, message = (node.root / "calls").read_text().splitlines()
+    assert node.drop_in("ecs").read_text() == "[Unit]\nAssertPathIsMountPoint=/fsx\n"
+    reload, message, power_off = node.calls
     assert reload == "systemctl daemon-reload"
     assert message.startswith("systemd-cat --identifier=trainshed --priority=err echo trainshed: ")
-    assert "this image has no" in done.stderr
+    assert power_off == "systemctl --no-block poweroff"
+    assert "/fsx: this image has no" in done.stderr
     assert "use an image baked by trainshed ami build" in done.stderr
+
+
+def test_an_image_without_the_program_may_run_where_there_is_nothing_to_mount(
+    tmp_path: Path,
+) -> None:
+    node = told(tmp_path)
+
+    done = node.boot()
+
+    assert (done.returncode, node.calls) == (0, [])
+    assert not (node.root / "run").exists()
+
+
+def test_user_data_that_fails_powers_the_node_off(node: Node) -> None:
+    node.bake()
+    # Not a folder: the settings cannot be written.
+    (node.root / "etc").write_text("")
+
+    done = node.boot()
+
+    assert done.returncode == 1
+    assert node.calls[-1] == "systemctl --no-block poweroff"
+    assert "user data failed in line" in done.stderr
 
 
 def test_a_second_boot_changes_nothing(node: Node) -> None:
@@ -155,10 +207,10 @@ def test_a_second_boot_changes_nothing(node: Node) -> None:
     assert node.settings.read_text() == first
 
 
-def test_the_part_runs_before_services_and_at_each_boot(mount: LustreMount) -> None:
+def test_the_part_runs_before_services_and_at_each_boot() -> None:
     user_data = ec2.MultipartUserData()
 
-    mount.add_to(user_data)
+    FirstBoot(cdk.Stack(), "FirstBoot").add_to(user_data)
 
     rendered = user_data.render()
     assert 'Content-Type: text/cloud-boothook; charset="us-ascii"' in rendered

@@ -1,0 +1,148 @@
+"""What EventBridge is told of instances, and whom it may call."""
+
+import io
+import json
+import time
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+CODE = "def handler(event, context):\n    print('told', event['detail'], event['source'])\n"
+PATTERN = {
+    "source": ["aws.ec2"],
+    "detail-type": ["EC2 Instance State-change Notification"],
+    "detail": {"state": ["terminated"]},
+}
+_PATIENCE_SECONDS = 300
+
+
+@pytest.fixture
+def function(
+    client: Callable[..., Any], name: str, role: str, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """A function that says what it was told, and a rule that calls it."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("index.py", CODE)
+    arn: str = client("lambda").create_function(
+        FunctionName=name,
+        Runtime="python3.13",
+        Role=role,
+        Handler="index.handler",
+        Code={"ZipFile": buffer.getvalue()},
+    )["FunctionArn"]
+    client("events").put_rule(Name=name, EventPattern=json.dumps(PATTERN))
+    client("events").put_targets(Rule=name, Targets=[{"Id": "F", "Arn": arn}])
+    return name
+
+
+def let_in(client: Callable[..., Any], name: str, rule: str) -> None:
+    client("lambda").add_permission(
+        FunctionName=name,
+        StatementId="events",
+        Action="lambda:InvokeFunction",
+        Principal="events.amazonaws.com",
+        SourceArn=f"arn:aws:events:us-west-2:123456789012:rule/{rule}",
+    )
+
+
+def launched(ec2: Any) -> str:
+    made = ec2.run_instances(ImageId="ami-0123456789abcdef0", MinCount=1, MaxCount=1)
+    instance_id: str = made["Instances"][0]["InstanceId"]
+    return instance_id
+
+
+def groups(client: Callable[..., Any], name: str) -> list[Any]:
+    found: list[Any] = client("logs").describe_log_groups(logGroupNamePrefix=f"/aws/lambda/{name}")[
+        "logGroups"
+    ]
+    return found
+
+
+def told(client: Callable[..., Any], name: str) -> str:
+    """Wait until the function has said something."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        if groups(client, name):
+            events = client("logs").filter_log_events(logGroupName=f"/aws/lambda/{name}")["events"]
+            if said := [each["message"] for each in events if "told" in each["message"]]:
+                return "\n".join(said)
+        assert time.monotonic() < deadline, "the function was not called"
+        time.sleep(0.05)
+
+
+def test_a_rule_calls_the_function_that_lets_it_in(
+    client: Callable[..., Any], ec2: Any, function: str
+) -> None:
+    let_in(client, function, function)
+    instance_id = launched(ec2)
+
+    ec2.terminate_instances(InstanceIds=[instance_id])
+
+    said = told(client, function)
+    assert f"'instance-id': '{instance_id}'" in said
+    assert "'state': 'terminated'" in said
+
+
+def test_a_state_that_the_rule_does_not_name_calls_nothing(
+    client: Callable[..., Any], ec2: Any, function: str
+) -> None:
+    let_in(client, function, function)
+    instance_id = launched(ec2)
+
+    ec2.stop_instances(InstanceIds=[instance_id])
+    ec2.terminate_instances(InstanceIds=[instance_id])
+
+    assert "stopped" not in told(client, function)
+
+
+@pytest.mark.parametrize("rule", [None, "another"])
+def test_a_function_that_does_not_let_the_rule_in_is_not_called(
+    client: Callable[..., Any], ec2: Any, function: str, rule: str | None
+) -> None:
+    if rule:
+        let_in(client, function, rule)
+
+    unheard, heard = launched(ec2), launched(ec2)
+    ec2.terminate_instances(InstanceIds=[unheard])
+    client("lambda").add_permission(
+        FunctionName=function,
+        StatementId="all",
+        Action="lambda:InvokeFunction",
+        Principal="events.amazonaws.com",
+    )
+    ec2.terminate_instances(InstanceIds=[heard])
+
+    said = told(client, function)
+    assert heard in said
+    assert unheard not in said
+
+
+def test_a_rule_with_a_schedule_and_one_whose_function_is_gone_hear_nothing(
+    client: Callable[..., Any], ec2: Any, function: str
+) -> None:
+    let_in(client, function, function)
+    gone = f"{function}-gone"
+    client("events").put_rule(Name=gone, EventPattern=json.dumps(PATTERN))
+    arn = client("lambda").get_function(FunctionName=function)["Configuration"]["FunctionArn"]
+    client("events").put_targets(Rule=gone, Targets=[{"Id": "F", "Arn": f"{arn}-gone"}])
+    daily = f"{function}-daily"
+    client("events").put_rule(Name=daily, ScheduleExpression="rate(1 day)")
+    client("events").put_targets(Rule=daily, Targets=[{"Id": "F", "Arn": arn}])
+    client("lambda").add_permission(
+        FunctionName=function,
+        StatementId="all",
+        Action="lambda:InvokeFunction",
+        Principal="events.amazonaws.com",
+    )
+    stopped, ended = launched(ec2), launched(ec2)
+
+    ec2.stop_instances(InstanceIds=[stopped])
+    ec2.terminate_instances(InstanceIds=[ended])
+
+    said = told(client, function)
+    assert ended in said
+    assert stopped not in said

@@ -1,0 +1,112 @@
+"""The function that disables a compute environment: what other services do not always answer."""
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from trainshed_constructs.handlers import failed_boot_limit
+
+ARN = "arn:aws:batch:us-west-2:123456789012:compute-environment/x"
+EVENT = {"detail": {"instance-id": "i-1", "state": "terminated"}}
+
+
+class Aws:
+    """The three services, with nodes i-1, i-2 and so on that ended for these reasons."""
+
+    def __init__(self, *reasons: str | None, console: str | None = "", sums: Any = ()):
+        self.reasons = reasons
+        self.console = console
+        self.sums = sums
+        self.updates: list[dict[str, Any]] = []
+        self.counted = 0
+
+    def get_paginator(self, operation: str) -> "Aws":
+        assert operation == "describe_instances"
+        return self
+
+    def paginate(self, **_: Any) -> list[dict[str, Any]]:
+        instances = [
+            {"InstanceId": f"i-{number}"} | ({"StateReason": {"Code": reason}} if reason else {})
+            for number, reason in enumerate(self.reasons, start=1)
+        ]
+        # A page for each.
+        return [{"Reservations": [{"Instances": [instance]}]} for instance in instances]
+
+    def get_console_output(self, **_: Any) -> dict[str, Any]:
+        if self.console is None:
+            raise ClientError({"Error": {"Code": "UnauthorizedOperation"}}, "GetConsoleOutput")
+        # Nothing was posted yet: EC2 leaves the member out.
+        return {"Output": self.console} if self.console else {}
+
+    def get_metric_statistics(self, **_: Any) -> dict[str, Any]:
+        return {"Datapoints": [{"Sum": each} for each in self.sums]}
+
+    def put_metric_data(self, **_: Any) -> None:
+        self.counted += 1
+
+    def update_compute_environment(self, **given: Any) -> None:
+        self.updates.append(given)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def call(aws: Aws, *, minimum: int = 0) -> Aws:
+        names = {"CLUSTER": "C", "ENVIRONMENT": ARN, "LIMIT": "3", "MIN_VCPUS": str(minimum)}
+        for name, value in names.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(failed_boot_limit, "boto3", SimpleNamespace(client=lambda service: aws))
+        failed_boot_limit.handler(EVENT, None)
+        return aws
+
+    return call
+
+
+OFF = "Client.InstanceInitiatedShutdown"
+
+
+def test_counts_of_several_periods_are_added(run: Any) -> None:
+    assert run(Aws(OFF, sums=[1.0])).updates == []
+    assert run(Aws(OFF, sums=[1.0, 1.0])).updates == [
+        {"computeEnvironment": ARN, "state": "DISABLED"}
+    ]
+
+
+def test_a_whole_gang_that_fails_at_once_is_seen_before_the_metric_is(run: Any) -> None:
+    assert run(Aws(OFF, OFF)).updates == []
+    assert run(Aws(OFF, OFF, OFF)).updates != []
+
+
+def test_a_minimum_is_taken_away_and_told(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        aws = run(Aws(OFF, sums=[2.0]), minimum=128)
+
+    assert aws.updates[0]["computeResources"] == {"minvCpus": 0}
+    assert "--state ENABLED --compute-resources minvCpus=128" in caplog.text
+
+
+@pytest.mark.parametrize("reason", [None, "Client.UserInitiatedShutdown"])
+def test_what_did_not_power_itself_off_is_not_counted(run: Any, reason: str | None) -> None:
+    aws = run(Aws(reason, OFF, OFF, OFF, sums=[5.0]))
+
+    assert (aws.counted, aws.updates) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("console", "told"),
+    [
+        ("boot\ntrainshed: ERROR: /fsx: gone\n", "trainshed: ERROR: /fsx: gone"),
+        ("", "aws ec2 get-console-output --instance-id i-1"),
+        (None, "its console cannot be read: An error occurred (UnauthorizedOperation)"),
+    ],
+)
+def test_the_limit_holds_whatever_the_console_has(
+    run: Any, caplog: pytest.LogCaptureFixture, console: str | None, told: str
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        aws = run(Aws(OFF, sums=[2.0], console=console))
+
+    assert aws.updates
+    assert told in caplog.text
