@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from trainshed.offline.cloudformation.resource import HandlerError
+
 
 @pytest.fixture
 def function(deploy: Any) -> Any:
@@ -68,3 +70,37 @@ def test_a_permission_is_a_statement_until_deleted(client: Any, deploy: Any, fun
     assert [each["Sid"] for each in policy["Statement"]] == [permission.attributes["Id"]]
     with pytest.raises(ClientError, match="ResourceNotFound"):
         functions.get_policy(FunctionName=function.ref)
+
+
+def test_a_version_is_published_once_for_the_same_code(
+    client: Any, deploy: Any, function: Any
+) -> None:
+    version = deploy("AWS::Lambda::Version", FunctionName=function.ref)
+
+    with pytest.raises(HandlerError, match=r"A version for this Lambda function exists \( 1 \)"):
+        deploy("AWS::Lambda::Version", FunctionName=function.ref)
+
+    assert version.ref == f"{function.attributes['Arn']}:1"
+    version.delete()
+    versions = client("lambda").list_versions_by_function(FunctionName=function.ref)["Versions"]
+    assert [each["Version"] for each in versions] == ["$LATEST"]
+
+
+def test_a_layer_is_published_until_deleted(client: Any, deploy: Any) -> None:
+    bucket = deploy("AWS::S3::Bucket")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("python/shared.py", "")
+    client("s3").put_object(Bucket=bucket.ref, Key="layer.zip", Body=archive.getvalue())
+
+    layer = deploy(
+        "AWS::Lambda::LayerVersion",
+        LayerName="shared",
+        CompatibleRuntimes=["python3.13"],
+        Content={"S3Bucket": bucket.ref, "S3Key": "layer.zip"},
+    )
+
+    listed = client("lambda").list_layer_versions(LayerName="shared")["LayerVersions"]
+    assert [each["LayerVersionArn"] for each in listed] == [layer.ref]
+    layer.delete()
+    assert client("lambda").list_layer_versions(LayerName="shared")["LayerVersions"] == []

@@ -18,6 +18,9 @@ _ACTION_MODULES = (
     "gateways",
     "security_groups",
     "networks",
+    "default_vpc",
+    "policy_versions",
+    "vpc_cidr_blocks",
     "launch_templates",
     "compute_environments",
     "job_queues",
@@ -65,6 +68,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     from moto.ecr.responses import ECRResponse
     from moto.events.responses import EventsHandler
     from moto.fsx.responses import FSxResponse
+    from moto.iam.responses import IamResponse
     from moto.logs.responses import LogsResponse
     from moto.servicequotas.responses import ServiceQuotasResponse
     from moto.ssm.responses import SimpleSystemManagerResponse
@@ -73,17 +77,21 @@ def install(settings: ServiceSettings | None = None) -> None:
         actions,
         bucket_policies,
         container_images,
+        default_vpc,
         ec2_tags,
         guest_instances,
         images,
         instances,
         lambda_functions,
+        policy_versions,
         security_groups,
         zones,
     )
 
     bucket_policies.correct_moto()
     container_images.correct_moto()
+    default_vpc.correct_moto()
+    policy_versions.correct_moto()
     zones.complete_zones()
     ec2_tags.register_prefixes()
     security_groups.correct_moto()
@@ -99,6 +107,7 @@ def install(settings: ServiceSettings | None = None) -> None:
             "ecr": ECRResponse,
             "events": EventsHandler,
             "fsx": FSxResponse,
+            "iam": IamResponse,
             "lambda": LambdaResponse,
             "logs": LogsResponse,
             "service-quotas": ServiceQuotasResponse,
