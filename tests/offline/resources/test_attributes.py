@@ -47,6 +47,15 @@ NODES = {
     ],
 }
 
+ALARM = {
+    "Namespace": "AWS/SQS",
+    "MetricName": "ApproximateNumberOfMessagesVisible",
+    "Statistic": "Maximum",
+    "Period": 300,
+    "EvaluationPeriods": 1,
+    "Threshold": 10,
+    "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+}
 # Its end record alone.
 EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 
@@ -310,6 +319,15 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
     ("AWS::SecretsManager::Secret", lambda made: {}),
     ("AWS::Events::EventBus", lambda made: {"Name": "bus"}),
     ("AWS::Lambda::Version", lambda made: {"FunctionName": made["Function"].ref}),
+    (
+        "AWS::Lambda::Alias",
+        lambda made: {
+            "FunctionName": made["Function"].ref,
+            "FunctionVersion": made["Version"].attributes["Version"],
+            "Name": "live",
+        },
+    ),
+    ("AWS::CloudWatch::Alarm", lambda made: ALARM),
     ("AWS::Lambda::LayerVersion", lambda made: {"Content": made["upload"](made["Bucket"].ref)}),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),
     ("AWS::CloudFormation::WaitConditionHandle", lambda made: {}),

@@ -104,3 +104,27 @@ def test_a_layer_is_published_until_deleted(client: Any, deploy: Any) -> None:
     assert [each["LayerVersionArn"] for each in listed] == [layer.ref]
     layer.delete()
     assert client("lambda").list_layer_versions(LayerName="shared")["LayerVersions"] == []
+
+
+def test_an_alias_moves_to_another_version(client: Any, deploy: Any, function: Any) -> None:
+    functions = client("lambda")
+    deploy("AWS::Lambda::Version", FunctionName=function.ref)
+    alias = deploy("AWS::Lambda::Alias", FunctionName=function.ref, FunctionVersion="1", Name="on")
+    function.update(Code={"ZipFile": "def handler(event, context): return 2"})
+    deploy("AWS::Lambda::Version", FunctionName=function.ref)
+
+    alias.update(
+        FunctionVersion="2",
+        RoutingConfig={
+            "AdditionalVersionWeights": [{"FunctionVersion": "1", "FunctionWeight": 0.5}]
+        },
+    )
+
+    found = functions.get_alias(FunctionName=function.ref, Name="on")
+    assert (found["FunctionVersion"], found["RoutingConfig"]) == (
+        "2",
+        {"AdditionalVersionWeights": {"1": 0.5}},
+    )
+    alias.delete()
+    alias.delete()
+    assert functions.list_aliases(FunctionName=function.ref)["Aliases"] == []

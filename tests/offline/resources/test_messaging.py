@@ -1,4 +1,4 @@
-"""Topics, rules and buses through their handlers."""
+"""Topics, rules, buses and alarms through their handlers."""
 
 import json
 from typing import Any
@@ -67,3 +67,25 @@ def test_a_bus_changes_its_policy_in_place(client: Any, deploy: Any) -> None:
     bus.delete()
     bus.delete()
     assert "jobs" not in [each["Name"] for each in events.list_event_buses()["EventBuses"]]
+
+
+def test_an_alarm_changes_in_place(client: Any, deploy: Any) -> None:
+    cloudwatch = client("cloudwatch")
+    alarm = deploy(
+        "AWS::CloudWatch::Alarm",
+        Namespace="AWS/SQS",
+        MetricName="ApproximateNumberOfMessagesVisible",
+        Statistic="Maximum",
+        Period=300,
+        EvaluationPeriods=1,
+        Threshold=10,
+        ComparisonOperator="GreaterThanOrEqualToThreshold",
+    )
+
+    alarm.update(Threshold="20")
+
+    [found] = cloudwatch.describe_alarms(AlarmNames=[alarm.ref])["MetricAlarms"]
+    assert (found["AlarmArn"], found["Threshold"]) == (alarm.attributes["Arn"], 20)
+    alarm.delete()
+    alarm.delete()
+    assert cloudwatch.describe_alarms(AlarmNames=[alarm.ref])["MetricAlarms"] == []

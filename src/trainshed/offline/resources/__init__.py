@@ -4,6 +4,7 @@ Importing this package registers the handlers of every supported type.
 """
 
 from trainshed.offline.resources import (  # noqa: F401  (imported for what they register)
+    alarms,
     batch,
     codebuild,
     ec2_compute,

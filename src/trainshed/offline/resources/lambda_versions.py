@@ -1,8 +1,13 @@
-"""Published versions of Lambda functions, and layers."""
+"""Published versions of Lambda functions, their aliases, and layers."""
 
 from typing import Any
 
-from trainshed.offline.cloudformation.resource import HandlerError, Request, resource
+from trainshed.offline.cloudformation.resource import (
+    HandlerError,
+    Properties,
+    Request,
+    resource,
+)
 from trainshed.offline.resources.arguments import arguments
 from trainshed.offline.resources.handler import Handler, refuse_unknown
 from trainshed.offline.resources.names import given_or_generated
@@ -40,6 +45,44 @@ class Version(Handler):
     def _delete(self, request: Request, physical_id: str) -> None:
         function, _, version = physical_id.rpartition(":")
         request.client("lambda").delete_function(FunctionName=function, Qualifier=version)
+
+
+@resource("AWS::Lambda::Alias")
+class Alias(Handler):
+    """A name for a version; its Ref is the alias's ARN."""
+
+    gone = ("ResourceNotFoundException",)
+    fixed = ("ProvisionedConcurrencyConfig",)
+
+    _settable = ("Description", "FunctionName", "FunctionVersion", "Name", "RoutingConfig")
+
+    def _create(self, request: Request) -> str:
+        refuse_unknown(request, self._settable)
+        arn: str = request.client("lambda").create_alias(**self._taken(request))["AliasArn"]
+        return arn
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        request.client("lambda").update_alias(
+            **{"Description": "", "RoutingConfig": {}, **self._taken(request)}
+        )
+
+    def _taken(self, request: Request) -> dict[str, Any]:
+        taken = dict(request.properties)
+        if routing := taken.get("RoutingConfig"):
+            # A list in templates, a map in the API.
+            weights = {
+                each["FunctionVersion"]: each["FunctionWeight"]
+                for each in routing.get("AdditionalVersionWeights", [])
+            }
+            taken["RoutingConfig"] = {"AdditionalVersionWeights": weights}
+        return arguments(request.client("lambda"), "CreateAlias", taken)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"AliasArn": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        function, _, name = physical_id.rpartition(":")
+        request.client("lambda").delete_alias(FunctionName=function, Name=name)
 
 
 @resource("AWS::Lambda::LayerVersion")
