@@ -60,7 +60,7 @@ def test_subnets_lie_in_the_ranges_that_were_added(clean_aws: EmbeddedAws) -> No
 @pytest.mark.parametrize(
     ("properties", "words"),
     [
-        pytest.param({"CidrBlock": "10.21.0.0/15"}, "not a valid CIDR block", id="host-bits"),
+        pytest.param({"CidrBlock": "10.21.0.0/40"}, "not a valid CIDR block", id="no-range"),
         pytest.param({"CidrBlock": "10.22.0.0/15"}, "is invalid", id="large"),
         pytest.param({"CidrBlock": "10.22.0.0/29"}, "is invalid", id="small"),
         pytest.param({"CidrBlock": "10.20.8.0/24"}, "conflicts with another", id="overlap"),
@@ -79,6 +79,14 @@ def test_ranges_that_ec2_refuses(
 ) -> None:
     with pytest.raises(ClientError, match=words):
         deploy("AWS::EC2::VPCCidrBlock", VpcId=vpc.ref, **properties)
+
+
+def test_a_range_is_kept_in_its_canonical_form(client: Any, deploy: Any, vpc: Any) -> None:
+    deploy("AWS::EC2::VPCCidrBlock", VpcId=vpc.ref, CidrBlock="10.21.0.9/16")
+
+    [described] = client("ec2").describe_vpcs(VpcIds=[vpc.ref])["Vpcs"]
+    ranges = [each["CidrBlock"] for each in described["CidrBlockAssociationSet"]]
+    assert ranges == ["10.20.0.0/16", "10.21.0.0/16"]
 
 
 def test_a_pool_of_ipam_is_refused(deploy: Any, vpc: Any) -> None:

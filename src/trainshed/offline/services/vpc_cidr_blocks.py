@@ -32,7 +32,7 @@ def associate_vpc_cidr_block(call: Call) -> Any:
         )
     vpc = call.backend("ec2").vpcs.get(call.params["VpcId"])
     if wanted and vpc:
-        _check_range(wanted, vpc)
+        call.response.params["CidrBlock"] = _checked_range(wanted, vpc)
     return call.moto()
 
 
@@ -62,9 +62,10 @@ def _check_unused(ec2: Any, vpc: Any, association_id: str, cidr_block: str) -> N
         )
 
 
-def _check_range(wanted: str, vpc: Any) -> None:
+def _checked_range(wanted: str, vpc: Any) -> str:
+    """Return a range in its canonical form, which EC2 keeps whatever was written."""
     try:
-        network = IPv4Network(wanted)
+        network = IPv4Network(wanted, strict=False)
     except ValueError:
         raise Refusal(
             "InvalidParameterValue",
@@ -88,6 +89,7 @@ def _check_range(wanted: str, vpc: Any) -> None:
             f"The CIDR '{wanted}' is restricted. Use a CIDR from the same private address range as "
             "the current VPC CIDR, or use a publicly-routable CIDR.",
         )
+    return str(network)
 
 
 def _restricted(network: IPv4Network, primary: IPv4Network) -> bool:
