@@ -23,7 +23,7 @@ $(VENV)/.installed: requirements-dev.txt pyproject.toml
 	@touch $@
 
 node_modules/.installed: package-lock.json | $(VENV)/.installed
-	@echo "installing the CDK CLI ..."
+	@echo "installing the CDK CLI, and the AWS SDK for functions ..."
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 

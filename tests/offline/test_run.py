@@ -39,7 +39,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
     yield start
     for process in started:
-        # The command too, which outlives a `run` that is killed.
+        # The command too, whose guard a failing test may not have.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -96,6 +96,30 @@ def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
     process.kill()
 
     _, alive = psutil.wait_procs(servers, timeout=5)
+    assert alive == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(WAITER, id="willing"),
+        pytest.param(f"import signal; signal.signal(15, signal.SIG_IGN); {WAITER}", id="unwilling"),
+    ],
+)
+def test_the_command_and_its_children_die_with_a_run_that_is_killed(run: Run, code: str) -> None:
+    process = run("--", "sh", "-c", f'"{sys.executable}" -c "{code}"; true')
+    assert process.stdout
+    process.stdout.readline()
+    commands = [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if child.cmdline()[0] == "sh" or child.cmdline()[-1] == code
+    ]
+    assert len(commands) == 2
+
+    process.kill()
+
+    _, alive = psutil.wait_procs(commands, timeout=30)
     assert alive == []
 
 

@@ -11,6 +11,7 @@ from types import FrameType
 
 from trainshed.errors import TrainshedError
 from trainshed.offline.environment import applied, variables
+from trainshed.offline.guard import ending_with_us
 from trainshed.offline.process import ServerError, start
 from trainshed.offline.settings import OfflineSettings
 
@@ -81,8 +82,9 @@ def _wait_for(command: Sequence[str], environment: dict[str, str]) -> int:
         if process and not (number == signal.SIGINT and _in_foreground()):
             process.send_signal(number)
 
-    with _handling(forward):
+    with ending_with_us() as guard, _handling(forward):
         process = subprocess.Popen(command, env=environment)
+        guard(process.pid)
         code = process.wait()
     return code if code >= 0 else 128 - code
 

@@ -28,6 +28,7 @@ _KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
 # Accounts of AWS's that own the images, as DescribeImages names them.
 _DEEP_LEARNING = "898082745236"
 _EKS = "602401143452"
+_CANONICAL = "099720109477"
 
 _BORN = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -40,13 +41,15 @@ class SeededImage:
         parameter: name in the parameter store.
         architecture: `x86_64` or `arm64`.
         name: the image's name.
-        owner: account of AWS's that owns it.
+        owner: account of AWS's or Canonical's that owns it.
+        root_device: the root volume's device name.
     """
 
     parameter: str
     architecture: str
     name: str
     owner: str
+    root_device: str = "/dev/xvda"
 
     def image_id(self, region: str) -> str:
         """Return the image's id, which differs by region as on AWS."""
@@ -61,6 +64,7 @@ def seeded_images() -> Iterator[SeededImage]:
     """
     yield from _deep_learning_images()
     yield from _eks_images()
+    yield from _ubuntu_images()
 
 
 def _deep_learning_images() -> Iterator[SeededImage]:
@@ -103,6 +107,24 @@ def _eks_images() -> Iterator[SeededImage]:
                     name=f"amazon-eks-node-al2023-{architecture}-{variant}-{version}-seeded",
                     owner=_EKS,
                 )
+
+
+def _ubuntu_images() -> Iterator[SeededImage]:
+    # https://documentation.ubuntu.com/aws/aws-how-to/instances/find-ubuntu-images/
+    for release, volume, folder in (
+        ("jammy-22.04", "ebs-gp2", "hvm-ssd"),
+        ("noble-24.04", "ebs-gp3", "hvm-ssd-gp3"),
+    ):
+        number = release.partition("-")[2]
+        for architecture, its_name in (("x86_64", "amd64"), ("arm64", "arm64")):
+            path = f"{number}/stable/current/{its_name}/hvm/{volume}"
+            yield SeededImage(
+                parameter=f"/aws/service/canonical/ubuntu/server/{path}/ami-id",
+                architecture=architecture,
+                name=f"ubuntu/images/{folder}/ubuntu-{release}-{its_name}-server-{_BORN:%Y%m%d}",
+                owner=_CANONICAL,
+                root_device="/dev/sda1",
+            )
 
 
 def seed(account: str, region: str) -> None:
@@ -174,14 +196,14 @@ def _description(image: SeededImage, region: str) -> dict[str, Any]:
         "name": image.name,
         "description": image.name,
         "owner_id": image.owner,
-        "owner_alias": "amazon",
+        "owner_alias": "amazon" if image.owner in (_DEEP_LEARNING, _EKS) else None,
         "public": True,
         "virtualization_type": "hvm",
         "architecture": image.architecture,
         "hypervisor": "xen",
         "image_location": f"{image.owner}/{image.name}",
         "root_device_type": "ebs",
-        "root_device_name": "/dev/xvda",
+        "root_device_name": image.root_device,
         "creation_date": _BORN,
         "region_name": f"{region}a",
     }

@@ -79,3 +79,12 @@ def test_motos_refusal_is_the_reason(stack: Any) -> None:
 
     assert status == "ROLLBACK_COMPLETE"
     assert "HandlerErrorCode: AlreadyExists" in stack.reason("U", "CREATE_FAILED")
+
+
+def test_a_property_that_only_moto_needs_is_named(stack: Any) -> None:
+    stack.create({"G": {"Type": "AWS::EC2::TransitGateway"}})
+
+    assert (
+        "the embedded AWS makes a resource of type AWS::EC2::TransitGateway only with Description"
+        in stack.reason("G", "CREATE_FAILED")
+    )

@@ -110,6 +110,51 @@ def test_failed_events_can_be_asked_for(stack: Any) -> None:
     ]
 
 
+def failures(stack: Any, **which: str) -> list[str]:
+    """Return the failed resources that DescribeEvents shows."""
+    reply = stack.cloud.cloudformation.describe_events(Filters={"FailedEvents": True}, **which)
+    return [event["LogicalResourceId"] for event in reply["OperationEvents"]]
+
+
+def test_the_events_of_an_operation_are_not_those_of_earlier_ones(stack: Any) -> None:
+    stack.create({"A": stack.thing()})
+    stack.update({"A": stack.thing(), "B": stack.thing("create")})
+    first = stack.history
+    stack.update({"A": stack.thing(), "C": stack.thing("create")})
+    [broken] = [it for it in stack.history if it["ResourceStatus"] == "CREATE_FAILED"][1:]
+
+    assert failures(stack, StackName=stack.name) == ["C", "B"]
+    assert failures(stack, OperationId=broken["OperationId"]) == ["C"]
+    assert broken["OperationId"] not in [event["OperationId"] for event in first]
+
+
+def test_a_rollback_is_an_operation_of_its_own(stack: Any) -> None:
+    stack.create({"A": stack.thing(), "B": {**stack.thing("create"), "DependsOn": "A"}})
+
+    operations = {event["ResourceStatus"]: event["OperationId"] for event in stack.history}
+
+    assert operations["CREATE_FAILED"] == operations["CREATE_IN_PROGRESS"]
+    assert operations["DELETE_COMPLETE"] == operations["ROLLBACK_COMPLETE"]
+    assert operations["CREATE_FAILED"] != operations["ROLLBACK_COMPLETE"]
+
+
+def test_a_change_set_has_no_failures_of_its_stack(stack: Any) -> None:
+    stack.create({"A": stack.thing()})
+    stack.update({"A": stack.thing(), "B": stack.thing("create")})
+    names = {"StackName": stack.name, "ChangeSetName": "next"}
+    stack.cloud.cloudformation.create_change_set(
+        **names, TemplateBody=stack.template({"A": stack.thing(), "C": stack.thing("create")})
+    )
+    stack.cloud.cloudformation.execute_change_set(**names)
+
+    assert failures(stack, **names) == []
+
+
+def test_events_of_nothing_are_refused(cloud: Any) -> None:
+    with pytest.raises(ClientError, match="One of ChangeSetName, OperationId or StackName"):
+        cloud.cloudformation.describe_events()
+
+
 def test_a_template_is_validated(cloud: Any) -> None:
     validated = cloud.cloudformation.validate_template(TemplateBody=_YAML)
 

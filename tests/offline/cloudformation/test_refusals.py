@@ -22,6 +22,13 @@ _NAMED_ROLE = {
             id="unknown-type",
         ),
         pytest.param(
+            {"A": {"Type": "AWS::EKS::Cluster"}, "B": _TOPIC},
+            {},
+            "the embedded AWS cannot make resources of type AWS::EKS::Cluster, which AWS can; "
+            "`trainshed offline types` lists those that it makes",
+            id="unsupported-type",
+        ),
+        pytest.param(
             {"A": {**_TOPIC, "Properties": {"TopicName": {"Ref": "Nowhere"}}}},
             {},
             r"Template format error: Unresolved resource dependencies \[Nowhere\] in the "

@@ -48,6 +48,18 @@ NODES = {
     ],
 }
 
+ALARM = {
+    "Namespace": "AWS/SQS",
+    "MetricName": "ApproximateNumberOfMessagesVisible",
+    "Statistic": "Maximum",
+    "Period": 300,
+    "EvaluationPeriods": 1,
+    "Threshold": 10,
+    "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+}
+# Its end record alone.
+EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
+
 # A resource of each type, by its logical id, out of those made before it.
 Properties = Callable[[Mapping[str, Any]], dict[str, Any]]
 SAMPLES: tuple[tuple[str, Properties], ...] = (
@@ -289,6 +301,35 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
     ),
     ("AWS::SQS::Queue", lambda made: {}),
     ("AWS::Events::Rule", lambda made: {"ScheduleExpression": "rate(1 hour)"}),
+    (
+        "AWS::SQS::QueuePolicy",
+        lambda made: {"PolicyDocument": POLICY, "Queues": [made["Queue"].ref]},
+    ),
+    (
+        "AWS::EC2::VPCCidrBlock",
+        lambda made: {"VpcId": made["VPC"].ref, "CidrBlock": "10.1.0.0/16"},
+    ),
+    (
+        "AWS::IAM::RolePolicy",
+        lambda made: {
+            "PolicyName": "inline",
+            "RoleName": made["Role"].ref,
+            "PolicyDocument": POLICY,
+        },
+    ),
+    ("AWS::SecretsManager::Secret", lambda made: {}),
+    ("AWS::Events::EventBus", lambda made: {"Name": "bus"}),
+    ("AWS::Lambda::Version", lambda made: {"FunctionName": made["Function"].ref}),
+    (
+        "AWS::Lambda::Alias",
+        lambda made: {
+            "FunctionName": made["Function"].ref,
+            "FunctionVersion": made["Version"].attributes["Version"],
+            "Name": "live",
+        },
+    ),
+    ("AWS::CloudWatch::Alarm", lambda made: ALARM),
+    ("AWS::Lambda::LayerVersion", lambda made: {"Content": made["upload"](made["Bucket"].ref)}),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),
     ("AWS::CloudFormation::WaitConditionHandle", lambda made: {}),
 )
@@ -297,6 +338,7 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
 ABSENT = {
     "AWS::Batch::ComputeEnvironment": ("ComputeResources.", "EksConfiguration."),
     "AWS::EC2::VPC": ("VpcEncryptionControl.",),
+    "AWS::EC2::VPCCidrBlock": ("Ipv6AddressAttribute", "IpSource"),
     "AWS::S3::Bucket": ("MetadataConfiguration.", "MetadataTableConfiguration."),
 }
 
@@ -319,7 +361,12 @@ TYPES = [
 @pytest.fixture(scope="module")
 def made(client: Any, deploy: Any) -> dict[str, Any]:
     """One resource of each type, by the last part of the type's name."""
-    made: dict[str, Any] = {"image": add_stand_in(client, "neuron", "ecs")}
+
+    def upload(bucket: str) -> dict[str, str]:
+        client("s3").put_object(Bucket=bucket, Key="layer.zip", Body=EMPTY_ZIP)
+        return {"S3Bucket": bucket, "S3Key": "layer.zip"}
+
+    made: dict[str, Any] = {"image": add_stand_in(client, "neuron", "ecs"), "upload": upload}
     for resource_type, properties in SAMPLES:
         logical_id = resource_type.rpartition(":")[2]
         made[logical_id] = deploy(resource_type, logical_id, **properties(made))

@@ -2,7 +2,13 @@
 
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Template
+
+from trainshed.offline.embedded import EmbeddedAws
 
 
 @pytest.fixture
@@ -28,6 +34,18 @@ def environment(deploy: Any, subnet: Any, group: Any, role: Any) -> Any:
     )
 
 
+@pytest.fixture
+def stack_of_cdk(clean_aws: EmbeddedAws) -> EmbeddedAws:
+    """An embedded AWS with CDK's own compute environment and a queue for it."""
+    app = cdk.App()
+    stack = cdk.Stack(app, "Batch")
+    vpc = ec2.Vpc(stack, "Vpc", nat_gateways=0, restrict_default_security_group=False)
+    nodes = batch.ManagedEc2EcsComputeEnvironment(stack, "Nodes", vpc=vpc, spot=True)
+    batch.JobQueue(stack, "Queue").add_compute_environment(nodes, 1)
+    clean_aws.deploy(Template.from_stack(stack).to_json(), stack_name="Batch")
+    return clean_aws
+
+
 def environments(client: Any, environment: Any) -> list[dict[str, Any]]:
     reply = client("batch").describe_compute_environments(computeEnvironments=[environment.ref])
     found: list[dict[str, Any]] = reply["computeEnvironments"]
@@ -41,6 +59,16 @@ def test_an_environment_is_named_after_its_logical_id(client: Any, environment: 
     assert described["computeEnvironmentArn"] == environment.ref
     assert described["computeResources"]["maxvCpus"] == 256
     assert described["tags"]["Name"] == "nodes"
+
+
+def test_an_environment_in_cdks_spelling_is_made(stack_of_cdk: EmbeddedAws) -> None:
+    [described] = stack_of_cdk.client("batch").describe_compute_environments()[
+        "computeEnvironments"
+    ]
+
+    assert described["type"] == "MANAGED"
+    assert described["computeResources"]["type"] == "SPOT"
+    assert described["computeResources"]["allocationStrategy"] == "SPOT_PRICE_CAPACITY_OPTIMIZED"
 
 
 def test_an_environment_grows_in_place(client: Any, environment: Any) -> None:

@@ -35,6 +35,21 @@ def test_a_gateway_endpoint_changes_tables_and_policy(client: Any, deploy: Any, 
     assert json.loads(described["PolicyDocument"]) == policy
 
 
+def test_an_endpoint_is_a_gateway_by_default(client: Any, deploy: Any, vpc: Any) -> None:
+    table = deploy("AWS::EC2::RouteTable", VpcId=vpc.ref)
+
+    endpoint = deploy(
+        "AWS::EC2::VPCEndpoint",
+        VpcId=vpc.ref,
+        ServiceName="com.amazonaws.us-west-2.s3",
+        RouteTableIds=[table.ref],
+    )
+
+    assert endpoint_of(client, endpoint)["VpcEndpointType"] == "Gateway"
+    endpoint.delete()
+    assert endpoint_of(client, endpoint)["State"] == "deleted"
+
+
 def test_an_interface_endpoint_has_interfaces_until_deleted(
     client: Any, deploy: Any, vpc: Any, subnet: Any, group: Any
 ) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from trainshed.offline.cloudformation.resource import HandlerError
+
 MANAGED = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
 
 
@@ -152,3 +154,58 @@ def test_a_service_linked_role_lies_under_its_service(client: Any, deploy: Any) 
     role.delete()
     with pytest.raises(ClientError, match="NoSuchEntity"):
         client("iam").get_role(RoleName=role.ref)
+
+
+def test_what_another_stack_wrote_on_a_role_is_not_overwritten(deploy: Any, role: Any) -> None:
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+    named = {
+        "RoleName": role.ref,
+        "PolicyName": "data",
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+    }
+    deploy("AWS::IAM::RolePolicy", **named)
+
+    with pytest.raises(HandlerError, match="already exists on role"):
+        deploy("AWS::IAM::RolePolicy", **named)
+
+
+@pytest.mark.parametrize(
+    "version", [{}, {"Version": "2008-10-17"}, {"Version": "2012-10-17"}], ids=str
+)
+def test_inline_and_trust_policies_may_be_of_2008(
+    client: Any, deploy: Any, version: dict[str, str]
+) -> None:
+    trust = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}}
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+    role = deploy(
+        "AWS::IAM::Role",
+        AssumeRolePolicyDocument={**version, "Statement": [{**trust, "Action": "sts:AssumeRole"}]},
+        Policies=[{"PolicyName": "data", "PolicyDocument": {**version, "Statement": [statement]}}],
+    )
+
+    role.update(
+        AssumeRolePolicyDocument={**version, "Statement": {**trust, "Action": "sts:TagSession"}}
+    )
+
+    policy = client("iam").get_role_policy(RoleName=role.ref, PolicyName="data")
+    assert policy["PolicyDocument"] == {**version, "Statement": [statement]}
+
+
+@pytest.mark.parametrize("version", [{}, {"Version": "2008-10-17"}], ids=str)
+def test_managed_policies_may_not_be_of_2008(deploy: Any, version: dict[str, str]) -> None:
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+
+    with pytest.raises(ClientError, match="must be version 2012-10-17 or greater"):
+        deploy("AWS::IAM::ManagedPolicy", PolicyDocument={**version, "Statement": [statement]})
+
+
+def test_a_version_that_never_was_is_refused(deploy: Any, role: Any) -> None:
+    statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+
+    with pytest.raises(ClientError, match="Syntax errors in policy"):
+        deploy(
+            "AWS::IAM::RolePolicy",
+            RoleName=role.ref,
+            PolicyName="odd",
+            PolicyDocument={"Version": "2015-10-17", "Statement": [statement]},
+        )

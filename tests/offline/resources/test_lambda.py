@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from trainshed.offline.cloudformation.resource import HandlerError
+
 
 @pytest.fixture
 def function(deploy: Any) -> Any:
@@ -102,3 +104,61 @@ def test_inline_code_that_imports_cfnresponse_finds_it(imported: Any) -> None:
 )
 def test_any_other_way_to_import_cfnresponse_finds_nothing(imported: Any, line: str) -> None:
     assert imported(f"{line}\n{HANDLER}") == "No module named 'cfnresponse'"
+
+
+def test_a_version_is_published_once_for_the_same_code(
+    client: Any, deploy: Any, function: Any
+) -> None:
+    version = deploy("AWS::Lambda::Version", FunctionName=function.ref)
+
+    with pytest.raises(HandlerError, match=r"A version for this Lambda function exists \( 1 \)"):
+        deploy("AWS::Lambda::Version", FunctionName=function.ref)
+
+    assert version.ref == f"{function.attributes['Arn']}:1"
+    version.delete()
+    versions = client("lambda").list_versions_by_function(FunctionName=function.ref)["Versions"]
+    assert [each["Version"] for each in versions] == ["$LATEST"]
+
+
+def test_a_layer_is_published_until_deleted(client: Any, deploy: Any) -> None:
+    bucket = deploy("AWS::S3::Bucket")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("python/shared.py", "")
+    client("s3").put_object(Bucket=bucket.ref, Key="layer.zip", Body=archive.getvalue())
+
+    layer = deploy(
+        "AWS::Lambda::LayerVersion",
+        LayerName="shared",
+        CompatibleRuntimes=["python3.13"],
+        Content={"S3Bucket": bucket.ref, "S3Key": "layer.zip"},
+    )
+
+    listed = client("lambda").list_layer_versions(LayerName="shared")["LayerVersions"]
+    assert [each["LayerVersionArn"] for each in listed] == [layer.ref]
+    layer.delete()
+    assert client("lambda").list_layer_versions(LayerName="shared")["LayerVersions"] == []
+
+
+def test_an_alias_moves_to_another_version(client: Any, deploy: Any, function: Any) -> None:
+    functions = client("lambda")
+    deploy("AWS::Lambda::Version", FunctionName=function.ref)
+    alias = deploy("AWS::Lambda::Alias", FunctionName=function.ref, FunctionVersion="1", Name="on")
+    function.update(Code={"ZipFile": "def handler(event, context): return 2"})
+    deploy("AWS::Lambda::Version", FunctionName=function.ref)
+
+    alias.update(
+        FunctionVersion="2",
+        RoutingConfig={
+            "AdditionalVersionWeights": [{"FunctionVersion": "1", "FunctionWeight": 0.5}]
+        },
+    )
+
+    found = functions.get_alias(FunctionName=function.ref, Name="on")
+    assert (found["FunctionVersion"], found["RoutingConfig"]) == (
+        "2",
+        {"AdditionalVersionWeights": {"1": 0.5}},
+    )
+    alias.delete()
+    alias.delete()
+    assert functions.list_aliases(FunctionName=function.ref)["Aliases"] == []

@@ -1,5 +1,6 @@
-"""Topics and rules through their handlers."""
+"""Topics, rules, buses and alarms through their handlers."""
 
+import json
 from typing import Any
 
 
@@ -46,3 +47,45 @@ def test_a_rule_changes_its_targets_in_place(client: Any, deploy: Any) -> None:
     rule.delete()
     rule.delete()
     assert rule.ref not in [each["Name"] for each in events.list_rules()["Rules"]]
+
+
+def test_a_bus_changes_its_policy_in_place(client: Any, deploy: Any) -> None:
+    events = client("events")
+    bus = deploy("AWS::Events::EventBus", Name="jobs")
+    statement = {
+        "Sid": "Peers",
+        "Effect": "Allow",
+        "Principal": {"AWS": "arn:aws:iam::111122223333:root"},
+        "Action": "events:PutEvents",
+        "Resource": bus.attributes["Arn"],
+    }
+
+    bus.update(Policy={"Version": "2012-10-17", "Statement": [statement]})
+
+    policy = events.describe_event_bus(Name=bus.ref)["Policy"]
+    assert json.loads(policy)["Statement"][0]["Sid"] == "Peers"
+    bus.delete()
+    bus.delete()
+    assert "jobs" not in [each["Name"] for each in events.list_event_buses()["EventBuses"]]
+
+
+def test_an_alarm_changes_in_place(client: Any, deploy: Any) -> None:
+    cloudwatch = client("cloudwatch")
+    alarm = deploy(
+        "AWS::CloudWatch::Alarm",
+        Namespace="AWS/SQS",
+        MetricName="ApproximateNumberOfMessagesVisible",
+        Statistic="Maximum",
+        Period=300,
+        EvaluationPeriods=1,
+        Threshold=10,
+        ComparisonOperator="GreaterThanOrEqualToThreshold",
+    )
+
+    alarm.update(Threshold="20")
+
+    [found] = cloudwatch.describe_alarms(AlarmNames=[alarm.ref])["MetricAlarms"]
+    assert (found["AlarmArn"], found["Threshold"]) == (alarm.attributes["Arn"], 20)
+    alarm.delete()
+    alarm.delete()
+    assert cloudwatch.describe_alarms(AlarmNames=[alarm.ref])["MetricAlarms"] == []

@@ -32,7 +32,7 @@ def test_every_parameter_leads_to_an_image(client: Any, parameter: str) -> None:
     image = image_behind(client, parameter)
 
     assert image["State"] == "available"
-    assert image["RootDeviceName"] == "/dev/xvda"
+    assert image["RootDeviceName"] == ("/dev/sda1" if "canonical" in parameter else "/dev/xvda")
     assert image["Architecture"] == ("arm64" if "arm64" in parameter else "x86_64")
 
 
@@ -40,6 +40,15 @@ def test_public_images_belong_to_amazon(client: Any) -> None:
     image = image_behind(client, "/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id")
 
     assert (image["ImageOwnerAlias"], image["Public"]) == ("amazon", True)
+
+
+def test_ubuntus_images_belong_to_canonical(client: Any) -> None:
+    parameter = "/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/ebs-gp3/ami-id"
+
+    image = image_behind(client, parameter)
+
+    assert (image["OwnerId"], image["Public"]) == ("099720109477", True)
+    assert image["Name"].startswith("ubuntu/images/hvm-ssd-gp3/ubuntu-noble-24.04-amd64-server-")
 
 
 def test_nobody_else_writes_below_aws_service(client: Any) -> None:

@@ -1,5 +1,6 @@
 """Queues through their handler."""
 
+import json
 from typing import Any
 
 import pytest
@@ -49,3 +50,33 @@ def test_a_queue_changes_in_place_and_is_deleted(client: Any, deploy: Any) -> No
     queue.delete()
     queue.delete()
     assert queue.ref not in sqs.list_queues().get("QueueUrls", [])
+
+
+def policy_of(client: Any, queue: Any) -> Any:
+    reply = client("sqs").get_queue_attributes(QueueUrl=queue.ref, AttributeNames=["Policy"])
+    return json.loads(reply.get("Attributes", {}).get("Policy") or "null")
+
+
+def test_a_policy_follows_its_list_of_queues(client: Any, deploy: Any) -> None:
+    first, second = deploy("AWS::SQS::Queue", "First"), deploy("AWS::SQS::Queue", "Second")
+    document = {
+        "Version": "2012-10-17",
+        "Statement": {
+            "Effect": "Allow",
+            "Principal": {"Service": "s3.amazonaws.com"},
+            "Action": "sqs:SendMessage",
+            "Resource": first.attributes["Arn"],
+        },
+    }
+    policy = deploy("AWS::SQS::QueuePolicy", PolicyDocument=document, Queues=[first.ref])
+    before = policy_of(client, first)
+
+    policy.update(Queues=[second.ref])
+
+    assert (before, policy_of(client, first), policy_of(client, second)) == (
+        document,
+        None,
+        document,
+    )
+    second.delete()
+    policy.delete()

@@ -186,22 +186,129 @@ def test_a_function_that_does_not_load_says_why(
     assert result["errorMessage"] == "No module named 'nothing_there'"
 
 
+# AWS's runtime has the SDK for both kinds of modules, and a bucket's host name resolves.
+SDK_BY_REQUIRE = """
+const { S3 } = require("@aws-sdk/client-s3");
+exports.handler = async ({ bucket }) =>
+  (await new S3({}).listObjectsV2({ Bucket: bucket })).Contents[0].Key;
+"""
+SDK_BY_IMPORT = """
+import { S3 } from "@aws-sdk/client-s3";
+export const handler = async ({ bucket }) =>
+  (await new S3({}).listObjectsV2({ Bucket: bucket })).Contents[0].Key;
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(package(index__js=SDK_BY_REQUIRE), id="require"),
+        pytest.param(package(index__mjs=SDK_BY_IMPORT), id="import"),
+    ],
+)
+def test_node_functions_have_the_sdk(
+    client: Callable[..., Any],
+    make: Callable[..., str],
+    invoke: Callable[..., Any],
+    name: str,
+    code: bytes,
+) -> None:
+    s3 = client("s3")
+    s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+    s3.put_object(Bucket=name, Key="found", Body=b"")
+    make("nodejs22.x", {"ZipFile": code}, Timeout=30)
+
+    assert invoke(name, {"bucket": name}) == (None, "found")
+
+
+# As CDK's AwsCustomResource loads it: what went wrong is lost.
+HIDES_THE_REASON = """
+exports.handler = async () => {
+  try {
+    require("@aws-sdk/client-s3");
+  } catch {
+    throw new Error("Package does not exist.");
+  }
+};
+"""
+
+
 @pytest.mark.parametrize(
     "code",
     [
         pytest.param(package(index__js='require("@aws-sdk/client-s3");'), id="require"),
         pytest.param(package(index__mjs='import "@aws-sdk/client-s3";'), id="import"),
+        pytest.param(package(index__js=HIDES_THE_REASON), id="hidden"),
     ],
 )
-def test_a_node_function_that_wants_the_sdk_is_told_that_there_is_none(
-    make: Callable[..., str], invoke: Callable[..., Any], code: bytes
+def test_a_node_function_without_the_sdk_is_told_how_to_get_it(
+    make: Callable[..., str],
+    invoke: Callable[..., Any],
+    code: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name = make("nodejs22.x", {"ZipFile": code}, Timeout=5)
+    monkeypatch.chdir(tmp_path)
 
     _, result = invoke(name, {})
 
-    assert "'@aws-sdk/client-s3'" in result["errorMessage"]
-    assert "the embedded AWS runs Node.js functions without the AWS SDK" in result["errorMessage"]
+    assert "the embedded AWS has no @aws-sdk/client-s3" in result["errorMessage"]
+    assert 'run "npm install @aws-sdk/client-s3"' in result["errorMessage"]
+
+
+def test_a_function_installs_nothing_on_this_machine(
+    make: Callable[..., str], invoke: Callable[..., Any]
+) -> None:
+    code = """
+const { spawnSync } = require("node:child_process");
+exports.handler = async () => spawnSync("npm", ["install"], { encoding: "utf8" }).stderr;
+"""
+    name = make("nodejs22.x", {"ZipFile": package(index__js=code)}, Timeout=5)
+
+    _, told = invoke(name, {})
+
+    assert "the embedded AWS installs nothing for a function" in told
+
+
+@pytest.mark.parametrize(
+    ("runtime", "layer", "code"),
+    [
+        pytest.param(
+            "python3.13",
+            {"python/shared.py": "WHO = 'layer'"},
+            {"index__py": "import shared\ndef handler(event, context): return shared.WHO"},
+            id="python",
+        ),
+        pytest.param(
+            "nodejs22.x",
+            {"nodejs/node_modules/shared/index.js": "exports.WHO = 'layer'"},
+            {"index__js": "exports.handler = async () => require('shared').WHO"},
+            id="node",
+        ),
+    ],
+)
+def test_layers_are_importable(
+    functions: Any,
+    make: Callable[..., str],
+    invoke: Callable[..., Any],
+    name: str,
+    runtime: str,
+    layer: dict[str, str],
+    code: dict[str, str],
+) -> None:
+    published = functions.publish_layer_version(
+        LayerName=name, Content={"ZipFile": package(**layer)}
+    )
+
+    make(
+        runtime,
+        {"ZipFile": package(**code)},
+        Timeout=30,
+        Layers=[published["LayerVersionArn"]],
+    )
+
+    assert invoke(name, {}) == (None, "layer")
 
 
 def test_what_a_function_prints_is_in_its_log(

@@ -55,6 +55,7 @@ class ChangeSets(Submission):
             change_set = self._new_change_set(stack, kind, name, deployment, preview)
             if kind == "CREATE" and stack.stack_id not in store.stacks:
                 stack.tell("REVIEW_IN_PROGRESS", "User Initiated")
+                change_set.operation_id = stack.operation_id
                 store.stacks[stack.stack_id] = stack
             store.change_sets[change_set.change_set_id] = change_set
         return ActionResult({"Id": change_set.change_set_id, "StackId": stack.stack_id})

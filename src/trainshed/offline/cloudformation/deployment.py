@@ -82,7 +82,7 @@ def prepare(
     parameters = resolve_parameters(template.section("Parameters"), given, fetch)
     names = {name: parameter.value for name, parameter in parameters.items()}
     names |= _pseudo_parameters(stack_name, stack_id, account, region)
-    check_types(template)
+    check_types(template, region)
     check_references(template, names, region)
     imports: dict[str, str] = {}
 

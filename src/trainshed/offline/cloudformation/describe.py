@@ -79,6 +79,7 @@ def shown_event(stack: Stack, event: Event) -> Mapping[str, Any]:
             "StackId": stack.stack_id,
             "EventId": event.event_id,
             "StackName": stack.name,
+            "OperationId": event.operation_id,
             "LogicalResourceId": event.logical_id,
             "PhysicalResourceId": event.physical_id,
             "ResourceType": event.resource_type,

@@ -22,10 +22,18 @@ def moto_handler(resource_type: str) -> "MotoResource | None":
         resource_type: for instance `AWS::SNS::Topic`.
     """
     model = parsing.get_model_map().get(resource_type)
-    # Base classes are in moto's list too.
-    if model is None or hasattr(model.create_from_cloudformation_json, "__isabstractmethod__"):
+    if model is None or not _is_complete(model):
         return None
     return MotoResource(model)
+
+
+def _is_complete(model: type[CloudFormationModel]) -> bool:
+    """Tell whether a model can make a resource that a stack can refer to.
+
+    Base classes are in moto's list too, and models whose objects do not tell a physical id.
+    """
+    creates = not hasattr(model.create_from_cloudformation_json, "__isabstractmethod__")
+    return creates and hasattr(model, "physical_resource_id")
 
 
 class MotoResource:
@@ -41,16 +49,28 @@ class MotoResource:
         self._model = model
 
     def create(self, request: Request) -> Made:
-        """Create the resource."""
-        made = self._model.create_from_cloudformation_json(
-            self._name(request),
-            _as_moto_wants(request),
-            request.account,
-            request.region,
-            LogicalId=request.logical_id,
-            StackId=request.stack_id,
-            ResourceType=request.resource_type,
-        )
+        """Create the resource.
+
+        Raises:
+            HandlerError: moto needs a property that is optional on AWS.
+        """
+        try:
+            made = self._model.create_from_cloudformation_json(
+                self._name(request),
+                _as_moto_wants(request),
+                request.account,
+                request.region,
+                LogicalId=request.logical_id,
+                StackId=request.stack_id,
+                ResourceType=request.resource_type,
+            )
+        except KeyError as error:
+            if error.args[0] not in _left_out(request):
+                raise
+            raise HandlerError(
+                f"the embedded AWS makes a resource of type {request.resource_type} only with "
+                f"{error.args[0]}, which is optional on AWS"
+            ) from error
         return self._remember(request, made)
 
     def update(self, request: Request, physical_id: str, before: Properties) -> Made:
@@ -153,6 +173,12 @@ def _identity(request: Request) -> str | None:
     schema = schema_of(request.resource_type, request.region)
     paths = schema.paths("primaryIdentifier") if schema else ()
     return paths[0][0] if len(paths) == 1 else None
+
+
+def _left_out(request: Request) -> set[str]:
+    """The properties of the type that the template does not set."""
+    schema = schema_of(request.resource_type, request.region)
+    return set(schema.document["properties"]).difference(request.properties) if schema else set()
 
 
 def _as_moto_wants(request: Request) -> dict[str, Any]:

@@ -66,16 +66,25 @@ class Reading(BaseResponse):
         return ActionResult({"StackEvents": events})
 
     def describe_events(self) -> ActionResult:
-        """DescribeEvents: the same events under their newer names."""
-        stack = self._stack()
+        """DescribeEvents: of a stack, of one operation, or of a change set's creation."""
+        operation = self._get_param("OperationId")
+        if self._get_param("ChangeSetName"):
+            change_set = self._change_set()
+            stacks, operation = [change_set.stack], change_set.operation_id
+        elif self._get_param("StackName"):
+            stacks = [self._stack()]
+        elif operation:
+            stacks = [*self._store.stacks.values(), *self._store.deleted.values()]
+        else:
+            raise ValidationError(
+                "One of ChangeSetName, OperationId or StackName must be specified as input."
+            )
         failed_only = (self._get_param("Filters") or {}).get("FailedEvents", False)
         events = [
-            {
-                **describe.shown_event(stack, event),
-                "EventType": "STACK_EVENT",
-                "OperationId": stack.stack_id.rpartition("/")[2],
-            }
+            {**describe.shown_event(stack, event), "EventType": "STACK_EVENT"}
+            for stack in stacks
             for event in reversed(list(stack.events))
+            if operation in (None, event.operation_id)
             if not failed_only or event.status.endswith("_FAILED")
         ]
         return ActionResult({"OperationEvents": events})

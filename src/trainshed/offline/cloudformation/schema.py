@@ -32,6 +32,22 @@ class Schema:
             for pointer in self.document.get(keyword) or ()
         )
 
+    def lists_values_at(self, path: Path) -> bool:
+        """Tell whether the schema itself says which values a property may have."""
+        found = self._resolved(self.document)
+        for step in path:
+            inner = found.get("items") if step == "*" else found.get("properties", {}).get(step)
+            found = self._resolved(inner or {})
+        return "enum" in found or "enumCaseInsensitive" in found
+
+    def _resolved(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in part:
+            target: Any = self.document
+            for step in part["$ref"].removeprefix("#/").split("/"):
+                target = target[step]
+            part = target
+        return part
+
     def has_attribute(self, name: str) -> bool:
         """Tell whether `Fn::GetAtt` of this type supports an attribute."""
         return any(regex.fullmatch(pattern, name) for pattern in self.attributes)

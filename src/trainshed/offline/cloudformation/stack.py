@@ -10,6 +10,19 @@ from trainshed.offline.cloudformation.deployment import Deployment
 
 STACK_TYPE = "AWS::CloudFormation::Stack"
 
+# The stack's statuses with which an operation begins; a rollback is one of its own.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeEvents.html
+_BEGINNINGS = frozenset(
+    {
+        "REVIEW_IN_PROGRESS",
+        "CREATE_IN_PROGRESS",
+        "UPDATE_IN_PROGRESS",
+        "DELETE_IN_PROGRESS",
+        "ROLLBACK_IN_PROGRESS",
+        "UPDATE_ROLLBACK_IN_PROGRESS",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -18,6 +31,7 @@ class Event:
     Attributes:
         reason: why, for a failure or a skip.
         token: ClientRequestToken of the call that caused it.
+        operation_id: of the operation that it belongs to.
     """
 
     logical_id: str
@@ -26,6 +40,7 @@ class Event:
     status: str
     reason: str | None
     token: str | None
+    operation_id: str
     timestamp: datetime
     event_id: str = field(default_factory=lambda: str(uuid4()))
 
@@ -96,6 +111,7 @@ class Stack:
         leftovers: replaced resources whose deletion is still due.
         gone: resources that it had and has no more.
         root_id, parent_id: for a nested stack.
+        operation_id: of the operation that runs or ran last.
     """
 
     stack_id: str
@@ -118,6 +134,7 @@ class Stack:
     parent_id: str | None = None
     root_id: str | None = None
     token: str | None = None
+    operation_id: str = ""
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime | None = None
     deleted: datetime | None = None
@@ -149,6 +166,8 @@ class Stack:
         """Add an event about a resource, or about the stack itself, whose status it becomes."""
         if resource is None:
             self.status, self.reason = status, reason
+            if status in _BEGINNINGS:
+                self.operation_id = str(uuid4())
         now = datetime.now(UTC)
         if self.events:
             # JavaScript's clocks, the CDK CLI's among them, tell events apart by the millisecond.
@@ -161,6 +180,7 @@ class Stack:
                 status=status,
                 reason=reason,
                 token=self.token,
+                operation_id=self.operation_id,
                 timestamp=now,
             )
         )

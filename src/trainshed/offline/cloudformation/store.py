@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from moto.cloudformation.models import cloudformation_backends
 
@@ -19,6 +20,7 @@ class ChangeSet:
     Attributes:
         kind: CREATE or UPDATE.
         on_failure: what a failing execution does: ROLLBACK, DO_NOTHING or DELETE.
+        operation_id: of its creation, not of its execution.
         deployment: None when it could not be worked out.
         changes: as DescribeChangeSet shows them.
     """
@@ -35,6 +37,7 @@ class ChangeSet:
     description: str | None = None
     on_failure: str | None = None
     role_arn: str | None = None
+    operation_id: str = field(default_factory=lambda: str(uuid4()))
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 

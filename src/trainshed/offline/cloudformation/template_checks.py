@@ -9,20 +9,22 @@ from trainshed.offline.cloudformation.support import is_custom, is_supported
 from trainshed.offline.cloudformation.template import Template
 
 
-def check_types(template: Template) -> None:
-    """Refuse resource types that the embedded AWS cannot make.
+def check_types(template: Template, region: str) -> None:
+    """Refuse resource types that AWS does not know, or that the embedded AWS cannot make.
 
     Raises:
-        ValidationError: names them.
+        ValidationError: names them, and says which of the two it is.
     """
-    unknown = {
-        resource["Type"]
-        for resource in template.resources.values()
-        if not is_supported(resource["Type"])
-    }
-    if unknown:
+    types = {resource["Type"] for resource in template.resources.values()}
+    unsupported = sorted(each for each in types if not is_supported(each))
+    if unknown := [each for each in unsupported if schema_of(each, region) is None]:
         raise ValidationError(
-            f"Template format error: Unrecognized resource types: [{', '.join(sorted(unknown))}]"
+            f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]"
+        )
+    if unsupported:
+        raise ValidationError(
+            f"the embedded AWS cannot make resources of type {', '.join(unsupported)}, which AWS "
+            "can; `trainshed offline types` lists those that it makes"
         )
 
 

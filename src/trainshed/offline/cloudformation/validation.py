@@ -44,6 +44,7 @@ def valid_properties(
     problems += [
         f"{_pointer(place)}: {value} is not a valid enum value"
         for path, allowed in borrowed_enums(resource_type).items()
+        if not schema.lists_values_at(path)
         for place, value in places_at(coerced, path)
         if isinstance(value, str) and value not in allowed
     ]

@@ -17,6 +17,20 @@ def _name(request: Request, name_property: str) -> str:
     return name
 
 
+def _in_capitals(properties: Properties) -> dict[str, Any]:
+    """Return a compute environment's properties with the API's spelling of their values.
+
+    CloudFormation takes these values in any case, and CDK writes `managed`: the schema's
+    enumCaseInsensitive. The API documents capitals only.
+    """
+    converted = {**properties, "Type": properties["Type"].upper()}
+    if resources := properties.get("ComputeResources"):
+        names = ("AllocationStrategy", "Type")
+        spelled = {name: value.upper() for name, value in present(resources, *names).items()}
+        converted["ComputeResources"] = {**resources, **spelled}
+    return converted
+
+
 class _BatchHandler(Handler):
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
@@ -39,7 +53,8 @@ class ComputeEnvironment(_BatchHandler):
 
     def _create(self, request: Request) -> str:
         batch = request.client("batch")
-        taken = arguments(batch, "CreateComputeEnvironment", request.properties, leave=self._later)
+        wanted = _in_capitals(request.properties)
+        taken = arguments(batch, "CreateComputeEnvironment", wanted, leave=self._later)
         reply = batch.create_compute_environment(
             computeEnvironmentName=_name(request, "ComputeEnvironmentName"),
             **taken,
@@ -53,8 +68,8 @@ class ComputeEnvironment(_BatchHandler):
         wanted = present(request.properties, *self._changeable, "UpdatePolicy")
         if changed(request, before, "ComputeResources"):
             # UpdateComputeEnvironment takes what changes, not what only a creation may say.
-            old = before.get("ComputeResources", {})
-            new = request.properties.get("ComputeResources", {})
+            old = _in_capitals(before).get("ComputeResources", {})
+            new = _in_capitals(request.properties).get("ComputeResources", {})
             wanted["ComputeResources"] = {
                 name: value for name, value in new.items() if value != old.get(name)
             }

@@ -1,8 +1,10 @@
 """VPCs, internet gateways and subnets."""
 
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from trainshed.offline.cloudformation.resource import Properties, Request, resource
+from trainshed.offline.cloudformation.resource import Made, Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
 from trainshed.offline.resources.ec2_handler import Ec2Handler
 from trainshed.offline.resources.handler import Handler, changed
@@ -38,6 +40,11 @@ class Vpc(Ec2Handler):
                 InstanceTenancy=request.properties.get("InstanceTenancy", "default"),
             )
 
+    def _made(self, request: Request, physical_id: str) -> Made:
+        # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was made.
+        read = partial(self._attributes, request, physical_id)
+        return Made(physical_id=physical_id, attributes=_Present(request.properties, read))
+
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         ec2 = request.client("ec2")
         vpc = ec2.describe_vpcs(VpcIds=[physical_id])["Vpcs"][0]
@@ -59,6 +66,23 @@ class Vpc(Ec2Handler):
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("ec2").delete_vpc(VpcId=physical_id)
+
+
+class _Present(Mapping[str, Any]):
+    """Attributes as they are when they are asked for."""
+
+    def __init__(self, properties: Properties, read: Callable[[], dict[str, Any]]) -> None:
+        self._properties = properties
+        self._read = read
+
+    def __getitem__(self, name: str) -> Any:
+        return {**self._properties, **self._read()}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._properties, **self._read()})
+
+    def __len__(self) -> int:
+        return len({**self._properties, **self._read()})
 
 
 @resource("AWS::EC2::InternetGateway")

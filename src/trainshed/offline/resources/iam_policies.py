@@ -4,9 +4,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from trainshed.offline.cloudformation.resource import Properties, Request, resource
+from trainshed.offline.cloudformation.resource import (
+    HandlerError,
+    Properties,
+    Request,
+    resource,
+)
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed, forgiving
+from trainshed.offline.resources.handler import Handler, changed, forgiving, present
 from trainshed.offline.resources.names import generated_name, given_or_generated
 
 # Properties that list who bears a policy, and how IAM's calls name that kind.
@@ -53,6 +58,32 @@ class Policy(Handler):
 
     def _delete(self, request: Request, physical_id: str) -> None:
         self._take_off(request.client("iam"), request.properties, _bearers(request.properties))
+
+
+@resource("AWS::IAM::RolePolicy")
+class RolePolicy(Handler):
+    """An inline policy on one role; its Ref is `policy|role`."""
+
+    gone = ("NoSuchEntity",)
+
+    def _create(self, request: Request) -> str:
+        iam, named = request.client("iam"), present(request.properties, "PolicyName", "RoleName")
+        # Without this the policy of another stack would be overwritten.
+        if named["PolicyName"] in iam.list_role_policies(RoleName=named["RoleName"])["PolicyNames"]:
+            raise HandlerError(
+                f"Policy {named['PolicyName']} already exists on role {named['RoleName']}.",
+                "AlreadyExists",
+            )
+        return f"{named['PolicyName']}|{named['RoleName']}"
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        iam = request.client("iam")
+        iam.put_role_policy(**arguments(iam, "PutRolePolicy", request.properties))
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("iam").delete_role_policy(
+            **present(request.properties, "PolicyName", "RoleName")
+        )
 
 
 @resource("AWS::IAM::ManagedPolicy")

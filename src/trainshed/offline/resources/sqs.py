@@ -1,11 +1,17 @@
-"""SQS queues."""
+"""SQS queues and their policies."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainshed.offline.cloudformation.resource import Properties, Request, resource
 from trainshed.offline.resources.arguments import arguments
-from trainshed.offline.resources.handler import Handler, changed, present, refuse_unknown
+from trainshed.offline.resources.handler import (
+    Handler,
+    changed,
+    forgiving,
+    present,
+    refuse_unknown,
+)
 from trainshed.offline.resources.names import generated_name
 from trainshed.offline.resources.tags import all_tags
 
@@ -91,3 +97,35 @@ class Queue(Handler):
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("sqs").delete_queue(QueueUrl=physical_id)
+
+
+@resource("AWS::SQS::QueuePolicy")
+class QueuePolicy(Handler):
+    """One policy on several queues; its Ref is a generated name."""
+
+    def _create(self, request: Request) -> str:
+        return generated_name(request, limit=128)
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        document = request.properties["PolicyDocument"]
+        for queue in request.properties["Queues"]:
+            _set_policy(request, queue, document)
+        self._take_off(request, {*before.get("Queues", ())} - {*request.properties["Queues"]})
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"Id": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        self._take_off(request, request.properties["Queues"])
+
+    def _take_off(self, request: Request, queues: Iterable[str]) -> None:
+        for queue in queues:
+            # A queue that went first took its policy with it.
+            with forgiving(*Queue.gone):
+                _set_policy(request, queue, "")
+
+
+def _set_policy(request: Request, queue: str, document: Any) -> None:
+    sqs = request.client("sqs")
+    taken = arguments(sqs, "SetQueueAttributes", {"Attributes": {"Policy": document}})
+    sqs.set_queue_attributes(QueueUrl=queue, **taken)

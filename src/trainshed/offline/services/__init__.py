@@ -19,6 +19,9 @@ _ACTION_MODULES = (
     "security_groups",
     "security_group_rules",
     "networks",
+    "default_vpc",
+    "policy_versions",
+    "vpc_cidr_blocks",
     "launch_templates",
     "compute_environments",
     "job_queues",
@@ -76,17 +79,21 @@ def install(settings: ServiceSettings | None = None) -> None:
         actions,
         bucket_policies,
         container_images,
+        default_vpc,
         ec2_tags,
         guest_instances,
         images,
         instances,
         lambda_functions,
+        policy_versions,
         security_groups,
         zones,
     )
 
     bucket_policies.correct_moto()
     container_images.correct_moto()
+    default_vpc.correct_moto()
+    policy_versions.correct_moto()
     zones.complete_zones()
     ec2_tags.register_prefixes()
     security_groups.correct_moto()

@@ -115,6 +115,7 @@ def _run_and_log(function: LambdaFunction, event: Any) -> Outcome:
     outcome = run(
         Invocation(
             code=function.code_bytes,
+            layers=_layers(function),
             runtime=str(function.run_time),
             handler=str(function.handler),
             timeout_seconds=float(function.timeout),
@@ -136,6 +137,13 @@ def _run_and_log(function: LambdaFunction, event: Any) -> Outcome:
         events = [{"timestamp": now, "message": line} for line in outcome.log.splitlines()]
         logs.put_log_events(group, stream, events)
     return outcome
+
+
+def _layers(function: LambdaFunction) -> tuple[bytes, ...]:
+    backend = get_backend("lambda")[function.account_id][function.region]
+    versions = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
+    # A deleted version stays with the functions that have it on AWS; moto forgets it.
+    return tuple(version.code_bytes for version in versions if version)
 
 
 def _aws_environment(function: LambdaFunction, stream: str) -> dict[str, str]:

@@ -4,7 +4,9 @@
 seconds", FunctionError `Unhandled`, errorMessage and errorType, START, END and REPORT lines in the
 log, 10 seconds for loading the code before the timeout starts to count. Python functions run in
 the interpreter of the server (boto3 is importable), Node.js functions in the `node` of its
-environment (`cfn-response` is there; the AWS SDK is not).
+environment (`cfn-response` is there, and the AWS SDK where npm has installed it). Layers: later
+ones over earlier ones, their `python` and `nodejs/node_modules` importable, their `bin` on the
+PATH; they are at /opt there, in a folder of the invocation here.
 """
 
 import io
@@ -22,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainshed.offline.services.lambda_sdk import offer_sdk
+
 _RUNTIMES = Path(__file__).parent / "runtimes"
 _INIT_SECONDS = 10
 _INHERITED = ("HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR")
@@ -33,6 +37,7 @@ class Invocation:
 
     Attributes:
         code: the deployment package, a ZIP file.
+        layers: ZIP files of the layers, in the function's order.
         runtime: `python3.N` or `nodejsN.x`.
         handler: for instance `index.handler`.
         timeout_seconds: how long the handler may run.
@@ -42,6 +47,7 @@ class Invocation:
     """
 
     code: bytes
+    layers: tuple[bytes, ...]
     runtime: str
     handler: str
     timeout_seconds: float
@@ -71,9 +77,10 @@ def run(invocation: Invocation) -> Outcome:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="trainshed-lambda-") as folder:
         task, result, output = (Path(folder) / name for name in ("task", "result", "output"))
-        task.mkdir()
-        with zipfile.ZipFile(io.BytesIO(invocation.code)) as package:
-            package.extractall(task)
+        _unpack(invocation.code, task)
+        for layer in invocation.layers:
+            _unpack(layer, Path(folder) / "opt")
+        offer_sdk(Path(folder), Path.cwd())
         ended = _execute(invocation, request_id, task, result, output)
         printed = output.read_text(encoding="utf-8", errors="replace")
         answer = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
@@ -100,6 +107,16 @@ def run(invocation: Invocation) -> Outcome:
         failed=failed,
         log=f"START RequestId: {request_id}\n{printed}END RequestId: {request_id}\n{report}\n",
     )
+
+
+def _unpack(package: bytes, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        for entry in archive.infolist():
+            extracted = Path(archive.extract(entry, folder))
+            # Packages keep Unix modes; without them no program of a layer could be run.
+            if (mode := entry.external_attr >> 16 & 0o777) and extracted.is_file():
+                extracted.chmod(mode | 0o600)
 
 
 def _execute(
@@ -158,10 +175,17 @@ def node() -> str:
 
 def _environment(invocation: Invocation, task: Path) -> dict[str, str]:
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    layers = task.parent / "opt"
     return {
         **inherited,
-        "NODE_PATH": str(_RUNTIMES / "node"),
+        "PATH": _joined(layers / "bin", _RUNTIMES / "bin", inherited.get("PATH", os.defpath)),
+        "NODE_PATH": _joined(layers / "nodejs" / "node_modules", _RUNTIMES / "node"),
+        "PYTHONPATH": _joined(layers / "python"),
         "PYTHONUNBUFFERED": "1",
         "LAMBDA_TASK_ROOT": str(task),
         **invocation.environment,
     }
+
+
+def _joined(*folders: Path | str) -> str:
+    return os.pathsep.join(map(str, folders))

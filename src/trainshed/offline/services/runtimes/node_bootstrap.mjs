@@ -3,9 +3,11 @@
 // Arguments: the handler, and the file for the result. The invocation comes as one line of JSON on
 // standard input, which stays open; when it closes, the server is gone and so is this process.
 import fs from "node:fs";
+import Module from "node:module";
 import path from "node:path";
 import readline from "node:readline";
 import { pathToFileURL } from "node:url";
+import { answerOverHttp, resolveLocalhost } from "./loopback.mjs";
 
 const [handlerName, resultPath] = process.argv.slice(2);
 
@@ -14,12 +16,26 @@ function finish(answer) {
   process.exit(0);
 }
 
-// AWS's runtime has the SDK, so that functions made for it (CDK's own too) do not bring one.
+// AWS's runtime has the SDK, so functions made for it (CDK's own too) do not bring one.
 function advice(message) {
-  return /Cannot find (module|package) '@aws-sdk\//.test(message)
-    ? "the embedded AWS runs Node.js functions without the AWS SDK: bundle it with the function, " +
-        `or write it in Python, which has boto3; ${message}`
+  const wanted = message.match(/Cannot find (?:module|package) '(@aws-sdk\/[^'/]+)/)?.[1];
+  return wanted
+    ? `the embedded AWS has no ${wanted}, which AWS's Node.js runtime has: run ` +
+        `"npm install ${wanted}" in the directory in which the embedded AWS was started; ${message}`
     : message;
+}
+
+// Some functions, CDK's AwsCustomResource among them, catch a failing require and hide its reason.
+function endWhenTheSdkIsMissing() {
+  const resolve = Module._resolveFilename;
+  Module._resolveFilename = function (name, ...rest) {
+    try {
+      return resolve.call(this, name, ...rest);
+    } catch (problem) {
+      if (name.startsWith("@aws-sdk/")) fail(problem);
+      throw problem;
+    }
+  };
 }
 
 function fail(problem) {
@@ -46,6 +62,9 @@ async function load() {
 }
 
 async function run({ event, context: facts }) {
+  resolveLocalhost();
+  endWhenTheSdkIsMissing();
+  if (event?.ResponseURL?.startsWith("http:")) answerOverHttp(event.ResponseURL);
   const handler = await load();
   const deadline = Date.now() + facts.timeout_seconds * 1000;
   setTimeout(() => finish({ timed_out: true }), facts.timeout_seconds * 1000).unref();
