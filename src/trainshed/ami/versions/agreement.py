@@ -31,6 +31,7 @@ def _disagreements(pins: Pins) -> Iterator[str]:
             _source(pins, "nvidia-driver", base), _source(pins, "nvidia-fabric-manager", base)
         )
     yield from _one_base_each(pins)
+    yield from _repositories(pins)
 
 
 def _source(pins: Pins, component: str, base: Base) -> Source | None:
@@ -95,6 +96,23 @@ def _one_base_each(pins: Pins) -> Iterator[str]:
             if accelerator in homes:
                 yield f"base {base.name}: {accelerator} has the base {homes[accelerator]} already"
             homes[accelerator] = base.name
+
+
+def _repositories(pins: Pins) -> Iterator[str]:
+    """Each is written once, and somebody takes something from it."""
+    used = {
+        source.repository
+        for component in pins.components.values()
+        for source in component.sources.values()
+    }
+    places: dict[tuple[str, str | None, str | None], str] = {}
+    for name, repository in pins.repositories.items():
+        place = (repository.url, repository.suite, repository.section)
+        if place in places:
+            yield f"repository {name}: is {places[place]} once more; let sources name that one"
+        places[place] = name
+        if name not in used:
+            yield f"repository {name}: no component comes from it; remove it"
 
 
 def _numbers(version: str) -> tuple[int, ...]:
