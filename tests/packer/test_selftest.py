@@ -386,6 +386,31 @@ def test_a_file_that_says_something_else_is_a_failure(
     assert told.startswith(detail)
 
 
+@pytest.mark.parametrize(
+    ("own", "users", "detail"),
+    [
+        ("ECS_ENABLE_GPU_SUPPORT=true\n", "ECS_CLUSTER=x\n", ""),
+        ("", "ECS_ENABLE_GPU_SUPPORT=true\n", "/var/lib/ecs/ecs.config has no ECS_ENABLE_GPU_SUP"),
+        (
+            "ECS_ENABLE_GPU_SUPPORT=true\n",
+            "ECS_ENABLE_GPU_SUPPORT=false\n",
+            "/etc/ecs/ecs.config overrides ECS_ENABLE_GPU_SUPPORT=true of",
+        ),
+    ],
+)
+def test_ecs_is_told_of_gpus_where_it_waits_for_them(
+    machine: Machine, own: str, users: str, detail: str
+) -> None:
+    machine.pin(COMPONENTS, {"accelerator": "nvidia"})
+    machine.write("var/lib/ecs/ecs.config", own)
+    machine.write("etc/ecs/ecs.config", users)
+
+    result = machine.selftest()["ecs gpu support"]
+
+    assert result["state"] == ("failed" if detail else "ok")
+    assert result["detail"].startswith(detail)
+
+
 def test_a_package_of_another_version_is_a_failure(machine: Machine) -> None:
     machine.installed({**PACKAGES, "habanalabs-dkms": "1.20.0-1", "amazon-ecs-init": "1.1-1"})
 

@@ -53,6 +53,17 @@ def source(document: dict[str, Any], component: str, base: str) -> dict[str, Any
     return found
 
 
+def newer_nvidia(document: dict[str, Any], *, proprietary: bool) -> None:
+    """Pin a driver of a branch after 580, with or without its proprietary modules."""
+    for name in ("nvidia-driver", "nvidia-fabric-manager"):
+        document["components"][name]["version"] = "595.91.07"
+    packages = source(document, "nvidia-driver", "amazon-linux-2023")["packages"]
+    for name in packages:
+        packages[name] = "595.91.07-1.amzn2023"
+    if not proprietary:
+        del packages["kmod-nvidia-latest-dkms"]
+
+
 @pytest.fixture(scope="module")
 def pins() -> Pins:
     return read_pins(FILE)
@@ -332,8 +343,8 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
             id="gaudi-1-ended",
         ),
         pytest.param(
-            lambda d: d["components"]["nvidia-driver"].update(version="595.91.07"),
-            "nvidia-driver: 595.91.07 has no modules for V100.*pin a 580",
+            lambda d: newer_nvidia(d, proprietary=True),
+            "kmod-nvidia-latest-dkms 595.91.07-1.amzn2023 has no modules for V100.*pin a 580",
             id="volta-ended",
         ),
         pytest.param(
@@ -353,6 +364,12 @@ def test_a_mistake_is_told_with_its_place(
 ) -> None:
     with pytest.raises(PinError, match=told):
         parse_pins(changed(change))
+
+
+def test_open_modules_alone_may_be_of_a_later_branch() -> None:
+    pins = parse_pins(changed(lambda d: newer_nvidia(d, proprietary=False)))
+
+    assert pins.cell("nvidia", "ecs")["nvidia-driver"].version == "595.91.07"
 
 
 def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:

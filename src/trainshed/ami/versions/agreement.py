@@ -8,8 +8,10 @@ from trainshed.ami.versions.model import Base, Pins, Source
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2
 # and 3 only. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html
 _LAST_FOR_GAUDI_1 = (1, 21)
-# R590 and later have no modules for Volta. https://docs.nvidia.com/datacenter/tesla/drivers/
+# R590 and later have no modules for Volta, which is what the proprietary ones are for.
+# https://docs.nvidia.com/datacenter/tesla/drivers/
 _LAST_FOR_VOLTA = 580
+_PROPRIETARY = "kmod-nvidia-latest-dkms"
 
 
 def require_agreement(pins: Pins) -> None:
@@ -77,10 +79,11 @@ def _habana(driver: Source | None) -> Iterator[str]:
 def _nvidia(driver: Source | None, manager: Source | None) -> Iterator[str]:
     if driver is None:
         return
-    if _numbers(driver.version)[:1] > (_LAST_FOR_VOLTA,):
+    proprietary = driver.packages.get(_PROPRIETARY)
+    if proprietary and _numbers(proprietary)[:1] > (_LAST_FOR_VOLTA,):
         yield (
-            f"component nvidia-driver: {driver.version} has no modules for V100, which "
-            "nvidia_driver=proprietary is for; pin a 580"
+            f"component nvidia-driver: {_PROPRIETARY} {proprietary} has no modules for V100, which "
+            "nvidia_driver=proprietary is for; pin a 580, or leave it out to bake open modules only"
         )
     if manager is None or manager.version != driver.version:
         yield (
