@@ -182,6 +182,15 @@ def test_a_device_on_the_bus_that_no_driver_knows_is_a_failure(
     )
 
 
+def test_drivers_need_not_be_loaded_on_the_build_instance(machine: Machine) -> None:
+    machine.plug(2, vendor="0x1d0f", device="0xefa1")
+
+    result = machine.selftest(stage="bake")["efa device"]
+
+    assert result["state"] == "unchecked"
+    assert result["detail"] == "2 on the PCI bus; drivers load at the next boot"
+
+
 def test_a_device_whose_tool_fails_is_a_failure(machine: Machine) -> None:
     machine.plug(1, vendor="0x1d0f", device="0xefa0")
     machine.verbs(1, vendor="0x1d0f", device="0xefa0")
