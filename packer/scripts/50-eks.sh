@@ -25,8 +25,8 @@ make_habana_the_default() {
   if grep -q 'cgroup-driver=cgroupfs' "$BOOTSTRAP"; then cgroup=false; fi
   if grep -Eq '^ *default_runtime_name *=' "$TEMPLATE"; then
     sed -Ei 's/^( *default_runtime_name *=).*/\1 "habana"/' "$TEMPLATE"
-  elif grep -Fqx "[$tables]" "$TEMPLATE"; then
-    sed -i "\\|^\\[$tables\\]\$|a default_runtime_name = \"habana\"" "$TEMPLATE"
+  elif grep -Eq "^ *\[$tables\] *$" "$TEMPLATE"; then
+    sed -Ei "\|^ *\[$tables\] *$|a default_runtime_name = \"habana\"" "$TEMPLATE"
   else
     printf '\n[%s]\ndefault_runtime_name = "habana"\n' "$tables" >>"$TEMPLATE"
   fi
