@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from trainshed.offline.embedded import EmbeddedAws
 
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
+
+# For every property test: the same examples in every run, and no time limit, because a busy machine
+# is no failure.
+settings.register_profile(
+    "trainshed",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    database=None,
+)
+settings.load_profile("trainshed")
 
 
 def pytest_configure() -> None:

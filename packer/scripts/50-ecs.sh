@@ -9,25 +9,24 @@ install_docker
 # comes signed by Amazon, but nobody has proven multi-node jobs on it.
 install_components ecs-init
 
-# Batch and other user data append ECS_CLUSTER to this file. Documented in the README of
-# aws/amazon-ecs-agent:
-# - images of finished jobs are tens of gigabytes: look every 10 minutes, keep for one hour;
+# User data appends to this file, and of two values the last one counts. AWS Batch appends the
+# cluster, and how images and containers of finished jobs are cleaned up: those settings are
+# Batch's, and would mean nothing here. Documented in the README of aws/amazon-ecs-agent:
 # - a container must not take the instance's role from the metadata service;
 # - no file with cluster, task and instance ARNs in each container;
 # - a reclaimed spot instance takes no further job.
 install -D -m 644 /dev/stdin /etc/ecs/ecs.config <<'EOF'
-ECS_IMAGE_CLEANUP_INTERVAL=10m
-ECS_IMAGE_MINIMUM_CLEANUP_AGE=1h
-ECS_NUM_IMAGES_DELETE_PER_CYCLE=10
-ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION=1h
 ECS_AWSVPC_BLOCK_IMDS=true
 ECS_ENABLE_CONTAINER_METADATA=false
 ECS_ENABLE_SPOT_INSTANCE_DRAINING=true
 EOF
 # Neuron: nothing to add. ECS_ENABLE_INF_SUPPORT is for Inferentia 1 with a Docker runtime of its
 # own; on Trainium, Batch hands over /dev/neuron* as devices. Gaudi: Docker's default runtime.
+#
+# GPUs: in the file of the image's maker, as in AWS's own GPU images. There ecs-init looks for the
+# devices first; in /etc/ecs/ecs.config the agent is told of GPUs that the driver has not made yet.
 if [[ $TRAINSHED_ACCELERATOR == nvidia ]]; then
-  echo 'ECS_ENABLE_GPU_SUPPORT=true' >>/etc/ecs/ecs.config
+  install -D -m 644 /dev/stdin /var/lib/ecs/ecs.config <<<'ECS_ENABLE_GPU_SUPPORT=true'
 fi
 
 # The image must register anew: nothing of what an agent learnt here may stay.

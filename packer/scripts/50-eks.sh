@@ -9,31 +9,57 @@ require_command() {
     "take an EKS image as source_amis.eks in versions.json"
 }
 
+# What the file /etc/containerd/config.toml is made from when a node joins: Canonical's bootstrap
+# fills in the pause image and writes it anew, whatever was there.
+readonly TEMPLATE=/usr/local/share/eks/containerd-config.toml
+readonly BOOTSTRAP=/etc/eks/bootstrap.sh
+
+# Make habana containerd's default runtime, in the template, and leave the rest as Canonical has it.
+make_habana_the_default() {
+  local tables cgroup=true
+  # Both spellings of the table exist: containerd 1 and 2 name the plugin differently.
+  tables=$(sed -nE 's/^ *\[(plugins\..*\.containerd)\.runtimes\.runc\] *$/\1/p' "$TEMPLATE")
+  [[ -n $tables ]] || die eks "$TEMPLATE names no runtime runc to put habana beside" \
+    "see how containerd is configured in the source image, and teach 50-eks.sh"
+  # The kubelet and the runtime have to agree on who makes control groups, or pods do not start.
+  if grep -q 'cgroup-driver=cgroupfs' "$BOOTSTRAP"; then cgroup=false; fi
+  if grep -Eq '^ *default_runtime_name *=' "$TEMPLATE"; then
+    sed -Ei 's/^( *default_runtime_name *=).*/\1 "habana"/' "$TEMPLATE"
+  elif grep -Eq "^ *\[$tables\] *$" "$TEMPLATE"; then
+    sed -Ei "\|^ *\[$tables\] *$|a default_runtime_name = \"habana\"" "$TEMPLATE"
+  else
+    printf '\n[%s]\ndefault_runtime_name = "habana"\n' "$tables" >>"$TEMPLATE"
+  fi
+  cat >>"$TEMPLATE" <<EOF
+
+[$tables.runtimes.habana]
+runtime_type = "io.containerd.runc.v2"
+
+[$tables.runtimes.habana.options]
+BinaryName = "/usr/bin/habana-container-runtime"
+SystemdCgroup = $cgroup
+EOF
+}
+
+# The kubelet is that of the pinned image; the bootstrap would take a newer one from the snap store
+# while the node joins. A held snap is refreshed all the same when it is named.
+stop_kubelet_refresh() {
+  sed -Ei 's/^( *)snap refresh kubelet-eks.*/\1true/' "$BOOTSTRAP"
+  if grep -Eq '^[^#]*snap refresh' "$BOOTSTRAP"; then
+    die eks "$BOOTSTRAP refreshes snaps in a way that is not known here" "teach 50-eks.sh"
+  fi
+}
+
 # Kubernetes, containerd and nodeadm are those of the source image, which is pinned by name: they
 # are released together, against one Kubernetes version.
 if is_ubuntu; then
   # The one with Canonical's kubelet; not seen running on Gaudi.
   require_command containerd
-  require_command /etc/eks/bootstrap.sh
-  # Its bootstrap takes /etc/containerd/config.toml as it finds it. SystemdCgroup as the kubelet
-  # has it; bin_dir and conf_dir are where the VPC CNI puts itself.
-  install -D -m 644 /dev/stdin /etc/containerd/config.toml <<'EOF'
-version = 2
-
-[plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = "/opt/cni/bin"
-conf_dir = "/etc/cni/net.d"
-
-[plugins."io.containerd.grpc.v1.cri".containerd]
-default_runtime_name = "habana"
-
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.habana]
-runtime_type = "io.containerd.runc.v2"
-
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.habana.options]
-BinaryName = "/usr/bin/habana-container-runtime"
-SystemdCgroup = true
-EOF
+  require_command "$BOOTSTRAP"
+  [[ -e $TEMPLATE ]] || die eks "the source image has no $TEMPLATE" \
+    "see what its bootstrap configures containerd from, and teach 50-eks.sh"
+  make_habana_the_default
+  stop_kubelet_refresh
   # Habana's device plugin hands out the cards; the runtime must not add all of them to every pod
   # (docs.habana.ai, Kubernetes installation).
   sed -i -e 's/^#* *\(mount_accelerators\) *=.*/\1 = false/' \

@@ -16,7 +16,7 @@ from trainshed.offline.guests import GuestSettings, guests_unavailable
 from trainshed.offline.process import start
 from trainshed.offline.settings import OfflineSettings
 
-_PATIENCE_SECONDS = 15
+_PATIENCE_SECONDS = 120
 
 
 @pytest.fixture

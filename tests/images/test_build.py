@@ -141,6 +141,12 @@ def test_the_test_tools_are_found(run: Run, name: str, command: str, says: str) 
     assert says in run(name, *command.split()).stdout
 
 
+def test_hccl_finds_its_way_to_efa(run: Run) -> None:
+    linked = run("habana", "ldd", "/usr/lib/habanalabs/libhccl_ofi_wrapper.so").stdout
+
+    assert "libfabric.so.1 => /opt/amazon/efa/lib/libfabric.so.1" in linked
+
+
 def test_ranks_of_a_rehearsal_find_each_other(run: Run) -> None:
     ranks = run(
         "cpu",

@@ -167,6 +167,16 @@ def test_a_verbs_device_that_is_not_efa_ends_the_job(enter: Enter) -> None:
     assert "uverbs1" not in mixed.stderr
 
 
+def test_several_gaudi_nodes_without_the_wrapper_of_hccl_are_no_job(enter: Enter) -> None:
+    job = {"AWS_BATCH_JOB_ID": "job", "AWS_BATCH_JOB_NUM_NODES": "2"}
+
+    several = enter("habana", GAUDI, EFA, **job)
+    one = enter("habana", GAUDI, EFA, **job | {"AWS_BATCH_JOB_NUM_NODES": "1"})
+
+    assert "no /usr/lib/habanalabs/libhccl_ofi_wrapper.so in this image" in several.stderr
+    assert (several.returncode, one.returncode) == (78, 0)
+
+
 def test_a_limit_of_locked_memory_is_told(enter: Enter) -> None:
     ended = enter("neuron", NEURON, EFA, unlimited=False, AWS_BATCH_JOB_ID="job")
 

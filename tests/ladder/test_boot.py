@@ -23,14 +23,26 @@ pytestmark = [
     ),
 ]
 
-# What user data of ours says: AWS Batch's own part of it appends the cluster's name likewise.
-_USER_DATA = """\
+# What AWS Batch's own part of the user data appends to /etc/ecs/ecs.config, as a public template
+# records it.
+_BATCH = {
+    "ECS_CLUSTER": "train",
+    "ECS_DISABLE_IMAGE_CLEANUP": "false",
+    "ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION": "2m",
+    "ECS_IMAGE_CLEANUP_INTERVAL": "10m",
+    "ECS_IMAGE_MINIMUM_CLEANUP_AGE": "10m",
+    "ECS_NUM_IMAGES_DELETE_PER_CYCLE": "5",
+    "ECS_RESERVED_MEMORY": "32",
+}
+_LINES = "\\n".join(f"{name}={value}" for name, value in _BATCH.items())
+# What user data of ours says, and Batch's.
+_USER_DATA = f"""\
 #cloud-config
 write_files:
 - path: /etc/trainshed/first-boot.json
-  content: '{"region": "us-west-2"}'
+  content: '{{"region": "us-west-2"}}'
 runcmd:
-- test ! -d /etc/ecs || echo ECS_CLUSTER=train >> /etc/ecs/ecs.config
+- test ! -d /etc/ecs || printf '{_LINES}\\n' >> /etc/ecs/ecs.config
 """
 
 
@@ -126,6 +138,19 @@ def test_the_first_boot_was_done_before_the_agent_started(pair: Pair) -> None:
         # And not by chance.
         assert "trainshed-first-boot.service" in after.split()
         assert "trainshed-first-boot.service" in requires.split()
+
+
+def test_the_ecs_agent_gets_the_settings_of_batch_and_all_of_the_image_s(pair: Pair) -> None:
+    if pair.agent != "ecs":
+        pytest.skip("this image has no ECS agent")
+
+    for told in pair.ask("cat /run/ecs-agent.env"):
+        # None of the image's own is overridden: those that Batch sets are left to it.
+        assert dict(line.split("=", 1) for line in told.splitlines()) == _BATCH | {
+            "ECS_AWSVPC_BLOCK_IMDS": "true",
+            "ECS_ENABLE_CONTAINER_METADATA": "false",
+            "ECS_ENABLE_SPOT_INSTANCE_DRAINING": "true",
+        }
 
 
 def test_user_data_reached_the_first_boot(pair: Pair) -> None:

@@ -156,7 +156,7 @@ def test_a_script_that_fails_ends_the_bake(failures: Failures, copy: Path) -> No
         pytest.param(
             "habana", "cloudwatch-agent", Fault.BAD_SIGNATURE, "bad signature: ", id="signature"
         ),
-        pytest.param("habana", "aws-cli", Fault.UNKNOWN_KEY, "unknown key: ", id="key"),
+        pytest.param("habana", "cloudwatch-agent", Fault.UNKNOWN_KEY, "unknown key: ", id="key"),
         pytest.param("habana", "aws-cli", Fault.UNKNOWN_SIGNER, "bad signature: ", id="signer"),
         pytest.param("habana", "ssm-agent", Fault.NOT_FOUND, "answered 404; ", id="404"),
         pytest.param(

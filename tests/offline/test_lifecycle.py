@@ -127,7 +127,7 @@ def test_a_crash_leaves_no_folder_behind(
 
     crashed.kill()
 
-    _, alive = psutil.wait_procs([crashed, *serving], timeout=5)
+    _, alive = psutil.wait_procs([crashed, *serving], timeout=120)
     assert alive == []
     assert list(folder.iterdir()) == []
 
@@ -139,7 +139,7 @@ def test_a_crash_of_the_serving_process_ends_the_whole(project: Project) -> None
 
     serving.kill()
 
-    psutil.wait_procs([process], timeout=5)
+    psutil.wait_procs([process], timeout=120)
     assert project.running() is None
 
 

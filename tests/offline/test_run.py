@@ -79,7 +79,7 @@ def test_a_signal_reaches_the_command_and_shows_in_the_exit_code(run: Run) -> No
 
     process.send_signal(signal.SIGTERM)
 
-    assert process.wait(timeout=10) == 128 + signal.SIGTERM
+    assert process.wait(timeout=120) == 128 + signal.SIGTERM
 
 
 def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
@@ -95,7 +95,7 @@ def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
 
     process.kill()
 
-    _, alive = psutil.wait_procs(servers, timeout=5)
+    _, alive = psutil.wait_procs(servers, timeout=120)
     assert alive == []
 
 

@@ -347,6 +347,71 @@ def test_without_xfs_it_is_ext4(machine: Machine, disks: list[str]) -> None:
     assert holds(disks[0])["TYPE"] == "ext4"
 
 
+@pytest.mark.parametrize("maker", ["mkfs.xfs", "mkfs.ext4"])
+def test_a_disk_is_formatted_without_trim(machine: Machine, disks: list[str], maker: str) -> None:
+    machine = with_disks(machine, disks[0])
+    machine.command(maker, f'{CALLED}exec /usr/sbin/{maker} "$@"')
+    hidden = "mkfs.xfs" if maker == "mkfs.ext4" else "nothing"
+    hide = "mkdir -p /usr/local/sbin; for f in /usr/sbin/*; do"
+    hide += f' case $f in *{hidden}*) ;; *) ln -s "$f" /usr/local/sbin/ ;; esac; done;'
+
+    done = machine.shell(
+        f"{hide} PATH=/usr/local/bin:/usr/local/sbin:/usr/bin /opt/trainshed/first-boot"
+    )
+
+    assert done.returncode == 0, done.stderr
+    (call,) = [
+        line
+        for line in (machine.path / "run" / "calls").read_text().splitlines()
+        if line.startswith(maker)
+    ]
+    assert {"mkfs.xfs": " -K ", "mkfs.ext4": " -E nodiscard "}[maker] in call
+
+
+@pytest.mark.parametrize(
+    ("place", "content"),
+    [
+        ("run/eks/nodeadm/config.json", '{"instance":{"localStorage":{"strategy":"RAID0"}}}'),
+        (
+            "etc/eks/nodeadm.d/disks.yaml",
+            "spec:\n  instance:\n    localStorage:\n      strategy: RAID0\n",
+        ),
+        (
+            "var/lib/cloud/instance/user-data.txt",
+            "--B\nContent-Type: application/node.eks.aws\n\nkind: NodeConfig\nspec:\n"
+            "  instance:\n    localStorage:\n      strategy: RAID0\n--B--\n",
+        ),
+        (
+            "etc/systemd/system/setup-local-disks.service.d/00-strategy.conf",
+            "[Service]\nEnvironment=LOCAL_DISK_STRATEGY=RAID0\n",
+        ),
+    ],
+)
+def test_disks_that_nodeadm_sets_up_are_left_to_it(
+    machine: Machine, disks: list[str], place: str, content: str
+) -> None:
+    machine = with_disks(machine, disks[0])
+    machine.write(place, content)
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    told = "trainshed: /scratch: the disks are nodeadm's (localStorage: RAID0); left alone"
+    assert told in boot.lines
+    assert holds(disks[0]) == {}
+
+
+def test_disks_that_nodeadm_is_not_told_of_become_scratch_space(
+    machine: Machine, disks: list[str]
+) -> None:
+    machine = with_disks(machine, disks[0])
+    machine.write("run/eks/nodeadm/config.json", '{"instance":{"localStorage":{}}}')
+
+    boot = machine.boot()
+
+    assert "/scratch" in boot.mounts
+
+
 def test_a_disk_of_ebs_is_never_touched(machine: Machine, disks: list[str]) -> None:
     machine = with_disks(machine, disks[0], model=EBS)
 

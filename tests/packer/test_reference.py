@@ -18,6 +18,13 @@ def pins() -> Pins:
     return read_pins(ROOT / "packer" / "versions.json")
 
 
+def test_the_page_on_the_first_bake_names_the_pinned_tools(pins: Pins) -> None:
+    page = (ROOT / "docs" / "first-bake.md").read_text(encoding="utf-8")
+
+    for name in ("packer", "packer-plugin-amazon", "session-manager-plugin"):
+        assert pins.tools[name].version in page, name
+
+
 def test_the_tables_are_up_to_date(pins: Pins) -> None:
     assert with_tables(PAGE, pins, VARIABLES) == PAGE, "make schema writes them"
 

@@ -10,6 +10,7 @@ import pytest
 from overlay_machine import AMAZON_LINUX, NEEDED, UBUNTU, OverlayMachine
 from vendors.bench import Vendors, serve_vendors
 from vendors.faults import Fault
+from vendors.site import owner_of
 
 BASES = pytest.mark.parametrize("base", [UBUNTU, AMAZON_LINUX])
 
@@ -19,18 +20,24 @@ PINS = {
         UBUNTU: {"release": "20260101T000000Z", "kernel": "6.8.0-1000-aws"},
         AMAZON_LINUX: {"release": "2023.1.20260101", "kernel": "6.1.1-1.amzn2023.x86_64"},
     },
+    "repositories": {
+        "apt": {
+            **{"kind": "apt", "url": "https://vendor.example/debian", **KEY},
+            **{"suite": "jammy", "section": "main"},
+        },
+        "dnf": {"kind": "dnf", "url": "https://vendor.example/rpm", **KEY},
+    },
     "components": {
         "driver": {
             "version": "1.2.3",
             "basis": "made up",
             "sources": {
                 UBUNTU: {
-                    **{"kind": "apt", "url": "https://vendor.example/debian", **KEY},
-                    **{"suite": "jammy", "section": "main"},
+                    "repository": "apt",
                     "packages": {"vendor-driver": "1.2.3-4", "vendor-tools": "1.2.3"},
                 },
                 AMAZON_LINUX: {
-                    **{"kind": "dnf", "url": "https://vendor.example/rpm", **KEY},
+                    "repository": "dnf",
                     "packages": {"vendor-driver": "3:1.2.3-4.amzn2023", "vendor-tools": "1.2.3"},
                 },
             },
@@ -111,6 +118,23 @@ def test_a_repository_of_the_image_is_switched_off_in_the_end(machine: OverlayMa
 
     assert done.returncode == 0, done
     assert "vendor.example" not in done.stdout
+
+
+@BASES
+def test_a_repository_signed_by_a_subkey_of_the_pinned_key_is_good(
+    machine: OverlayMachine, vendors: Vendors, tmp_path: Path
+) -> None:
+    site = vendors.site
+    site.keys.add_signing_subkey(owner_of(KEY["key"]))
+    again = tmp_path / "again"
+    for repository in site.pins.repositories:
+        site.write_repository(repository, into=again)
+    vendors.tree.roots.insert(0, again)
+
+    done = machine.run("install_components driver")
+
+    vendors.tree.roots.remove(again)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @BASES

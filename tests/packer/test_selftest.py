@@ -46,8 +46,14 @@ case $1 in
   is-enabled) listed enabled disabled ;;
   is-active) listed active inactive ;;
   cat) test -e "/units/$unit" ;;
+  list-units) cat /units/failed 2>/dev/null || true ;;
   show) cat "/units/$unit" ;;
 esac
+"""
+DEVICES = """
+for each in null zero random urandom; do
+  touch "$1/dev/$each"; mount --bind "/dev/$each" "$1/dev/$each"
+done
 """
 MEMLOCK = {"--property=DefaultLimitMEMLOCK": "infinity", "docker.service": "infinity"}
 
@@ -67,6 +73,20 @@ class Machine(ImageRoot):
         results = self.selftest(stage=stage).values()
         return {each["name"]: each["detail"] for each in results if each["state"] == "failed"}
 
+    def plug(self, number: int, *, vendor: str, device: str = "0x1", kind: str = "0x0") -> None:
+        """Put cards on the PCI bus."""
+        for index in range(number):
+            card = f"sys/bus/pci/devices/0000:{vendor[2:]}:{device[2:]}.{kind[2:]}.{index}"
+            for name, value in (("vendor", vendor), ("device", device), ("class", kind)):
+                self.write(f"{card}/{name}", f"{value}\n")
+
+    def verbs(self, number: int, *, vendor: str, device: str) -> None:
+        """Have a driver make devices of cards that are on the bus."""
+        for index in range(number):
+            for name, value in (("vendor", vendor), ("device", device), ("class", "0x0")):
+                path = f"sys/class/infiniband/{vendor}_{index}/device/{name}"
+                self.write(path, f"{value}\n")
+
     def installed(self, packages: Mapping[str, str], state: str = "hold ok installed") -> None:
         """Write dpkg's database."""
         entries = (
@@ -79,7 +99,8 @@ class Machine(ImageRoot):
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    made = Machine.make(tmp_path)
+    # /dev is the test's, with what programs of the system need.
+    made = Machine.make(tmp_path, devices=DEVICES)
     made.pin(COMPONENTS)
     made.installed(PACKAGES)
     made.write("units/enabled", "\n".join(RUNNING) + "\n")
@@ -149,15 +170,42 @@ def test_what_a_machine_without_the_devices_cannot_show_is_unchecked(machine: Ma
     unchecked = {name for name, each in results.items() if each["state"] == "unchecked"}
     unchecked -= {name for name in unchecked if name.startswith(("kernel argument", "clock"))}
     assert unchecked == {"efa device", "efa devices first", "habana device", "huge pages"}
-    assert results["habana device"]["detail"] == "this machine has none, so hl-smi was not asked"
+    assert results["habana device"]["detail"] == "this machine has none on its PCI bus"
 
 
-def test_devices_that_are_there_are_asked(machine: Machine) -> None:
-    machine.write("sys/class/infiniband/efa_0/ports")
+def test_devices_on_the_bus_that_their_driver_knows_and_that_answer_are_good(
+    machine: Machine,
+) -> None:
+    machine.plug(2, vendor="0x1d0f", device="0xefa1")
+    machine.verbs(2, vendor="0x1d0f", device="0xefa1")
+    # The bridges to the NVSwitches of P6.
+    machine.plug(2, vendor="0x15b3", device="0x1021")
+    machine.verbs(2, vendor="0x15b3", device="0x1021")
 
-    results = machine.selftest()
+    result = machine.selftest()["efa device"]
 
-    assert results["efa device"]["state"] == "ok"
+    assert (result["state"], result["version"], result["expected"]) == ("ok", "2", "2")
+
+
+@pytest.mark.parametrize("known", [0, 1, 3])
+def test_a_device_on_the_bus_that_no_driver_knows_is_a_failure(
+    machine: Machine, known: int
+) -> None:
+    machine.plug(2, vendor="0x1d0f", device="0xefa1")
+    machine.verbs(known, vendor="0x1d0f", device="0xefa1")
+
+    assert machine.failures()["efa device"] == (
+        f"2 on the PCI bus, and the driver made {known}; see dmesg"
+    )
+
+
+def test_drivers_need_not_be_loaded_on_the_build_instance(machine: Machine) -> None:
+    machine.plug(2, vendor="0x1d0f", device="0xefa1")
+
+    result = machine.selftest(stage="bake")["efa device"]
+
+    assert result["state"] == "unchecked"
+    assert result["detail"] == "2 on the PCI bus; drivers load at the next boot"
 
 
 def test_a_lustre_client_without_efa_is_told_and_is_no_failure(machine: Machine) -> None:
@@ -173,31 +221,133 @@ def test_a_lustre_client_without_efa_is_told_and_is_no_failure(machine: Machine)
 
 
 def test_a_device_whose_tool_fails_is_a_failure(machine: Machine) -> None:
-    machine.write("sys/class/infiniband/efa_0/ports")
+    machine.plug(1, vendor="0x1d0f", device="0xefa0")
+    machine.verbs(1, vendor="0x1d0f", device="0xefa0")
     machine.write("opt/amazon/efa/bin/fi_info", "#!/bin/sh\necho fi_getinfo: -61 >&2\nexit 61\n")
 
-    assert machine.failures() == {
-        "efa device": "1 there; /opt/amazon/efa/bin/fi_info: fi_getinfo: -61"
-    }
+    told = machine.failures()["efa device"]
+    assert told == "/opt/amazon/efa/bin/fi_info: fi_getinfo: -61"
 
 
 @pytest.mark.parametrize(
-    ("vendors", "failures"),
+    ("accelerator", "card", "tool", "nodes"),
     [
-        pytest.param(["0x1d0f", "0x1d0f"], {}, id="efa"),
-        pytest.param(["0x1d0f"] * 11 + ["0x15b3"], {}, id="others-after"),
         pytest.param(
-            ["0x1d0f"] * 2 + ["0x15b3"] + ["0x1d0f"] * 8,
-            {"efa devices first": "uverbs2 is of vendor 0x15b3"},
+            "habana",
+            {"vendor": "0x1da3", "device": "0x1000"},
+            "hl-smi",
+            ("accel/accel0", "accel/accel1", "accel/accel_controlD0", "accel/accel_controlD1"),
+            id="gaudi",
+        ),
+        pytest.param(
+            "neuron",
+            {"vendor": "0x1d0f", "device": "0x7164"},
+            "/opt/aws/neuron/bin/neuron-ls",
+            ("neuron0", "neuron1"),
+            id="trainium-1",
+        ),
+        pytest.param(
+            "neuron",
+            {"vendor": "0x1d0f", "device": "0x7364"},
+            "/opt/aws/neuron/bin/neuron-ls",
+            ("neuron0", "neuron1"),
+            id="trainium-2",
+        ),
+        pytest.param(
+            "nvidia",
+            {"vendor": "0x10de", "device": "0x2330", "kind": "0x030200"},
+            "nvidia-smi",
+            ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"),
+            id="h100",
+        ),
+    ],
+)
+@pytest.mark.parametrize("loaded", [True, False])
+def test_an_accelerator_counts_with_its_driver_only(
+    machine: Machine,
+    accelerator: str,
+    card: dict[str, str],
+    tool: str,
+    nodes: tuple[str, ...],
+    loaded: bool,
+) -> None:
+    machine.pin(COMPONENTS, {"accelerator": accelerator})
+    machine.plug(2, **card)
+    if tool.startswith("/"):
+        machine.write(tool.lstrip("/"), "#!/bin/sh\n").chmod(0o755)
+    else:
+        machine.command(tool, "")
+    for node in nodes if loaded else ():
+        machine.write(f"dev/{node}")
+
+    result = machine.selftest()[f"{accelerator} device"]
+
+    assert (result["state"], result["version"]) == (("ok", "2") if loaded else ("failed", "0"))
+    assert result["expected"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("card", "service"),
+    [
+        ({"vendor": "0x10de", "kind": "0x030200"}, "nvidia-persistenced"),
+        ({"vendor": "0x10de", "kind": "0x068000"}, "nvidia-fabricmanager"),
+        ({"vendor": "0x15b3", "kind": "0x020700"}, "nvidia-fabricmanager"),
+    ],
+)
+def test_a_service_of_the_card_has_to_run_where_the_card_is(
+    machine: Machine, card: dict[str, str], service: str
+) -> None:
+    machine.pin(COMPONENTS, {"accelerator": "nvidia"})
+    services = ["nvidia-persistenced", "nvidia-fabricmanager"]
+    machine.write("units/enabled", "\n".join([*RUNNING, *services]) + "\n")
+
+    without = machine.selftest()[f"service {service}"]
+    machine.plug(1, **card)
+    with_card = machine.selftest()[f"service {service}"]
+    machine.write("units/active", "\n".join([*RUNNING, service]) + "\n")
+    running = machine.selftest()[f"service {service}"]
+
+    assert without["state"] == "ok"
+    assert (with_card["state"], with_card["detail"]) == ("failed", "is inactive")
+    assert running["state"] == "ok"
+
+
+def test_a_unit_of_the_accelerator_that_failed_is_a_failure_where_the_card_is(
+    machine: Machine,
+) -> None:
+    machine.write("units/failed", "habana-x.service loaded failed failed X\n")
+
+    without = machine.selftest()
+    machine.plug(1, vendor="0x1da3", device="0x1000")
+    result = machine.selftest()["units of habana"]
+
+    assert "units of habana" not in without
+    assert result["state"] == "failed"
+    assert result["detail"] == ("failed: habana-x.service; see journalctl --unit habana-x.service")
+
+
+EFA_CARD, BRIDGE = ("0x1d0f", "0xefa2"), ("0x15b3", "0x1021")
+
+
+@pytest.mark.parametrize(
+    ("cards", "failures"),
+    [
+        pytest.param([EFA_CARD] * 2, {}, id="efa"),
+        pytest.param([EFA_CARD] * 11 + [BRIDGE], {}, id="others-after"),
+        pytest.param(
+            [EFA_CARD] * 2 + [BRIDGE] + [EFA_CARD] * 8,
+            {"efa devices first": "uverbs2 before them"},
             id="others-among",
         ),
     ],
 )
 def test_the_first_verbs_devices_have_to_be_efa(
-    machine: Machine, vendors: list[str], failures: dict[str, str]
+    machine: Machine, cards: list[tuple[str, str]], failures: dict[str, str]
 ) -> None:
-    for number, vendor in enumerate(vendors):
-        machine.write(f"sys/class/infiniband_verbs/uverbs{number}/device/vendor", f"{vendor}\n")
+    for number, (vendor, device) in enumerate(cards):
+        for name, value in (("vendor", vendor), ("device", device), ("class", "0x0")):
+            folder = f"sys/class/infiniband_verbs/uverbs{number}/device"
+            machine.write(f"{folder}/{name}", f"{value}\n")
 
     assert machine.failures() == failures
 
@@ -298,6 +448,31 @@ def test_a_file_that_says_something_else_is_a_failure(
 
     assert name == failure
     assert told.startswith(detail)
+
+
+@pytest.mark.parametrize(
+    ("own", "users", "detail"),
+    [
+        ("ECS_ENABLE_GPU_SUPPORT=true\n", "ECS_CLUSTER=x\n", ""),
+        ("", "ECS_ENABLE_GPU_SUPPORT=true\n", "/var/lib/ecs/ecs.config has no ECS_ENABLE_GPU_SUP"),
+        (
+            "ECS_ENABLE_GPU_SUPPORT=true\n",
+            "ECS_ENABLE_GPU_SUPPORT=false\n",
+            "/etc/ecs/ecs.config overrides ECS_ENABLE_GPU_SUPPORT=true of",
+        ),
+    ],
+)
+def test_ecs_is_told_of_gpus_where_it_waits_for_them(
+    machine: Machine, own: str, users: str, detail: str
+) -> None:
+    machine.pin(COMPONENTS, {"accelerator": "nvidia"})
+    machine.write("var/lib/ecs/ecs.config", own)
+    machine.write("etc/ecs/ecs.config", users)
+
+    result = machine.selftest()["ecs gpu support"]
+
+    assert result["state"] == ("failed" if detail else "ok")
+    assert result["detail"].startswith(detail)
 
 
 def test_a_package_of_another_version_is_a_failure(machine: Machine) -> None:

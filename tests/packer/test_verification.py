@@ -163,6 +163,18 @@ def test_a_changed_file_is_refused_by_its_signature(vendor: Vendor) -> None:
     )
 
 
+def test_a_signature_by_a_subkey_of_the_pinned_key_is_good(vendor: Vendor) -> None:
+    owner = "vendor-with-subkey"
+    vendor.keys.add_signing_subkey(owner)
+    vendor.offer(signed_by=owner)
+    (vendor.files / "vendor.key").write_bytes(vendor.keys.public(owner))
+    vendor.pin(fingerprint=vendor.keys.fingerprint(owner))
+
+    done = vendor.fetch()
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, CONTENT.decode(), "")
+
+
 def test_a_strangers_signature_is_refused(vendor: Vendor) -> None:
     vendor.offer(signed_by=STRANGER)
 
@@ -187,21 +199,53 @@ def test_a_key_file_without_the_pinned_key_is_refused(vendor: Vendor) -> None:
 
 
 def test_a_key_that_has_expired_is_refused(vendor: Vendor) -> None:
-    long_ago = ["--faked-system-time", "20200101T000000", "--pinentry-mode", "loopback"]
-    unlocked = ["gpg", "--homedir", str(vendor.keys.home), "--batch", "--passphrase", "", *long_ago]
-    subprocess.run([*unlocked, "--quick-gen-key", "expired", "rsa2048", "sign", "1d"], check=True)
-    sign = [*unlocked, "--local-user", "expired", "--detach-sign"]
-    signature = subprocess.run(sign, input=CONTENT, stdout=subprocess.PIPE, check=True).stdout
-    (vendor.files / "installer-1.2.3.tar.gz.sig").write_bytes(signature)
-    listing = subprocess.run(
-        [*unlocked, "--with-colons", "--list-keys", "expired"], stdout=subprocess.PIPE, check=True
-    ).stdout.decode()
-    fingerprint = listing.partition("\nfpr:::::::::")[2].partition(":")[0]
-    public = subprocess.run([*unlocked, "--export", "expired"], stdout=subprocess.PIPE, check=True)
-    (vendor.files / "vendor.key").write_bytes(public.stdout)
-    vendor.pin(fingerprint=fingerprint)
+    vendor.pin(fingerprint=_sign_with_an_expired_key(vendor))
 
     assert "is signed by a key that has expired" in refusal(vendor.fetch())
+
+
+def test_a_key_that_has_expired_confirms_a_file_whose_checksum_is_pinned_as_well(
+    vendor: Vendor,
+) -> None:
+    fingerprint = _sign_with_an_expired_key(vendor)
+    vendor.pin(fingerprint=fingerprint, sha256=checksum(CONTENT))
+
+    done = vendor.fetch()
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, CONTENT.decode(), "")
+
+
+def test_a_key_may_come_with_the_scripts_and_counts_by_its_fingerprint(vendor: Vendor) -> None:
+    # The AWS CLI's, which signed nothing of this vendor's.
+    vendor.pin(key="keys/aws-cli.asc")
+    other = vendor.fetch()
+    vendor.pin(key="keys/aws-cli.asc", fingerprint="FB5DB77FD5C118B80511ADA8A6310ACC4672475C")
+    own = vendor.fetch()
+
+    assert refusal(other).startswith("unknown key: keys/aws-cli.asc holds FB5DB77F")
+    assert "is signed by a key other than FB5DB77F" in refusal(own)
+
+
+def test_every_key_of_the_scripts_is_the_one_that_is_pinned(tmp_path: Path) -> None:
+    document = json.loads((ROOT / "packer/versions.json").read_text())
+    sources = [s for c in document["components"].values() for s in c["sources"].values()]
+    pinned = {
+        source["key"]: source["fingerprint"]
+        for source in (*sources, *document["repositories"].values())
+        if source.get("key", "").startswith("keys/")
+    }
+    library = ROOT / "packer/scripts/lib"
+
+    assert {str(path.relative_to(library)) for path in library.glob("keys/*")} == set(pinned)
+    for key, fingerprint in pinned.items():
+        shown = subprocess.run(
+            ["gpg", "--homedir", tmp_path, "--with-colons", "--show-keys", library / key],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        fields = [line.split(":") for line in shown.stdout.splitlines()]
+        assert [field[9] for field in fields if field[0] == "fpr"] == [fingerprint]
 
 
 def test_what_is_no_key_is_refused(vendor: Vendor) -> None:
@@ -262,3 +306,21 @@ def test_what_a_package_manager_says_stays_in_the_one_line() -> None:
 
     assert done.returncode == 1
     assert done.stderr == b"trainshed: ERROR: driver: dpkg: error:  driver; look\n"
+
+
+def _sign_with_an_expired_key(vendor: Vendor) -> str:
+    """Offer a signature and a key that has expired since; return its fingerprint."""
+    name = f"expired-{vendor.files.parent.parent.name}"
+    long_ago = ["--faked-system-time", "20200101T000000", "--pinentry-mode", "loopback"]
+    unlocked = ["gpg", "--homedir", str(vendor.keys.home), "--batch", "--passphrase", "", *long_ago]
+    subprocess.run([*unlocked, "--quick-gen-key", name, "rsa2048", "sign", "1d"], check=True)
+    sign = [*unlocked, "--local-user", name, "--detach-sign"]
+    signature = subprocess.run(sign, input=CONTENT, stdout=subprocess.PIPE, check=True).stdout
+    (vendor.files / "installer-1.2.3.tar.gz.sig").write_bytes(signature)
+    listing = subprocess.run(
+        [*unlocked, "--with-colons", "--list-keys", name], stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
+    fingerprint = listing.partition("\nfpr:::::::::")[2].partition(":")[0]
+    public = subprocess.run([*unlocked, "--export", name], stdout=subprocess.PIPE, check=True)
+    (vendor.files / "vendor.key").write_bytes(public.stdout)
+    return fingerprint

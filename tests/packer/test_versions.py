@@ -33,11 +33,12 @@ SOURCES = [
     for component, entry in DOCUMENT["components"].items()
     for base in entry["sources"]
 ]
-FROM_VENDORS = [
+ARCHIVES = [
     (component, base)
     for component, base in SOURCES
-    if DOCUMENT["components"][component]["sources"][base]["kind"] in ("archive", "apt", "dnf")
+    if DOCUMENT["components"][component]["sources"][base].get("kind") == "archive"
 ]
+REPOSITORIES = sorted(DOCUMENT["repositories"])
 VERSIONS = st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,4}){1,3}([-~_][a-z0-9]{1,4})?", fullmatch=True)
 
 
@@ -50,6 +51,17 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
 def source(document: dict[str, Any], component: str, base: str) -> dict[str, Any]:
     found: dict[str, Any] = document["components"][component]["sources"][base]
     return found
+
+
+def newer_nvidia(document: dict[str, Any], *, proprietary: bool) -> None:
+    """Pin a driver of a branch after 580, with or without its proprietary modules."""
+    for name in ("nvidia-driver", "nvidia-fabric-manager"):
+        document["components"][name]["version"] = "595.91.07"
+    packages = source(document, "nvidia-driver", "amazon-linux-2023")["packages"]
+    for name in packages:
+        packages[name] = "595.91.07-1.amzn2023"
+    if not proprietary:
+        del packages["kmod-nvidia-latest-dkms"]
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +112,10 @@ def test_an_unknown_accelerator_or_orchestrator_is_refused(pins: Pins) -> None:
 # Nothing unsigned, nothing latest.
 
 
-@given(st.sampled_from(FROM_VENDORS), st.data())
-def test_a_source_without_its_proof_is_refused(where: tuple[str, str], data: st.DataObject) -> None:
+@given(st.sampled_from(ARCHIVES), st.data())
+def test_an_archive_without_its_proof_is_refused(
+    where: tuple[str, str], data: st.DataObject
+) -> None:
     proof = ("sha256", "signature", "key", "fingerprint")
     taken = data.draw(st.sets(st.sampled_from(proof), min_size=1))
     document = copy.deepcopy(DOCUMENT)
@@ -112,15 +126,19 @@ def test_a_source_without_its_proof_is_refused(where: tuple[str, str], data: st.
         entry.pop(name, None)
 
     signed = {"signature", "key", "fingerprint"}
-    if entry["kind"] == "archive":
-        confirmed = left in ({"sha256"}, signed, signed | {"sha256"})
-    else:
-        confirmed = {"key", "fingerprint"} <= left
-    if confirmed:
+    if left in ({"sha256"}, signed, signed | {"sha256"}):
         parse_pins(document)
     else:
         with pytest.raises(PinError, match=f"component {where[0]} on {where[1]}: "):
             parse_pins(document)
+
+
+@given(st.sampled_from(REPOSITORIES), st.sampled_from(["kind", "url", "key", "fingerprint"]))
+def test_a_repository_without_its_proof_is_refused(name: str, field: str) -> None:
+    document = changed(lambda d: d["repositories"][name].pop(field))
+
+    with pytest.raises(PinError, match=f"repository {name}: {field} is missing"):
+        parse_pins(document)
 
 
 @given(
@@ -150,11 +168,18 @@ def test_no_package_is_taken_at_any_version(where: tuple[str, str], data: st.Dat
         parse_pins(document)
 
 
-@given(st.sampled_from(FROM_VENDORS), st.sampled_from(["url", "signature", "key"]))
-def test_addresses_are_https_and_lead_to_no_latest(where: tuple[str, str], name: str) -> None:
+@given(
+    st.sampled_from(
+        [("components", *where, name) for where in ARCHIVES for name in ("url", "signature", "key")]
+        + [("repositories", name, "", field) for name in REPOSITORIES for field in ("url", "key")]
+    )
+)
+def test_addresses_are_https_and_lead_to_no_latest(where: tuple[str, str, str, str]) -> None:
+    kind, owner, base, name = where
     for url in ("http://example.com/{version}", "https://example.com/latest/{version}", "ftp://x"):
         document = copy.deepcopy(DOCUMENT)
-        source(document, *where)[name] = url
+        entry = document[kind][owner]
+        (entry["sources"][base] if base else entry)[name] = url
 
         with pytest.raises(PinError, match=f"{name} has to be an https address"):
             parse_pins(document)
@@ -163,9 +188,9 @@ def test_addresses_are_https_and_lead_to_no_latest(where: tuple[str, str], name:
 @given(st.text(alphabet="0123456789ABCDEFabcdef ", max_size=50))
 def test_a_fingerprint_is_40_hexadecimal_digits(text: str) -> None:
     assume(not (len(text) == 40 and set(text) <= set("0123456789ABCDEF")))
-    document = changed(lambda d: source(d, "docker", "ubuntu-22.04").update(fingerprint=text))
+    document = changed(lambda d: d["repositories"]["docker"].update(fingerprint=text))
 
-    with pytest.raises(PinError, match=r"component docker on ubuntu-22\.04: fingerprint has to be"):
+    with pytest.raises(PinError, match="repository docker: fingerprint has to be"):
         parse_pins(document)
 
 
@@ -205,9 +230,36 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
             id="unknown-base",
         ),
         pytest.param(
-            lambda d: source(d, "docker", "ubuntu-22.04").pop("suite"),
-            "component docker on ubuntu-22.04: suite is missing; a source of kind apt needs it",
+            lambda d: d["repositories"]["docker"].pop("suite"),
+            "repository docker: suite is missing; it has to be a suite",
             id="apt-without-suite",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "ubuntu-22.04").update(repository="dockr"),
+            "component docker on ubuntu-22.04: repository 'dockr' is not in repositories; did you",
+            id="unknown-repository",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "ubuntu-22.04").pop("packages"),
+            "component docker on ubuntu-22.04: packages is missing",
+            id="repository-without-packages",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "ubuntu-22.04").update(kind="apt"),
+            "component docker on ubuntu-22.04: kind is no field of it",
+            id="facts-of-the-repository-again",
+        ),
+        pytest.param(
+            lambda d: d["repositories"].update(docker2=d["repositories"]["docker"]),
+            "repository docker2: is docker once more; let sources name that one",
+            id="repository-twice",
+        ),
+        pytest.param(
+            lambda d: d["repositories"].update(
+                unused=d["repositories"]["docker"] | {"suite": "noble"}
+            ),
+            "repository unused: no component comes from it; remove it",
+            id="unused-repository",
         ),
         pytest.param(
             lambda d: source(d, "docker", "amazon-linux-2023").update(key="https://example.com/k"),
@@ -291,8 +343,8 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
             id="gaudi-1-ended",
         ),
         pytest.param(
-            lambda d: d["components"]["nvidia-driver"].update(version="595.91.07"),
-            "nvidia-driver: 595.91.07 has no modules for V100.*pin a 580",
+            lambda d: newer_nvidia(d, proprietary=True),
+            "kmod-nvidia-latest-dkms 595.91.07-1.amzn2023 has no modules for V100.*pin a 580",
             id="volta-ended",
         ),
         pytest.param(
@@ -312,6 +364,12 @@ def test_a_mistake_is_told_with_its_place(
 ) -> None:
     with pytest.raises(PinError, match=told):
         parse_pins(changed(change))
+
+
+def test_open_modules_alone_may_be_of_a_later_branch() -> None:
+    pins = parse_pins(changed(lambda d: newer_nvidia(d, proprietary=False)))
+
+    assert pins.cell("nvidia", "ecs")["nvidia-driver"].version == "595.91.07"
 
 
 def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from trainshed.offline.embedded import EmbeddedAws
 
 UBUNTU = "ubuntu/images/hvm-ssd/ubuntu-jammy-22.04-amd64-server-20260731"
 AMAZON = "al2023-ami-2023.12.20260930.0-kernel-6.18-x86_64"
-_PATIENCE_SECONDS = 40
+_PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

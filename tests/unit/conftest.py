@@ -1,17 +1,12 @@
-"""How Hypothesis runs, and cluster files in a folder of the test's own."""
+"""Cluster files in a folder of the test's own."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from trainshed.plan import ClusterPlan, Fleet, load_fleet
 from trainshed.spec import SpecError
-
-# The same examples in every run, and no time limit on a busy machine.
-settings.register_profile("trainshed", deadline=None, derandomize=True, database=None)
-settings.load_profile("trainshed")
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 

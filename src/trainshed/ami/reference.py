@@ -9,7 +9,6 @@ from trainshed.ami.versions import (
     ANY,
     CONTAINER,
     ORCHESTRATORS,
-    UNSETTLED,
     Component,
     Pins,
     Source,
@@ -94,7 +93,7 @@ def pins_table(pins: Pins) -> str:
             name,
             "<br>".join(_versions(component)),
             "<br>".join(dict.fromkeys(_proof(source) for source in component.sources.values())),
-            component.basis,
+            "; ".join(_bases(component, pins)),
         ]
         for name, component in pins.components.items()
         if component.orchestrators != {CONTAINER}
@@ -115,15 +114,20 @@ def _versions(component: Component) -> Iterator[str]:
         yield version if base == ANY else f"{version} ({base})"
 
 
+def _bases(component: Component, pins: Pins) -> Iterator[str]:
+    """Where version and fingerprint were learned; the latter is told once for a repository."""
+    yield component.basis
+    names = [source.repository for source in component.sources.values() if source.repository]
+    yield from dict.fromkeys(pins.repositories[name].basis for name in names)
+
+
 def _proof(source: Source) -> str:
     if source.kind is SourceKind.DISTRIBUTION:
         return "the distribution's key"
     proofs = []
     if source.sha256:
         proofs.append(f"sha256 `{source.sha256[:12]}...`")
-    if source.fingerprint == UNSETTLED:
-        proofs.append("**a key whose fingerprint is not known**")
-    elif source.fingerprint:
+    if source.fingerprint:
         proofs.append(f"key `{source.fingerprint}`")
     return " and ".join(proofs)
 

@@ -10,14 +10,17 @@ import json
 import re
 import signal
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
 
 from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.devices import efa_interfaces, known_type, require_devices
 from trainshed.ami.image import Image, ImageError
+from trainshed.ami.subnets import find_subnets
+from trainshed.interfaces import NetworkInterface
 
 _MARK = "trainshed-selftest"
 # A console may break lines and mix others in between: so short numbered ones, and a checksum.
@@ -78,6 +81,8 @@ def try_image(
 ) -> dict[str, Any]:
     """Boot one instance of an AMI, return what its self-test says, and terminate it, always.
 
+    A type of the catalogue gets all its EFA interfaces, and has to show every device it has.
+
     Args:
         region: where the AMI is.
         image: which.
@@ -88,14 +93,17 @@ def try_image(
         The self-test's JSON: `image`, `components`, `ok`.
 
     Raises:
-        ImageError: the instance ended, or said nothing in time.
+        ImageError: the AMI is for another accelerator, the instance ended, or said nothing in time.
         AwsRefusal: it could not be launched.
     """
+    instance = known_type(place.instance_type, image)
+    interfaces = efa_interfaces(instance) if instance else ()
     tell(f"launching {place.instance_type} of {image.image_id} in {region.name}")
-    instance_id = _launch(region, image, place)
+    instance_id = _launch(region, image, place, interfaces)
     try:
         with _stoppable():
-            return _listen(region, instance_id, place, tell)
+            told = _listen(region, instance_id, place, tell)
+        return require_devices(told, instance) if instance else told
     finally:
         _terminate(region, instance_id, place)
         tell(f"terminated {instance_id}")
@@ -118,11 +126,12 @@ def read_console(text: str) -> dict[str, Any] | None:
     return told
 
 
-def _launch(region: Region, image: Image, place: Place) -> str:
+def _launch(
+    region: Region, image: Image, place: Place, interfaces: Sequence[NetworkInterface]
+) -> str:
     tags = {"Name": f"trainshed-test-{image.image_id}", "trainshed:role": "ami-test"}
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
     user_data = _USER_DATA.replace("{minutes}", str(place.longest_minutes)).replace("{mark}", _MARK)
-    subnet = {"SubnetId": place.subnet_id} if place.subnet_id else {}
     answer = region.call(
         "ec2",
         "run_instances",
@@ -136,10 +145,45 @@ def _launch(region: Region, image: Image, place: Place) -> str:
         TagSpecifications=[
             {"ResourceType": kind, "Tags": marked} for kind in ("instance", "volume")
         ],
-        **subnet,
+        **_network(region, place, interfaces),
     )
     instance_id: str = answer["Instances"][0]["InstanceId"]
     return instance_id
+
+
+def _network(
+    region: Region, place: Place, interfaces: Sequence[NetworkInterface]
+) -> dict[str, Any]:
+    """Where the instance goes: EC2 wants the subnet with each interface where these are named."""
+    if not interfaces:
+        return {"SubnetId": place.subnet_id} if place.subnet_id else {}
+    subnet_id = place.subnet_id or _default_subnet(region, place.instance_type)
+    return {
+        "NetworkInterfaces": [
+            {
+                "NetworkCardIndex": row.card,
+                "DeviceIndex": row.device,
+                "InterfaceType": row.kind.value,
+                "SubnetId": subnet_id,
+                "DeleteOnTermination": True,
+            }
+            for row in interfaces
+        ]
+    }
+
+
+def _default_subnet(region: Region, instance_type: str) -> str:
+    """The default VPC's subnet in the first zone that offers the type, or in the first zone."""
+    subnets = find_subnets(region, named=[], filters=[])
+    offerings = region.pages(
+        "ec2",
+        "describe_instance_type_offerings",
+        "InstanceTypeOfferings",
+        LocationType="availability-zone",
+        Filters=[{"Name": "instance-type", "Values": [instance_type]}],
+    )
+    zones = {offering["Location"] for offering in offerings}
+    return next((s.subnet_id for s in subnets if s.zone in zones), subnets[0].subnet_id)
 
 
 @contextmanager

@@ -47,7 +47,8 @@ def read_container(path: Path, name: str) -> ContainerPins:
         raise UnknownName("container image", name, pins.containers)
     container = pins.containers[name]
     sources = _sources(pins, name, container.base)
-    components = json.loads(path.read_text(encoding="utf-8"))["components"]
+    document = json.loads(path.read_text(encoding="utf-8"))
+    repositories = {source.repository for source in sources.values() if source.repository}
     return ContainerPins(
         name=name,
         reference=_reference(container),
@@ -61,7 +62,8 @@ def read_container(path: Path, name: str) -> ContainerPins:
         },
         document={
             "bases": {container.base: {}},
-            "components": {component: components[component] for component in sources},
+            "repositories": {name: document["repositories"][name] for name in repositories},
+            "components": {name: document["components"][name] for name in sources},
         },
     )
 

@@ -317,7 +317,7 @@ def test_an_interrupted_build_leaves_nothing(
     running: subprocess.Popen[str], account: Any, number: signal.Signals
 ) -> None:
     running.send_signal(number)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=300)
 
     assert running.returncode == 1
     assert "error: interrupted: " in errors

@@ -44,7 +44,7 @@ def policies() -> list[set[str]]:
     ("number", "modules"),
     [
         pytest.param(0, ["subnets", "leftovers"], id="build"),
-        pytest.param(1, ["publishing", "rollback", "trial", "image"], id="publish"),
+        pytest.param(1, ["publishing", "rollback", "trial", "subnets", "image"], id="publish"),
         pytest.param(2, ["usage", "pruning", "image", "listing"], id="prune"),
     ],
 )

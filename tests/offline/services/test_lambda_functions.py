@@ -364,7 +364,7 @@ def test_an_event_invocation_answers_cloudformation(
     }
 
     answer = functions.invoke(FunctionName=name, InvocationType="Event", Payload=json.dumps(event))
-    told = received.get(timeout=30)
+    told = received.get(timeout=120)
 
     assert answer["StatusCode"] == 202
     assert (told["Status"], told["PhysicalResourceId"]) == ("SUCCESS", "made-it")

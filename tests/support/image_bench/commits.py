@@ -4,32 +4,36 @@ import json
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from vendors.bench import Vendors
-from vendors.sources import hccl_demo
+from vendors.package import File
+from vendors.sources import hccl_demo, hccl_ofi_wrapper
 
 _AUTHOR = ("-c", "user.name=vendor", "-c", "user.email=vendor@example.invalid")
 
 
 def commit_sources(vendors: Vendors) -> None:
-    """Serve hccl_demo as a git repository, and pin its commit in the copy of packer/.
+    """Serve Habana's sources as git repositories, and pin their commits in the copy of packer/.
 
     A commit's id is the checksum of what it holds, so it differs from the real one's as the
     checksum of an archive does.
     """
     pins = vendors.template / "versions.json"
     document = json.loads(pins.read_text())
-    component = document["components"]["hccl-demo"]
-    url = component["sources"]["any"]["url"]
-    component["version"] = _write(vendors.site.folder / url.partition("://")[2])
+    sources = {"hccl-demo": hccl_demo("1.0"), "hccl-ofi-wrapper": hccl_ofi_wrapper()}
+    for name, files in sources.items():
+        component = document["components"][name]
+        url = component["sources"]["any"]["url"]
+        component["version"] = _write(files, vendors.site.folder / url.partition("://")[2])
     pins.write_text(json.dumps(document))
 
 
-def _write(bare: Path) -> str:
+def _write(files: Mapping[str, File], bare: Path) -> str:
     """Make a repository that can be cloned from plain files; returns its commit."""
     with tempfile.TemporaryDirectory() as work:
-        for name, file in hccl_demo("1.0").items():
+        for name, file in files.items():
             (Path(work) / name).write_text(file.text)
         for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Stub")):
             subprocess.run(["git", *_AUTHOR, *words], cwd=work, check=True)

@@ -36,6 +36,12 @@ if [ -n "$user_space" ]; then
   mkdir -p "/opt/amazon/$mpi"
   [ -d /etc/ld.so.conf.d ] && echo /opt/amazon/efa/lib > /etc/ld.so.conf.d/000_efa.conf
   installed="$installed libfabric-aws-@LIBFABRIC@ $mpi-aws-5.0.9"
+  # What is built against libfabric finds a library; where nothing is built, nobody misses it.
+  if command -v cc >/dev/null; then
+    echo 'int fi_version(void) { return 0; }' |
+      cc -shared -fPIC -Wl,-soname,libfabric.so.1 -x c - -o /opt/amazon/efa/lib/libfabric.so.1
+    ln -sf libfabric.so.1 /opt/amazon/efa/lib/libfabric.so
+  fi
 fi
 if [ -n "$limits" ]; then
   mkdir -p /etc/security/limits.d
@@ -75,5 +81,8 @@ def efa_installer(version: str) -> dict[str, File]:
         f"{top}/efa_installer.sh": program(fill(_INSTALLER)),
         f"{top}/user-space/efa/bin/fi_info": program(fill(_FI_INFO)),
         f"{top}/user-space/efa/lib/libfabric.so.1": File(text=""),
+        f"{top}/user-space/efa/include/rdma/fabric.h": File(
+            text='extern "C" int fi_version(void);\n'
+        ),
         **{f"{top}/kmod{path}": file for path, file in driver.items()},
     }

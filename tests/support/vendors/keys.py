@@ -59,6 +59,10 @@ class KeyRing:
                 self._fingerprints[owner] = line.split(":")[9]
             return self._fingerprints[owner]
 
+    def add_signing_subkey(self, owner: str) -> None:
+        """Have the owner sign with a subkey from now on: gpg prefers the newest."""
+        self._gpg("--quick-add-key", self.fingerprint(owner), "rsa2048", "sign", "never")
+
     def public(self, owner: str, *, armored: bool = True) -> bytes:
         """The owner's public key, as vendors publish it."""
         armor = ["--armor"] if armored else []

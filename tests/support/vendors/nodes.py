@@ -90,12 +90,36 @@ def _runc(version: str) -> Contents:
     return Contents(files={"/usr/sbin/runc": program(f"echo 'runc version {bare(version)}'\n")})
 
 
+# What LoadEnvVars of ecs-init/docker/docker.go makes of the two files: first the image's own, where
+# GPU support counts only with devices, then the one that user data appends to; the last value wins.
+_AGENT_SETTINGS = """\
+[ -e /etc/ecs/ecs.config ]
+python3 - <<'END'
+from pathlib import Path
+
+def settings(path):
+    lines = Path(path).read_text().splitlines() if Path(path).exists() else []
+    return dict(line.strip().split("=", 1) for line in lines if "=" in line)
+
+own = settings("/var/lib/ecs/ecs.config")
+if not list(Path("/dev").glob("nvidia*")):
+    own.pop("ECS_ENABLE_GPU_SUPPORT", None)
+effective = own | settings("/etc/ecs/ecs.config")
+text = "".join(f"{name}={value}\\n" for name, value in sorted(effective.items()))
+Path("/run/ecs-agent.env").write_text(text)
+END
+"""
+
+
 def ecs_agent(version: str) -> Contents:
-    """ecs-init: the service that runs the ECS agent in a container."""
+    """ecs-init: the service that runs the ECS agent in a container.
+
+    The settings that the agent's container gets are in /run/ecs-agent.env.
+    """
     return Contents(
         files={
             "/usr/libexec/amazon-ecs-init": daemon(
-                f"amazon-ecs-init version {bare(version)}", check="[ -e /etc/ecs/ecs.config ]"
+                f"amazon-ecs-init version {bare(version)}", check=_AGENT_SETTINGS
             ),
             "/usr/lib/systemd/system/ecs.service": unit(
                 "Amazon Elastic Container Service - container agent",
@@ -125,17 +149,75 @@ def kubelet(version: str) -> Contents:
     )
 
 
+# Before it is filled in. The names are those of the bootstrap script in Canonical's image.
+_CONTAINERD_TEMPLATE = """\
+version = 2
+root = "/var/lib/containerd"
+state = "/run/containerd"
+
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "SANDBOX_IMAGE"
+
+[plugins."io.containerd.grpc.v1.cri".containerd]
+default_runtime_name = "runc"
+
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "/opt/cni/bin"
+conf_dir = "/etc/cni/net.d"
+"""
+# What Canonical's script does to a node, in its order: the kubelet is stopped, containerd's
+# configuration is written from the template, the kubelet is refreshed and told to use cgroupfs.
+_CANONICAL_BOOTSTRAP = """\
+set -euo pipefail
+snap stop kubelet-eks
+mkdir -p /etc/containerd /etc/systemd/system/containerd.service.d
+cat >/etc/systemd/system/containerd.service.d/10-compat-symlink.conf <<'END'
+[Service]
+ExecStartPre=/bin/ln -sf /run/containerd/containerd.sock /run/dockershim.sock
+END
+systemctl daemon-reload
+sed 's,SANDBOX_IMAGE,602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.5,g' \\
+  </usr/local/share/eks/containerd-config.toml >/etc/containerd/config.toml
+systemctl restart containerd
+    snap refresh kubelet-eks 2> >(grep -v ' has no updates available$' >&2) || true
+snap set kubelet-eks container-runtime=remote cgroup-driver=cgroupfs
+snap start --enable kubelet-eks
+"""
+# A kubelet and a runtime with different drivers start no pod.
+_KUBELET_CHECK = """\
+python3 - <<'END'
+import re, sys
+from pathlib import Path
+options = dict(
+    option.split("=", 1) for option in Path("/var/snap/kubelet-eks/options").read_text().split()
+)
+text = Path("/etc/containerd/config.toml").read_text()
+name = re.search(r'^ *default_runtime_name *= *"(.+)"', text, re.M)[1]
+table = text.partition(f".runtimes.{name}.options]")[2].partition("[")[0]
+systemd = "SystemdCgroup = true" in table
+if systemd != (options.get("cgroup-driver") == "systemd"):
+    sys.exit(f"kubelet and {name} disagree on the cgroup driver")
+END
+"""
+
+
 def canonical_kubelet(version: str) -> Contents:
     """What Canonical's EKS image has: the kubelet of a snap, and a script that configures it."""
     return Contents(
         files={
-            "/snap/bin/kubelet-eks.daemon": daemon(f"Kubernetes v{bare(version)}"),
+            "/snap/bin/kubelet-eks.daemon": daemon(
+                f"Kubernetes v{bare(version)}", check=_KUBELET_CHECK
+            ),
+            "/usr/local/share/eks/containerd-config.toml": File(text=_CONTAINERD_TEMPLATE),
             "/etc/systemd/system/snap.kubelet-eks.daemon.service": unit(
                 "Service for snap application kubelet-eks.daemon",
                 "/snap/bin/kubelet-eks.daemon",
                 after="containerd.service",
             ),
-            "/etc/eks/bootstrap.sh": program("systemctl enable --now snap.kubelet-eks.daemon\n"),
+            "/etc/eks/bootstrap.sh": program(_CANONICAL_BOOTSTRAP),
         }
     )
 

@@ -58,10 +58,14 @@ class Pins:
         return cls(document=json.loads((packer / "versions.json").read_text()))
 
     def sources(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-        """Component, its version, base (or any) and source, for each source."""
+        """Component, its version, base (or any) and source with its repository, for each source."""
         for name, component in self.document["components"].items():
-            for base, source in component["sources"].items():
-                yield name, source.get("version", component["version"]), base, source
+            for base, own in component["sources"].items():
+                repository = {}
+                if "repository" in own:
+                    repository = self.document["repositories"][own["repository"]]
+                source = repository | own
+                yield name, own.get("version", component["version"]), base, source
 
     @property
     def archives(self) -> list[Archive]:
@@ -83,11 +87,10 @@ class Pins:
     def repositories(self) -> list[Repository]:
         """Every repository to serve, with the packages of all components that share it."""
         found: dict[tuple[str, ...], Repository] = {}
-        for name, version, _, source in self.sources():
+        for name, _, _, source in self.sources():
             if source["kind"] not in {"apt", "dnf"}:
                 continue
-            url = expand(source["url"], version)
-            place = (url, source.get("suite", ""), source.get("section", ""))
+            place = (source["url"], source.get("suite", ""), source.get("section", ""))
             repository = found.setdefault(
                 place,
                 Repository(

@@ -23,8 +23,8 @@ UBUNTU_SUITES = ("jammy", "jammy-updates", "jammy-security")
 
 
 def owner_of(key: str) -> str:
-    """Whose key is at a URL: a name without the scheme."""
-    return key.partition("://")[2]
+    """Whose key is at a URL, or in a file of the template: a name without the scheme."""
+    return key.partition("://")[2] or key
 
 
 def place_of(url: str) -> str:
@@ -118,7 +118,8 @@ class Site:
         if archive.signature and archive.key:
             owner = owner_of(archive.key)
             self.write_signature(archive, content, owner)
-            self.write_key(archive.key, owner)
+            if archive.key.startswith("https://"):
+                self.write_key(archive.key, owner)
 
     def write_signature(
         self, archive: Archive, content: bytes, owner: str, *, into: Path | None = None

@@ -1,10 +1,12 @@
-"""The snap that Ubuntu's images bring: the Session Manager agent."""
+"""snapd, as far as Ubuntu's images need it: the Session Manager agent, and the kubelet of EKS."""
 
 from vendors.package import Contents, program
 from vendors.services import daemon, unit
 
 _AGENT = "/snap/amazon-ssm-agent/current/amazon-ssm-agent"
 _SERVICE = "snap.amazon-ssm-agent.amazon-ssm-agent.service"
+_KUBELET, _KUBELET_SERVICE = "/snap/bin/kubelet-eks.daemon", "snap.kubelet-eks.daemon.service"
+_OPTIONS = "/var/snap/kubelet-eks"
 _ENABLED = "/etc/systemd/system/multi-user.target.wants"
 
 # A build that came in by Session Manager ends when the agent does: here, too, that is a failure.
@@ -13,6 +15,11 @@ set -euo pipefail
 case "$*" in
   'list amazon-ssm-agent') [ -e {_AGENT} ] ;;
   'refresh --hold') ;;
+  # A newer one is in the store, and a hold does not keep a snap that is named.
+  'refresh kubelet-eks') sed -i "s/Kubernetes v[0-9.]*/Kubernetes v9.9.9/" {_KUBELET} ;;
+  'stop kubelet-eks') systemctl stop {_KUBELET_SERVICE} ;;
+  'set kubelet-eks '*) mkdir -p {_OPTIONS}; echo "${{*:3}}" >{_OPTIONS}/options ;;
+  'start --enable kubelet-eks') systemctl enable --now {_KUBELET_SERVICE} ;;
   'remove --purge amazon-ssm-agent')
     if systemctl --quiet is-active {_SERVICE}; then
       echo 'the agent that the build came in by would be stopped' >&2

@@ -25,6 +25,32 @@ def hccl_demo(version: str) -> dict[str, File]:
     return {"Makefile": _makefile(folder=".", program="hccl_demo", version=version)}
 
 
+# As in Habana's repository: without LIBFABRIC_ROOT it looks where nothing is.
+_WRAPPER_MAKEFILE = """\
+ifeq (${LIBFABRIC_ROOT},)
+root := /opt/libfabric
+else
+root := ${LIBFABRIC_ROOT}
+endif
+
+make:
+\tg++ -I$(root)/include -Wall -shared -fPIC -o libhccl_ofi_wrapper.so hccl_ofi_wrapper.cpp \\
+\t\t-L$(root)/lib -lfabric
+"""
+_WRAPPER = """\
+#include <rdma/fabric.h>
+extern "C" int wrapped_version() { return fi_version(); }
+"""
+
+
+def hccl_ofi_wrapper() -> dict[str, File]:
+    """The files of a commit of hccl_ofi_wrapper."""
+    return {
+        "Makefile": File(text=_WRAPPER_MAKEFILE),
+        "hccl_ofi_wrapper.cpp": File(text=_WRAPPER),
+    }
+
+
 def _makefile(*, folder: str, program: str, version: str) -> File:
     text = _MAKEFILE
     for mark, value in (("FOLDER", folder), ("PROGRAM", program), ("VERSION", version)):

@@ -8,8 +8,10 @@ from trainshed.ami.versions.model import Base, Pins, Source
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2
 # and 3 only. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html
 _LAST_FOR_GAUDI_1 = (1, 21)
-# R590 and later have no modules for Volta. https://docs.nvidia.com/datacenter/tesla/drivers/
+# R590 and later have no modules for Volta, which is what the proprietary ones are for.
+# https://docs.nvidia.com/datacenter/tesla/drivers/
 _LAST_FOR_VOLTA = 580
+_PROPRIETARY = "kmod-nvidia-latest-dkms"
 
 
 def require_agreement(pins: Pins) -> None:
@@ -31,6 +33,7 @@ def _disagreements(pins: Pins) -> Iterator[str]:
             _source(pins, "nvidia-driver", base), _source(pins, "nvidia-fabric-manager", base)
         )
     yield from _one_base_each(pins)
+    yield from _repositories(pins)
 
 
 def _source(pins: Pins, component: str, base: Base) -> Source | None:
@@ -76,10 +79,11 @@ def _habana(driver: Source | None) -> Iterator[str]:
 def _nvidia(driver: Source | None, manager: Source | None) -> Iterator[str]:
     if driver is None:
         return
-    if _numbers(driver.version)[:1] > (_LAST_FOR_VOLTA,):
+    proprietary = driver.packages.get(_PROPRIETARY)
+    if proprietary and _numbers(proprietary)[:1] > (_LAST_FOR_VOLTA,):
         yield (
-            f"component nvidia-driver: {driver.version} has no modules for V100, which "
-            "nvidia_driver=proprietary is for; pin a 580"
+            f"component nvidia-driver: {_PROPRIETARY} {proprietary} has no modules for V100, which "
+            "nvidia_driver=proprietary is for; pin a 580, or leave it out to bake open modules only"
         )
     if manager is None or manager.version != driver.version:
         yield (
@@ -95,6 +99,23 @@ def _one_base_each(pins: Pins) -> Iterator[str]:
             if accelerator in homes:
                 yield f"base {base.name}: {accelerator} has the base {homes[accelerator]} already"
             homes[accelerator] = base.name
+
+
+def _repositories(pins: Pins) -> Iterator[str]:
+    """Each is written once, and somebody takes something from it."""
+    used = {
+        source.repository
+        for component in pins.components.values()
+        for source in component.sources.values()
+    }
+    places: dict[tuple[str, str | None, str | None], str] = {}
+    for name, repository in pins.repositories.items():
+        place = (repository.url, repository.suite, repository.section)
+        if place in places:
+            yield f"repository {name}: is {places[place]} once more; let sources name that one"
+        places[place] = name
+        if name not in used:
+            yield f"repository {name}: no component comes from it; remove it"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

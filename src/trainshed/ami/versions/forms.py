@@ -11,6 +11,10 @@ URL: Form = (
     r"https://(?!.*(?i:latest))(?:[^\s{}]|\{version\})+",
     "an https address without spaces that does not lead to a latest version",
 )
+KEY: Form = (
+    rf"{URL[0]}|keys/[\w.-]+\.asc",
+    "an https address, or a file such as keys/vendor.asc in packer/scripts/lib",
+)
 _BOUND = r"(?:>=|<=|>|<)(?:[0-9][\w.~+-]*|\{version\})"
 RANGE: Form = (rf"{_BOUND}(?:,{_BOUND})*", "a range of versions such as >=1.21,<1.22")
 FINGERPRINT: Form = (r"[0-9A-F]{40}", "40 upper-case hexadecimal digits without spaces")

@@ -11,8 +11,6 @@ ORCHESTRATORS = ("ec2", "ecs", "eks")
 # Container images are built from the same pins; one of them is for no accelerator.
 CPU, CONTAINER = "cpu", "container"
 ANY = "any"
-# Stands for a fingerprint that no vendor publishes: it matches no key, so the bake stops there.
-UNSETTLED = "0" * 40
 
 
 class SourceKind(StrEnum):
@@ -64,31 +62,52 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A vendor's package repository, which several components may come from.
+
+    Attributes:
+        kind: apt or dnf.
+        url: of the repository.
+        suite: of an apt repository, or None.
+        section: of an apt repository, or None for a flat one.
+        key: address of the signing key.
+        fingerprint: of that key. Its signing subkeys count as well.
+        basis: where the fingerprint was learned, and how sure that is.
+    """
+
+    kind: SourceKind
+    url: str
+    suite: str | None
+    section: str | None
+    key: str
+    fingerprint: str
+    basis: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Where a component comes from on one base.
 
     Attributes:
         kind: archive (one file), apt or dnf (the vendor's repository), distribution, or git.
         version: the component's version there; of git, a commit.
-        url: of the file or the repository, None for the distribution's.
+        repository: name of the vendor's repository, or None.
+        url: of the file or of the git repository, or None.
         sha256: of the file, None when only its signature is checked.
         signature: address of the file's signature, or None.
-        key: address of the signing key, or None.
+        key: address of the signing key, or its path in packer/scripts/lib, or None.
         fingerprint: of that key, or None.
-        suite: of an apt repository, or None.
-        section: of an apt repository, or None for a flat one.
         packages: exact version by name; empty for an archive.
     """
 
     kind: SourceKind
     version: str
+    repository: str | None
     url: str | None
     sha256: str | None
     signature: str | None
     key: str | None
     fingerprint: str | None
-    suite: str | None
-    section: str | None
     packages: Mapping[str, str]
 
 
@@ -162,12 +181,14 @@ class Pins:
 
     Attributes:
         bases: by name.
+        repositories: by name.
         components: by name, in the order of the file.
         tools: by name.
         containers: by accelerator, and `cpu`.
     """
 
     bases: Mapping[str, Base]
+    repositories: Mapping[str, Repository]
     components: Mapping[str, Component]
     tools: Mapping[str, Tool]
     containers: Mapping[str, ContainerBase]

@@ -5,7 +5,7 @@ signs it. That is checked here, before Packer or a script sees a pin.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,12 +23,11 @@ from trainshed.ami.versions.model import (
     Component,
     ContainerBase,
     Pins,
+    Repository,
     SourceAmi,
     Tool,
 )
-from trainshed.ami.versions.sources import read_source
-
-_SURE = ("documented", "inferred", "unverified")
+from trainshed.ami.versions.sources import read_basis, read_repository, read_source
 
 
 def read_pins(path: Path) -> Pins:
@@ -67,8 +66,12 @@ def parse_pins(document: Any) -> Pins:
         for name, entry in top.objects("containers", "a base image by accelerator").items()
     }
     known = (*bases, *(container.base for container in containers.values()), ANY)
+    repositories = {
+        name: read_repository(Fields(entry, f"repository {name}"))
+        for name, entry in top.objects("repositories", "a repository by name").items()
+    }
     components = {
-        name: _component(name, Fields(entry, f"component {name}"), known)
+        name: _component(name, Fields(entry, f"component {name}"), known, repositories)
         for name, entry in top.objects("components", "a component by name").items()
     }
     tools = {
@@ -78,6 +81,7 @@ def parse_pins(document: Any) -> Pins:
     top.end()
     pins = Pins(
         bases=MappingProxyType(bases),
+        repositories=MappingProxyType(repositories),
         components=MappingProxyType(components),
         tools=MappingProxyType(tools),
         containers=MappingProxyType(containers),
@@ -100,7 +104,7 @@ def _base(name: str, fields: Fields) -> Base:
         source_amis=MappingProxyType(
             {key: _ami(Fields(amis[key], f"{fields.where}: AMI of {key}")) for key in ORCHESTRATORS}
         ),
-        basis=_basis(fields),
+        basis=read_basis(fields),
     )
     fields.end()
     return base
@@ -115,7 +119,9 @@ def _ami(fields: Fields) -> SourceAmi:
     return ami
 
 
-def _component(name: str, fields: Fields, known: Sequence[str]) -> Component:
+def _component(
+    name: str, fields: Fields, known: Sequence[str], repositories: Mapping[str, Repository]
+) -> Component:
     version = fields.text("version", *VERSION)
     sources = fields.objects("sources", "where it comes from by base")
     for base in sources:
@@ -127,11 +133,11 @@ def _component(name: str, fields: Fields, known: Sequence[str]) -> Component:
         orchestrators=fields.names("orchestrators", (*ORCHESTRATORS, CONTAINER)),
         sources=MappingProxyType(
             {
-                base: read_source(Fields(entry, f"{fields.where} on {base}"), version)
+                base: read_source(Fields(entry, f"{fields.where} on {base}"), version, repositories)
                 for base, entry in sources.items()
             }
         ),
-        basis=_basis(fields),
+        basis=read_basis(fields),
     )
     fields.end()
     return component
@@ -144,7 +150,7 @@ def _container(fields: Fields) -> ContainerBase:
         digest=fields.optional("digest", *DIGEST),
         base=fields.text("base"),
         drivers=MappingProxyType(fields.texts("drivers", *RANGE)),
-        basis=_basis(fields),
+        basis=read_basis(fields),
     )
     fields.end()
     return container
@@ -159,7 +165,7 @@ def _tool(fields: Fields) -> Tool:
         url=None if url is None else url.replace("{version}", version),
         sha256=fields.optional("sha256", *SHA256),
         image=None if image is None else image.replace("{version}", version),
-        basis=_basis(fields),
+        basis=read_basis(fields),
     )
     fields.end()
     if (tool.image is None) == (tool.url is None):
@@ -167,10 +173,3 @@ def _tool(fields: Fields) -> Tool:
     if tool.url is not None and tool.sha256 is None:
         raise fields.error("sha256 is missing: nothing confirms the file")
     return tool
-
-
-def _basis(fields: Fields) -> str:
-    basis = fields.text("basis")
-    if not any(word in basis for word in _SURE):
-        raise fields.error(f"basis has to say how sure it is: {', '.join(_SURE)}")
-    return basis

@@ -67,6 +67,7 @@ def test_command(
 ) -> None:
     """Boot one instance of an AMI, print its self-test, and terminate the instance.
 
+    On a type of the catalogue every accelerator and EFA device of that type has to be there.
     Exits with 1 when something is not well. The result comes over the serial console: no key, no
     open port, no role and no network are needed.
     """

@@ -28,7 +28,8 @@ CellsOption = Annotated[
 InstanceTypeOption = Annotated[
     str,
     typer.Option(
-        help="Type to boot; the accelerator itself is only seen on a type that has it.",
+        help="Type to boot. One with the AMI's accelerator has to show all its devices; any other "
+        "shows none.",
         metavar="TYPE",
     ),
 ]

@@ -13,6 +13,12 @@ from trainshed_image.system import has_command
 
 _DOCKER = Path("/etc/docker/daemon.json")
 _CONTAINERD = Path("/etc/containerd/config.toml")
+_CONTAINERD_TEMPLATE = Path("/usr/local/share/eks/containerd-config.toml")
+# Canonical's bootstrap writes it, as it writes containerd's configuration.
+_JOINED = Path("/etc/systemd/system/containerd.service.d/10-compat-symlink.conf")
+_ECS_OF_IMAGE = Path("/var/lib/ecs/ecs.config")
+_ECS_OF_USERS = Path("/etc/ecs/ecs.config")
+_GPU_SUPPORT = "ECS_ENABLE_GPU_SUPPORT=true"
 # Neuron's devices are plain device nodes, which need none.
 _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
@@ -30,6 +36,8 @@ def check_runtimes(cell: Cell) -> Iterator[Result]:
         )
     elif cell.accelerator == "habana":
         yield _containerd_runtime("habana")
+    if (cell.accelerator, cell.orchestrator) == ("nvidia", "ecs"):
+        yield _gpu_support()
 
 
 def _docker_runtime(name: str) -> Result:
@@ -45,11 +53,30 @@ def _docker_runtime(name: str) -> Result:
     return Result("docker runtime", chosen, name, FAILED if wrong else OK, wrong)
 
 
+def _gpu_support() -> Result:
+    """ecs-init waits for the devices only where the image's own file asks for GPUs."""
+    own, users = (_lines(path) for path in (_ECS_OF_IMAGE, _ECS_OF_USERS))
+    wrong = ""
+    if _GPU_SUPPORT not in own:
+        wrong = f"{_ECS_OF_IMAGE} has no {_GPU_SUPPORT}"
+    elif any(line.startswith("ECS_ENABLE_GPU_SUPPORT=") for line in users):
+        wrong = f"{_ECS_OF_USERS} overrides {_GPU_SUPPORT} of {_ECS_OF_IMAGE}"
+    return fact("ecs gpu support", not wrong, detail=wrong)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
 def _containerd_runtime(name: str) -> Result:
-    """Without a TOML parser in Python 3.9: the line itself."""
-    written = _CONTAINERD.read_text(encoding="utf-8") if _CONTAINERD.exists() else ""
+    """Without a TOML parser in Python 3.9: the line itself.
+
+    The configuration is written from the template when the node joins a cluster.
+    """
+    joined = _JOINED.exists()
+    path = _CONTAINERD if joined else _CONTAINERD_TEMPLATE
     return fact(
         "containerd runtime",
-        f'default_runtime_name = "{name}"' in written,
-        detail=f"{_CONTAINERD} does not make {name} the default",
+        f'default_runtime_name = "{name}"' in [line.strip() for line in _lines(path)],
+        detail=f"{path} does not make {name} the default",
     )

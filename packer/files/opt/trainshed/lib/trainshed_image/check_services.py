@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainshed_image.lustre import HELD
+from trainshed_image.pci import ACCELERATORS, NVSWITCHES, Card, count
 from trainshed_image.pins import Cell
 from trainshed_image.results import BOOT, FAILED, OK, Result, fact
 from trainshed_image.system import run
@@ -20,7 +21,8 @@ class Service:
     Attributes:
         units: names it has in one distribution or another.
         runs: it has to be active after boot, too; the agents of a cluster are not where there is no
-            cluster, and fabric manager is not without NVSwitch.
+            cluster.
+        cards: it has to be active after boot where the machine has one of these, and only there.
         accelerator: only for this one.
         orchestrators: only for these.
         base: only for bases of this name.
@@ -28,6 +30,7 @@ class Service:
 
     units: tuple[str, ...]
     runs: bool = True
+    cards: tuple[Card, ...] = ()
     accelerator: str = ""
     orchestrators: tuple[str, ...] = ("ec2", "ecs", "eks")
     base: str = ""
@@ -40,6 +43,10 @@ class Service:
             and cell.base.startswith(self.base)
         )
 
+    def has_to_run(self) -> bool:
+        """Tell whether it has to be active on this machine."""
+        return count(self.cards) > 0 if self.cards else self.runs
+
 
 _SERVICES = (
     Service(("chronyd.service", "chrony.service")),
@@ -50,11 +57,17 @@ _SERVICES = (
     Service(("docker.service",), orchestrators=("ec2", "ecs")),
     Service(("ecs.service",), runs=False, orchestrators=("ecs",)),
     Service(("containerd.service",), orchestrators=("eks",)),
-    Service(("nodeadm-config.service",), False, orchestrators=("eks",), base="amazon"),
-    Service(("nodeadm-run.service",), False, orchestrators=("eks",), base="amazon"),
-    Service(("nvidia-persistenced.service",), runs=False, accelerator="nvidia"),
-    Service(("nvidia-fabricmanager.service",), runs=False, accelerator="nvidia"),
+    Service(("nodeadm-config.service",), runs=False, orchestrators=("eks",), base="amazon"),
+    Service(("nodeadm-run.service",), runs=False, orchestrators=("eks",), base="amazon"),
+    Service(("nvidia-persistenced.service",), cards=ACCELERATORS["nvidia"], accelerator="nvidia"),
+    Service(("nvidia-fabricmanager.service",), cards=NVSWITCHES, accelerator="nvidia"),
 )
+# Whatever units an accelerator's packages bring. Without a card some of them fail, and may.
+_UNITS_OF_ACCELERATOR = {
+    "habana": ("habana*", "hl-*"),
+    "neuron": ("neuron*", "aws-neuron*"),
+    "nvidia": ("nvidia*", "nv-*"),
+}
 
 
 def check_services(cell: Cell, stage: str) -> Iterator[Result]:
@@ -62,6 +75,8 @@ def check_services(cell: Cell, stage: str) -> Iterator[Result]:
     for service in _SERVICES:
         if service.is_in(cell):
             yield _service(service, stage)
+    if stage == BOOT and count(ACCELERATORS[cell.accelerator]):
+        yield _units_of_accelerator(cell.accelerator)
     for unit in HELD:
         if run("systemctl", "cat", unit).ok:
             yield _held(unit)
@@ -75,10 +90,25 @@ def _service(service: Service, stage: str) -> Result:
             break
     else:
         return Result(name, "", "", FAILED, "is not enabled")
-    if stage == BOOT and service.runs:
+    if stage == BOOT and service.has_to_run():
         active = run("systemctl", "is-active", unit).output.strip()
         return fact(name, active == "active", detail=f"is {active or 'unknown'}")
     return Result(name, "", "", OK)
+
+
+def _units_of_accelerator(accelerator: str) -> Result:
+    listed = run(
+        *("systemctl", "list-units", "--all", "--state=failed", "--plain", "--no-legend"),
+        *_UNITS_OF_ACCELERATOR[accelerator],
+    )
+    failed = [line.split()[0] for line in listed.output.splitlines() if line.strip()]
+    return fact(
+        f"units of {accelerator}",
+        listed.ok and not failed,
+        detail=f"failed: {', '.join(failed)}; see journalctl --unit {failed[0]}"
+        if failed
+        else listed.last_line,
+    )
 
 
 def _held(unit: str) -> Result:

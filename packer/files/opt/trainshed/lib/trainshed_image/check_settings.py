@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 
+from trainshed_image.pci import Card
 from trainshed_image.pins import Cell
 from trainshed_image.results import BAKE, FAILED, OK, Result, fact, unchecked
 from trainshed_image.system import run
@@ -88,7 +88,7 @@ def _huge_pages() -> Result:
     needed = [
         int(rule["pages"])
         for rule in _HUGE_PAGES_RULE.finditer(_HUGE_PAGES_RULES.read_text(encoding="utf-8"))
-        if _has_card(rule["vendor"], rule["device"] or "*")
+        if Card(rule["vendor"], rule["device"] or "*").count()
     ]
     if not needed:
         return unchecked("huge pages", "this machine has no card that needs them")
@@ -99,12 +99,4 @@ def _huge_pages() -> Result:
         str(max(needed)),
         OK if reserved >= max(needed) else FAILED,
         "" if reserved >= max(needed) else "too few: memory was taken before they were reserved",
-    )
-
-
-def _has_card(vendor: str, device: str) -> bool:
-    return any(
-        (card / "vendor").read_text(encoding="ascii").strip() == vendor
-        and fnmatch((card / "device").read_text(encoding="ascii").strip(), device)
-        for card in Path("/sys/bus/pci/devices").glob("*")
     )

@@ -111,8 +111,9 @@ def read_pins(home: Path) -> Pins:
     bases = versions.get("bases", {})
     if cell.base not in bases:
         raise ImageError(cell.base, f"is no base of versions.json; these are: {', '.join(bases)}")
+    repositories = versions.get("repositories", {})
     components = {
-        name: _component(name, entry, cell, image.get("nvidia_driver"))
+        name: _component(name, entry, cell, image.get("nvidia_driver"), repositories)
         for name, entry in versions.get("components", {}).items()
         if _is_of(entry, cell)
     }
@@ -130,9 +131,18 @@ def _is_of(entry: Mapping[str, Any], cell: Cell) -> bool:
     )
 
 
-def _component(name: str, entry: Mapping[str, Any], cell: Cell, driver: object) -> Component:
+def _component(
+    name: str,
+    entry: Mapping[str, Any],
+    cell: Cell,
+    driver: object,
+    repositories: Mapping[str, Mapping[str, Any]],
+) -> Component:
     sources = entry["sources"]
-    source = dict(sources.get(cell.base, sources.get(ANY_BASE)))
+    own = sources.get(cell.base, sources.get(ANY_BASE))
+    # Where several components come from is written once; a source only names it.
+    repository = repositories[own["repository"]] if "repository" in own else {}
+    source = {**repository, **own}
     source["packages"] = {
         package: version
         for package, version in source.get("packages", {}).items()
@@ -143,7 +153,7 @@ def _component(name: str, entry: Mapping[str, Any], cell: Cell, driver: object) 
         # Two distributions seldom have the same build: a source's own version counts first.
         version=text({**entry, **source}, "version", name),
         source=source,
-        basis=entry.get("basis", ""),
+        basis="; ".join(part["basis"] for part in (entry, repository) if part.get("basis")),
     )
 
 

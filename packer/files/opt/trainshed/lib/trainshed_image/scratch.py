@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,16 @@ _MODEL = "Amazon EC2 NVMe Instance Storage"
 # Of the file system and of the array; XFS takes 12 characters at most.
 _LABEL = "ts-scratch"
 _ARRAY = f"/dev/md/{_LABEL}"
-_MKFS_SECONDS = 600
+# The largest instance stores have 60 TB. Without TRIM a file system on them takes seconds; a slow
+# disk is no reason to leave the node without scratch space.
+_MKFS_SECONDS = 3600
+# Where nodeadm's `localStorage` shows: what it made of its configuration before cloud-init ran,
+# files that are merged into that, what it was given, and what it tells its own service.
+_NODEADM = (
+    *("run/eks/nodeadm/config.json", "etc/eks/nodeadm.d/*", "var/lib/cloud/instance/user-data.txt"),
+    "etc/systemd/system/setup-local-disks.service.d/*.conf",
+)
+_NODEADM_STRATEGY = re.compile(r"(?:localStorage\W+strategy\W+|LOCAL_DISK_STRATEGY=)(\w+)", re.I)
 
 Log = Callable[[str], None]
 
@@ -23,7 +33,8 @@ def set_up_scratch(log: Log) -> None:
     """Mount the instance store at `/scratch`, made into one file system.
 
     A disk that holds anything is left alone, unless it is what this program made before. Safe to
-    run at each boot: a reboot keeps the data, a stop and start brings blank disks.
+    run at each boot: a reboot keeps the data, a stop and start brings blank disks. On an EKS node
+    whose nodeadm is told to set up the disks, all are left to it.
 
     Raises:
         ImageError: a disk could not be formatted, assembled or mounted.
@@ -35,10 +46,23 @@ def set_up_scratch(log: Log) -> None:
     if not disks:
         log(f"{SCRATCH}: this machine has no NVMe instance store")
         return
+    if claim := _claim_of_nodeadm():
+        log(f"{SCRATCH}: the disks are nodeadm's (localStorage: {claim}); left alone")
+        return
     device = _found_again(disks, log) or _made(disks, log)
     if device:
         _mount(device)
         log(f"{SCRATCH}: mounted {device}")
+
+
+def _claim_of_nodeadm() -> str | None:
+    """The strategy by which nodeadm is going to set up the instance store, if it is."""
+    for pattern in _NODEADM:
+        for path in sorted(Path("/").glob(pattern)):
+            found = _NODEADM_STRATEGY.search(path.read_text(encoding="utf-8", errors="replace"))
+            if found:
+                return found[1]
+    return None
 
 
 def _instance_store() -> list[Path]:
@@ -105,10 +129,11 @@ def _made(disks: list[Path], log: Log) -> str | None:
             *(f"--name={_LABEL}", "--homehost=any"),
             *(f"/dev/{block.name}" for block in blank),
         )
-    # Neither formats over what it recognises: not forced, and nobody there to answer.
-    maker = "mkfs.xfs" if has_command("mkfs.xfs") else "mkfs.ext4"
-    log(f"{SCRATCH}: formatting {device} ({maker})")
-    _must(maker, "-q", "-L", _LABEL, device)
+    # Neither formats over what it recognises: not forced, and nobody there to answer. No TRIM: the
+    # disks of a new instance are blank, and discarding terabytes takes minutes.
+    maker = ("mkfs.xfs", "-K") if has_command("mkfs.xfs") else ("mkfs.ext4", "-E", "nodiscard")
+    log(f"{SCRATCH}: formatting {device} ({maker[0]})")
+    _must(*maker, "-q", "-L", _LABEL, device)
     return device
 
 

@@ -1,0 +1,69 @@
+"""What an AMI has to show of the devices of the type that it is tried on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainshed.ami.image import Image, ImageError
+from trainshed.catalogue import InstanceType, lookup
+from trainshed.errors import UnknownName
+from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
+
+
+def known_type(name: str, image: Image) -> InstanceType | None:
+    """Return what the catalogue says of a type; None for one without accelerators.
+
+    Raises:
+        ImageError: the AMI is for another accelerator than the type has.
+    """
+    try:
+        instance = lookup(name)
+    except UnknownName:
+        return None
+    family, needed = instance.accelerator.family.value, image.tag("accelerator")
+    if family != needed:
+        raise ImageError(
+            f"{image.image_id} is for {needed}, and {name} has {instance.accelerator}; "
+            "test it on a type of its own accelerator"
+        )
+    return instance
+
+
+def efa_interfaces(instance: InstanceType) -> tuple[NetworkInterface, ...]:
+    """Return the network interfaces that bring all EFA devices of a type; none without EFA."""
+    if not instance.efa_interfaces_max:
+        return ()
+    return plan_interfaces(instance, InterfaceProfile.EC2)
+
+
+def require_devices(told: dict[str, Any], instance: InstanceType) -> dict[str, Any]:
+    """Return a self-test in which every device that is missing is a failure.
+
+    Args:
+        told: the self-test's JSON; `version` of a device's result is how many were found.
+        instance: the type that it ran on, with all of `efa_interfaces`.
+    """
+    wanted = {
+        "efa device": sum(row.kind.has_efa for row in efa_interfaces(instance)),
+        f"{instance.accelerator.family.value} device": instance.accelerator.count,
+    }
+    known = {result["name"] for result in told["components"]}
+    absent = [_result(name) for name in wanted if name not in known]
+    components = [
+        _judged(result, wanted.get(result["name"], 0), instance.name)
+        for result in (*told["components"], *absent)
+    ]
+    well = told["ok"] and all(result["state"] != "failed" for result in components)
+    return told | {"components": components, "ok": well}
+
+
+def _result(name: str) -> dict[str, Any]:
+    """What an image says of devices whose self-test does not know them."""
+    return {"name": name, "version": "", "expected": "", "state": "unchecked", "detail": ""}
+
+
+def _judged(result: Mapping[str, Any], wanted: int, type_name: str) -> dict[str, Any]:
+    if not wanted or result["version"] == str(wanted):
+        return dict(result)
+    why = f"{type_name} has {wanted}, and the image found {result['version'] or 'none'}"
+    detail = "; ".join(part for part in (why, result["detail"]) if part)
+    return {**result, "expected": str(wanted), "state": "failed", "detail": detail}

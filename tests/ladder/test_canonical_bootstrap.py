@@ -1,0 +1,50 @@
+"""A habana node joins EKS by Canonical's bootstrap, which configures containerd anew."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from bake_bench import Bakery
+from guest_bench import Bench, Guest
+
+pytestmark = pytest.mark.ladder
+
+
+@pytest.fixture(scope="module")
+def node(bakery: Bakery, bench: Bench) -> Iterator[Guest]:
+    """An instance that has joined."""
+    bake = bakery.baked("habana", "eks")
+    guest = bench.launch(
+        bake.image_id, user="ubuntu", UserData="#!/bin/bash\n/etc/eks/bootstrap.sh train\n"
+    )
+    guest.wait_for_ssh()
+    guest.ssh("cloud-init status --wait; systemctl is-system-running --wait || true")
+    yield guest
+    bench.ec2.terminate_instances(InstanceIds=[guest.instance_id])
+
+
+def test_habana_is_still_the_default_runtime_and_its_cgroup_driver_is_the_kubelets(
+    node: Guest,
+) -> None:
+    written = node.ssh("cat /etc/containerd/config.toml")
+
+    assert "SANDBOX_IMAGE" not in written
+    assert 'default_runtime_name = "habana"' in written.splitlines()
+    assert "cgroup-driver=cgroupfs" in node.ssh("cat /var/snap/kubelet-eks/options")
+    _, found, habana = written.partition(".runtimes.habana.options]")
+    assert found
+    assert "SystemdCgroup = false" in habana.splitlines()
+    assert node.ssh("systemctl is-active containerd snap.kubelet-eks.daemon").split() == [
+        "active",
+        "active",
+    ]
+
+
+def test_the_kubelet_is_that_of_the_image(node: Guest) -> None:
+    assert node.ssh("/snap/bin/kubelet-eks.daemon --version") == "Kubernetes v1.36.1"
+
+
+def test_the_self_test_passes_on_a_node_that_has_joined(node: Guest) -> None:
+    result = json.loads(node.ssh("sudo /opt/trainshed/selftest --stage boot --json"))
+
+    assert [each for each in result["components"] if each["state"] == "failed"] == []

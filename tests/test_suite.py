@@ -1,0 +1,10 @@
+"""What holds for the suite itself."""
+
+from hypothesis import HealthCheck, settings
+
+
+def test_no_property_test_depends_on_how_busy_the_machine_is() -> None:
+    profile = settings()
+
+    assert profile.deadline is None
+    assert HealthCheck.too_slow in profile.suppress_health_check
