@@ -339,8 +339,12 @@ def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: 
         ]
         return str(found["state"])
 
+    def said() -> str:
+        logs = bench.aws.client("logs")
+        events = logs.filter_log_events(logGroupName=done.outputs["Log"])["events"]
+        return "\n".join(event["message"] for event in events)
+
     guest.wait_for("the limit", lambda: state() == "DISABLED")
-    events = bench.aws.client("logs").filter_log_events(logGroupName=done.outputs["Log"])["events"]
-    said = "\n".join(event["message"] for event in events)
-    assert "trainshed: ERROR: /fsx: not mounted after" in said
+    # What a function logs comes after what it does.
+    guest.wait_for("the log", lambda: "trainshed: ERROR: /fsx: not mounted after" in said())
     bench.aws.client("cloudformation").delete_stack(StackName=done.stack_name)

@@ -24,6 +24,12 @@ NEW = "storage: {lustre: {deployment: scratch-2}}"
 NETWORK, STORAGE, IMAGES, COMPUTE = "TrainNetwork", "TrainStorage", "TrainImages", "TrainCluster"
 
 
+@pytest.fixture(autouse=True)
+def channel(clean_aws: EmbeddedAws, publish_ami: Callable[..., str]) -> str:
+    """An AMI for the nodes, which a new account lacks."""
+    return publish_ami(clean_aws)
+
+
 @pytest.fixture
 def assembly(synthesise: Synthesise, tmp_path: Path) -> Assembly:
     def make(*lines: str, nodes: str = "{max: 4}") -> Path:

@@ -30,6 +30,12 @@ def clusters(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def channel(clean_aws: EmbeddedAws, publish_ami: Callable[..., str]) -> str:
+    """An AMI for the nodes, which a new account lacks."""
+    return publish_ami(clean_aws)
+
+
 @pytest.fixture
 def deploy(
     clean_aws: EmbeddedAws, synthesise: Synthesise, clusters: Path
