@@ -6,7 +6,7 @@ from trainshed_constructs.cluster_placement_group import ClusterPlacementGroup
 from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
 from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.efa_security_group import EfaSecurityGroup
-from trainshed_constructs.encrypted_logs import encrypt_logs
+from trainshed_constructs.encrypt_with_key import encrypt_with_key
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.existing_lustre import ExistingLustre
 from trainshed_constructs.existing_network import ExistingNetwork
@@ -48,7 +48,7 @@ __all__ = [
     "TrainingNetwork",
     "TrainingRepository",
     "UnprotectOnRollback",
-    "encrypt_logs",
+    "encrypt_with_key",
     "grant_pull",
     "prefix_role_names",
 ]

@@ -32,10 +32,6 @@ PIPELINE = {
 }
 # A property of these names, wherever it stands in a type's schema, takes a key.
 _TAKES_A_KEY = re.compile(r'"(Kms\w*|EncryptionKey)": \{')
-_WITHOUT = {
-    # Functions have no variables, and their code is public.
-    "AWS::Lambda::Function",
-}
 
 Templates = Mapping[str, dict[str, Any]]
 
@@ -83,8 +79,11 @@ def resources(templates: Templates) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def takes_a_key(resource: Mapping[str, Any]) -> bool:
     kind = resource["Type"]
-    if kind.startswith("Custom::") or kind in _WITHOUT:
+    if kind.startswith("Custom::"):
         return False
+    if kind == "AWS::Lambda::Function":
+        # Of a function only the variables are encrypted; its code here is public.
+        return "Environment" in resource["Properties"]
     schema = json.dumps(PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, kind).schema)
     return bool(_TAKES_A_KEY.search(schema))
 
@@ -109,6 +108,7 @@ def test_every_resource_that_can_be_encrypted_with_the_key_is(templates: Templat
         "AWS::ECR::Repository",
         "AWS::ECR::RepositoryCreationTemplate",
         "AWS::FSx::FileSystem",
+        "AWS::Lambda::Function",
         "AWS::Logs::LogGroup",
         "AWS::S3::Bucket",
         "AWS::SNS::Topic",
