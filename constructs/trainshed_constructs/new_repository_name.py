@@ -33,7 +33,13 @@ class NewRepositoryName(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, repository_name: str, how_to_adopt: str
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        repository_name: str,
+        how_to_adopt: str,
+        kms_key_arn: str | None = None,
     ) -> None:
         """Declare the custom resource.
 
@@ -42,6 +48,8 @@ class NewRepositoryName(Construct):
             construct_id: id within the parent.
             repository_name: name of the repository.
             how_to_adopt: what to set to use one that is there, for the message.
+            kms_key_arn: key that encrypts it; another one later is refused, because ECR cannot
+                change it. By default ECR's own.
         """
         super().__init__(scope, construct_id)
         arn = Stack.of(self).format_arn(
@@ -63,6 +71,10 @@ class NewRepositoryName(Construct):
             resource_type="Custom::NewRepositoryName",
             service_token=function.function_arn,
             service_timeout=Duration.minutes(2),
-            properties={"Name": repository_name, "HowToAdopt": how_to_adopt},
+            properties={
+                "Name": repository_name,
+                "HowToAdopt": how_to_adopt,
+                "KmsKey": kms_key_arn or "",
+            },
         )
         self.name = resource.get_att_string("Name")

@@ -54,6 +54,7 @@ class ImagesStack(cdk.Stack):
                 "Name",
                 repository_name=repository.name,
                 how_to_adopt="image.existing: true",
+                kms_key_arn=kms_key_arn,
             )
             images = TrainingRepository(
                 self, "Images", repository_name=name.name, kms_key_arn=kms_key_arn

@@ -74,6 +74,19 @@ def test_a_key_can_be_given_to_log_groups_that_exist(
     assert {group.get("kmsKeyId") for group in groups} == {key}
 
 
+def test_another_key_for_a_repository_is_refused_and_rolled_back(
+    clean_aws: EmbeddedAws, template: Template
+) -> None:
+    key = clean_aws.client("kms").create_key(Policy=POLICY)["KeyMetadata"]["Arn"]
+    clean_aws.deploy(template("TrainImages"), stack_name="TrainImages")
+
+    with pytest.raises(DeploymentFailed, match="put kms_key back, or name another repository"):
+        clean_aws.deploy(template("TrainImages", kms_key=key), stack_name="TrainImages")
+
+    stacks = clean_aws.client("cloudformation").describe_stacks(StackName="TrainImages")["Stacks"]
+    assert stacks[0]["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+
+
 def test_roles_carry_a_boundary_that_exists(clean_aws: EmbeddedAws, template: Template) -> None:
     iam, absent = clean_aws.client("iam"), "arn:aws:iam::123456789012:policy/Absent"
     boundary = iam.create_policy(PolicyName="TeamBoundary", PolicyDocument=json.dumps(BOUNDARY))

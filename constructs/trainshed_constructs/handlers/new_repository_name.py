@@ -1,5 +1,7 @@
 """Lambda function that passes the name of a repository on, unless there is one of that name.
 
+It also refuses another key for the repository that the stack has: ECR would need a new one.
+
 CloudFormation puts this text inline, where 4096 characters is the limit.
 """
 
@@ -20,14 +22,7 @@ def handler(event: dict[str, Any], context: Any) -> None:
     asked = event["ResourceProperties"]
     physical_id = name = asked["Name"]
     try:
-        # An update that keeps the name keeps the repository.
-        known = event.get("OldResourceProperties", {}).get("Name") == name
-        refusal = None
-        if event["RequestType"] != "Delete" and not known and _is_there(name):
-            refusal = (
-                f"there is an ECR repository {name} already, perhaps kept when a stack was "
-                f"deleted: use it with {asked['HowToAdopt']}, or name another"
-            )
+        refusal = _refusal(event) if event["RequestType"] != "Delete" else None
     # Without an answer CloudFormation waits until the resource's time-out.
     except Exception as error:
         logging.exception("cannot tell")
@@ -38,14 +33,39 @@ def handler(event: dict[str, Any], context: Any) -> None:
         cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Name": name}, physical_id)
 
 
-def _is_there(name: str) -> bool:
+def _refusal(event: dict[str, Any]) -> str | None:
+    asked = event["ResourceProperties"]
+    name, key = asked["Name"], asked["KmsKey"]
+    found = _find(name)
+    if not found:
+        return None
+    # An update that keeps the name keeps the repository.
+    if event.get("OldResourceProperties", {}).get("Name") != name:
+        return (
+            f"there is an ECR repository {name} already, perhaps kept when a stack was deleted: "
+            f"use it with {asked['HowToAdopt']}, or name another"
+        )
+    # What ECR has and not what was asked before, so that a rollback passes.
+    has = found["encryptionConfiguration"].get("kmsKey", "")
+    if has != key:
+        return (
+            f"ECR repository {name} is encrypted with {has or 'a key of ECR'}, and ECR cannot "
+            f"change that to {key or 'a key of its own'}: put kms_key back, or name another "
+            "repository"
+        )
+    return None
+
+
+def _find(name: str) -> dict[str, Any] | None:
     ecr = boto3.client("ecr")
     for pause in (*_PAUSES, None):
         try:
-            ecr.describe_repositories(repositoryNames=[name])
-            return True
+            found: list[dict[str, Any]] = ecr.describe_repositories(repositoryNames=[name])[
+                "repositories"
+            ]
+            return found[0]
         except ecr.exceptions.RepositoryNotFoundException:
-            return False
+            return None
         except ClientError as error:
             if error.response["Error"]["Code"] != "AccessDeniedException" or pause is None:
                 raise
