@@ -90,7 +90,7 @@ WRONG = {
             "    - arn:aws:iam::210987654321:policy/x"
         ),
         "a.yaml:7: job.policies.0: arn:aws:iam::210987654321:policy/x is of account 210987654321: "
-        "IAM attaches policies of the role's own account, 123456789012, and of AWS only; make one "
+        "IAM takes policies of the role's own account, 123456789012, and of AWS only; make one "
         "there",
     ),
     "policy of another partition": (

@@ -24,8 +24,13 @@ Planned = Callable[[str], ClusterPlan]
         ),
         (
             f'account: "210987654321"\niam: {{boundary: "{BOUNDARY}"}}',
-            "a.yaml:5: iam.boundary: is a policy of account 123456789012, but the cluster is in "
-            "210987654321; IAM takes a policy of the same account, or one of AWS",
+            f"a.yaml:5: iam.boundary: {BOUNDARY} is of account 123456789012: IAM takes policies of "
+            "the role's own account, 210987654321, and of AWS only; make one there",
+        ),
+        (
+            f"iam: {{boundary: {BOUNDARY.replace('arn:aws:', 'arn:aws-cn:')!r}}}",
+            f"a.yaml:4: iam.boundary: {BOUNDARY.replace('arn:aws:', 'arn:aws-cn:')} is of the "
+            "partition aws-cn, and the cluster is in aws",
         ),
     ],
 )

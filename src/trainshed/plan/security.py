@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
 from trainshed.spec import DeploymentType, IamSpec
 
@@ -76,11 +77,6 @@ def _check_key(notes: Notes, region: str | None) -> None:
 
 
 def _check_boundary(notes: Notes) -> None:
-    boundary, account = notes.spec.iam.boundary, notes.spec.account
-    owner = boundary.split(":")[4] if boundary else "aws"
-    if account and owner not in ("aws", account):
-        notes.problem(
-            "iam.boundary",
-            f"is a policy of account {owner}, but the cluster is in {account}; IAM takes a policy "
-            "of the same account, or one of AWS",
-        )
+    if boundary := notes.spec.iam.boundary:
+        for message in policy_problems(boundary, notes.spec.account):
+            notes.problem("iam.boundary", message)
