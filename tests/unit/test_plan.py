@@ -479,6 +479,14 @@ def test_an_image_is_taken_at_a_version_or_as_it_is_at_first(
             id="V100",
         ),
         pytest.param(
+            "p3dn.24xlarge",
+            "stable",
+            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2 --var "
+            "nvidia_driver=proprietary, then trainshed ami publish build/nvidia-ecs/manifest.json "
+            "--channel v100, and give instance.ami: v100",
+            id="V100-leaves-the-default-channel-to-others",
+        ),
+        pytest.param(
             "trn1.32xlarge",
             "/trainshed/ami/nvidia/ecs/candidate",
             "name another AMI in instance.ami; or leave it out, bake an AMI and publish it: "
