@@ -95,8 +95,8 @@ WRONG = {
     ),
     "policy of another partition": (
         text(added="job: {policies: ['arn:aws-cn:iam::aws:policy/x']}"),
-        "a.yaml:4: job.policies.0: arn:aws-cn:iam::aws:policy/x is of the partition aws-cn, and "
-        "the cluster is in aws",
+        "a.yaml:4: job.policies.0: arn:aws-cn:iam::aws:policy/x is of the partition aws-cn; give "
+        "one of aws",
     ),
     "image of another partition": (
         text(added="image: {uri: '123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/train:v1'}"),

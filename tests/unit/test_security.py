@@ -19,8 +19,7 @@ Planned = Callable[[str], ClusterPlan]
     [
         (
             f"kms_key: {KEY.replace('us-west-2', 'us-east-1')}",
-            "a.yaml:4: kms_key: is a key of us-east-1, but the cluster is in us-west-2; give a key "
-            "of us-west-2",
+            "a.yaml:4: kms_key: is a key of us-east-1; give one of us-west-2",
         ),
         (
             f'account: "210987654321"\niam: {{boundary: "{BOUNDARY}"}}',
@@ -30,7 +29,7 @@ Planned = Callable[[str], ClusterPlan]
         (
             f"iam: {{boundary: {BOUNDARY.replace('arn:aws:', 'arn:aws-cn:')!r}}}",
             f"a.yaml:4: iam.boundary: {BOUNDARY.replace('arn:aws:', 'arn:aws-cn:')} is of the "
-            "partition aws-cn, and the cluster is in aws",
+            "partition aws-cn; give one of aws",
         ),
     ],
 )
