@@ -123,6 +123,18 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
             id="no region",
         ),
         pytest.param(
+            GOOD + "kms_key: arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-4e5f-6789-abcd-"
+            "ef0123456789\n",
+            "p.yaml:6: kms_key: is a key of us-east-1; give one of us-west-2",
+            id="key of another region",
+        ),
+        pytest.param(
+            GOOD + "iam: {boundary: 'arn:aws-cn:iam::aws:policy/x'}\n",
+            "p.yaml:6: iam.boundary: arn:aws-cn:iam::aws:policy/x is of the partition aws-cn; give "
+            "one of aws",
+            id="boundary of another partition",
+        ),
+        pytest.param(
             "",
             "p.yaml: is empty; an image pipeline needs at least `repository`, `connection` and "
             "`cells`",

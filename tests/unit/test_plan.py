@@ -90,13 +90,13 @@ WRONG = {
             "    - arn:aws:iam::210987654321:policy/x"
         ),
         "a.yaml:7: job.policies.0: arn:aws:iam::210987654321:policy/x is of account 210987654321: "
-        "IAM attaches policies of the role's own account, 123456789012, and of AWS only; make one "
+        "IAM takes policies of the role's own account, 123456789012, and of AWS only; make one "
         "there",
     ),
     "policy of another partition": (
         text(added="job: {policies: ['arn:aws-cn:iam::aws:policy/x']}"),
-        "a.yaml:4: job.policies.0: arn:aws-cn:iam::aws:policy/x is of the partition aws-cn, and "
-        "the cluster is in aws",
+        "a.yaml:4: job.policies.0: arn:aws-cn:iam::aws:policy/x is of the partition aws-cn; give "
+        "one of aws",
     ),
     "image of another partition": (
         text(added="image: {uri: '123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/train:v1'}"),
@@ -477,6 +477,14 @@ def test_an_image_is_taken_at_a_version_or_as_it_is_at_first(
             "nvidia_driver=proprietary, then trainshed ami publish build/nvidia-ecs/manifest.json "
             "--channel volta",
             id="V100",
+        ),
+        pytest.param(
+            "p3dn.24xlarge",
+            "stable",
+            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2 --var "
+            "nvidia_driver=proprietary, then trainshed ami publish build/nvidia-ecs/manifest.json "
+            "--channel v100, and give instance.ami: v100",
+            id="V100-leaves-the-default-channel-to-others",
         ),
         pytest.param(
             "trn1.32xlarge",

@@ -19,13 +19,17 @@ Planned = Callable[[str], ClusterPlan]
     [
         (
             f"kms_key: {KEY.replace('us-west-2', 'us-east-1')}",
-            "a.yaml:4: kms_key: is a key of us-east-1, but the cluster is in us-west-2; give a key "
-            "of us-west-2",
+            "a.yaml:4: kms_key: is a key of us-east-1; give one of us-west-2",
         ),
         (
             f'account: "210987654321"\niam: {{boundary: "{BOUNDARY}"}}',
-            "a.yaml:5: iam.boundary: is a policy of account 123456789012, but the cluster is in "
-            "210987654321; IAM takes a policy of the same account, or one of AWS",
+            f"a.yaml:5: iam.boundary: {BOUNDARY} is of account 123456789012: IAM takes policies of "
+            "the role's own account, 210987654321, and of AWS only; make one there",
+        ),
+        (
+            f"iam: {{boundary: {BOUNDARY.replace('arn:aws:', 'arn:aws-cn:')!r}}}",
+            f"a.yaml:4: iam.boundary: {BOUNDARY.replace('arn:aws:', 'arn:aws-cn:')} is of the "
+            "partition aws-cn; give one of aws",
         ),
     ],
 )

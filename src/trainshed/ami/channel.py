@@ -64,3 +64,8 @@ def cells() -> list[str]:
 def is_channel_name(text: str) -> bool:
     """Tell whether a channel can have this name."""
     return _NAME.fullmatch(text) is not None
+
+
+def names_a_channel(ami: str) -> bool:
+    """Tell whether a cluster's `instance.ami` is one of our channels, by name or SSM parameter."""
+    return ami.startswith(f"{CHANNELS_ROOT}/") or not ami.startswith(("ami-", "/"))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from trainshed.ami.channel import CHANNELS_ROOT, Channel, is_channel_name
+from trainshed.ami.channel import Channel, is_channel_name, names_a_channel
 from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.plan.ami_remedy import cell_of, remedy_for
@@ -103,7 +103,7 @@ def _parameter(notes: Notes, name: str) -> str | None:
             f"{name} is AWS's ECS image: it has no EFA installer and no Lustre client",
             "use an image of ours, ami: stable, or bake one that has both",
         )
-    if not name.startswith(f"{CHANNELS_ROOT}/"):
+    if not names_a_channel(name):
         _warn_of_lustre(notes, name)
     return name
 

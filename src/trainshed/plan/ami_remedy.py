@@ -4,6 +4,8 @@ from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import InstanceType
 
+_V100_CHANNEL = "v100"
+
 
 def cell_of(instance: InstanceType) -> str | None:
     """Return the cell of our AMIs for a type, such as `neuron/ecs`, or None when there is none."""
@@ -29,12 +31,17 @@ def remedy_for(asked: str, instance: InstanceType, region: str | None) -> str:
         name = channel.name if channel and channel.cell == cell else ""
     accelerator, _, orchestrator = cell.partition("/")
     ours = is_channel_name(name) and not name.startswith("ami-")
-    # NVIDIA's open modules, the default, do not drive it.
-    driver = " --var nvidia_driver=proprietary" if instance.accelerator.name == "V100" else ""
+    target, driver, after = name if ours else "stable", "", ""
+    # NVIDIA's open modules, the default, do not drive it; and other types take the default channel.
+    if instance.accelerator.name == "V100":
+        driver = " --var nvidia_driver=proprietary"
+        if target == "stable":
+            target, after = _V100_CHANNEL, f", and give instance.ami: {_V100_CHANNEL}"
     commands = (
         f"trainshed ami build {accelerator} {orchestrator} --region {region}{driver}, then "
         f"trainshed ami publish build/{accelerator}-{orchestrator}/manifest.json "
-        f"--channel {name if ours else 'stable'}"
+        f"--channel {target}{after}"
     )
-    other = "" if ours else "name another AMI in instance.ami; or leave it out, "
+    leave_out = "" if after else "leave it out, "
+    other = "" if ours else f"name another AMI in instance.ami; or {leave_out}"
     return f"{other}bake an AMI and publish it: {commands}"

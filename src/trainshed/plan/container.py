@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed.ami.channel import CHANNELS_ROOT
+from trainshed.ami.channel import names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
@@ -119,8 +119,7 @@ def plan_container(
 
 def _warn_of_other_verbs_devices(notes: Notes, instance: InstanceType, efa_devices: int) -> None:
     ami = notes.spec.instance.ami
-    ours = not ami.startswith(("ami-", "/")) or ami.startswith(f"{CHANNELS_ROOT}/")
-    if efa_devices and instance.other_verbs_devices and not ours:
+    if efa_devices and instance.other_verbs_devices and not names_a_channel(ami):
         notes.warn(
             "TS-EFA-001",
             f"{instance.name} has {instance.other_verbs_devices} verbs devices that are not EFA, "

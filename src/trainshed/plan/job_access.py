@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
 from trainshed.spec import BucketAccess, BucketGrant
 
@@ -91,13 +92,5 @@ def _check_policy(notes: Notes, index: int, policy: str) -> None:
     path = ("job", "policies", index)
     if policy in notes.spec.job.policies[:index]:
         notes.problem(path, f"{policy} is there already; leave one of them out")
-    partition, owner = policy.split(":")[1], policy.split(":")[4]
-    if partition != "aws":
-        notes.problem(path, f"{policy} is of the partition {partition}, and the cluster is in aws")
-    account = notes.spec.account
-    if account and owner not in ("aws", account):
-        notes.problem(
-            path,
-            f"{policy} is of account {owner}: IAM attaches policies of the role's own account, "
-            f"{account}, and of AWS only; make one there",
-        )
+    for message in policy_problems(policy, notes.spec.account):
+        notes.problem(path, message)

@@ -6,7 +6,7 @@ from pathlib import Path
 from trainshed import catalogue
 from trainshed.ami.versions import PinError, Tool, read_pins
 from trainshed.errors import did_you_mean
-from trainshed.plan.security import SecurityPlan, security
+from trainshed.plan.security import SecurityPlan, security, security_problems
 from trainshed.region import REGION_ADVICE
 from trainshed.spec import ImagePipelineSpec, Problem, SpecError, read_image_pipeline
 
@@ -67,6 +67,10 @@ def load_image_pipeline(
     asked = spec.region or region if spec else None
     if spec:
         problems += _region_problems(spec, asked)
+        problems += tuple(
+            Problem(where=spec.where, path=field, message=message)
+            for field, message in security_problems(spec.kms_key, spec.iam, spec.account, asked)
+        )
     if problems or not (spec and asked):
         raise SpecError(problems)
     return ImagePipelinePlan(

@@ -1,9 +1,11 @@
 """Encryption with a key of one's own, and what every IAM role carries."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
-from trainshed.spec import DeploymentType, IamSpec
+from trainshed.spec import DeploymentType, IamSpec, Path
 
 _PAGE = "docs/security.md"
 
@@ -27,8 +29,9 @@ class SecurityPlan:
 def plan_security(notes: Notes, region: str | None) -> SecurityPlan:
     """Take the key and the rules for roles as asked."""
     spec = notes.spec
-    _check_key(notes, region)
-    _check_boundary(notes)
+    for path, message in security_problems(spec.kms_key, spec.iam, spec.account, region):
+        notes.problem(path, message)
+    _warn_of_scratch(notes)
     plan = security(spec.kms_key, spec.iam)
     if plan.kms_key_arn:
         notes.decide(
@@ -55,32 +58,31 @@ def security(kms_key: str | None, iam: IamSpec) -> SecurityPlan:
     )
 
 
-def _check_key(notes: Notes, region: str | None) -> None:
-    key, lustre = notes.spec.kms_key, notes.spec.storage.lustre
-    if not key:
-        return
-    key_region = key.split(":")[3]
-    if region and key_region != region:
-        notes.problem(
-            "kms_key",
-            f"is a key of {key_region}, but the cluster is in {region}; give a key of {region}",
-        )
+def security_problems(
+    kms_key: str | None, iam: IamSpec, account: str | None, region: str | None
+) -> Iterator[tuple[Path, str]]:
+    """Find what contradicts where a file's stacks are deployed: its field, and why.
+
+    Args:
+        kms_key: the file's.
+        iam: the file's.
+        account: AWS account, if the file names one.
+        region: AWS region, if there is one.
+    """
+    if kms_key and region and (key_region := kms_key.split(":")[3]) != region:
+        yield ("kms_key",), f"is a key of {key_region}; give one of {region}"
+    if iam.boundary:
+        for message in policy_problems(iam.boundary, account):
+            yield ("iam", "boundary"), message
+
+
+def _warn_of_scratch(notes: Notes) -> None:
+    lustre = notes.spec.storage.lustre
     # FSx for Lustre guide, "Encrypting data at rest"; the API refuses a key for these.
-    if lustre and lustre.deployment is DeploymentType.SCRATCH_2:
+    if notes.spec.kms_key and lustre and lustre.deployment is DeploymentType.SCRATCH_2:
         notes.warn(
             "TS-SEC-001",
             "a scratch-2 file system is encrypted with a key of FSx's own: kms_key does not reach "
             "it",
             "take deployment: persistent-2 if your rules ask for your own key",
-        )
-
-
-def _check_boundary(notes: Notes) -> None:
-    boundary, account = notes.spec.iam.boundary, notes.spec.account
-    owner = boundary.split(":")[4] if boundary else "aws"
-    if account and owner not in ("aws", account):
-        notes.problem(
-            "iam.boundary",
-            f"is a policy of account {owner}, but the cluster is in {account}; IAM takes a policy "
-            "of the same account, or one of AWS",
         )
