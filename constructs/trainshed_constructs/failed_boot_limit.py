@@ -23,9 +23,9 @@ class FailedBootLimit(Construct):
     `StateReason` (`Client.InstanceInitiatedShutdown`) which powered themselves off, and at `limit`
     of them in three hours disables the compute environment: jobs that run go on, and no node is
     launched any more. Its log has what the nodes said on their consoles, and the command that
-    enables the environment again; the metric `NodesPoweredOff` (namespace `trainshed`, dimension
-    `Cluster`) counts the nodes. The nodes themselves need no rights for that, and nothing of their
-    image.
+    enables the environment again; the metric `NodesPoweredOff` (namespace `trainshed/boots`,
+    dimension `Cluster`) counts the nodes. The nodes themselves need no rights for that, and nothing
+    of their image.
 
     Follows the EC2 user guide, "State change events for your instances", and the AWS Batch API
     reference, UpdateComputeEnvironment: a disabled environment does not scale out, but keeps its
@@ -123,7 +123,7 @@ def _statements(cluster: str, compute_environment_arn: str) -> list[iam.PolicySt
             sid="Count",
             actions=["cloudwatch:PutMetricData"],
             resources=["*"],
-            conditions={"StringEquals": {"cloudwatch:namespace": "trainshed"}},
+            conditions={"StringEquals": {"cloudwatch:namespace": "trainshed/boots"}},
         ),
         iam.PolicyStatement(
             sid="ReadConsoles",

@@ -157,11 +157,11 @@ def test_the_metric_counts_them(cluster: Cluster) -> None:
 
     cluster.wait_for(node.id)
     [metric] = cluster.client("cloudwatch").list_metrics(
-        Namespace="trainshed",
+        Namespace="trainshed/boots",
         MetricName="NodesPoweredOff",
         Dimensions=[{"Name": "Cluster", "Value": cluster.name}],
     )["Metrics"]
-    assert metric["Namespace"] == "trainshed"
+    assert metric["Namespace"] == "trainshed/boots"
 
 
 def test_a_node_that_stops_and_does_not_end_counts_as_well(cluster: Cluster) -> None:

@@ -13,7 +13,8 @@ import boto3
 from botocore.exceptions import ClientError
 
 HOURS = 3
-NAMESPACE, METRIC = "trainshed", "NodesPoweredOff"
+# Not `trainshed`, which nodes write: a job must not count nodes that never failed.
+NAMESPACE, METRIC = "trainshed/boots", "NodesPoweredOff"
 
 
 def handler(event: Any, context: object) -> None:
