@@ -189,6 +189,7 @@ def test_less_storage_is_refused_because_fsx_cannot(ask: Ask, allow: bool) -> No
     assert status == "FAILED"
     assert reason is not None
     assert "cannot take storage away (StorageCapacity from 4800 to 2400 GiB)" in reason
+    assert reason.endswith("make a second cluster with another name")
 
 
 def test_a_rollback_passes_because_it_brings_back_what_is_there(ask: Ask) -> None:

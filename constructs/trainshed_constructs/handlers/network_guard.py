@@ -38,7 +38,7 @@ def _refusal(event: dict[str, Any]) -> str | None:
     [stack] = cloudformation.describe_stacks(StackName=event["StackId"])["Stacks"]
     if "ROLLBACK" in stack["StackStatus"]:
         return None
-    name, instead = stack["StackName"], f"or take a new network (network.name): {now['Help']}"
+    name, instead = stack["StackName"], f"or make a second cluster with another name: {now['Help']}"
     if moves:
         # The internet gateway can be in one VPC only, so there cannot be a new one beside the old.
         return (

@@ -80,7 +80,7 @@ def _instead(event: dict[str, Any]) -> str | None:
     if not changes:
         return (
             f"FSx cannot take storage away ({_CAPACITY} from {before[_CAPACITY]} to "
-            f"{now[_CAPACITY]} GiB). For a smaller file system beside this one, name another"
+            f"{now[_CAPACITY]} GiB). For a smaller one, make a second cluster with another name"
         )
     if asked["AllowReplacement"] == "true":
         return None
