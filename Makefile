@@ -82,7 +82,7 @@ lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shel
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh images/shared/*
 	@hadolint --failure-threshold style images/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer
-	@scripts/checkov $(VENV)/checkov/bin/checkov
+	@scripts/checkov $(VENV)/checkov/bin/python
 
 format: setup ## Format the code
 	@ruff check --fix-only --quiet .
