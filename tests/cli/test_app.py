@@ -46,11 +46,12 @@ def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) 
     environment = known | {"CDK_DEFAULT_REGION": ""}
     environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(APP.parent / "src")}
     environment |= {"AWS_EC2_METADATA_DISABLED": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
-    cdk = [str(APP.parent / "node_modules/.bin/cdk"), "--app", f"{sys.executable} {APP}"]
+    app = shlex.join([sys.executable, str(APP)])
+    cdk = [str(APP.parent / "node_modules/.bin/cdk"), "--app", app]
 
     ended = [
-        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        for command in (
+        subprocess.run(each, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        for each in (
             [*cdk, "synth", "-q", "-c", "clusters=c.yaml"],
             [sys.executable, "-m", "trainshed.cli", "explain", "c.yaml"],
         )
