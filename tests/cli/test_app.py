@@ -46,7 +46,8 @@ def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) 
     environment = known | {"CDK_DEFAULT_REGION": ""}
     environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(APP.parent / "src")}
     environment |= {"AWS_EC2_METADATA_DISABLED": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
-    app = shlex.join([sys.executable, str(APP)])
+    # `exec`, because the CDK CLI takes the quotes off an argument that begins and ends with one.
+    app = f"exec {shlex.join([sys.executable, str(APP)])}"
     cdk = [str(APP.parent / "node_modules/.bin/cdk"), "--app", app]
 
     ended = [
