@@ -18,6 +18,10 @@ Planned = Callable[[str], ClusterPlan]
     ("added", "line"),
     [
         (
+            f"kms_key: {KEY.replace('arn:aws:', 'arn:aws-cn:')}",
+            "a.yaml:4: kms_key: is a key of the partition aws-cn; give one of aws",
+        ),
+        (
             f"kms_key: {KEY.replace('us-west-2', 'us-east-1')}",
             "a.yaml:4: kms_key: is a key of us-east-1; give one of us-west-2",
         ),

@@ -69,8 +69,12 @@ def security_problems(
         account: AWS account, if the file names one.
         region: AWS region, if there is one.
     """
-    if kms_key and region and (key_region := kms_key.split(":")[3]) != region:
-        yield ("kms_key",), f"is a key of {key_region}; give one of {region}"
+    if kms_key:
+        _, partition, _, key_region, *_ = kms_key.split(":")
+        if partition != "aws":
+            yield ("kms_key",), f"is a key of the partition {partition}; give one of aws"
+        elif region and key_region != region:
+            yield ("kms_key",), f"is a key of {key_region}; give one of {region}"
     if iam.boundary:
         for message in policy_problems(iam.boundary, account):
             yield ("iam", "boundary"), message
