@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.deployment import DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
-from trainshed.offline.process import start
-from trainshed.offline.settings import OfflineSettings
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.process import start
+from embedded_aws.settings import OfflineSettings
 from trainshed.plan import Fleet, load_fleet
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def aws(
     server = start(OfflineSettings(), log=tmp_path_factory.mktemp("broken") / "server.log")
     aws = EmbeddedAws(server)
     publish_ami(aws)
-    for name in ("TrainNetwork", STORAGE, "TrainImages"):
+    for name in ("TrainNetwork", STORAGE, "TrainContainers"):
         aws.deploy(json.loads(templates[name]), stack_name=name)
     yield aws
     server.stop()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.deployment import Deployment, DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import Deployment, DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import Fleet, load_fleet
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ def deploy(
         file = tmp_path / "cluster.yaml"
         file.write_text(text)
         assembly = synthesise(load_fleet([file]))
-        parts = ("Prerequisites", "Network", "Storage", "Images", "Cluster")
+        parts = ("Prerequisites", "Network", "Storage", "Containers", "Cluster")
         order = [f"{stem[0].upper()}{stem[1:]}{part}" for part in parts]
         return {
             name: clean_aws.deploy(
@@ -177,7 +177,7 @@ def test_a_job_runs_another_accounts_image_and_uses_buckets_and_policies(
     )["jobDefinitions"]
     [nodes] = job["nodeProperties"]["nodeRangeProperties"]
     role = nodes["container"]["jobRoleArn"].rpartition("/")[2]
-    assert "TrainImages" not in deployed
+    assert "TrainContainers" not in deployed
     assert nodes["container"]["image"] == uri
     attached = iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
     assert [each["PolicyArn"] for each in attached] == [arn]
@@ -250,7 +250,7 @@ def test_data_outlives_the_cluster(clean_aws: EmbeddedAws, deploy: Deploy) -> No
     deploy("p4d")
     cloudformation = clean_aws.client("cloudformation")
 
-    for name in ("P4dCluster", "P4dStorage", "P4dImages", "P4dPrerequisites"):
+    for name in ("P4dCluster", "P4dStorage", "P4dContainers", "P4dPrerequisites"):
         cloudformation.delete_stack(StackName=name)
 
     left = {

@@ -9,8 +9,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.assertions import Template
 
-from trainshed.offline.deployment import Deployment, DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import Deployment, DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import ClusterPlan, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (

@@ -9,10 +9,10 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Template
 
+from embedded_aws.deployment import Deployment
+from embedded_aws.embedded import EmbeddedAws
 from trainshed import catalogue
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
-from trainshed.offline.deployment import Deployment
-from trainshed.offline.embedded import EmbeddedAws
 from trainshed.plan import CapacityKind, CapacityPlan, SubnetPlan, Zone
 from trainshed_constructs import (
     ClusterPlacementGroup,

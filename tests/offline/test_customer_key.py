@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.deployment import DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import Fleet, plan_fleet
 from trainshed.spec import ClusterSpec
 
@@ -51,7 +51,7 @@ def test_the_documented_key_policy_is_enough_and_less_is_refused(
     with pytest.raises(DeploymentFailed, match="is not allowed to be used with Arn"):
         clean_aws.deploy(template("TrainNetwork", kms_key=other), stack_name="Closed")
     clean_aws.deploy(template("TrainNetwork", kms_key=key), stack_name="TrainNetwork")
-    clean_aws.deploy(template("TrainImages", kms_key=key), stack_name="TrainImages")
+    clean_aws.deploy(template("TrainContainers", kms_key=key), stack_name="TrainContainers")
 
     groups = clean_aws.client("logs").describe_log_groups()["logGroups"]
     [repository] = clean_aws.client("ecr").describe_repositories(repositoryNames=["train"])[
@@ -78,12 +78,14 @@ def test_another_key_for_a_repository_is_refused_and_rolled_back(
     clean_aws: EmbeddedAws, template: Template
 ) -> None:
     key = clean_aws.client("kms").create_key(Policy=POLICY)["KeyMetadata"]["Arn"]
-    clean_aws.deploy(template("TrainImages"), stack_name="TrainImages")
+    clean_aws.deploy(template("TrainContainers"), stack_name="TrainContainers")
 
     with pytest.raises(DeploymentFailed, match="put kms_key back, or name another repository"):
-        clean_aws.deploy(template("TrainImages", kms_key=key), stack_name="TrainImages")
+        clean_aws.deploy(template("TrainContainers", kms_key=key), stack_name="TrainContainers")
 
-    stacks = clean_aws.client("cloudformation").describe_stacks(StackName="TrainImages")["Stacks"]
+    stacks = clean_aws.client("cloudformation").describe_stacks(StackName="TrainContainers")[
+        "Stacks"
+    ]
     assert stacks[0]["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
 
 

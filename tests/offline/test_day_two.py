@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.deployment import DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import Fleet, load_fleet
 
 Synthesise = Callable[[Fleet], Path]
@@ -21,7 +21,12 @@ CLUSTER = (
     "name: TrainCluster\nregion: us-west-2\ninstance: {{type: trn1.32xlarge, nodes: {nodes}}}\n"
 )
 NEW = "storage: {lustre: {deployment: scratch-2}}"
-NETWORK, STORAGE, IMAGES, COMPUTE = "TrainNetwork", "TrainStorage", "TrainImages", "TrainCluster"
+NETWORK, STORAGE, IMAGES, COMPUTE = (
+    "TrainNetwork",
+    "TrainStorage",
+    "TrainContainers",
+    "TrainCluster",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -276,7 +281,11 @@ def test_more_nodes_can_be_kept_without_a_new_compute_environment(
         ("zone: usw2-az4", "zone usw2-az1 cannot go from TrainNetwork, in use by TrainStorage"),
         (
             "network: {cidr: 10.60.0.0/16}",
-            "the range of TrainNetwork cannot change from 10.20.0.0/16 to 10.60.0.0/16",
+            "the VPC of TrainNetwork cannot change from 10.20.0.0/16 to 10.60.0.0/16",
+        ),
+        (
+            "network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}",
+            "the VPC of TrainNetwork cannot change from 10.20.0.0/16 to vpc-0123456789abcdef0",
         ),
     ],
 )
@@ -310,3 +319,136 @@ def test_a_network_gains_endpoints_while_it_is_in_use(
     deploy(NEW, "network: {endpoints: [ecr]}", stacks=(NETWORK,))
 
     assert stack(clean_aws, NETWORK)["StackStatus"] == "UPDATE_COMPLETE"
+
+
+def gateways(aws: EmbeddedAws) -> int:
+    """How many NAT gateways were made; EC2 lists those that are deleted for a while."""
+    return len(aws.client("ec2").describe_nat_gateways()["NatGateways"])
+
+
+@pytest.mark.parametrize(
+    ("storage", "moved", "stacks"),
+    [
+        (NEW, "TrainCluster, TrainStorage", (NETWORK, STORAGE, COMPUTE)),
+        # Batch would take the nodes to the new VPC, and the old one would stay and bill.
+        ("", "TrainCluster", (NETWORK, COMPUTE)),
+    ],
+)
+def test_another_network_name_is_refused_before_a_second_network_is_made(
+    clean_aws: EmbeddedAws,
+    assembly: Assembly,
+    deploy: Deploy,
+    storage: str,
+    moved: str,
+    stacks: tuple[str, ...],
+) -> None:
+    deploy(storage, stacks=stacks)
+
+    with pytest.raises(
+        DeploymentFailed, match=f"{moved} cannot move from TrainNetwork to LabNetwork: undo"
+    ):
+        clean_aws.cdk_deploy(assembly(storage, "network: {name: lab}"), COMPUTE)
+
+    assert gateways(clean_aws) == 1
+    assert len(clean_aws.client("ec2").describe_vpcs()["Vpcs"]) == 1
+    # With the name put back, everything is as before.
+    deploy(storage, stacks=stacks)
+
+
+def test_a_cluster_does_not_move_to_a_network_that_is_there(
+    clean_aws: EmbeddedAws,
+    assembly: Assembly,
+    deploy: Deploy,
+    synthesise: Synthesise,
+    tmp_path: Path,
+) -> None:
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(CLUSTER.format(nodes="{max: 4}").replace("Train", "Lab") + "zone: usw2-az4\n")
+    first = synthesise(load_fleet([lab]))
+    clean_aws.deploy(
+        json.loads((first / "LabNetwork.template.json").read_text()), stack_name="LabNetwork"
+    )
+    deploy(NEW, stacks=(NETWORK, STORAGE))
+    train = tmp_path / "train.yaml"
+    train.write_text(f"{train.read_text()}\nnetwork: {{name: lab}}\n")
+    both = synthesise(load_fleet([lab, train]))
+
+    with pytest.raises(DeploymentFailed, match="TrainStorage cannot move from TrainNetwork to Lab"):
+        clean_aws.deploy(
+            json.loads((both / "LabNetwork.template.json").read_text()), stack_name="LabNetwork"
+        )
+
+    # The zone of the new cluster would have had one more.
+    assert gateways(clean_aws) == 2
+    assert stack(clean_aws, "LabNetwork")["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+
+
+@pytest.mark.parametrize("change", ["storage: {lustre: {deployment: scratch-2, name: data}}", ""])
+def test_a_file_system_in_use_is_not_renamed_or_left_out_and_nothing_is_made_before_that_is_said(
+    clean_aws: EmbeddedAws, deploy: Deploy, change: str
+) -> None:
+    deploy(NEW, stacks=(NETWORK, STORAGE, COMPUTE))
+
+    with pytest.raises(
+        DeploymentFailed,
+        match="file system train cannot go from TrainNetwork, in use by TrainCluster, TrainStorage",
+    ):
+        deploy(change, stacks=(NETWORK,))
+
+    groups = clean_aws.client("ec2").describe_security_groups()["SecurityGroups"]
+    clients = [each for each in groups if "mount the Lustre file system" in each["Description"]]
+    assert [each["Description"].split()[-1] for each in clients] == ["train"]
+
+
+def test_a_file_system_gets_another_name_after_a_teardown(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    deploy(NEW, stacks=(NETWORK, STORAGE, COMPUTE))
+    [kept] = file_systems(clean_aws)
+
+    delete(clean_aws, COMPUTE, STORAGE)
+    deploy(
+        f"storage: {{lustre: {{existing: {kept}, name: data}}}}",
+        stacks=(NETWORK, "DataStorage", COMPUTE),
+    )
+
+    assert file_systems(clean_aws) == [kept]
+
+
+def test_another_name_of_a_file_system_is_refused_in_a_vpc_that_was_there(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    ec2 = clean_aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.40.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.40.0.0/20", AvailabilityZoneId="usw2-az1")[
+        "Subnet"
+    ]["SubnetId"]
+    there = f"network: {{vpc: {vpc}, subnet: {subnet}}}\nzone: usw2-az1"
+    deploy(there, NEW, stacks=(NETWORK, STORAGE))
+
+    with pytest.raises(DeploymentFailed, match="file system train cannot go from TrainNetwork"):
+        deploy(there, NEW.replace("scratch-2", "scratch-2, name: data"), stacks=(NETWORK,))
+    with pytest.raises(DeploymentFailed, match="TrainStorage cannot move from TrainNetwork to Lab"):
+        deploy(there.replace("{vpc", "{name: lab, vpc"), NEW, stacks=("LabNetwork",))
+
+
+def test_one_of_two_clusters_takes_a_file_system_of_its_own(
+    clean_aws: EmbeddedAws, synthesise: Synthesise, tmp_path: Path
+) -> None:
+    def deploy(name: str, *stacks: str) -> None:
+        for cluster, lustre in (("One", name), ("Two", "lab")):
+            (tmp_path / f"{cluster}.yaml").write_text(
+                CLUSTER.format(nodes="{max: 4}").replace("TrainCluster", cluster)
+                + "network: {name: lab}\n"
+                + f"storage: {{lustre: {{deployment: scratch-2, name: {lustre}}}}}\n"
+            )
+        folder = synthesise(load_fleet(sorted(tmp_path.glob("*.yaml"))))
+        for each in stacks:
+            template = json.loads((folder / f"{each}.template.json").read_text())
+            clean_aws.deploy(template, stack_name=each)
+
+    deploy("lab", "LabNetwork", "LabStorage", "One", "Two")
+
+    deploy("own", "LabNetwork", "OwnStorage", "One")
+
+    assert len(file_systems(clean_aws)) == 2

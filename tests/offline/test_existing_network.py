@@ -10,8 +10,8 @@ import pytest
 from aws_cdk import aws_logs as logs
 from aws_cdk.assertions import Template
 
-from trainshed.offline.deployment import DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import Fleet, load_fleet
 from trainshed_constructs import DefaultSecurityGroupRules
 

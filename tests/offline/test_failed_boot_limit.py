@@ -17,8 +17,8 @@ import pytest
 from aws_cdk.assertions import Template
 from moto.backends import get_backend
 
-from trainshed.offline.deployment import deploy_template
-from trainshed.offline.services.guest_instances import switched_itself_off
+from embedded_aws.deployment import deploy_template
+from embedded_aws.ec2.guest_instances import switched_itself_off
 from trainshed_constructs import FailedBootLimit
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
@@ -118,7 +118,7 @@ def cluster(client: Callable[[str], Any]) -> Iterator[Cluster]:
         synthesizer=cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False),
     )
     limit = FailedBootLimit(
-        stack, "Limit", cluster=name, compute_environment_arn=arn, min_vcpus=128, limit=2
+        stack, "Limit", cluster=name, compute_environment_arn=arn, min_vcpus=128, limit=2, hours=3
     )
     cdk.CfnOutput(stack, "Log", value=limit.function.log_group.log_group_name)
     done = deploy_template(

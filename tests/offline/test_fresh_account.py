@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.deployment import DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import Fleet, load_fleet
 
 ROOT = Path(__file__).parents[2]
 CHANNEL = "/trainshed/ami/neuron/ecs/stable"
 BUILD = "trainshed ami build neuron ecs --region us-west-2"
 PUBLISH = "trainshed ami publish build/neuron-ecs/manifest.json --channel stable"
-REMEDY = f"bake an AMI and publish it: {BUILD}, then {PUBLISH}"
+REMEDY = f"bake an AMI and publish it:\n  {BUILD}\n  {PUBLISH}"
 
 PublishAmi = Callable[..., str]
 
@@ -50,8 +51,9 @@ def reason(aws: EmbeddedAws, stack_name: str) -> str:
     events = aws.client("cloudformation").describe_stack_events(StackName=stack_name)["StackEvents"]
     said = (each.get("ResourceStatusReason", "") for each in events)
     [last, *_] = [each for each in said if "Message returned" in each]
-    found = re.search(r"Message returned: (.*) \(RequestId", last)
-    assert found, last  # a single line: . is no line break
+    # On lines of its own, so that it can be read and copied.
+    found = re.search(r"Message returned: \n(.*)\n \(RequestId", last, re.DOTALL)
+    assert found, last
     return found[1]
 
 
@@ -64,7 +66,8 @@ def bake(aws: EmbeddedAws, folder: Path) -> None:
     """Leave what `trainshed ami build neuron ecs` leaves; the ladder runs it for real."""
     built = folder / "build" / "neuron-ecs"
     built.mkdir(parents=True)
-    artifact = {"packer_run_uuid": "1", "artifact_id": f"us-west-2:{aws.add_ami('neuron', 'ecs')}"}
+    image_id = add_stand_in(aws.client, "neuron", "ecs")
+    artifact = {"packer_run_uuid": "1", "artifact_id": f"us-west-2:{image_id}"}
     manifest = {"builds": [artifact], "last_run_uuid": "1"}
     (built / "manifest.json").write_text(json.dumps(manifest))
 
@@ -72,19 +75,22 @@ def bake(aws: EmbeddedAws, folder: Path) -> None:
 def test_the_readmes_steps_lead_from_nothing_to_a_cluster(
     clean_aws: EmbeddedAws, assembly: Path, push_image: Callable[..., str], tmp_path: Path
 ) -> None:
-    with pytest.raises(DeploymentFailed, match="TrainPrerequisites"):
+    with pytest.raises(DeploymentFailed, match="TrainPrerequisites") as failed:
         clean_aws.cdk_deploy(assembly, "TrainCluster")
     told, made = reason(clean_aws, "TrainPrerequisites"), bills(clean_aws)
     left = stacks(clean_aws)
     bake(clean_aws, tmp_path)
     subprocess.run(PUBLISH.split(), cwd=tmp_path, env=clean_aws.environment, check=True)
-    clean_aws.cdk_deploy(assembly, "TrainImages")
-    push_image(clean_aws, "train", "2.9.0-neuronx")  # tests/images builds and pushes for real
+    clean_aws.cdk_deploy(assembly, "TrainContainers")
+    push_image(clean_aws, "train", "2.9.0-neuronx")  # tests/containers builds and pushes for real
     outputs = clean_aws.cdk_deploy(assembly, "TrainCluster")["TrainCluster"].outputs
 
     assert told == f"there is no SSM parameter {CHANNEL} in us-west-2; {REMEDY}"
     assert left == {"CDKToolkit": "CREATE_COMPLETE", "TrainPrerequisites": "ROLLBACK_COMPLETE"}
     assert not made
+    assert f"\n  {BUILD}\n  {PUBLISH}\n" in str(failed.value)
+    # What the CDK CLI adds to failures where it can: nothing of it would help.
+    assert "Could not fetch logs" not in str(failed.value)
     assert outputs["AmiVersion"] == "1"
     assert "image train:2.9.0-neuronx was there (sha256:" in outputs["ContainerImage"]
     assert {"nat gateways", "file systems"} <= set(bills(clean_aws))
@@ -110,9 +116,9 @@ def test_the_readme_names_the_steps_in_their_order() -> None:
         "npx cdk bootstrap",
         "trainshed ami build neuron ecs",
         PUBLISH,
-        "npx cdk deploy TrainImages",
-        "trainshed image build TrainCluster",
-        "trainshed image push TrainCluster",
+        "npx cdk deploy TrainContainers",
+        "trainshed container build TrainCluster",
+        "trainshed container push TrainCluster",
         "npx cdk deploy TrainCluster`",
     ]
 
@@ -140,13 +146,26 @@ def test_a_channel_whose_ami_is_gone_stops_the_deployment(
 def test_a_channel_with_an_ami_of_another_cell_stops_the_deployment(
     clean_aws: EmbeddedAws, check: Callable[[], str]
 ) -> None:
-    other = clean_aws.add_ami("nvidia", "ecs")
+    other = add_stand_in(clean_aws.client, "nvidia", "ecs")
     clean_aws.client("ssm").put_parameter(
         Name=CHANNEL, Value=other, Type="String", DataType="aws:ec2:image"
     )
 
     ami = f"{other} (SSM parameter {CHANNEL})"
     assert check() == f"AMI {ami} is of nvidia/ecs, and the nodes need neuron/ecs; {REMEDY}"
+
+
+def test_a_channel_with_an_ami_of_another_root_device_stops_the_deployment(
+    clean_aws: EmbeddedAws, check: Callable[[], str]
+) -> None:
+    """Neuron's own image for Ubuntu: nodes would get a second volume, and a root as it is."""
+    ssm = clean_aws.client("ssm")
+    name = "/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id"
+    other = ssm.get_parameter(Name=name)["Parameter"]["Value"]
+    ssm.put_parameter(Name=CHANNEL, Value=other, Type="String", DataType="aws:ec2:image")
+
+    ami = f"{other} (SSM parameter {CHANNEL})"
+    assert check() == f"AMI {ami} has root device /dev/sda1, and the nodes need /dev/xvda; {REMEDY}"
 
 
 @pytest.mark.parametrize("ami", ["ami-0123456789abcdef0", "/ours/ami", "stable:7"])

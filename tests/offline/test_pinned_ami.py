@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.deployment import Deployment, DeploymentFailed
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.deployment import Deployment, DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import Fleet, plan_fleet
 from trainshed.spec import ClusterSpec
 
@@ -41,7 +41,7 @@ def deploy(clean_aws: EmbeddedAws, first: str, synthesise: Callable[[Fleet], Pat
             clean_aws.deploy(
                 json.loads((assembly / f"{name}.template.json").read_text()), stack_name=name
             )
-            for name in ("TrainNetwork", "TrainImages", "TrainCluster")
+            for name in ("TrainNetwork", "TrainContainers", "TrainCluster")
         ]
         return stacks[-1]
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.embedded import EmbeddedAws
-from trainshed.offline.faults import Fault
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 from trainshed.plan import Fleet, load_fleet
 
 Synthesise = Callable[[Fleet], Path]
@@ -18,7 +19,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 HEAD = "name: {name}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge, nodes: {{max: 4}}}}\n"
 LUSTRE = "storage: {lustre: {deployment: scratch-2}}\n"
-STACKS = ("TrainNetwork", "TrainStorage", "TrainImages", "TrainCluster")
+STACKS = ("TrainNetwork", "TrainStorage", "TrainContainers", "TrainCluster")
 
 
 @pytest.fixture
@@ -82,6 +83,10 @@ def records(done: subprocess.CompletedProcess[str]) -> Mapping[str, Any]:
     return found
 
 
+def stays(done: Mapping[str, Any]) -> set[tuple[str, str]]:
+    return {(each["what"], each["name"]) for each in done["kept"]}
+
+
 def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
     clean_aws: EmbeddedAws,
     deploy: Callable[[tuple[str, ...]], None],
@@ -97,7 +102,7 @@ def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
     assert [each["name"] for each in done["removed"]] == [
         "TrainCluster",
         "TrainStorage",
-        "TrainImages",
+        "TrainContainers",
     ]
     kept = {each["what"]: each for each in done["kept"]}
     assert kept["file system"]["name"] == file_system
@@ -110,24 +115,32 @@ def test_a_cluster_goes_and_its_data_stays_and_is_used_again(
     assert kept["stack"]["why"].startswith(f"{file_system} is in it")
     assert there(clean_aws) == {"TrainNetwork"}
 
+    # They exist and cost as before, so it says so as before.
+    again = records(teardown("TrainCluster", "--dry-run", "--json"))
+    assert again["removed"] == []
+    assert stays(again) == stays(done)
+
     # What it says of using them again is true.
-    again = f"storage: {{lustre: {{existing: {file_system}}}}}\nimage: {{existing: true}}\n"
-    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + again)
+    there_is = f"storage: {{lustre: {{existing: {file_system}}}}}\nimage: {{existing: true}}\n"
+    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + there_is)
     deploy(STACKS)
     [still] = clean_aws.client("fsx").describe_file_systems()["FileSystems"]
     assert still["FileSystemId"] == file_system
 
     # And with the file system gone, everything goes, and can come again as new.
-    records(teardown("TrainCluster", "--yes", "--json"))
+    adopted = records(teardown("TrainCluster", "--yes", "--json"))
+    assert {("file system", file_system), ("repository", "train")} <= stays(adopted)
     clean_aws.client("fsx").delete_file_system(FileSystemId=file_system)
     clean_aws.client("ecr").delete_repository(repositoryName="train", force=True)
     # Its security group was kept with it, and goes with the network.
     filters = [{"Name": "tag:trainshed:lustre", "Values": ["train"]}]
     groups = clean_aws.client("ec2").describe_security_groups(Filters=filters)["SecurityGroups"]
     left_group = groups[0]["GroupId"]
-    assert [
-        each["name"] for each in records(teardown("TrainCluster", "--yes", "--json"))["removed"]
-    ] == ["TrainNetwork", left_group]
+    last = records(teardown("TrainCluster", "--yes", "--json"))
+    assert [each["name"] for each in last["removed"]] == ["TrainNetwork", left_group]
+    assert {what for what, _ in stays(last)} == {"log group"}
+    reasons = {each["why"].split(",")[0] for each in last["kept"]}
+    assert reasons == {"the output of jobs", "the record of network traffic"}
     (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + LUSTRE)
     deploy(STACKS)
 
@@ -148,16 +161,16 @@ def test_a_cluster_whose_file_system_was_deleted_by_hand_goes_in_one_run(
 def test_it_says_first_and_does_nothing_until_it_may(
     clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
 ) -> None:
-    deploy(("TrainNetwork", "TrainImages"))
+    deploy(("TrainNetwork", "TrainContainers"))
 
     looked, unasked = teardown("TrainCluster", "--dry-run"), teardown("TrainCluster")
 
     assert looked.returncode == 0
-    assert "will be deleted" in looked.stdout and "TrainImages" in looked.stdout
+    assert "will be deleted" in looked.stdout and "TrainContainers" in looked.stdout
     assert "bills by the GiB and month" in looked.stdout
     assert unasked.returncode == 2
     assert unasked.stderr.startswith("error: there is nobody to ask here: add --yes")
-    assert there(clean_aws) == {"TrainNetwork", "TrainImages"}
+    assert there(clean_aws) == {"TrainNetwork", "TrainContainers"}
 
 
 def test_jobs_that_are_not_over_stop_it_until_they_may_be_ended(
@@ -199,7 +212,7 @@ def test_storage_that_left_the_file_is_found_and_deleted_alone(
     done = records(teardown("TrainCluster", "--stack", "TrainStorage", "--yes", "--json"))
 
     assert [each["name"] for each in done["removed"]] == ["TrainStorage"]
-    assert there(clean_aws) == {"TrainNetwork", "TrainImages", "TrainCluster"}
+    assert there(clean_aws) == {"TrainNetwork", "TrainContainers", "TrainCluster"}
     # The network can let go of what nobody uses any more.
     deploy(("TrainNetwork",))
 
@@ -214,15 +227,15 @@ def test_what_another_cluster_uses_stays(
     shared += "storage: {lustre: {name: lab, deployment: scratch-2}}\n"
     for name in ("OneCluster", "TwoCluster"):
         (clusters / f"{name}.yaml").write_text(HEAD.format(name=name) + shared)
-    deploy(("LabNetwork", "LabStorage", "LabImages", "OneCluster", "TwoCluster"))
+    deploy(("LabNetwork", "LabStorage", "LabContainers", "OneCluster", "TwoCluster"))
 
     done = records(teardown("OneCluster", "--yes", "--json"))
 
     assert [each["name"] for each in done["removed"]] == ["OneCluster"]
     reasons = {each["name"]: each["why"] for each in done["kept"] if each["what"] == "stack"}
-    assert reasons["LabStorage"] == reasons["LabImages"] == "used by TwoCluster"
+    assert reasons["LabStorage"] == reasons["LabContainers"] == "used by TwoCluster"
     assert "TwoCluster" in reasons["LabNetwork"]
-    assert there(clean_aws) == {"LabNetwork", "LabStorage", "LabImages", "TwoCluster"}
+    assert there(clean_aws) == {"LabNetwork", "LabStorage", "LabContainers", "TwoCluster"}
 
 
 def test_a_stack_that_cannot_be_deleted_is_told_with_the_reason_and_goes_the_next_time(
@@ -270,3 +283,71 @@ def test_credentials_of_another_account_delete_nothing(
 
     assert done.returncode == 1
     assert "is in account 210987654321, and the credentials are of 123456789012" in done.stderr
+
+
+def test_the_network_that_a_cluster_is_in_goes_though_the_file_names_another(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    clusters: Path,
+) -> None:
+    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster"))
+    deploy(("TrainNetwork", "TrainCluster"))
+    (clusters / "train.yaml").write_text(HEAD.format(name="TrainCluster") + "network: {name: lab}")
+
+    with pytest.raises(DeploymentFailed, match="trainshed teardown CLUSTER"):
+        deploy(("LabNetwork",))
+    done = records(teardown("TrainCluster", "--yes", "--json"))
+
+    assert {each["name"] for each in done["removed"]} == {
+        "TrainCluster",
+        "TrainNetwork",
+        "LabNetwork",
+    }
+    assert there(clean_aws) == set()
+    # Now it can be made under the new name.
+    deploy(("LabNetwork", "TrainCluster"))
+
+
+def test_storage_stays_while_nodes_mount_it_though_the_file_names_another_network(
+    deploy: Callable[[tuple[str, ...]], None], teardown: Run, clusters: Path
+) -> None:
+    deploy(STACKS)
+    (clusters / "train.yaml").write_text(
+        HEAD.format(name="TrainCluster") + LUSTRE + "network: {name: lab}"
+    )
+
+    done = records(teardown("TrainCluster", "--stack", "TrainStorage", "--dry-run", "--json"))
+
+    assert done["removed"] == []
+    assert done["kept"][0]["why"] == "used by TrainCluster"
+
+
+def test_a_network_that_nothing_uses_is_told_and_goes_when_it_is_named(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    clusters: Path,
+) -> None:
+    def write(name: str) -> None:
+        (clusters / "train.yaml").write_text(
+            HEAD.format(name="TrainCluster") + f"network: {{name: {name}}}"
+        )
+
+    write("lab")
+    deploy(("LabNetwork",))
+    write("train")
+    (clusters / "other.yaml").write_text(HEAD.format(name="OtherCluster"))
+    deploy(("TrainNetwork", "OtherNetwork"))
+
+    told = records(teardown("TrainCluster", "--dry-run", "--json"))
+    # That of the other cluster is to be used yet.
+    [left] = [each for each in told["kept"] if each["what"] == "stack"]
+    assert (left["name"], left["size"]) == ("LabNetwork", "1 NAT gateway(s)")
+    assert left["why"].startswith("no stack uses it")
+    assert left["why"].endswith("trainshed teardown TrainCluster --stack LabNetwork")
+
+    records(teardown("TrainCluster", "--stack", "LabNetwork", "--yes", "--json"))
+
+    assert there(clean_aws) == {"TrainNetwork", "OtherNetwork"}
+    assert teardown("TrainCluster", "--stack", "OtherNetwork", "--dry-run").returncode == 2

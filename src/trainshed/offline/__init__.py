@@ -1,4 +1,1 @@
-"""An AWS embedded in the toolkit: moto's server, extended until it says no where AWS does.
-
-It imports nothing of trainshed but the catalogue, and listens on loopback only.
-"""
+"""What trainshed adds to the embedded AWS: withdrawn instance types, stand-ins for AMIs."""

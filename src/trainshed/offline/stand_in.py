@@ -1,7 +1,8 @@
 """An AMI that looks like one of ours, for clusters of the embedded AWS: nothing is baked into it.
 
 A new account has no AMI of ours, and baking one takes guests or an hour on EC2. What only needs an
-AMI id in a channel takes a copy of Amazon Linux with the tags that `packer/` puts on an AMI.
+AMI id in a channel takes a copy of a public image with the tags that `packer/` puts on an AMI:
+Amazon Linux, or Ubuntu for habana, whose root volume has another device name.
 """
 
 from collections.abc import Callable
@@ -9,12 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.errors import UnknownName
 
-ACCELERATORS = ("habana", "neuron", "nvidia")
-ORCHESTRATORS = ("ec2", "ecs", "eks")
-
-_BASE = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+_AMAZON_LINUX = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+_UBUNTU = "/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
 
 
 def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: str) -> str:
@@ -34,7 +34,7 @@ def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: s
     ):
         if name not in known:
             raise UnknownName(kind, name, known)
-    ec2 = client("ec2")
+    ec2, base = client("ec2"), _UBUNTU if accelerator == "habana" else _AMAZON_LINUX
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     name = f"trainshed-{accelerator}-{orchestrator}-stand-in-{stamp}-{uuid4().hex[:8]}"
     tags = {
@@ -48,7 +48,7 @@ def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: s
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
     image_id: str = ec2.copy_image(
         Name=name,
-        SourceImageId=client("ssm").get_parameter(Name=_BASE)["Parameter"]["Value"],
+        SourceImageId=client("ssm").get_parameter(Name=base)["Parameter"]["Value"],
         SourceRegion=ec2.meta.region_name,
         TagSpecifications=[
             {"ResourceType": kind, "Tags": marked} for kind in ("image", "snapshot")

@@ -1,0 +1,210 @@
+"""Extending moto: actions that answer requests, and corrections of moto itself.
+
+An action is a function from a `Call` to the members of the operation's output shape. Requests are
+parsed and answers written by botocore's own service models, so they look as botocore expects. An
+action may hand the request on to moto's own implementation with `Call.moto()`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+from botocore.utils import parse_timestamp
+from moto.backends import ALT_SERVICE_NAMES, get_backend
+from moto.core.exceptions import ServiceException
+from moto.core.parse import PROTOCOL_PARSERS
+from moto.core.request import determine_request_protocol
+from moto.core.responses import ActionContext, ActionResult, BaseResponse
+from moto.core.serialize import get_serializer_class
+from moto.core.utils import camelcase_to_underscores, get_service_model
+
+State = TypeVar("State")
+# A resource by its API fields, and many by id or ARN.
+Row = dict[str, Any]
+Table = dict[str, Row]
+# An answer: the members of the operation's output shape, or whatever moto's own method returned.
+Answer = Any
+
+
+class Refusal(ServiceException):
+    """AWS refuses the call.
+
+    Args:
+        code: AWS's error code, for instance `InvalidParameterValue`.
+        message: AWS's words.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One API request.
+
+    Attributes:
+        operation: for instance `CreatePlacementGroup`.
+        account: 12 digits.
+        region: for instance `us-west-2`.
+        params: the operation's input, by the names of its input shape.
+        response: moto's object for this request.
+        original: moto's own method for this action, or None where it has none.
+    """
+
+    operation: str
+    account: str
+    region: str
+    params: Mapping[str, Any]
+    response: BaseResponse
+    original: Callable[[BaseResponse], Any] | None
+
+    def moto(self) -> Answer:
+        """Answer as moto does."""
+        if self.original is None:
+            raise NotImplementedError("moto has no implementation of this action")
+        return self.original(self.response)
+
+    def backend(self, service: str) -> Any:
+        """Return moto's backend of a service, in this call's account and region."""
+        # get_backend is typed by the literal names of the services.
+        # moto keeps global services (IAM, S3) under the partition's name.
+        regions = get_backend(service)[self.account]  # type: ignore[call-overload]
+        return regions[self.region if self.region in regions else self.response.partition]
+
+    def state(self, service: str, name: str, kind: Callable[[], State]) -> State:
+        """Return what we remember beside a moto backend; `kind` makes it the first time.
+
+        It lives in the backend's own attributes, so moto's reset forgets it too.
+        """
+        remembered: State = self.backend(service).__dict__.setdefault(
+            f"embedded_aws_{name}", kind()
+        )
+        return remembered
+
+    def dry_run(self) -> None:
+        """Stop here when the caller only asked whether the call would succeed."""
+        if self.params.get("DryRun"):
+            raise Refusal(
+                "DryRunOperation", "Request would have succeeded, but DryRun flag is set."
+            )
+
+
+Action = Callable[[Call], Answer]
+_actions: dict[tuple[str, str], Action] = {}
+Correction = Callable[[], None]
+_corrections: list[Correction] = []
+
+
+def action(service: str, *operations: str) -> Callable[[Action], Action]:
+    """Make the decorated function answer these operations of a service.
+
+    Args:
+        service: botocore's name of the service, for instance `ec2`.
+        operations: for instance `CreatePlacementGroup`.
+    """
+
+    def register(function: Action) -> Action:
+        for operation in operations:
+            if (service, operation) in _actions:
+                raise ValueError(f"{service}:{operation} already has an action")
+            _actions[service, operation] = function
+        return function
+
+    return register
+
+
+def correction(function: Correction) -> Correction:
+    """Make the decorated function change moto itself when the services are installed.
+
+    It may be called again, and then changes nothing.
+    """
+    _corrections.append(function)
+    return function
+
+
+def attach() -> None:
+    """Put every registered action on moto's response class of its service, and correct moto."""
+    for correct in _corrections:
+        correct()
+    for (service, operation), function in _actions.items():
+        response_class = _response_class(service)
+        # moto's Batch routes by the path, which is the operation in lower case.
+        name = operation.lower() if service == "batch" else camelcase_to_underscores(operation)
+        original = getattr(response_class, name, None)
+        if not hasattr(original, "embedded_aws"):
+            setattr(response_class, name, _method(service, operation, function, original))
+
+
+@cache
+def _response_class(service: str) -> type[BaseResponse]:
+    """Return the class to which moto's URLs of a service lead."""
+    module = service.replace("-", "")
+    urls = import_module(f"moto.{ALT_SERVICE_NAMES.get(module, module)}.urls")
+    (found,) = {dispatch.__self__ for dispatch in urls.url_paths.values()}
+    return cast("type[BaseResponse]", found)
+
+
+def _method(
+    service: str,
+    operation: str,
+    function: Action,
+    original: Callable[[BaseResponse], Any] | None,
+) -> Callable[[BaseResponse], Any]:
+    def method(response: BaseResponse) -> Any:
+        answer = function(
+            Call(
+                operation=operation,
+                account=response.current_account,
+                region=response.region,
+                params=_parse(service, operation, response),
+                response=response,
+                original=original,
+            )
+        )
+        ours = isinstance(answer, dict)
+        return _serialize(service, operation, response, answer) if ours else answer
+
+    # The mark tells our methods from moto's; mypy knows no attributes of functions.
+    method.embedded_aws = True  # type: ignore[attr-defined]
+    return method
+
+
+def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str, Any]:
+    model = get_service_model(service)
+    request = response.normalized_request
+    protocol = determine_request_protocol(model, request.content_type)
+    parser = PROTOCOL_PARSERS[protocol](
+        model.operation_model(operation), timestamp_parser=_in_utc, map_type=dict
+    )
+    parsed: Mapping[str, Any] = parser.parse(
+        {
+            "method": request.method,
+            "values": request.values,
+            "headers": request.headers,
+            "body": request.data,
+            "url_path": request.path,
+            "url_params": response.uri_match,
+        }
+    )
+    return parsed
+
+
+def _in_utc(value: str) -> datetime:
+    # moto's own parser drops the zone.
+    moment: datetime = parse_timestamp(value)
+    return moment.astimezone(UTC)
+
+
+def _serialize(
+    service: str, operation: str, response: BaseResponse, answer: Mapping[str, Any]
+) -> tuple[int, dict[str, Any], Any]:
+    model = get_service_model(service)
+    serializer = get_serializer_class(
+        model.service_name, response.determine_response_protocol(model)
+    )
+    context = ActionContext(model, model.operation_model(operation), serializer, response)
+    status, headers, body = ActionResult(answer).execute_result(context)
+    return status, {**headers, "status": status}, body

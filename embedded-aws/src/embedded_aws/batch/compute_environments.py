@@ -1,0 +1,190 @@
+"""Batch compute environments.
+
+[S] Batch API reference: names; the service-linked role is used when none is given; an environment
+is deleted only when DISABLED and in no job queue; updates of anything but vCPUs, service role and
+state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude;
+updatePolicy.jobExecutionTimeoutMinutes is 1 to 7200. [I] The words of the DISABLED refusal.
+Nothing is launched for an environment, whatever its minvCpus: no instance, no container.
+"""
+
+from typing import Any
+
+from moto.moto_api._internal import mock_random
+
+from embedded_aws.actions import Call, action
+from embedded_aws.batch import tables
+from embedded_aws.batch.compute_resources import (
+    EC2_TYPES,
+    Resources,
+    check_compute_resources,
+    default_image_type,
+)
+from embedded_aws.batch.refusals import check_name, refuse
+from embedded_aws.iam.roles import role_exists
+
+# A compute environment, as DescribeComputeEnvironments returns it.
+Environment = dict[str, Any]
+
+_SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
+
+
+def find(call: Call, name_or_arn: str) -> Environment:
+    """Return a compute environment.
+
+    Raises:
+        Refusal: there is none.
+    """
+    for environment in tables.compute_environments(call).values():
+        if name_or_arn in (
+            environment["computeEnvironmentName"],
+            environment["computeEnvironmentArn"],
+        ):
+            return environment
+    raise refuse(f"{name_or_arn} does not exist")
+
+
+@action("batch", "CreateComputeEnvironment")
+def create_compute_environment(call: Call) -> dict[str, Any]:
+    """Create a compute environment; it is VALID at once."""
+    name = call.params["computeEnvironmentName"]
+    check_name("computeEnvironmentName", name)
+    if any(e["computeEnvironmentName"] == name for e in tables.compute_environments(call).values()):
+        raise refuse("Object already exists")
+    kind, state = call.params["type"], call.params.get("state", "ENABLED")
+    _check_state(state)
+    role = call.params.get("serviceRole")
+    if role and not role_exists(call, role):
+        raise refuse(f"ServiceRole {role} does not exist.")
+    resources = call.params.get("computeResources")
+    if kind == "MANAGED":
+        if resources is None:
+            raise refuse("computeResources must be provided for a MANAGED compute environment")
+        check_compute_resources(call, resources)
+    elif kind != "UNMANAGED":
+        raise refuse(f"type {kind} must be one of MANAGED, UNMANAGED.")
+    elif not role:
+        raise refuse("serviceRole is required for an UNMANAGED compute environment.")
+    arn = f"arn:aws:batch:{call.region}:{call.account}:compute-environment/{name}"
+    cluster = call.backend("ecs").create_cluster(f"AWSBatch-{name}-{mock_random.uuid4()}")
+    environment: Environment = {
+        "computeEnvironmentName": name,
+        "computeEnvironmentArn": arn,
+        "ecsClusterArn": cluster.arn,
+        "type": kind,
+        "state": state,
+        "status": "VALID",
+        "statusReason": "ComputeEnvironment Healthy",
+        "serviceRole": role or _service_linked_role(call),
+        "containerOrchestrationType": "ECS",
+        "uuid": str(mock_random.uuid4()),
+        "context": call.params.get("context"),
+        "updatePolicy": {"terminateJobsOnUpdate": False, "jobExecutionTimeoutMinutes": 30},
+    }
+    if resources is not None:
+        environment["computeResources"] = _with_defaults(resources)
+    tables.compute_environments(call)[arn] = environment
+    call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
+    return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
+
+
+@action("batch", "DescribeComputeEnvironments")
+def describe_compute_environments(call: Call) -> dict[str, Any]:
+    """Describe the named compute environments, or all."""
+    named = call.params.get("computeEnvironments", [])
+    tags = call.backend("batch").list_tags_for_resource
+    return {
+        "computeEnvironments": [
+            {**environment, "tags": tags(arn)}
+            for arn, environment in tables.compute_environments(call).items()
+            if not named or {arn, environment["computeEnvironmentName"]} & set(named)
+        ]
+    }
+
+
+@action("batch", "UpdateComputeEnvironment")
+def update_compute_environment(call: Call) -> dict[str, Any]:
+    """Change state, scaling, role, or (as an infrastructure update) everything else."""
+    environment = find(call, call.params["computeEnvironment"])
+    _check_state(call.params.get("state", "ENABLED"))
+    policy = call.params.get("updatePolicy", {})
+    if not 1 <= policy.get("jobExecutionTimeoutMinutes", 30) <= 7200:
+        raise refuse("updatePolicy.jobExecutionTimeoutMinutes must be between 1 and 7200.")
+    role = call.params.get("serviceRole")
+    if role and not role_exists(call, role):
+        raise refuse(f"ServiceRole {role} does not exist.")
+    changes = dict(call.params.get("computeResources", {}))
+    to_latest = changes.pop("updateToLatestImageVersion", False)
+    before = environment.get("computeResources", {})
+    infrastructure = {
+        key for key, value in changes.items() if before.get(key) != value
+    } - _SCALING_FIELDS
+    if infrastructure or to_latest:
+        _check_updatable(environment, role, sorted(infrastructure))
+    if changes:
+        after = {**before, **changes}
+        if "minvCpus" in changes and "desiredvCpus" not in changes:
+            # Batch adjusts the desired vCPUs itself (user guide, "Perform scaling updates").
+            after["desiredvCpus"] = max(before.get("desiredvCpus", 0), changes["minvCpus"])
+        # Empty lists and texts unset what was set, for instance the security groups.
+        after = {key: value for key, value in after.items() if value not in ([], "")}
+        check_compute_resources(call, after)
+        environment["computeResources"] = after
+    for key in ("state", "serviceRole", "context", "unmanagedvCpus"):
+        if call.params.get(key) is not None:
+            environment[key] = call.params[key]
+    environment["updatePolicy"] = {**environment["updatePolicy"], **policy}
+    return {
+        "computeEnvironmentName": environment["computeEnvironmentName"],
+        "computeEnvironmentArn": environment["computeEnvironmentArn"],
+    }
+
+
+@action("batch", "DeleteComputeEnvironment")
+def delete_compute_environment(call: Call) -> dict[str, Any]:
+    """Delete a disabled compute environment that no queue has."""
+    environment = find(call, call.params["computeEnvironment"])
+    arn = environment["computeEnvironmentArn"]
+    if environment["state"] != "DISABLED":
+        raise refuse("Cannot delete, compute environment state must be DISABLED.")
+    queues = tables.job_queues(call).values()
+    if any(arn in (e["computeEnvironment"] for e in q["computeEnvironmentOrder"]) for q in queues):
+        raise refuse("Cannot delete, found existing JobQueue relationship")
+    del tables.compute_environments(call)[arn]
+    call.backend("ecs").delete_cluster(environment["ecsClusterArn"])
+    return {}
+
+
+def _check_state(state: str) -> None:
+    if state not in ("ENABLED", "DISABLED"):
+        raise refuse(f"state {state} must be one of ENABLED, DISABLED.")
+
+
+def _check_updatable(environment: Environment, role: str | None, fields: list[str]) -> None:
+    strategy = environment["computeResources"].get("allocationStrategy", "BEST_FIT")
+    if strategy == "BEST_FIT" and environment["computeResources"]["type"] in EC2_TYPES:
+        raise refuse(
+            f"Compute environments with allocation strategy BEST_FIT cannot update "
+            f"{', '.join(fields)}; create a new one."
+        )
+    if "/aws-service-role/" not in (role or environment["serviceRole"]):
+        raise refuse(
+            f"Updating {', '.join(fields)} requires the service-linked role AWSServiceRoleForBatch."
+        )
+
+
+def _service_linked_role(call: Call) -> str:
+    return (
+        f"arn:aws:iam::{call.account}:role/aws-service-role/batch.amazonaws.com/"
+        "AWSServiceRoleForBatch"
+    )
+
+
+def _with_defaults(resources: Resources) -> dict[str, Any]:
+    """Add what Batch fills in: desired vCPUs, strategy, image type."""
+    filled = {"minvCpus": 0, **resources}
+    filled.setdefault("desiredvCpus", filled["minvCpus"])
+    if resources["type"] in EC2_TYPES:
+        filled.setdefault("allocationStrategy", "BEST_FIT")
+        image_type = default_image_type(resources["instanceTypes"])
+        filled.setdefault("ec2Configuration", [{"imageType": image_type}])
+    return filled

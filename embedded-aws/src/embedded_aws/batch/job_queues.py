@@ -1,0 +1,169 @@
+"""Batch job queues.
+
+[S] Batch API reference: 1 to 3 compute environments, each VALID, in distinct orders, EC2 and
+Fargate not mixed; jobStateTimeLimitActions act on RUNNABLE jobs by CANCEL after 600 to 86400
+seconds, for one of three reasons; a first-in-first-out queue never gets a scheduling policy; a
+queue is deleted only when DISABLED. [I] The exact words.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from embedded_aws.actions import Call, action
+from embedded_aws.batch import compute_environments, tables
+from embedded_aws.batch.compute_resources import EC2_TYPES
+from embedded_aws.batch.refusals import check_name, refuse
+
+# A job queue, as DescribeJobQueues returns it.
+Queue = dict[str, Any]
+
+_REASONS = (
+    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
+    "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE",
+    "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT",
+)
+
+
+def find(call: Call, name_or_arn: str) -> Queue:
+    """Return a job queue.
+
+    Raises:
+        Refusal: there is none.
+    """
+    for queue in tables.job_queues(call).values():
+        if name_or_arn in (queue["jobQueueName"], queue["jobQueueArn"]):
+            return queue
+    raise refuse(f"Job queue {name_or_arn} does not exist")
+
+
+@action("batch", "CreateJobQueue")
+def create_job_queue(call: Call) -> dict[str, Any]:
+    """Create a job queue; it is VALID at once."""
+    name = call.params["jobQueueName"]
+    check_name("jobQueueName", name)
+    if any(queue["jobQueueName"] == name for queue in tables.job_queues(call).values()):
+        raise refuse("Object already exists")
+    arn = f"arn:aws:batch:{call.region}:{call.account}:job-queue/{name}"
+    queue: Queue = {
+        "jobQueueName": name,
+        "jobQueueArn": arn,
+        "status": "VALID",
+        "statusReason": "JobQueue Healthy",
+        "jobQueueType": call.params.get("jobQueueType", "ECS"),
+        "state": "ENABLED",
+        "jobStateTimeLimitActions": [],
+    }
+    _apply(call, queue)
+    if "priority" not in queue or "computeEnvironmentOrder" not in queue:
+        raise refuse("priority and computeEnvironmentOrder must be provided.")
+    tables.job_queues(call)[arn] = queue
+    call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
+    return {"jobQueueName": name, "jobQueueArn": arn}
+
+
+@action("batch", "DescribeJobQueues")
+def describe_job_queues(call: Call) -> dict[str, Any]:
+    """Describe the named job queues, or all."""
+    named = call.params.get("jobQueues", [])
+    tags = call.backend("batch").list_tags_for_resource
+    return {
+        "jobQueues": [
+            {**queue, "tags": tags(arn)}
+            for arn, queue in tables.job_queues(call).items()
+            if not named or {arn, queue["jobQueueName"]} & set(named)
+        ]
+    }
+
+
+@action("batch", "UpdateJobQueue")
+def update_job_queue(call: Call) -> dict[str, Any]:
+    """Change what the call names."""
+    queue = find(call, call.params["jobQueue"])
+    policy = call.params.get("schedulingPolicyArn")
+    if policy is not None and ("schedulingPolicyArn" not in queue or not policy):
+        raise refuse(
+            "A scheduling policy can be replaced, but neither added to a first-in-first-out "
+            "queue nor removed."
+        )
+    changed = dict(queue)
+    _apply(call, changed)
+    queue.update(changed)
+    return {"jobQueueName": queue["jobQueueName"], "jobQueueArn": queue["jobQueueArn"]}
+
+
+@action("batch", "DeleteJobQueue")
+def delete_job_queue(call: Call) -> dict[str, Any]:
+    """Delete a disabled job queue, and its jobs with it."""
+    queue = find(call, call.params["jobQueue"])
+    if queue["state"] != "DISABLED":
+        raise refuse("Cannot delete, job queue state must be DISABLED.")
+    del tables.job_queues(call)[queue["jobQueueArn"]]
+    for job in tables.jobs(call).values():
+        if job["jobQueue"] == queue["jobQueueArn"] and job["status"] != "FAILED":
+            job.update(status="FAILED", statusReason="Job queue was deleted")
+    return {}
+
+
+def _apply(call: Call, queue: Queue) -> None:
+    """Put the call's parameters on the queue, after checking them."""
+    if (priority := call.params.get("priority")) is not None:
+        if priority < 0:
+            raise refuse("priority must be 0 or greater.")
+        queue["priority"] = priority
+    if (state := call.params.get("state")) is not None:
+        if state not in ("ENABLED", "DISABLED"):
+            raise refuse(f"state {state} must be one of ENABLED, DISABLED.")
+        queue["state"] = state
+    if policy := call.params.get("schedulingPolicyArn"):
+        if policy not in call.backend("batch").list_scheduling_policies():
+            raise refuse(f"Scheduling policy {policy} does not exist.")
+        queue["schedulingPolicyArn"] = policy
+    if (order := call.params.get("computeEnvironmentOrder")) is not None:
+        queue["computeEnvironmentOrder"] = _checked_order(call, order)
+    if (actions := call.params.get("jobStateTimeLimitActions")) is not None:
+        _check_time_limits(actions)
+        queue["jobStateTimeLimitActions"] = actions
+
+
+def _checked_order(call: Call, order: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the order with ARNs for names, lowest order first."""
+    if not 1 <= len(order) <= 3:
+        raise refuse("Between 1 and 3 compute environments must be provided.")
+    if len({entry["order"] for entry in order}) < len(order):
+        raise refuse("The order of each compute environment must be unique.")
+    found = [compute_environments.find(call, entry["computeEnvironment"]) for entry in order]
+    if len({environment["computeEnvironmentArn"] for environment in found}) < len(found):
+        raise refuse("A compute environment can be in a job queue only once.")
+    if len({_on_ec2(environment) for environment in found}) > 1:
+        raise refuse("EC2 and Fargate compute environments can't be mixed in a job queue.")
+    return [
+        {"order": entry["order"], "computeEnvironment": environment["computeEnvironmentArn"]}
+        for entry, environment in sorted(
+            zip(order, found, strict=True), key=lambda pair: int(pair[0]["order"])
+        )
+    ]
+
+
+def _on_ec2(environment: compute_environments.Environment) -> bool:
+    return environment.get("computeResources", {"type": "EC2"})["type"] in EC2_TYPES
+
+
+def _check_time_limits(actions: Sequence[dict[str, Any]]) -> None:
+    for limit in actions:
+        if limit["state"] != "RUNNABLE":
+            raise refuse(f"jobStateTimeLimitActions: state {limit['state']} must be RUNNABLE.")
+        if limit["action"] != "CANCEL":
+            raise refuse(
+                f"jobStateTimeLimitActions: action {limit['action']} must be CANCEL for this "
+                "job queue type."
+            )
+        if not 600 <= limit["maxTimeSeconds"] <= 86400:
+            raise refuse(
+                f"jobStateTimeLimitActions: maxTimeSeconds {limit['maxTimeSeconds']} must be "
+                "between 600 and 86400."
+            )
+        if limit["reason"] not in _REASONS:
+            raise refuse(
+                f"jobStateTimeLimitActions: reason {limit['reason']} must be one of "
+                f"{', '.join(_REASONS)}."
+            )

@@ -1,0 +1,30 @@
+"""How AWS Batch refuses, and which names it takes.
+
+[S] Batch API reference: up to 128 letters, numbers, hyphens and underscores, beginning with a
+letter or a number.
+"""
+
+import re
+
+from embedded_aws.actions import Refusal
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+
+
+def refuse(message: str) -> Refusal:
+    """Return a refusal as Batch words all of them."""
+    return Refusal("ClientException", f"Error executing request, Exception : {message}")
+
+
+def check_name(parameter: str, name: str) -> None:
+    """Refuse a name that Batch does not take.
+
+    Args:
+        parameter: what the API calls the name, for instance `jobName`.
+        name: as given.
+
+    Raises:
+        Refusal: ClientException.
+    """
+    if not _NAME.fullmatch(name):
+        raise refuse(f"{parameter} {name} should match valid pattern {_NAME.pattern}")

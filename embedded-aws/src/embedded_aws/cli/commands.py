@@ -1,0 +1,242 @@
+"""The commands: bring the embedded AWS up and down, look at it, run commands against it."""
+
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import boto3
+import typer
+from botocore.exceptions import BotoCoreError, ClientError
+from typer.core import TyperCommand
+
+from embedded_aws.cli.options import (
+    AccountOption,
+    AsOfOption,
+    AuthorityOption,
+    GuestsOption,
+    HostsOption,
+    PortOption,
+    RegionOption,
+    RegistryOption,
+    settings_of,
+)
+from embedded_aws.cli.output import JsonOption, print_json, print_table
+from embedded_aws.client import client_of
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.guests.guest_settings import default_roots
+from embedded_aws.inventory import inventory as exists
+from embedded_aws.lifecycle import Project, Running
+from embedded_aws.process import ServerError
+from embedded_aws.run import run as run_command
+
+app = typer.Typer(
+    help="An AWS on this machine: no account, no network, no cost.",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+guests_app = typer.Typer(help="Real guests as EC2's instances.")
+app.add_typer(guests_app, name="guests")
+
+
+@app.command()
+def up(
+    context: typer.Context,
+    port: PortOption = 0,
+    account: AccountOption = None,
+    region: RegionOption = None,
+    as_of: AsOfOption = None,
+    registry: RegistryOption = None,
+    guests: GuestsOption = False,
+    guest_hosts: HostsOption = None,
+    certificate_authority: AuthorityOption = None,
+) -> None:
+    """Start the embedded AWS of this directory; when it runs already, say so."""
+    settings = settings_of(
+        port=port,
+        accounts=account,
+        regions=region,
+        as_of=as_of,
+        registry=registry,
+        guests=guests,
+        guest_hosts=guest_hosts,
+        certificate_authority=certificate_authority,
+    )
+    running, new = _project().up(settings)
+    state = "is up" if new else "is up already"
+    typer.echo(f"the embedded AWS {state} at {running.endpoint} (process {running.pid})")
+    # `embedded-aws`, or the command of a package that has these among its own.
+    command = context.parent.command_path if context.parent else context.command_path
+    typer.echo(f'use it: eval "$({command} env)"')
+
+
+@app.command()
+def down() -> None:
+    """End the embedded AWS of this directory, and forget all that was deployed to it."""
+    project = _project()
+    remembered = project.remembered()
+    if ended := project.down():
+        typer.echo(f"the embedded AWS at {ended.endpoint} is down")
+    elif remembered:
+        typer.echo(
+            f"the embedded AWS had ended by itself (process {remembered.pid}); "
+            f"its log is {remembered.log}"
+        )
+    else:
+        typer.echo("no embedded AWS was up in this directory")
+
+
+@app.command()
+def status(as_json: JsonOption = False) -> None:
+    """Show the embedded AWS of this directory; exit with 1 when none is running."""
+    project = _project()
+    remembered = project.remembered()
+    running = project.running()
+    record: dict[str, Any] = {"state": "running" if running else "down"}
+    if remembered:
+        record |= {
+            "state": "running" if running else "crashed",
+            "endpoint": remembered.endpoint,
+            "accounts": remembered.settings.accounts,
+            "regions": remembered.settings.regions,
+            "as_of": remembered.settings.as_of,
+            "registry": remembered.settings.registry,
+            "guests": remembered.settings.guests is not None,
+            "pid": remembered.pid,
+            "log": remembered.log,
+        }
+    if as_json:
+        print_json(record)
+    else:
+        facts = [{"fact": name, "value": value} for name, value in record.items()]
+        print_table(facts, columns={"fact": "", "value": "embedded AWS"})
+    if not running:
+        raise typer.Exit(1)
+
+
+@app.command()
+def env(as_json: JsonOption = False) -> None:
+    """Print the lines that lead a shell's AWS tools to the embedded AWS, to be evaluated."""
+    project = _project()
+    changes = project.environment(_running(project))
+    if as_json:
+        print_json(changes)
+        return
+    for name, value in changes.items():
+        line = f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
+        typer.echo(line)
+
+
+@app.command()
+def inventory(as_json: JsonOption = False) -> None:
+    """Show what exists in the embedded AWS: the environment's, or else this directory's."""
+    with asking():
+        rows = exists(connect())
+    print_table(rows, columns={"kind": "what", "name": "name", "facts": "facts"}, as_json=as_json)
+
+
+@app.command()
+def types(as_json: JsonOption = False) -> None:
+    """List the CloudFormation resource types that the embedded AWS can make."""
+    # Loads all of moto's models.
+    from embedded_aws.supported import all_supported
+
+    records = [{"type": entry.name, "made_by": entry.made_by} for entry in all_supported()]
+    print_table(records, columns={"type": "type", "made_by": "made by"}, as_json=as_json)
+
+
+@guests_app.command("prepare")
+def prepare_guests() -> None:
+    """Make the roots that guests boot, once; again when their recipe has changed."""
+    # Its hash reads the whole recipe.
+    from embedded_aws.guests.prepare import prepare
+
+    roots = default_roots()
+    new = prepare(roots, typer.echo)
+    typer.echo(f"the guests' roots are {'ready' if new else 'ready already'} in {roots}")
+
+
+class _RunCommand(TyperCommand):
+    """Takes nothing for its command that does not stand after `--`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" not in args and not set(args) & set(ctx.help_option_names):
+            raise EmbeddedAwsError(
+                "put `--` before the command: embedded-aws run [OPTIONS] -- COMMAND..."
+            )
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_RunCommand)
+def run(
+    command: Annotated[
+        list[str], typer.Argument(help="After `--`: the program and its arguments.")
+    ],
+    port: PortOption = 0,
+    account: AccountOption = None,
+    region: RegionOption = None,
+    as_of: AsOfOption = None,
+    registry: RegistryOption = None,
+    guests: GuestsOption = False,
+    guest_hosts: HostsOption = None,
+    certificate_authority: AuthorityOption = None,
+) -> None:
+    """Start an embedded AWS of its own, run a command against it, end it.
+
+    The exit code is the command's:
+    `embedded-aws run -- npx cdk deploy --require-approval never`.
+    """
+    settings = settings_of(
+        port=port,
+        accounts=account,
+        regions=region,
+        as_of=as_of,
+        registry=registry,
+        guests=guests,
+        guest_hosts=guest_hosts,
+        certificate_authority=certificate_authority,
+    )
+    code, log = run_command(command, settings, state=_project().state)
+    if code:
+        typer.echo(f"the log of the embedded AWS is {log}", err=True)
+    raise typer.Exit(code)
+
+
+def connect() -> Callable[[str], Any]:
+    """Return what gives boto3 clients of the environment's embedded AWS, or this directory's.
+
+    The user's own credentials never lead to AWS from here.
+    """
+    if os.environ.get("AWS_ENDPOINT_URL"):
+        return partial(boto3.client)
+    running = _running(_project())
+    return partial(client_of, running.settings, running.endpoint)
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """Turn what boto3 raises into one line.
+
+    Raises:
+        EmbeddedAwsError: a call was refused, or nothing answers.
+    """
+    try:
+        yield
+    except ClientError as error:
+        raise ServerError(f"the embedded AWS refuses: {error}") from error
+    except BotoCoreError as error:
+        raise ServerError(f"the embedded AWS does not answer: {error}") from error
+
+
+def _running(project: Project) -> Running:
+    running = project.running()
+    if not running:
+        raise ServerError("no embedded AWS is running in this directory; start it: embedded-aws up")
+    return running
+
+
+def _project() -> Project:
+    return Project(Path.cwd())

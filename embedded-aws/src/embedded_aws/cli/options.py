@@ -1,0 +1,102 @@
+"""What an embedded AWS is started with: the options, and the settings that they make."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.guests import GuestSettings
+from embedded_aws.settings import (
+    DEFAULT_ACCOUNT,
+    DEFAULT_REGION,
+    OfflineSettings,
+    parse_as_of,
+)
+
+PortOption = Annotated[int, typer.Option(help="Port on loopback; 0 for any free one.")]
+AccountOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--account",
+        help="Account id; give it again for more.",
+        show_default=DEFAULT_ACCOUNT,
+        metavar="ID",
+    ),
+]
+RegionOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--region",
+        help="Enabled region; give it again for more.",
+        show_default=DEFAULT_REGION,
+        metavar="REGION",
+    ),
+]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Month whose instance types exist, so that withdrawn ones do.",
+        show_default="today",
+        metavar="YYYY-MM",
+    ),
+]
+RegistryOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Container registry on loopback that keeps what is pushed to ECR.",
+        show_default="ECR takes no pushes",
+        metavar="HOST:PORT",
+    ),
+]
+GuestsOption = Annotated[
+    bool,
+    typer.Option("--guests", help="Boot instances as guests of this machine; needs root."),
+]
+HostsOption = Annotated[
+    Path | None,
+    typer.Option(help="With --guests: further lines for every guest's /etc/hosts.", metavar="FILE"),
+]
+AuthorityOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate-authority",
+        help="With --guests: an authority (PEM) that every guest trusts.",
+        metavar="FILE",
+    ),
+]
+
+
+def settings_of(
+    *,
+    port: int,
+    accounts: list[str] | None,
+    regions: list[str] | None,
+    as_of: str | None,
+    registry: str | None,
+    guests: bool,
+    guest_hosts: Path | None,
+    certificate_authority: Path | None,
+) -> OfflineSettings:
+    """Return the settings that the options make; the arguments are those of the options above.
+
+    Raises:
+        EmbeddedAwsError: an option is for guests only, a value cannot be, or a file is not there.
+    """
+    if not guests and (guest_hosts or certificate_authority):
+        raise EmbeddedAwsError("--guest-hosts and --certificate-authority are for --guests")
+    for option, file in (
+        ("--guest-hosts", guest_hosts),
+        ("--certificate-authority", certificate_authority),
+    ):
+        if file and not file.is_file():
+            raise EmbeddedAwsError(f"{option} {file} is no file; give one that exists")
+    told = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
+    return OfflineSettings(
+        accounts=tuple(accounts or [DEFAULT_ACCOUNT]),
+        regions=tuple(regions or [DEFAULT_REGION]),
+        as_of=parse_as_of(as_of) if as_of else None,
+        port=port,
+        registry=registry,
+        guests=told if guests else None,
+    )

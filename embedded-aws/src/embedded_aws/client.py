@@ -1,0 +1,34 @@
+"""boto3 clients of an embedded AWS, whatever the environment leads to."""
+
+from typing import Any
+
+from embedded_aws.settings import SECRET_KEY, OfflineSettings, access_key
+
+
+def client_of(
+    settings: OfflineSettings,
+    endpoint: str,
+    service: str,
+    *,
+    account: str | None = None,
+    region: str | None = None,
+) -> Any:
+    """Return a boto3 client of an account and region; by default the first ones.
+
+    Args:
+        settings: the accounts and regions of the embedded AWS.
+        endpoint: its URL.
+        service: name of the service, as boto3 has it.
+        account: account id of 12 digits.
+        region: region code.
+    """
+    # Loaded late: those who only start and end a server need no boto3.
+    import boto3
+
+    return boto3.client(
+        service,
+        endpoint_url=endpoint,
+        aws_access_key_id=access_key(account or settings.accounts[0]),
+        aws_secret_access_key=SECRET_KEY,
+        region_name=region or settings.regions[0],
+    )

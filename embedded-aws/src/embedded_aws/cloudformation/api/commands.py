@@ -1,0 +1,122 @@
+"""CloudFormation's API, the calls that change stacks."""
+
+from moto.core.responses import ActionResult, EmptyResult
+
+from embedded_aws.cloudformation.api import operations
+from embedded_aws.cloudformation.api.submission import Submission, admission, cannot
+from embedded_aws.cloudformation.changes.description import Preview
+from embedded_aws.cloudformation.errors import AlreadyExists, ValidationError
+from embedded_aws.cloudformation.execution.runs import launch
+
+
+class Commands(Submission):
+    """Checks a request, answers it, and has the engine do the work."""
+
+    def create_stack(self) -> ActionResult:
+        """CreateStack."""
+        on_failure = self._get_param("OnFailure") or (
+            "DO_NOTHING" if self._get_param("DisableRollback") else "ROLLBACK"
+        )
+        store = self._store
+        with admission:
+            name = self._new_name()
+            if existing := store.find(name):
+                raise AlreadyExists(f"Stack [{existing.name}] already exists")
+            stack = self._new_stack(store, name)
+            deployment = self._deployment(store, stack, self._submitted_template(), {})
+            stack.status = "CREATE_IN_PROGRESS"
+            store.stacks[stack.stack_id] = stack
+            stack.termination_protection = bool(self._get_param("EnableTerminationProtection"))
+            stack.disable_rollback = on_failure == "DO_NOTHING"
+        launch(
+            stack,
+            "CREATE_IN_PROGRESS",
+            lambda: operations.create(store, stack, deployment, on_failure),
+        )
+        return ActionResult({"StackId": stack.stack_id})
+
+    def update_stack(self) -> ActionResult:
+        """UpdateStack."""
+        store, stack = self._store, self._stack()
+        disable_rollback = bool(self._get_param("DisableRollback"))
+        with admission:
+            self._check_updatable(stack)
+            deployment = self._next_deployment(store, stack)
+            if Preview(stack, deployment).empty:
+                raise ValidationError("No updates are to be performed.")
+            self._note(stack)
+            stack.status = "UPDATE_IN_PROGRESS"
+        launch(
+            stack,
+            "UPDATE_IN_PROGRESS",
+            lambda: operations.update(store, stack, deployment, disable_rollback=disable_rollback),
+        )
+        return ActionResult({"StackId": stack.stack_id})
+
+    def delete_stack(self) -> ActionResult:
+        """DeleteStack; deleting what is not there is a success, as on AWS."""
+        store = self._store
+        stack = store.find(self._get_param("StackName"))
+        retain = tuple(self._get_param("RetainResources", []))
+        force = self._get_param("DeletionMode") == "FORCE_DELETE_STACK"
+        if stack is None or stack.deleted:
+            return EmptyResult()
+        with admission:
+            if stack.termination_protection:
+                raise ValidationError(
+                    f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
+                )
+            if retain and stack.status != "DELETE_FAILED":
+                raise ValidationError(
+                    f"Invalid operation on stack [{stack.name}]. When you delete a stack, specify "
+                    "which resources to retain only when the stack is in the DELETE_FAILED state."
+                )
+            if stack.in_progress:
+                raise cannot(stack, "deleted")
+            self._note(stack)
+            stack.status = "DELETE_IN_PROGRESS"
+        launch(
+            stack,
+            "DELETE_IN_PROGRESS",
+            lambda: operations.delete(store, stack, retain=retain, force=force),
+        )
+        return EmptyResult()
+
+    def rollback_stack(self) -> ActionResult:
+        """RollbackStack: after a failure that was not rolled back."""
+        stack = self._stack()
+        with admission:
+            if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED") or stack.stable is None:
+                raise cannot(stack, "rolled back")
+            creation = stack.stable.deployment is None
+            self._note(stack)
+            stack.status = "ROLLBACK_IN_PROGRESS" if creation else "UPDATE_ROLLBACK_IN_PROGRESS"
+        work = operations.roll_back_creation if creation else operations.roll_back_update
+        launch(stack, None, lambda: work(stack, "User Initiated"))
+        return ActionResult({"StackId": stack.stack_id})
+
+    def continue_update_rollback(self) -> ActionResult:
+        """ContinueUpdateRollback, skipping what is given up."""
+        stack = self._stack()
+        skip = tuple(self._get_param("ResourcesToSkip", []))
+        with admission:
+            if stack.status != "UPDATE_ROLLBACK_FAILED":
+                raise ValidationError(
+                    f"Stack:{stack.stack_id} is in {stack.status} state and can not continue "
+                    "rolling back."
+                )
+            self._note(stack)
+            stack.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+        launch(stack, None, lambda: operations.roll_back_update(stack, "User Initiated", skip))
+        return EmptyResult()
+
+    def update_termination_protection(self) -> ActionResult:
+        """UpdateTerminationProtection, which AWS allows in every status but two."""
+        stack = self._stack()
+        if stack.deleted or stack.status == "DELETE_IN_PROGRESS":
+            raise ValidationError(
+                f"Stack [{stack.name}] is in {stack.status} state and its TerminationProtection "
+                "can not be updated"
+            )
+        stack.termination_protection = bool(self._get_param("EnableTerminationProtection"))
+        return ActionResult({"StackId": stack.stack_id})

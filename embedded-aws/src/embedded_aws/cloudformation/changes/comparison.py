@@ -1,0 +1,144 @@
+"""What an update does to a resource: nothing, a change in place, or a replacement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from embedded_aws.cloudformation.stack import Resource
+from embedded_aws.cloudformation.support import is_custom
+from embedded_aws.cloudformation.template.schema import Path, Schema, schema_of, values_at
+from embedded_aws.cloudformation.template.scope import first_unknown, text
+
+
+class Recreation(StrEnum):
+    """Whether a change of a property makes another resource."""
+
+    NEVER = "Never"
+    CONDITIONALLY = "Conditionally"
+    ALWAYS = "Always"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One changed property, or the stack's tags.
+
+    Attributes:
+        path: of the property, from the top.
+        recreation: what the change asks for.
+        dynamic: its new value waits for another resource.
+    """
+
+    path: Path
+    recreation: Recreation
+    dynamic: bool = False
+
+
+# Types with a property that says whether the conditionally create-only ones replace.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-batch-computeenvironment.html
+_REPLACES: Final[Mapping[str, tuple[str, bool]]] = {
+    "AWS::Batch::ComputeEnvironment": ("ReplaceComputeEnvironment", True),
+}
+
+
+def compare(
+    resource_type: str, region: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Sequence[Change]:
+    """Return the changed properties of a resource.
+
+    Args:
+        resource_type: for instance `AWS::EC2::Subnet`.
+        region: for instance `us-west-2`.
+        before: resolved properties as they are.
+        after: resolved properties as desired; may wait for resources (`Unknown`).
+    """
+    schema = None if is_custom(resource_type) else schema_of(resource_type, region)
+    return [
+        Change(
+            path=path,
+            recreation=_recreation(path, resource_type, schema, before, after),
+            dynamic=first_unknown(next(values_at(after, path), None)) is not None,
+        )
+        for path in _differences(before, after, ())
+    ]
+
+
+def replaces(changes: Sequence[Change]) -> bool:
+    """Tell whether changes, all values known, make another resource.
+
+    A conditional one does not: the update is tried in place, and the API refuses what it cannot do.
+    """
+    return any(change.recreation is Recreation.ALWAYS for change in changes)
+
+
+def _differences(before: Any, after: Any, path: Path) -> list[Path]:
+    """Paths at which two values differ, lists taken whole."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        keys = dict.fromkeys([*before, *after])
+        return [
+            found
+            for key in keys
+            for found in _differences(before.get(key), after.get(key), (*path, key))
+        ]
+    return [] if _same(before, after) else [path]
+
+
+def _same(before: Any, after: Any) -> bool:
+    """`5` and `"5"` are the same to CloudFormation."""
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return all(map(_same, before, after))
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and set(before) == set(after):
+        return all(_same(before[key], after[key]) for key in before)
+    return bool(text(before) == text(after))
+
+
+def _recreation(
+    path: Path,
+    resource_type: str,
+    schema: Schema | None,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> Recreation:
+    if schema is None:
+        return Recreation.NEVER
+    if _touches(path, schema.paths("createOnlyProperties"), before, after):
+        return Recreation.ALWAYS
+    if not _touches(path, schema.paths("conditionalCreateOnlyProperties"), before, after):
+        return Recreation.NEVER
+    if resource_type not in _REPLACES:
+        return Recreation.CONDITIONALLY
+    switch, default = _REPLACES[resource_type]
+    on = text(after.get(switch, default)) == "true"
+    return Recreation.ALWAYS if on else Recreation.NEVER
+
+
+def _touches(
+    path: Path, listed: Sequence[Path], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
+    """Tell whether a changed path is, holds or lies within a listed property that changed."""
+    for candidate in listed:
+        common = min(len(path), len(candidate))
+        if path[:common] == candidate[:common]:
+            was, shall_be = (list(values_at(where, candidate)) for where in (before, after))
+            if not _same(was, shall_be):
+                return True
+    return False
+
+
+def keeps_its_name(resource: Resource, after: Mapping[str, Any], region: str) -> bool:
+    """Tell whether a replacement would have the name that the old resource still has.
+
+    CloudFormation makes the new one first, so it refuses to replace a custom-named resource.
+    """
+    schema = schema_of(resource.resource_type, region)
+    if schema is None or is_custom(resource.resource_type):
+        return False
+    read_only = schema.paths("readOnlyProperties")
+    identity = schema.paths("primaryIdentifier")
+    if any(path in read_only for path in identity):
+        return False
+    was, shall_be = (
+        [list(values_at(where, path)) for path in identity]
+        for where in (resource.properties, after)
+    )
+    return all(was) and _same(was, shall_be)

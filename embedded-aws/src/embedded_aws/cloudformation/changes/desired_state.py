@@ -1,0 +1,206 @@
+"""What a caller wants a stack to be: a template with its parameters, checked and in order."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from moto.utilities.utils import get_partition
+
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.cloudformation.stack_output import stack_output
+from embedded_aws.cloudformation.template import rules
+from embedded_aws.cloudformation.template.checks import (
+    check_references,
+    check_types,
+    unresolved,
+)
+from embedded_aws.cloudformation.template.document import Template
+from embedded_aws.cloudformation.template.functions import condition, evaluate, function_in
+from embedded_aws.cloudformation.template.parameters import Parameter, resolve_parameters
+from embedded_aws.cloudformation.template.references import depends_on, in_order, references
+from embedded_aws.cloudformation.template.scope import Scope, Unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredState:
+    """A template with everything that can be known before anything exists.
+
+    Attributes:
+        parameters: with their values.
+        names: what `Ref` returns of parameters and pseudo parameters.
+        tags: the stack's tags.
+        resources: the resources whose condition holds, functions `Fn::If` decided.
+        outputs: the outputs whose condition holds.
+        dependencies: what each resource needs to exist before it.
+        order: logical ids, each after its dependencies.
+        imports: names of the exports that it uses, with their values.
+    """
+
+    template: Template
+    parameters: Mapping[str, Parameter]
+    names: Mapping[str, Any]
+    tags: Mapping[str, str]
+    resources: Mapping[str, Mapping[str, Any]]
+    outputs: Mapping[str, Mapping[str, Any]]
+    dependencies: Mapping[str, frozenset[str]]
+    order: Sequence[str]
+    imports: Mapping[str, str]
+
+    def scope(self, resource: Callable[[str, str | None], Any]) -> Scope:
+        """Return a scope in which references to resources are answered by `resource`."""
+        return _scope(self.template, self.names, resource, self.imports.__getitem__)
+
+
+def prepare(
+    template: Template,
+    *,
+    given: Mapping[str, str],
+    tags: Mapping[str, str],
+    stack_name: str,
+    stack_id: str,
+    account: str,
+    region: str,
+    export: Callable[[str], str],
+) -> DesiredState:
+    """Check a template as a whole, as CloudFormation does before it touches anything.
+
+    Args:
+        template: what to deploy.
+        given: parameter values, previous ones already filled in.
+        tags: the stack's tags.
+        stack_name: name of the stack.
+        stack_id: ARN of the stack.
+        account: 12 digits.
+        region: for instance `us-west-2`.
+        export: gives the value of an export; raises ValidationError when there is none.
+
+    Raises:
+        ValidationError: in AWS's words.
+    """
+    fetch = partial(_fetch, client("ssm", account=account, region=region))
+    parameters = resolve_parameters(template.section("Parameters"), given, fetch)
+    names = {name: parameter.value for name, parameter in parameters.items()}
+    names |= _pseudo_parameters(stack_name, stack_id, account, region)
+    check_types(template, region)
+    check_references(template, names, region)
+    imports: dict[str, str] = {}
+
+    def imported(name: str) -> str:
+        imports[name] = export(name)
+        return imports[name]
+
+    scope = _scope(
+        template,
+        names,
+        lambda logical_id, attribute: Unknown(logical_id=logical_id, attribute=attribute),
+        imported,
+    )
+    rules.check(template.section("Rules"), scope)
+    resources = _active(template.resources, scope)
+    outputs = _active(template.section("Outputs"), scope)
+    dependencies = _dependencies(template, resources, outputs)
+    for resource in resources.values():
+        evaluate(resource.get("Properties", {}), scope)
+    for output in outputs.values():
+        evaluate(output, scope)
+    return DesiredState(
+        template=template,
+        parameters=parameters,
+        names=names,
+        tags=tags,
+        resources=resources,
+        outputs=outputs,
+        dependencies=dependencies,
+        order=in_order(dependencies),
+        imports=imports,
+    )
+
+
+def _fetch(ssm: Any, name: str) -> str | None:
+    try:
+        value: str = ssm.get_parameter(Name=name)["Parameter"]["Value"]
+    except ssm.exceptions.ParameterNotFound:
+        return None
+    return value
+
+
+def _pseudo_parameters(stack_name: str, stack_id: str, account: str, region: str) -> dict[str, Any]:
+    partition = get_partition(region)
+    return {
+        "AWS::AccountId": account,
+        "AWS::NotificationARNs": [],
+        "AWS::Partition": partition,
+        "AWS::Region": region,
+        "AWS::StackId": stack_id,
+        "AWS::StackName": stack_name,
+        "AWS::URLSuffix": "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com",
+    }
+
+
+def _scope(
+    template: Template,
+    names: Mapping[str, Any],
+    resource: Callable[[str, str | None], Any],
+    imported: Callable[[str], Any],
+) -> Scope:
+    def zones(region: str) -> list[str]:
+        ec2 = client("ec2", account=names["AWS::AccountId"], region=region)
+        return [zone["ZoneName"] for zone in ec2.describe_availability_zones()["AvailabilityZones"]]
+
+    return Scope(
+        names=names,
+        mappings=template.section("Mappings"),
+        conditions=template.section("Conditions"),
+        zones=zones,
+        resource=resource,
+        imported=imported,
+        stack_output=partial(
+            stack_output, account=names["AWS::AccountId"], region=names["AWS::Region"]
+        ),
+    )
+
+
+def _active(section: Mapping[str, Any], scope: Scope) -> dict[str, Mapping[str, Any]]:
+    return {
+        name: _decided(part, scope)
+        for name, part in section.items()
+        if "Condition" not in part or condition(part["Condition"], scope)
+    }
+
+
+def _decided(value: Any, scope: Scope) -> Any:
+    """Replace every `Fn::If` by the branch that its condition chooses."""
+    if call := function_in(value):
+        name, argument = call
+        if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
+            chooser, then, otherwise = argument
+            return _decided(then if condition(chooser, scope) else otherwise, scope)
+    if isinstance(value, dict):
+        return {key: _decided(item, scope) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_decided(item, scope) for item in value]
+    return value
+
+
+def _dependencies(
+    template: Template, resources: Mapping[str, Any], outputs: Mapping[str, Any]
+) -> dict[str, frozenset[str]]:
+    """Who waits for whom; a reference to a resource whose condition is false is refused."""
+
+    def needed(part: Any, block: str) -> set[str]:
+        needs = {name for name, _ in references(part) if name in template.resources}
+        if absent := sorted(needs - set(resources)):
+            raise unresolved(absent, block)
+        return needs
+
+    for output in outputs.values():
+        needed(output, "Outputs")
+    return {
+        logical_id: frozenset(
+            # An explicit dependency on a resource whose condition is false is ignored, as on AWS.
+            needed(resource.get("Properties", {}), "Resources")
+            | (set(depends_on(resource)) & set(resources))
+        )
+        for logical_id, resource in resources.items()
+    }

@@ -1,0 +1,1 @@
+"""Bringing stacks to their desired state."""

@@ -1,0 +1,204 @@
+"""Resource types that only moto can make: its CloudFormation models as a handler of ours."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from moto.cloudformation import parsing
+from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
+from moto.cloudformation.models import cloudformation_backends
+from moto.core.common_models import CloudFormationModel
+from moto.core.exceptions import JsonRESTError, ServiceException
+
+from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
+from embedded_aws.cloudformation.template.schema import schema_of
+
+
+@cache
+def moto_handler(resource_type: str) -> "MotoResource | None":
+    """Return a handler for a type that moto has a CloudFormation model of, else None.
+
+    Args:
+        resource_type: for instance `AWS::SNS::Topic`.
+    """
+    model = parsing.get_model_map().get(resource_type)
+    if model is None or not _is_complete(model):
+        return None
+    return MotoResource(model)
+
+
+def _is_complete(model: type[CloudFormationModel]) -> bool:
+    """Tell whether a model can make a resource that a stack can refer to.
+
+    Base classes are in moto's list too, and models whose objects do not tell a physical id.
+    """
+    creates = not hasattr(model.create_from_cloudformation_json, "__isabstractmethod__")
+    return creates and hasattr(model, "physical_resource_id")
+
+
+class MotoResource:
+    """Makes one resource type through moto's model of it.
+
+    The model's objects are kept in moto's CloudFormation backend, so that its reset forgets them.
+
+    Args:
+        model: a direct subclass of moto's CloudFormationModel.
+    """
+
+    def __init__(self, model: type[CloudFormationModel]) -> None:
+        self._model = model
+
+    def create(self, request: Request) -> Made:
+        """Create the resource.
+
+        Raises:
+            HandlerError: moto needs a property that is optional on AWS.
+        """
+        try:
+            made = self._model.create_from_cloudformation_json(
+                self._name(request),
+                _as_moto_wants(request),
+                request.account,
+                request.region,
+                LogicalId=request.logical_id,
+                StackId=request.stack_id,
+                ResourceType=request.resource_type,
+            )
+        except KeyError as error:
+            if error.args[0] not in _left_out(request):
+                raise
+            raise HandlerError(
+                f"the embedded AWS makes a resource of type {request.resource_type} only with "
+                f"{error.args[0]}, which is optional on AWS"
+            ) from error
+        return self._remember(request, made)
+
+    def update(self, request: Request, physical_id: str, before: Properties) -> Made:
+        """Change the resource as moto does it, which may mean that it makes another one.
+
+        Raises:
+            HandlerError: moto has no update of this type.
+        """
+        update = self._model.update_from_cloudformation_json
+        if hasattr(update, "__isabstractmethod__"):
+            raise HandlerError(
+                f"the embedded AWS cannot update a resource of type {request.resource_type}",
+                "NotUpdatable",
+            )
+        updated = update(
+            original_resource=self._object(request, physical_id),
+            new_resource_name=self._name(request),
+            cloudformation_json=_as_moto_wants(request),
+            account_id=request.account,
+            region_name=request.region,
+        )
+        if updated is None:
+            raise HandlerError(
+                f"moto's update of {request.resource_type} does not say what became of it",
+                "InternalFailure",
+            )
+        return self._remember(request, updated)
+
+    def delete(self, request: Request, physical_id: str) -> None:
+        """Delete the resource.
+
+        Raises:
+            HandlerError: moto has no deletion of this type.
+        """
+        try:
+            self._delete(request, physical_id)
+        except (ServiceException, JsonRESTError) as error:
+            # What is gone already needs no deletion. Moto's services are on two kinds of errors.
+            code = error.code if isinstance(error, ServiceException) else error.error_type
+            if not any(word in code for word in ("NotFound", "NonExist", "NoSuch")):
+                raise
+        _objects(request).pop((request.resource_type, physical_id), None)
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        made = _objects(request).get((request.resource_type, physical_id))
+        delete = self._model.delete_from_cloudformation_json
+        if not hasattr(delete, "__isabstractmethod__"):
+            delete(physical_id, _as_moto_wants(request), request.account, request.region)
+        elif made is not None and hasattr(made, "delete"):
+            made.delete(request.account, request.region)
+        else:
+            raise HandlerError(
+                f"the embedded AWS cannot delete a resource of type {request.resource_type}",
+                "GeneralServiceException",
+            )
+
+    def _name(self, request: Request) -> str:
+        """The name given in the template, or one as moto would make it up."""
+        given = request.properties.get(self._model.cloudformation_name_type() or "")
+        return str(
+            given
+            or parsing.generate_resource_name(
+                request.resource_type, request.stack_name, request.logical_id
+            )
+        )
+
+    def _remember(self, request: Request, made: Any) -> Made:
+        physical_id: str = made.physical_resource_id
+        _objects(request)[request.resource_type, physical_id] = made
+        return Made(physical_id=physical_id, attributes=_Attributes(made, _identity(request)))
+
+    def _object(self, request: Request, physical_id: str) -> Any:
+        return _objects(request)[request.resource_type, physical_id]
+
+
+class _Attributes(Mapping[str, Any]):
+    """A model's attributes, asked for when they are wanted: moto cannot list them."""
+
+    def __init__(self, made: Any, identity: str | None) -> None:
+        self._made = made
+        self._identity = identity
+
+    def __getitem__(self, name: str) -> Any:
+        if name == self._identity:
+            return self._made.physical_resource_id
+        try:
+            return self._made.get_cfn_attribute(name)
+        except (UnformattedGetAttTemplateException, NotImplementedError) as error:
+            raise KeyError(name) from error
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _identity(request: Request) -> str | None:
+    """The attribute that is the physical id, which moto's models often do not know by its name."""
+    schema = schema_of(request.resource_type, request.region)
+    paths = schema.paths("primaryIdentifier") if schema else ()
+    return paths[0][0] if len(paths) == 1 else None
+
+
+def _left_out(request: Request) -> set[str]:
+    """The properties of the type that the template does not set."""
+    schema = schema_of(request.resource_type, request.region)
+    return set(schema.document["properties"]).difference(request.properties) if schema else set()
+
+
+def _as_moto_wants(request: Request) -> dict[str, Any]:
+    """The resource as a template has it, the stack's tags among its own."""
+    properties = dict(request.properties)
+    schema = schema_of(request.resource_type, request.region)
+    if schema and schema.taggable and schema.tags_are_a_list:
+        own = {tag["Key"]: tag for tag in properties.get("Tags", [])}
+        stack = {key: {"Key": key, "Value": value} for key, value in request.tags.items()}
+        # Most services refuse tags of AWS's own from anybody but CloudFormation.
+        mine = {key: tag for key, tag in stack.items() if not key.startswith("aws:")}
+        if tags := [*{**mine, **own}.values()]:
+            properties["Tags"] = tags
+    return {"Type": request.resource_type, "Properties": properties}
+
+
+def _objects(request: Request) -> dict[tuple[str, str], Any]:
+    """Moto's objects by type and physical id."""
+    backend: Any = cloudformation_backends[request.account][request.region]
+    if not hasattr(backend, "made_for_stacks"):
+        backend.made_for_stacks = {}
+    objects: dict[tuple[str, str], Any] = backend.made_for_stacks
+    return objects

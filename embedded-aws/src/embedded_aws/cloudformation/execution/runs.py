@@ -1,0 +1,44 @@
+"""Running a stack's operation: within the call when it is quick, behind it when it is not."""
+
+import contextvars
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from embedded_aws.cloudformation.stack import Stack
+
+_log = logging.getLogger(__name__)
+
+# Seconds a call waits for its operation. Nearly all end within it, so that the CDK CLI's first
+# look already sees the end; SDKs give up on a silent connection after 60.
+_PATIENCE: Final = 20
+
+
+def launch(stack: Stack, status: str | None, work: Callable[[], None]) -> None:
+    """Start an operation and wait for it a while.
+
+    Args:
+        stack: the stack; it has the new status before this function does anything else.
+        status: for instance `CREATE_IN_PROGRESS`; None when the work tells its first status.
+        work: does the operation, and gives the stack its final status.
+    """
+    if status:
+        stack.tell(status, "User Initiated")
+
+    def run() -> None:
+        try:
+            work()
+        except Exception as error:
+            # A bug of ours must not leave a stack in progress for ever.
+            _log.exception("internal error of the embedded AWS in stack %s", stack.name)
+            verb = stack.status.partition("_IN_PROGRESS")[0]
+            stack.tell(
+                f"{verb}_FAILED",
+                f"internal error of the embedded AWS: {type(error).__name__}: {error}",
+            )
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(run,), daemon=True, name=stack.name)
+    thread.start()
+    thread.join(_PATIENCE)

@@ -1,0 +1,196 @@
+"""One resource: created, updated or deleted, with its events."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.cloudformation.failures import PartlyDone, reason_of
+from embedded_aws.cloudformation.resource import HandlerError, Request, ResourceHandler
+from embedded_aws.cloudformation.stack import STACK_TYPE, Resource, Stack
+from embedded_aws.cloudformation.support import is_custom, supporting_handler
+from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
+from embedded_aws.cloudformation.template.schema import schema_of
+from embedded_aws.cloudformation.template.validation import valid_properties
+
+# moto's backends are not made for threads: stacks that deploy at the same time take turns,
+# resource by resource. What waits for others (functions, nested stacks) does not hold the turn.
+_turn = threading.RLock()
+
+
+class StepFailed(Exception):
+    """A resource failed; its event has been told.
+
+    Args:
+        resource: the resource as it stands now.
+        untouched: the handler changed nothing, so there is nothing to restore.
+    """
+
+    def __init__(self, resource: Resource, *, untouched: bool) -> None:
+        super().__init__(resource.reason)
+        self.resource = resource
+        self.untouched = untouched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a stack does to its resources, one at a time."""
+
+    stack: Stack
+
+    def tell(self, resource: Resource, status: str, reason: str | None = None) -> Resource:
+        """Give a resource its new status, with an event; return the new record."""
+        told = replace(resource, status=status, reason=reason, changed_at=datetime.now(UTC))
+        self.stack.tell(status, reason, resource=told)
+        return told
+
+    def create(self, resource: Resource, verb: str = "CREATE") -> Resource:
+        """Make a resource.
+
+        Args:
+            resource: what to make; its properties are resolved.
+            verb: CREATE, or UPDATE when it takes the place of another one.
+
+        Raises:
+            StepFailed: it could not be made.
+        """
+        failed = f"{verb}_FAILED"
+        checked = self.attempt(resource, failed, lambda: self._checked(resource), harmless=True)
+
+        def make() -> Resource:
+            made = _handler(checked).create(self._request(checked))
+            return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
+
+        made = self.attempt(checked, failed, make)
+        self._store(self.tell(made, f"{verb}_IN_PROGRESS", "Resource creation Initiated"))
+        return self._store(self.tell(made, f"{verb}_COMPLETE"))
+
+    def update(self, before: Resource, after: Resource) -> Resource:
+        """Change a resource in place.
+
+        Args:
+            before: the resource as it stands.
+            after: the same with its new properties.
+
+        Raises:
+            StepFailed: it could not be changed.
+        """
+        failed = "UPDATE_FAILED"
+        checked = self.attempt(after, failed, lambda: self._checked(after), harmless=True)
+
+        def change() -> Resource:
+            made = _handler(checked).update(self._request(checked), before.physical_id, before.sent)
+            return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
+
+        changed = self.attempt(checked, failed, change)
+        return self._store(self.tell(changed, "UPDATE_COMPLETE"))
+
+    def delete(self, resource: Resource) -> Resource:
+        """Delete a resource.
+
+        Raises:
+            StepFailed: it could not be deleted.
+        """
+
+        def remove() -> Resource:
+            _handler(resource).delete(self._request(resource), resource.physical_id)
+            return resource
+
+        self._store_if_current(self.tell(resource, "DELETE_IN_PROGRESS"))
+        self.attempt(resource, "DELETE_FAILED", remove)
+        return self.tell(resource, "DELETE_COMPLETE")
+
+    def attempt(
+        self,
+        resource: Resource,
+        failed: str,
+        action: Callable[[], Resource],
+        *,
+        harmless: bool = False,
+    ) -> Resource:
+        """Do something for a resource; whatever goes wrong becomes its failure.
+
+        Args:
+            resource: the resource that fails.
+            failed: its status then, for instance `CREATE_FAILED`.
+            action: returns the resource as it stands afterwards.
+            harmless: the action changes nothing outside the stack.
+
+        Raises:
+            StepFailed: something went wrong.
+        """
+        try:
+            with _turn_of(resource.resource_type):
+                return action()
+        except Exception as error:
+            # Whatever goes wrong in here must fail the stack and nothing else: an HTTP 500 would
+            # make the caller's SDK send the request again. A bug is logged and named as one.
+            if isinstance(error, PartlyDone):
+                resource = replace(resource, physical_id=error.physical_id)
+            told = self.tell(resource, failed, reason_of(error))
+            self._store_if_current(told)
+            untouched = harmless or (
+                isinstance(error, HandlerError) and error.code == "NotUpdatable"
+            )
+            raise StepFailed(told, untouched=untouched) from error
+
+    def _store(self, resource: Resource) -> Resource:
+        self.stack.resources[resource.logical_id] = resource
+        return resource
+
+    def _store_if_current(self, resource: Resource) -> None:
+        """A replaced resource that is being deleted must not hide the one that replaced it."""
+        current = self.stack.resources.get(resource.logical_id)
+        if current is None or current.physical_id in ("", resource.physical_id):
+            self._store(resource)
+
+    def _checked(self, resource: Resource) -> Resource:
+        """Resolve what only the moment of use can tell, and hold it against the schema."""
+        sent = with_dynamic_references(resource.properties, self._client)
+        schema = schema_of(resource.resource_type, self.stack.region)
+        if schema is not None and not is_custom(resource.resource_type):
+            sent = valid_properties(
+                sent,
+                schema=schema,
+                resource_type=resource.resource_type,
+                logical_id=resource.logical_id,
+            )
+        return replace(resource, sent=sent)
+
+    def _request(self, resource: Resource) -> Request:
+        return Request(
+            resource_type=resource.resource_type,
+            logical_id=resource.logical_id,
+            properties=resource.sent,
+            stack_name=self.stack.name,
+            stack_id=self.stack.stack_id,
+            account=self.stack.account,
+            region=self.stack.region,
+            tags={
+                **resource.tags,
+                "aws:cloudformation:logical-id": resource.logical_id,
+                "aws:cloudformation:stack-id": self.stack.stack_id,
+                "aws:cloudformation:stack-name": self.stack.name,
+            },
+            client=self._client,
+        )
+
+    @property
+    def _client(self) -> Callable[[str], Any]:
+        return partial(client, account=self.stack.account, region=self.stack.region)
+
+
+def _handler(resource: Resource) -> ResourceHandler:
+    handler = supporting_handler(resource.resource_type)
+    if handler is None:
+        raise HandlerError(f"Unrecognized resource type {resource.resource_type}", "TypeNotFound")
+    return handler
+
+
+def _turn_of(resource_type: str) -> AbstractContextManager[object]:
+    waits = is_custom(resource_type) or resource_type == STACK_TYPE
+    return nullcontext() if waits else _turn

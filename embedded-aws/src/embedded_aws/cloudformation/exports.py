@@ -1,0 +1,80 @@
+"""Outputs and exports: what a stack tells its callers and the other stacks of its region."""
+
+from collections.abc import Sequence
+
+from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.stack import Output, Stack
+from embedded_aws.cloudformation.store import Store
+from embedded_aws.cloudformation.template.functions import evaluate
+from embedded_aws.cloudformation.template.scope import Scope, Unknown, text
+
+
+def outputs_of(deployment: DesiredState, scope: Scope) -> tuple[Output | None, ...]:
+    """Work out a deployment's outputs; None for one whose value waits for a resource.
+
+    Args:
+        deployment: the stack's desired state.
+        scope: answers references to resources.
+
+    Raises:
+        ValidationError: an output is not text.
+    """
+    return tuple(_output(name, declared, scope) for name, declared in deployment.outputs.items())
+
+
+def _output(name: str, declared: object, scope: Scope) -> Output | None:
+    evaluated = evaluate(declared, scope)
+    value, export = text(evaluated["Value"]), evaluated.get("Export")
+    exported = text(export.get("Name")) if isinstance(export, dict) else None
+    if isinstance(value, Unknown) or isinstance(exported, Unknown):
+        return None
+    if not isinstance(value, str):
+        raise ValidationError(
+            f"Template format error: Output {name} is malformed. The Value field of every "
+            "Outputs member must evaluate to a String."
+        )
+    return Output(name=name, value=value, description=evaluated.get("Description"), export=exported)
+
+
+def check_exports(store: Store, stack: Stack, before: Sequence[Output]) -> None:
+    """Refuse exports that others have already, and changes of exports that others use.
+
+    Args:
+        store: the region's stacks.
+        stack: with its new outputs; none when it is to be deleted.
+        before: its outputs before the operation.
+
+    Raises:
+        ValidationError: in AWS's words.
+    """
+    mine = {output.export: output.value for output in stack.outputs if output.export}
+    for other, output in store.exports():
+        if other is not stack and output.export in mine:
+            raise ValidationError(
+                f"Export with name {output.export} is already exported by stack {other.name}."
+            )
+    for output in before:
+        if output.export is None or mine.get(output.export) == output.value:
+            continue
+        users = [other.name for other in store.importers(output.export) if other is not stack]
+        if users and output.export not in mine:
+            raise ValidationError(
+                f"Cannot delete export {output.export} as it is in use by {', '.join(users)}."
+            )
+        if users:
+            raise ValidationError(
+                f"Export {output.export} cannot be updated as it is in use by {', '.join(users)}"
+            )
+
+
+def exported_value(store: Store, name: str) -> str:
+    """Return what an export of the region holds.
+
+    Raises:
+        ValidationError: there is no such export.
+    """
+    for _, output in store.exports():
+        if output.export == name:
+            return output.value
+    raise ValidationError(f"No export named {name} found.")

@@ -1,0 +1,1 @@
+"""What the resource types of all services share."""

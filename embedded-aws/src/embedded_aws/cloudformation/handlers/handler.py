@@ -1,0 +1,127 @@
+"""What the handlers of all services have in common."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from botocore.exceptions import ClientError, ParamValidationError
+
+from embedded_aws.cloudformation.handlers.tags import all_tags, own_tags
+from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
+
+
+class Handler:
+    """Create, update and delete in terms of smaller steps.
+
+    A type says how to create, how to bring what is set by further calls to the template's state
+    (`_configure`, for a creation and an update alike), how to change what the creating call set
+    (`_change`, for an update only), how to read its attributes, and how to delete.
+
+    Attributes:
+        gone: error codes of the service that say the resource does not exist.
+        fixed: properties that CloudFormation changes in place, and the embedded AWS cannot.
+    """
+
+    gone: ClassVar[tuple[str, ...]] = ()
+    fixed: ClassVar[tuple[str, ...]] = ()
+
+    def create(self, request: Request) -> Made:
+        """Create the resource; what was made is deleted again when configuring it fails."""
+        with _refusals():
+            physical_id = self._create(request)
+            try:
+                self._configure(request, physical_id, {})
+            except (ClientError, HandlerError, ParamValidationError):
+                self.delete(request, physical_id)
+                raise
+            return self._made(request, physical_id)
+
+    def update(self, request: Request, physical_id: str, before: Properties) -> Made:
+        """Change the resource and its tags in place."""
+        with _refusals():
+            self._refuse_fixed(request, before)
+            self._change(request, physical_id, before)
+            self._configure(request, physical_id, before)
+            tags = all_tags(request)
+            stale = [key for key in own_tags(before) if key not in tags]
+            self._retag(request, physical_id, tags, stale)
+            return self._made(request, physical_id)
+
+    def delete(self, request: Request, physical_id: str) -> None:
+        """Delete the resource; one that is gone already is not an error."""
+        with forgiving(*self.gone):
+            self._delete(request, physical_id)
+
+    def _made(self, request: Request, physical_id: str) -> Made:
+        # Of many types Fn::GetAtt gives properties too; the schema says of which.
+        attributes = {**request.properties, **self._attributes(request, physical_id)}
+        return Made(physical_id=physical_id, attributes=attributes)
+
+    def _refuse_fixed(self, request: Request, before: Properties) -> None:
+        moved = [name for name in self.fixed if changed(request, before, name)]
+        if moved:
+            raise HandlerError(
+                f"the embedded AWS cannot change {', '.join(moved)} of {request.resource_type}",
+                code="NotUpdatable",
+            )
+
+    def _create(self, request: Request) -> str:
+        raise NotImplementedError
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        """Change what the creation set."""
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        """Set what the creating call does not; `before` is empty right after a creation."""
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        """Put `tags` on the resource and take the keys in `stale` off, if the type has tags."""
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        """Return what Fn::GetAtt gives beside the properties."""
+        return {}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        raise NotImplementedError
+
+
+@contextmanager
+def forgiving(*codes: str) -> Iterator[None]:
+    """Pass over these error codes of a service: what was to be removed is gone already.
+
+    An update that is rolled back meets this too, when it had failed halfway.
+    """
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in codes:
+            raise
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turn what boto3 refuses to send, as the service would refuse it, into a handler's error."""
+    try:
+        yield
+    except ParamValidationError as error:
+        raise HandlerError(str(error)) from error
+
+
+def changed(request: Request, before: Properties, *names: str) -> bool:
+    """Tell whether any of these properties differs from what it was."""
+    return any(request.properties.get(name) != before.get(name) for name in names)
+
+
+def refuse_unknown(request: Request, known: Iterable[str]) -> None:
+    """Refuse the properties that a handler would otherwise pass over in silence."""
+    if unknown := sorted(set(request.properties).difference(known)):
+        raise HandlerError(
+            f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"
+        )
+
+
+def present(properties: Properties, *names: str) -> dict[str, Any]:
+    """Return those of the named properties that the template sets."""
+    return {name: properties[name] for name in names if name in properties}

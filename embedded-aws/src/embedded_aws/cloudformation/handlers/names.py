@@ -1,0 +1,31 @@
+"""Names of resources whose template gives them none."""
+
+import secrets
+import string
+
+from embedded_aws.cloudformation.resource import Request
+
+_LETTERS = string.ascii_uppercase + string.digits
+_LENGTH = 12
+
+
+def random_suffix() -> str:
+    """Return twelve capital letters and digits, the tail of CloudFormation's own names."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+
+
+def generated_name(request: Request, *, limit: int) -> str:
+    """Return `StackName-LogicalId-RANDOM`, new at every call and at most `limit` characters long.
+
+    A replacement exists beside what it replaces, so the name must differ each time.
+    """
+    room = limit - _LENGTH - 2
+    stack = request.stack_name[: max(room // 2, room - len(request.logical_id))]
+    logical_id = request.logical_id[: room - len(stack)]
+    return f"{stack}-{logical_id}-{random_suffix()}"
+
+
+def given_or_generated(request: Request, name_property: str, *, limit: int) -> str:
+    """Return the name that the template gives in `name_property`, or a generated one."""
+    name: str = request.properties.get(name_property) or generated_name(request, limit=limit)
+    return name

@@ -1,0 +1,37 @@
+"""Tags of a resource: the template's own over the stack's."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.cloudformation.resource import Properties, Request
+
+
+def own_tags(properties: Properties) -> dict[str, str]:
+    """Return the template's own tags.
+
+    Some types write Tags as a list, others as a map, and some have TagSpecifications in its place.
+    """
+    tags = properties.get("Tags") or {}
+    if isinstance(tags, Mapping):
+        tags = tag_list(tags)
+    specified = [
+        tag
+        for specification in properties.get("TagSpecifications", [])
+        for tag in specification["Tags"]
+    ]
+    return {tag["Key"]: str(tag["Value"]) for tag in [*tags, *specified]}
+
+
+def all_tags(request: Request) -> dict[str, str]:
+    """Return every tag that the resource is to carry."""
+    return {**request.tags, **own_tags(request.properties)}
+
+
+def tag_list(tags: Mapping[str, str], key: str = "Key", value: str = "Value") -> list[Any]:
+    """Return tags as a list of pairs, in the spelling of the service."""
+    return [{key: name, value: text} for name, text in tags.items()]
+
+
+def tag_specifications(request: Request, resource_type: str) -> list[Any]:
+    """Return the TagSpecifications that EC2's create calls take."""
+    return [{"ResourceType": resource_type, "Tags": tag_list(all_tags(request))}]

@@ -1,0 +1,52 @@
+"""What becomes of a resource that a stack no longer wants: deleted or kept."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.stack import Resource
+
+DELETION: Final = "DeletionPolicy"
+REPLACEMENT: Final = "UpdateReplacePolicy"
+
+_ALLOWED: Final = {
+    DELETION: ("Delete", "Retain", "RetainExceptOnCreate"),
+    REPLACEMENT: ("Delete", "Retain"),
+}
+
+
+def check_policies(resources: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse policies that do not exist, and Snapshot, which the embedded AWS cannot take.
+
+    Args:
+        resources: a template's resources.
+
+    Raises:
+        ValidationError: names the resource and the policy.
+    """
+    for logical_id, resource in resources.items():
+        for attribute, allowed in _ALLOWED.items():
+            policy = resource.get(attribute, "Delete")
+            if policy == "Snapshot":
+                raise ValidationError(
+                    f"Template error: resource type {resource['Type']} does not support "
+                    f"{attribute} Snapshot (the embedded AWS takes no final snapshots; "
+                    f"resource {logical_id})"
+                )
+            if policy not in allowed:
+                raise ValidationError(
+                    f"Template format error: Unrecognized {attribute} {policy} "
+                    f"for resource {logical_id}"
+                )
+
+
+def is_retained(resource: Resource, attribute: str, *, being_created: bool = False) -> bool:
+    """Tell whether a resource that is to go stays behind without its stack.
+
+    Args:
+        resource: the resource.
+        attribute: `DELETION` or `REPLACEMENT`.
+        being_created: the operation that made it is being rolled back.
+    """
+    policy = resource.definition.get(attribute)
+    return policy == "Retain" or (policy == "RetainExceptOnCreate" and not being_created)

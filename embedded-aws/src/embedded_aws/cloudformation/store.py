@@ -1,0 +1,106 @@
+"""Where stacks and change sets are kept, by account and region."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from moto.cloudformation.models import cloudformation_backends
+
+from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.stack import Output, Stack
+
+
+@dataclass(slots=True, kw_only=True)
+class ChangeSet:
+    """A change set.
+
+    Attributes:
+        kind: CREATE or UPDATE.
+        on_failure: what a failing execution does: ROLLBACK, DO_NOTHING or DELETE.
+        operation_id: of its creation, not of its execution.
+        deployment: None when it could not be worked out.
+        changes: as DescribeChangeSet shows them.
+    """
+
+    change_set_id: str
+    name: str
+    kind: str
+    stack: Stack
+    deployment: DesiredState | None
+    changes: tuple[Mapping[str, Any], ...]
+    status: str
+    reason: str | None
+    execution_status: str
+    description: str | None = None
+    on_failure: str | None = None
+    role_arn: str | None = None
+    operation_id: str = field(default_factory=lambda: str(uuid4()))
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+class Store:
+    """The stacks and change sets of one account in one region.
+
+    They live in moto's backend, so that moto's reset forgets them too.
+    """
+
+    def __init__(self, account: str, region: str) -> None:
+        self._backend = cloudformation_backends[account][region]
+        self.account, self.region = account, region
+
+    @property
+    def stacks(self) -> dict[str, Stack]:
+        """Stacks that are not deleted, by id."""
+        stacks: dict[str, Any] = self._backend.stacks
+        return stacks
+
+    @property
+    def deleted(self) -> dict[str, Stack]:
+        """Deleted stacks, by id."""
+        deleted: dict[str, Any] = self._backend.deleted_stacks
+        return deleted
+
+    @property
+    def change_sets(self) -> dict[str, ChangeSet]:
+        """Change sets, by id."""
+        change_sets: dict[str, Any] = self._backend.change_sets
+        return change_sets
+
+    def find(self, name_or_id: str | None) -> Stack | None:
+        """Return a stack by name, or by id even when it is deleted."""
+        if name_or_id is None:
+            return None
+        if found := self.stacks.get(name_or_id) or self.deleted.get(name_or_id):
+            return found
+        return next(
+            (stack for stack in list(self.stacks.values()) if stack.name == name_or_id), None
+        )
+
+    def get(self, name_or_id: str) -> Stack:
+        """Return a stack by name or id.
+
+        Raises:
+            ValidationError: there is none.
+        """
+        found = self.find(name_or_id)
+        if found is None:
+            raise ValidationError(f"Stack with id {name_or_id} does not exist")
+        return found
+
+    def exports(self) -> Iterator[tuple[Stack, Output]]:
+        """Yield every export of the region with its stack."""
+        for stack in list(self.stacks.values()):
+            for output in stack.outputs:
+                if output.export is not None:
+                    yield stack, output
+
+    def importers(self, export: str) -> list[Stack]:
+        """Return the stacks that import an export."""
+        return [
+            stack
+            for stack in list(self.stacks.values())
+            if stack.deployment and stack.resources and export in stack.deployment.imports
+        ]

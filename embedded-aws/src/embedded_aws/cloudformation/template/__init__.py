@@ -1,0 +1,1 @@
+"""Templates: how they are read, checked and evaluated."""

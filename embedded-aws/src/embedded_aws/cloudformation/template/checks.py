@@ -1,0 +1,86 @@
+"""A template as a whole: known types, and references that lead somewhere."""
+
+from collections.abc import Collection, Sequence
+
+from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.support import is_custom, is_supported
+from embedded_aws.cloudformation.template.document import Template
+from embedded_aws.cloudformation.template.references import depends_on, references
+from embedded_aws.cloudformation.template.schema import schema_of
+
+
+def check_types(template: Template, region: str) -> None:
+    """Refuse resource types that AWS does not know, or that the embedded AWS cannot make.
+
+    Raises:
+        ValidationError: names them, and says which of the two it is.
+    """
+    types = {resource["Type"] for resource in template.resources.values()}
+    unsupported = sorted(each for each in types if not is_supported(each))
+    if unknown := [each for each in unsupported if schema_of(each, region) is None]:
+        raise ValidationError(
+            f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]"
+        )
+    if unsupported:
+        raise ValidationError(
+            f"the embedded AWS cannot make resources of type {', '.join(unsupported)}, which AWS "
+            "can; `embedded-aws types` lists those that it makes"
+        )
+
+
+def check_references(template: Template, names: Collection[str], region: str) -> None:
+    """Refuse names that are not there, in whatever branch of whatever condition, as on AWS.
+
+    Args:
+        template: the whole template.
+        names: its parameters and the pseudo parameters.
+        region: whose schemas say which attributes there are.
+
+    Raises:
+        ValidationError: names what is missing.
+    """
+    known = {*names, "AWS::NoValue"}
+    for block in ("Conditions", "Rules"):
+        used = {name for name, _ in references(template.section(block))}
+        if not used <= known:
+            raise ValidationError(
+                f"Template format error: Unresolved dependencies "
+                f"[{', '.join(sorted(used - known))}]. "
+                f"Cannot reference resources in the {block} block of the template"
+            )
+    for block in ("Resources", "Outputs"):
+        missing: list[str] = []
+        for part in template.section(block).values():
+            for name, attribute in references(part):
+                if name in template.resources:
+                    if attribute is not None:
+                        _check_attribute(template, name, attribute, region)
+                elif attribute is not None or name not in known:
+                    missing.append(str(name))
+            if block == "Resources":
+                missing += [name for name in depends_on(part) if name not in template.resources]
+        if missing:
+            raise unresolved(missing, block)
+
+
+def unresolved(missing: Sequence[str], block: str) -> ValidationError:
+    """Say that references lead nowhere.
+
+    Args:
+        missing: the names.
+        block: Resources or Outputs.
+    """
+    return ValidationError(
+        f"Template format error: Unresolved resource dependencies "
+        f"[{', '.join(dict.fromkeys(missing))}] in the {block} block of the template"
+    )
+
+
+def _check_attribute(template: Template, logical_id: str, attribute: str, region: str) -> None:
+    resource_type = template.resources[logical_id]["Type"]
+    schema = None if is_custom(resource_type) else schema_of(resource_type, region)
+    if schema and attribute and not schema.has_attribute(attribute):
+        raise ValidationError(
+            f"Template error: resource {logical_id} does not support attribute type "
+            f"{attribute} in Fn::GetAtt"
+        )

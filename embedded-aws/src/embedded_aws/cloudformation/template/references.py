@@ -1,0 +1,104 @@
+"""Who refers to whom in a template, and the order that follows from it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.template.functions import function_in, variables
+
+
+def references(value: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield every name that a value refers to, with the attribute when it asks for one.
+
+    Raises:
+        ValidationError: a reference is malformed.
+    """
+    if call := function_in(value):
+        name, argument = call
+        if name == "Ref":
+            if not isinstance(argument, str):
+                raise ValidationError(
+                    "Template error: every Ref object must have a single String value."
+                )
+            yield argument, None
+            return
+        if name == "Fn::GetAtt":
+            if not _is_attribute(argument):
+                raise ValidationError(
+                    "Template error: every Fn::GetAtt object requires two non-empty parameters, "
+                    "the resource name and the resource attribute"
+                )
+            logical_id, attribute = argument
+            yield logical_id, attribute if isinstance(attribute, str) else ""
+            yield from references(attribute)
+            return
+        if name == "Fn::Sub":
+            yield from _substituted(argument)
+            return
+        yield from references(argument)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from references(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from references(item)
+
+
+def _is_attribute(argument: Any) -> bool:
+    return (
+        isinstance(argument, list)
+        and len(argument) == 2
+        and isinstance(argument[0], str)
+        and all(argument)
+    )
+
+
+def _substituted(argument: Any) -> Iterator[tuple[str, str | None]]:
+    template, given = argument if isinstance(argument, list) else (argument, {})
+    for name in variables(template):
+        if name not in given:
+            logical_id, _, attribute = name.partition(".")
+            yield (logical_id, attribute or None) if "::" not in name else (name, None)
+    yield from references(given)
+
+
+def depends_on(resource: Mapping[str, Any]) -> list[str]:
+    """Return a resource's explicit dependencies."""
+    explicit = resource.get("DependsOn", [])
+    return [explicit] if isinstance(explicit, str) else list(explicit)
+
+
+def in_order(dependencies: Mapping[str, frozenset[str]]) -> Sequence[str]:
+    """Sort resources so that each comes after what it depends on.
+
+    Args:
+        dependencies: what each resource depends on; names that are not keys are ignored. Its
+            order decides between resources that could both come next.
+
+    Raises:
+        ValidationError: the dependencies go in a circle.
+    """
+    waiting = {name: set(needs) & set(dependencies) for name, needs in dependencies.items()}
+    ordered: list[str] = []
+    while waiting:
+        ready = [name for name, needs in waiting.items() if not needs]
+        if not ready:
+            raise ValidationError(
+                f"Circular dependency between resources: [{', '.join(_circle(waiting))}]"
+            )
+        for name in ready:
+            del waiting[name]
+        for needs in waiting.values():
+            needs.difference_update(ready)
+        ordered.extend(ready)
+    return ordered
+
+
+def _circle(waiting: Mapping[str, set[str]]) -> list[str]:
+    """Follow the dependencies until a name comes again."""
+    path = [next(iter(waiting))]
+    while True:
+        following = min(waiting[path[-1]])
+        if following in path:
+            return sorted(path[path.index(following) :])
+        path.append(following)

@@ -1,0 +1,1 @@
+"""CodeBuild: projects and webhooks."""

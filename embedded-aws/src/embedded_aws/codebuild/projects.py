@@ -1,0 +1,169 @@
+"""CodeBuild projects, which moto makes and does not change.
+
+[S] CodeBuild API reference and user guide: names, the ranges of the time-outs, the environment's
+types; which sources have a location; a role that CodeBuild may not assume is refused in the words
+below.
+[I] The other words. Whether a connection exists and reaches the repository is not checked: the
+embedded AWS has no connections. A build that is started runs nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from moto.core.utils import get_service_model
+
+from embedded_aws.actions import Call, Refusal, action
+
+# A project, as BatchGetProjects returns it.
+Project = dict[str, Any]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,149}")
+_CONNECTION = re.compile(
+    r"arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:[0-9]{12}:connection/[0-9a-f-]+"
+)
+_RANGES = {"timeoutInMinutes": (5, 2160), "queuedTimeoutInMinutes": (5, 480)}
+_DEFAULTS: Mapping[str, Any] = {
+    "cache": {"type": "NO_CACHE"},
+    "projectVisibility": "PRIVATE",
+    "queuedTimeoutInMinutes": 480,
+    "timeoutInMinutes": 60,
+}
+_WITHOUT_LOCATION = ("CODEPIPELINE", "NO_SOURCE")
+
+
+@action("codebuild", "CreateProject")
+def create_project(call: Call) -> dict[str, Any]:
+    """Create a project."""
+    name, backend = call.params["name"], call.backend("codebuild")
+    if not _NAME.fullmatch(name):
+        raise refused(f"Project name '{name}' must match {_NAME.pattern}")
+    arn = f"arn:aws:codebuild:{call.region}:{call.account}:project/{name}"
+    if name in backend.codebuild_projects:
+        raise Refusal("ResourceAlreadyExistsException", f"Project already exists: {arn}")
+    key = f"arn:aws:kms:{call.region}:{call.account}:alias/aws/s3"
+    new = {**_DEFAULTS, "arn": arn, "created": datetime.now(UTC), "encryptionKey": key}
+    project = _checked(call, {**new, **call.params})
+    # moto's own object, on which its builds stand.
+    backend.create_project(
+        project_name=name,
+        description=None,
+        project_source=project["source"],
+        artifacts=project["artifacts"],
+        environment=project["environment"],
+        service_role=project["serviceRole"],
+        tags=None,
+        cache=None,
+        timeout=None,
+        queued_timeout=None,
+        source_version=None,
+        logs_config=None,
+        vpc_config=None,
+    )
+    backend.codebuild_projects[name].project_metadata = project
+    return {"project": project}
+
+
+@action("codebuild", "UpdateProject")
+def update_project(call: Call) -> dict[str, Any]:
+    """Change what the call names."""
+    project = find_project(call, call.params["name"])
+    project.update(_checked(call, {**project, **call.params}))
+    return {"project": project}
+
+
+def find_project(call: Call, name: str) -> Project:
+    """Return a project of the account and region.
+
+    Raises:
+        Refusal: there is none of this name.
+    """
+    projects = call.backend("codebuild").codebuild_projects
+    if name not in projects:
+        raise Refusal(
+            "ResourceNotFoundException",
+            "Project cannot be found: "
+            f"arn:aws:codebuild:{call.region}:{call.account}:project/{name}",
+        )
+    found: Project = projects[name].project_metadata
+    return found
+
+
+def _checked(call: Call, project: Project) -> Project:
+    for told in (
+        *_environment_faults(project["environment"]),
+        *_source_faults(project["source"]),
+        *_artifact_faults(project["artifacts"]),
+        *_role_faults(call, project["serviceRole"]),
+        *_number_faults(project),
+    ):
+        raise refused(told)
+    return {**project, "lastModified": datetime.now(UTC)}
+
+
+def _environment_faults(environment: Mapping[str, Any]) -> Iterator[str]:
+    shape = get_service_model("codebuild").shape_for("ProjectEnvironment")
+    for name in ("type", "computeType"):
+        allowed = shape.members[name].enum
+        if environment[name] not in allowed:
+            yield f"Invalid {name} {environment[name]}: must be one of {', '.join(allowed)}"
+    if not environment["image"]:
+        yield "Project environment image is required"
+
+
+def _source_faults(source: Mapping[str, Any]) -> Iterator[str]:
+    kind, location = source["type"], source.get("location", "")
+    if kind in _WITHOUT_LOCATION:
+        if location:
+            yield f"Project source location must be empty for source type {kind}"
+        if kind == "NO_SOURCE" and not source.get("buildspec"):
+            yield "Buildspec is required when source type is NO_SOURCE"
+    elif not location:
+        yield "Project source location is required"
+    elif kind == "GITHUB" and not location.startswith("https://github.com/"):
+        yield f"Invalid GitHub repository URL: {location}"
+    auth = source.get("auth", {})
+    if auth.get("type") == "CODECONNECTIONS" and not _CONNECTION.fullmatch(
+        auth.get("resource", "")
+    ):
+        yield f"Invalid connection ARN: {auth.get('resource', '')}"
+
+
+def _artifact_faults(artifacts: Mapping[str, Any]) -> Iterator[str]:
+    if artifacts["type"] == "S3" and not artifacts.get("location"):
+        yield "Project artifacts location is required for artifacts type S3"
+    if artifacts["type"] == "NO_ARTIFACTS" and artifacts.get("location"):
+        yield "Invalid artifacts: artifact type NO_ARTIFACTS should have null location"
+
+
+def _role_faults(call: Call, arn: str) -> Iterator[str]:
+    roles = {role.arn: role for role in call.backend("iam").get_roles()}
+    trusted = arn in roles and _may_be_assumed(roles[arn].assume_role_policy_document)
+    if not trusted:
+        yield f"CodeBuild is not authorized to perform: sts:AssumeRole on {arn}"
+
+
+def _may_be_assumed(policy: str) -> bool:
+    statements = json.loads(policy).get("Statement", [])
+    for statement in statements if isinstance(statements, list) else [statements]:
+        principal = statement.get("Principal", {})
+        services = principal.get("Service", []) if isinstance(principal, dict) else []
+        if "codebuild.amazonaws.com" in ([services] if isinstance(services, str) else services):
+            return bool(statement["Effect"] == "Allow")
+    return False
+
+
+def _number_faults(project: Project) -> Iterator[str]:
+    for name, (least, most) in _RANGES.items():
+        if not least <= project[name] <= most:
+            yield f"Invalid {name} {project[name]}: must be between {least} and {most}"
+    # -1 takes the limit away, as UpdateProject documents.
+    if (limit := project.get("concurrentBuildLimit", 1)) < 1 and limit != -1:
+        yield f"Invalid concurrentBuildLimit {limit}: must be greater than 0"
+
+
+def refused(message: str) -> Refusal:
+    """Return the refusal of what a call asks for."""
+    return Refusal("InvalidInputException", message)

@@ -1,0 +1,74 @@
+"""Webhooks of CodeBuild projects, which moto does not have.
+
+[S] CodeBuild API reference and user guide: which sources have webhooks; each filter group has an
+EVENT filter; a GitHub repository without access is refused in the words below.
+[I] The other words. No event ever comes here.
+"""
+
+from typing import Any
+
+from moto.core.utils import get_service_model
+
+from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.codebuild.projects import Project, find_project, refused
+
+_WITH_WEBHOOK = ("BITBUCKET", "GITHUB", "GITHUB_ENTERPRISE", "GITLAB", "GITLAB_SELF_MANAGED")
+
+
+@action("codebuild", "CreateWebhook")
+def create_webhook(call: Call) -> dict[str, Any]:
+    """Have the source provider tell the project of events."""
+    project = find_project(call, call.params["projectName"])
+    source = project["source"]
+    if source["type"] not in _WITH_WEBHOOK:
+        raise refused(f"Webhooks are not supported for sources of type {source['type']}")
+    if "auth" not in source:
+        # [S] What an account without source credentials is told.
+        raise refused(f"Could not find access token for server type {source['type'].lower()}")
+    if "webhook" in project:
+        raise Refusal(
+            "ResourceAlreadyExistsException", f"Webhook of {project['name']} already exists"
+        )
+    webhook = {
+        "url": f"https://api.github.com/repos/{source['location'].split('/', 3)[-1]}/hooks/1",
+        "payloadUrl": f"https://codebuild.{call.region}.amazonaws.com/webhooks?t={project['name']}",
+        "filterGroups": _filter_groups(call),
+        "buildType": call.params.get("buildType", "BUILD"),
+        "status": "ACTIVE",
+    }
+    project["webhook"] = webhook
+    return {"webhook": webhook}
+
+
+@action("codebuild", "UpdateWebhook")
+def update_webhook(call: Call) -> dict[str, Any]:
+    """Change which events start a build."""
+    webhook: dict[str, Any] = _with_webhook(call)["webhook"]
+    webhook["filterGroups"] = _filter_groups(call)
+    webhook["buildType"] = call.params.get("buildType", webhook["buildType"])
+    return {"webhook": webhook}
+
+
+@action("codebuild", "DeleteWebhook")
+def delete_webhook(call: Call) -> dict[str, Any]:
+    """Have the source provider tell nothing any more."""
+    del _with_webhook(call)["webhook"]
+    return {}
+
+
+def _with_webhook(call: Call) -> Project:
+    project = find_project(call, call.params["projectName"])
+    if "webhook" not in project:
+        raise Refusal("ResourceNotFoundException", f"{project['name']} has no webhook")
+    return project
+
+
+def _filter_groups(call: Call) -> list[Any]:
+    groups: list[Any] = call.params.get("filterGroups", [])
+    allowed = get_service_model("codebuild").shape_for("WebhookFilter").members["type"].enum
+    for group in groups:
+        if unknown := [each["type"] for each in group if each["type"] not in allowed]:
+            raise refused(f"Invalid webhook filter type {unknown[0]}: {', '.join(allowed)}")
+        if "EVENT" not in [each["type"] for each in group]:
+            raise refused("A webhook filter group must have a filter of type EVENT")
+    return groups

@@ -1,0 +1,46 @@
+"""The default VPC: what is in it, and what a call means that names no VPC.
+
+[S] VPC user guide, "Default VPCs": a subnet in each zone, an internet gateway, a route to it in the
+main route table. [S] EC2 API reference, CreateSecurityGroup: VpcId is required where there is no
+default VPC. [I] The refusal's words.
+moto goes on to mean the default VPC that an account had at its birth, which the seed takes away.
+"""
+
+from typing import Any
+
+from moto.ec2.models import EC2Backend
+
+from embedded_aws.actions import Call, Refusal, action, correction
+
+
+@correction
+def know_the_default_vpc() -> None:
+    """Make the default VPC the one that exists."""
+    # mypy does not know an attribute that a class gets afterwards; moto offers no other way.
+    EC2Backend.default_vpc = property(_default_vpc, _forget)  # type: ignore[assignment]
+
+
+def _default_vpc(ec2: EC2Backend) -> Any:
+    vpc = ec2.get_default_vpc()
+    if vpc is None:
+        raise Refusal("VPCIdNotSpecified", "No default VPC for this user.")
+    return vpc
+
+
+def _forget(ec2: EC2Backend, vpc: Any) -> None:
+    """Take moto's assignment at birth; which VPC is the default one is asked anew each time."""
+
+
+@action("ec2", "CreateDefaultVpc")
+def create_default_vpc(call: Call) -> Any:
+    """Make a default VPC that reaches the internet."""
+    answer = call.moto()
+    ec2 = call.backend("ec2")
+    vpc = ec2.get_default_vpc()
+    gateway = ec2.create_internet_gateway()
+    ec2.attach_internet_gateway(gateway.id, vpc.id)
+    main_table = ec2.describe_route_tables(
+        filters={"vpc-id": [vpc.id], "association.main": ["true"]}
+    )[0]
+    ec2.create_route(main_table.id, "0.0.0.0/0", gateway_id=gateway.id)
+    return answer

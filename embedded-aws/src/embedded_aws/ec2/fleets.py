@@ -1,0 +1,79 @@
+"""CreateFleet of type instant, as launchers of spot instances use it: RunInstances by another name.
+
+[S] EC2 API reference: each override of a launch template configuration is a way to launch; an
+instant fleet answers with its instances. Here the first way is taken, for there is always capacity,
+and all of them are checked. [I] That every way is checked. moto launches unchecked, without the
+template's interfaces and security groups. DescribeFleets does not know these fleets.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from moto.ec2.responses.instances import InstanceResponse
+
+from embedded_aws.actions import Call, action
+from embedded_aws.ec2.instances import run_instances
+from embedded_aws.ec2.launch_templates import template_data
+from embedded_aws.ec2.launches import Launch, check_launch
+
+
+@action("ec2", "CreateFleet")
+def create_fleet(call: Call) -> Any:
+    """Launch the instances of an instant fleet; other fleets are moto's."""
+    if call.params.get("Type") != "instant":
+        return call.moto()
+    target = call.params["TargetCapacitySpecification"]
+    market = target.get("DefaultTargetCapacityType", "on-demand")
+    ways = list(_ways(call))
+    for _, way in ways:
+        interfaces = way.get("NetworkInterfaces") or [{}]
+        subnet_id = way.get("SubnetId") or interfaces[0].get("SubnetId")
+        launch = Launch(instance_type=way["InstanceType"], subnet_id=subnet_id, data=way)
+        check_launch(call, launch)
+    configuration, way = ways[0]
+    spot = {"InstanceMarketOptions": {"MarketType": "spot"}} if market == "spot" else {}
+    count = target["TotalTargetCapacity"]
+    for name in ("TagSpecifications", "LaunchTemplateConfigs"):
+        call.response.params.pop(name, None)
+    launched = run_instances(
+        replace(
+            call,
+            operation="RunInstances",
+            params={**way, **spot, "MinCount": count, "MaxCount": count},
+            # moto's response of EC2 is one of these.
+            original=InstanceResponse.run_instances,  # type: ignore[arg-type]
+        )
+    ).result.instances
+    return {
+        "FleetId": f"fleet-{uuid4()}",
+        "Errors": [],
+        "Instances": [
+            {
+                "LaunchTemplateAndOverrides": {
+                    "LaunchTemplateSpecification": configuration["LaunchTemplateSpecification"]
+                },
+                "Lifecycle": market,
+                "InstanceIds": [instance.id for instance in launched],
+                "InstanceType": way["InstanceType"],
+            }
+        ],
+    }
+
+
+def _ways(call: Call) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Yield every launch that the fleet may make, as RunInstances takes it, by configuration."""
+    for configuration in call.params.get("LaunchTemplateConfigs", []):
+        specification = configuration["LaunchTemplateSpecification"]
+        data = dict(template_data(call, specification))
+        if user_data := data.get("UserData"):
+            data["UserData"] = str(user_data)
+        for override in configuration.get("Overrides") or [{}]:
+            way = {"InstanceType": "m1.small", **data, **override, "LaunchTemplate": specification}
+            # [S] A subnet of the override goes to the template's interface, when it has one.
+            if interfaces := data.get("NetworkInterfaces"):
+                subnet = override.get("SubnetId") or interfaces[0].get("SubnetId")
+                way["NetworkInterfaces"] = [{**each, "SubnetId": subnet} for each in interfaces]
+                way.pop("SubnetId", None)
+            yield configuration, way

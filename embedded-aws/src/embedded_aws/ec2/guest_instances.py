@@ -1,0 +1,265 @@
+"""Instances that are guests: what EC2's calls do to them.
+
+[S] EC2 user guide, instance lifecycle: pending, running, stopping, stopped, shutting-down,
+terminated; a shutdown from within stops or terminates, as the instance's attribute says.
+Where the embedded AWS has no guests, every call is moto's alone.
+"""
+
+import base64
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.ec2.instance_events import tell
+from embedded_aws.faults import GUESTS, OPEN_SSH
+from embedded_aws.guests.engine import Disk, Engine
+from embedded_aws.guests.flavours import flavour_of
+from embedded_aws.guests.launch import GuestLaunch
+from embedded_aws.guests.machine import Machine
+from embedded_aws.service_settings import current
+from embedded_aws.settings import SECRET_KEY, access_key
+
+# [S] InstanceState in the EC2 API reference.
+_CODES = {
+    "pending": 0,
+    "running": 16,
+    "shutting-down": 32,
+    "terminated": 48,
+    "stopping": 64,
+    "stopped": 80,
+}
+
+
+def bootable(call: Call, image_id: str) -> Disk | None:
+    """Return the disk that instances of an image boot; None when nothing boots here.
+
+    Raises:
+        Refusal: there is no such image, or no guest can be made of it.
+    """
+    engine = current().guests
+    if engine is None:
+        return None
+    image = call.backend("ec2").amis.get(image_id)
+    if image is None:
+        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
+    if image.state != "available":
+        raise Refusal("InvalidAMIID.Unavailable", f"The image '{image_id}' is {image.state}.")
+    if disk := engine.disk_of(image_id):
+        return disk
+    if flavour := flavour_of(image.name or ""):
+        return Disk(flavour)
+    raise Refusal(
+        "UnsupportedOperation",
+        f"The embedded AWS has no guest for the image '{image.name}' ({image_id}): it boots "
+        "x86_64 images of Ubuntu 22.04 and 24.04, of Amazon Linux 2023, and "
+        "what was made of them",
+    )
+
+
+def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) -> None:
+    """Boot a guest for each of moto's new instances.
+
+    Args:
+        call: the launch.
+        instances: moto's.
+        disk: as `bootable` returned it.
+        data: the launch's parameters, joined with those of its template.
+    """
+    engine = current().guests
+    assert engine
+    ec2 = call.backend("ec2")
+    pair = ec2.key_pairs.get(data.get("KeyName", ""))
+    for instance in instances:
+        _show(instance, "pending")
+        machine = engine.place(
+            GuestLaunch(
+                instance_id=instance.id,
+                public_key=pair.public_key.strip() if pair else None,
+                user_data=base64.b64decode(data.get("UserData") or b""),
+                account=call.account,
+                region=call.region,
+                environment=_environment(call),
+                ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
+            ),
+            disk,
+            partial(switched_itself_off, instance),
+        )
+        interface = instance.nics[0]
+        if interface.public_ip:
+            interface.public_ip = machine.address.text
+            # Or else moto takes another one at every start.
+            interface.public_ip_auto_assign = False
+        interface.private_ip_address = machine.address.text
+        _meanwhile(instance, "pending", machine.start, "running")
+
+
+def switched_itself_off(instance: Any) -> None:
+    """Follow a shutdown from within, by moto's instance.
+
+    [S] Its reason is Client.InstanceInitiatedShutdown.
+    """
+    if instance.instance_initiated_shutdown_behavior == "terminate":
+        instance.terminate()
+        if current().guests:
+            _keep_console(instance)
+            threading.Thread(target=_engine().remove, args=[instance.id], daemon=True).start()
+    else:
+        instance.stop()
+    _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
+    tell(instance, instance.state)
+
+
+@correction
+def hide_public_names() -> None:
+    """Make instances on loopback have no public DNS name: nothing would answer it."""
+    from moto.ec2.models.instances import Instance
+
+    original = Instance.public_dns_name
+    if isinstance(original, property) and not hasattr(original.fget, "embedded_aws"):
+
+        def public_dns_name(self: Any) -> str | None:
+            name: str | None = original.fget(self)
+            return None if (self.public_ip or "").startswith("127.") else name
+
+        public_dns_name.embedded_aws = True
+        Instance.public_dns_name = property(public_dns_name)
+
+
+@action("ec2", "StopInstances")
+def stop_instances(call: Call) -> Any:
+    """Power guests off."""
+    answer = call.moto()
+    for instance, machine in _guests(call):
+        stop = partial(machine.stop, force=bool(call.params.get("Force")))
+        _meanwhile(instance, "stopping", stop, "stopped")
+    if current().guests is None:
+        _tell_of_all(call, "stopped")
+    return answer
+
+
+@action("ec2", "StartInstances")
+def start_instances(call: Call) -> Any:
+    """Boot stopped guests from their own disks."""
+    for instance, _ in _guests(call):
+        if instance.state not in ("stopped", "running"):
+            raise Refusal(
+                "IncorrectInstanceState",
+                f"The instance '{instance.id}' is not in a state from which it can be started.",
+            )
+    answer = call.moto()
+    for instance, machine in _guests(call):
+        if not machine.running:
+            _meanwhile(instance, "pending", machine.start, "running")
+    return answer
+
+
+@action("ec2", "RebootInstances")
+def reboot_instances(call: Call) -> Any:
+    """Have guests shut down and boot again; they are running all the while, as EC2 sees it."""
+    answer = call.moto()
+    for instance, machine in _guests(call):
+        _meanwhile(instance, "running", machine.reboot, "running")
+    return answer
+
+
+@action("ec2", "TerminateInstances")
+def terminate_instances(call: Call) -> Any:
+    """Cut guests off and remove their disks."""
+    guests = _guests(call)
+    answer = call.moto()
+    for instance, _ in guests:
+        _keep_console(instance)
+        _engine().remove(instance.id)
+    _tell_of_all(call, "terminated")
+    return answer
+
+
+@action("ec2", "GetConsoleOutput")
+def get_console_output(call: Call) -> Any:
+    """Answer with what a guest wrote to its console; [S] the last 64 KiB of it.
+
+    [S] EC2 user guide, "Instance console output": it is there after the instance has ended, too,
+    for about an hour; here for as long as the instance is described.
+    """
+    instance_id = call.params["InstanceId"]
+    for instance in call.backend("ec2").all_instances():
+        if instance.id == instance_id:
+            _keep_console(instance)
+            if (console := getattr(instance, "guest_console", None)) is not None:
+                return {
+                    "InstanceId": instance_id,
+                    "Timestamp": datetime.now(UTC),
+                    "Output": base64.b64encode(console[-65536:]).decode(),
+                }
+    return call.moto()
+
+
+def _keep_console(instance: Any) -> None:
+    """Note on moto's instance what its guest, which may be removed, wrote to its console."""
+    machine = _engine().machine(instance.id) if current().guests else None
+    if machine:
+        instance.guest_console = machine.console.read_bytes() if machine.console.exists() else b""
+
+
+def _engine() -> Engine:
+    engine = current().guests
+    assert engine
+    return engine
+
+
+def _tell_of_all(call: Call, state: str) -> None:
+    wanted = call.params.get("InstanceIds", [])
+    for instance in call.backend("ec2").all_instances():
+        if instance.id in wanted:
+            tell(instance, state)
+
+
+def _guests(call: Call) -> list[tuple[Any, Machine]]:
+    """Return the call's instances that have guests."""
+    if current().guests is None:
+        return []
+    wanted = call.params.get("InstanceIds", [])
+    instances = [each for each in call.backend("ec2").all_instances() if each.id in wanted]
+    found = [(instance, _engine().machine(instance.id)) for instance in instances]
+    return [(instance, machine) for instance, machine in found if machine]
+
+
+def _environment(call: Call) -> dict[str, str]:
+    """Return what leads AWS's tools in a guest here; on AWS the metadata service does."""
+    return {
+        "AWS_ENDPOINT_URL": current().endpoint,
+        "AWS_ACCESS_KEY_ID": access_key(call.account),
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_REGION": call.region,
+        "AWS_DEFAULT_REGION": call.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def _show(instance: Any, state: str) -> None:
+    instance._state.name, instance._state.code = state, _CODES[state]
+
+
+def _meanwhile(instance: Any, now: str, act: Callable[[], None], then: str) -> None:
+    """Show a state, do something in a thread, and show another state when it is done."""
+    _show(instance, now)
+
+    def work() -> None:
+        try:
+            act()
+        except OSError as error:
+            _say_why(instance, "Server.InternalError", str(error))
+            _show(instance, "stopped")
+        else:
+            if instance.state == now:
+                _show(instance, then)
+                tell(instance, then)
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+def _say_why(instance: Any, code: str, message: str) -> None:
+    instance.state_reason.code, instance.state_reason.message = code, f"{code}: {message}"

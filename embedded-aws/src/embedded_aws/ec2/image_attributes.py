@@ -1,0 +1,106 @@
+"""What owners say of their images afterwards: deprecation, protection, description, IMDS support.
+
+[S] EC2 API reference: a deprecation lies in the future, at most ten years away; an image may be
+protected against deregistration, after whose end a cooldown of 24 hours may follow.
+[I] The words of the refusals.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from embedded_aws.actions import Call, Refusal, action
+
+_FURTHEST_YEARS = 10
+
+
+@action("ec2", "EnableImageDeprecation")
+def enable_image_deprecation(call: Call) -> dict[str, Any]:
+    """Set the moment from which an image is deprecated; it stays usable."""
+    image, moment = own_image(call), call.params["DeprecateAt"]
+    now = datetime.now(UTC)
+    if not now < moment < now.replace(year=now.year + _FURTHEST_YEARS):
+        raise Refusal(
+            "InvalidParameterValue",
+            f"The DeprecateAt time {moment.isoformat()} must be in the future and at most "
+            f"{_FURTHEST_YEARS} years away.",
+        )
+    call.dry_run()
+    # [S] EC2 keeps minutes.
+    image.deprecation_time = moment.strftime("%Y-%m-%dT%H:%M:00.000Z")
+    return {"Return": True}
+
+
+@action("ec2", "DisableImageDeprecation")
+def disable_image_deprecation(call: Call) -> dict[str, Any]:
+    """Take a deprecation back."""
+    image = own_image(call)
+    call.dry_run()
+    image.deprecation_time = None
+    return {"Return": True}
+
+
+@action("ec2", "EnableImageDeregistrationProtection")
+def enable_image_deregistration_protection(call: Call) -> dict[str, Any]:
+    """Protect an image from DeregisterImage."""
+    image = own_image(call)
+    call.dry_run()
+    with_cooldown = call.params.get("WithCooldown")
+    image.deregistration_protection = (
+        "enabled-with-cooldown" if with_cooldown else "enabled-without-cooldown"
+    )
+    return {"Return": image.deregistration_protection}
+
+
+@action("ec2", "DisableImageDeregistrationProtection")
+def disable_image_deregistration_protection(call: Call) -> dict[str, Any]:
+    """Take the protection back; what was enabled with a cooldown holds for 24 hours more."""
+    image = own_image(call)
+    call.dry_run()
+    before = getattr(image, "deregistration_protection", "disabled")
+    cooling = before == "enabled-with-cooldown"
+    image.deregistration_protection = "disabled-until-cooldown" if cooling else "disabled"
+    return {"Return": image.deregistration_protection}
+
+
+@action("ec2", "ModifyImageAttribute")
+def modify_image_attribute(call: Call) -> Any:
+    """Change description and IMDS support here, launch permissions in moto."""
+    image, params = own_image(call), call.params
+    attribute, value = params.get("Attribute"), params.get("Value")
+    described = params.get("Description", {}).get("Value")
+    supports = params.get("ImdsSupport", {}).get("Value")
+    call.dry_run()
+    if (text := value if attribute == "description" else described) is not None:
+        image.description = text
+    if support := value if attribute == "imdsSupport" else supports:
+        if support != "v2.0":
+            raise Refusal("InvalidParameterValue", f"Value ({support}) for imdsSupport is invalid.")
+        image.imds_support = support
+    return call.moto()
+
+
+@action("ec2", "DescribeSnapshots")
+def describe_snapshots(call: Call) -> Any:
+    """Answer with the snapshots of the owners asked for; moto answers with everybody's."""
+    answer = call.moto()
+    if owners := call.params.get("OwnerIds"):
+        wanted = {call.account if owner == "self" else owner for owner in owners}
+        answer.result["Snapshots"] = [
+            each for each in answer.result["Snapshots"] if each.owner_id in wanted
+        ]
+    return answer
+
+
+def own_image(call: Call) -> Any:
+    """Return the image that a call is about, which has to be the account's own.
+
+    Raises:
+        Refusal: there is none, or it is somebody else's.
+    """
+    image_id = call.params["ImageId"]
+    image = call.backend("ec2").amis.get(image_id)
+    if image is None:
+        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
+    if image.owner_id != call.account:
+        raise Refusal("AuthFailure", f"Not authorized for images: [{image_id}]")
+    return image

@@ -1,0 +1,234 @@
+"""CreateImage and what follows: images with the mappings, snapshots and disks of their sources.
+
+[S] EC2 API reference: an image name is unique in account and region; CreateImage snapshots every
+attached volume and reboots a running instance unless NoReboot; CopyImage may encrypt; a snapshot
+is as encrypted as its volume; a deregistered image leaves its snapshots.
+[S] Deregistration protection answers OperationNotPermitted. [I] Its words.
+moto makes one snapshot of 15 GiB, whatever the image was made of.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.amis import Ami
+from moto.ec2.utils import random_ami_id
+
+from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.ec2.image_attributes import own_image
+from embedded_aws.service_settings import current
+
+_Mapping = dict[str, Any]
+
+
+@correction
+def show_mappings() -> None:
+    """Make moto's images answer the mappings that we gave them."""
+    original = Ami.block_device_mappings
+    if isinstance(original, property) and not hasattr(original.fget, "embedded_aws"):
+
+        def block_device_mappings(self: Any) -> list[_Mapping]:
+            ours: list[_Mapping] | None = getattr(self, "embedded_aws_mappings", None)
+            return original.fget(self) if ours is None else ours
+
+        block_device_mappings.embedded_aws = True
+        Ami.block_device_mappings = property(block_device_mappings)
+
+
+@action("ec2", "CreateImage")
+def create_image(call: Call) -> dict[str, Any]:
+    """Make an image of an instance; it is pending until its disk is kept."""
+    params, ec2 = call.params, call.backend("ec2")
+    instance = ec2.get_instance(params["InstanceId"])
+    _check_name(call, params["Name"])
+    if instance.state not in ("running", "stopped", "pending", "stopping"):
+        raise Refusal(
+            "IncorrectInstanceState",
+            f"Instance '{instance.id}' is {instance.state}: it cannot be imaged.",
+        )
+    call.dry_run()
+    source = ec2.amis.get(instance.image_id)
+    image: Any = Ami(
+        ec2,
+        random_ami_id(),
+        instance=instance,
+        name=params["Name"],
+        description=params.get("Description", ""),
+        root_device_name=instance.root_device_name,
+        root_device_type="ebs",
+        hypervisor="xen",
+        image_location=f"{call.account}/{params['Name']}",
+        boot_mode=source.boot_mode if source else "uefi",
+    )
+    image.source_image_id, image.source_image_region = instance.image_id, call.region
+    description = f"Created by CreateImage({instance.id}) for {image.id}"
+    volumes = {name: ec2.get_volume(block.volume_id) for name, block in _attached(instance)}
+    asked = {each["DeviceName"]: each for each in params.get("BlockDeviceMappings", [])}
+    _give_mappings(
+        image,
+        [
+            _snapshot_mapping(call, image, name, volume, description, asked.get(name, {}))
+            for name, volume in volumes.items()
+            if "NoDevice" not in asked.get(name, {})
+        ],
+    )
+    _tag(call, image)
+    ec2.amis[image.id] = image
+    engine = current().guests
+    if engine and engine.machine(instance.id):
+        image.state = "pending"
+        threading.Thread(target=_keep, args=[instance, image, params], daemon=True).start()
+    return {"ImageId": image.id}
+
+
+@action("ec2", "CopyImage")
+def copy_image(call: Call) -> dict[str, Any]:
+    """Copy an image from any region of the account, encrypted if asked."""
+    params, ec2 = call.params, call.backend("ec2")
+    source = ec2_backends[call.account][params["SourceRegion"]].amis.get(params["SourceImageId"])
+    if source is None:
+        raise Refusal(
+            "InvalidAMIID.NotFound",
+            f"The image id '[{params['SourceImageId']}]' does not exist",
+        )
+    _check_name(call, params["Name"])
+    if source.state != "available":
+        raise Refusal("InvalidAMIID.Unavailable", f"The image '{source.id}' is {source.state}.")
+    call.dry_run()
+    image: Any = Ami(
+        ec2,
+        random_ami_id(),
+        source_ami=source,
+        name=params["Name"],
+        description=params.get("Description") or source.description,
+        root_device_name=source.root_device_name,
+        root_device_type=source.root_device_type,
+        hypervisor=source.hypervisor,
+        image_location=f"{call.account}/{params['Name']}",
+        boot_mode=source.boot_mode,
+    )
+    image.source_image_id, image.source_image_region = source.id, params["SourceRegion"]
+    description = f"Copied for DestinationAmi {image.id} from SourceAmi {source.id}"
+    encrypted, key = params.get("Encrypted"), params.get("KmsKeyId")
+    mappings = []
+    for mapping in source.block_device_mappings:
+        ebs = mapping["Ebs"]
+        volume = ec2.create_volume(
+            size=ebs["VolumeSize"],
+            zone_name=f"{call.region}a",
+            encrypted=bool(encrypted or ebs.get("Encrypted")),
+            kms_key_id=key or ebs.get("KmsKeyId"),
+            volume_type=ebs["VolumeType"],
+        )
+        mappings.append(
+            _snapshot_mapping(call, image, mapping["DeviceName"], volume, description, mapping)
+        )
+        ec2.delete_volume(volume.id)
+    _give_mappings(image, mappings)
+    _tag(call, image)
+    if params.get("CopyImageTags"):
+        image.add_tags({tag["key"]: tag["value"] for tag in source.get_tags()})
+    ec2.amis[image.id] = image
+    if engine := current().guests:
+        engine.copy(source.id, image.id)
+    return {"ImageId": image.id}
+
+
+@action("ec2", "DeregisterImage")
+def deregister_image(call: Call) -> Any:
+    """Deregister an image that is not protected, and forget its disk."""
+    image = own_image(call)
+    if getattr(image, "deregistration_protection", "disabled") != "disabled":
+        raise Refusal(
+            "OperationNotPermitted",
+            f"The image '{image.id}' has deregistration protection; disable it first",
+        )
+    snapshots = [each["Ebs"]["SnapshotId"] for each in image.block_device_mappings]
+    answer = call.moto()
+    if call.params.get("DeleteAssociatedSnapshots"):
+        for snapshot in snapshots:
+            call.backend("ec2").delete_snapshot(snapshot)
+    if engine := current().guests:
+        engine.forget(image.id)
+    return answer
+
+
+def _keep(instance: Any, image: Any, params: Mapping[str, Any]) -> None:
+    engine = current().guests
+    assert engine
+    try:
+        engine.keep(instance.id, image.id, reboot=not params.get("NoReboot"))
+    except OSError as error:
+        image.state = "failed"
+        image.state_reason = {"Code": "Server.InternalError", "Message": str(error)}
+    else:
+        image.state = "available"
+
+
+def _check_name(call: Call, name: str) -> None:
+    for image in call.backend("ec2").amis.values():
+        if image.name == name and image.owner_id == call.account:
+            raise Refusal(
+                "InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI {image.id}"
+            )
+
+
+def _attached(instance: Any) -> Sequence[tuple[str, Any]]:
+    attached: Sequence[tuple[str, Any]] = instance.get_block_device_mapping
+    return attached
+
+
+def _snapshot_mapping(
+    call: Call,
+    image: Any,
+    device: str,
+    volume: Any,
+    description: str,
+    asked: Mapping[str, Any],
+) -> _Mapping:
+    """Snapshot a volume, and return the mapping that leads to it."""
+    snapshot = call.backend("ec2").create_snapshot(
+        volume.id, description, call.account, from_ami=image.id
+    )
+    snapshot.kms_key_id = volume.kms_key_id
+    ebs = {
+        "SnapshotId": snapshot.id,
+        "VolumeSize": volume.size,
+        "VolumeType": volume.volume_type,
+        "DeleteOnTermination": True,
+        "Encrypted": bool(volume.encrypted),
+    }
+    wanted = {
+        name: value
+        for name, value in asked.get("Ebs", {}).items()
+        if name in ("DeleteOnTermination", "VolumeType", "VolumeSize", "Iops", "Throughput")
+    }
+    return {"DeviceName": device, "Ebs": ebs | wanted}
+
+
+def _give_mappings(image: Any, mappings: list[_Mapping]) -> None:
+    """Replace the snapshot that moto made by ours."""
+    ec2 = image.ec2_backend
+    ec2.snapshots.pop(image.ebs_snapshot.id)
+    image.embedded_aws_mappings = mappings
+    roots = [each for each in mappings if each["DeviceName"] == image.root_device_name]
+    if roots or mappings:
+        image.ebs_snapshot = ec2.snapshots[(roots or mappings)[0]["Ebs"]["SnapshotId"]]
+
+
+def _tag(call: Call, image: Any) -> None:
+    """Put the tags of the request on the image and its snapshots."""
+    for specification in call.params.get("TagSpecifications", []):
+        tags = {tag["Key"]: tag.get("Value", "") for tag in specification.get("Tags", [])}
+        if specification["ResourceType"] == "image":
+            image.add_tags(tags)
+        elif specification["ResourceType"] == "snapshot":
+            for mapping in image.block_device_mappings:
+                image.ec2_backend.create_tags([mapping["Ebs"]["SnapshotId"]], tags)
+        else:
+            raise Refusal(
+                "InvalidParameterValue",
+                f"'{specification['ResourceType']}' is not a valid taggable resource type for this "
+                "operation.",
+            )

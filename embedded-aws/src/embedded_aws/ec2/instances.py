@@ -1,0 +1,163 @@
+"""RunInstances: everything of the template and the request joined, checked, and launched in moto.
+
+[S] EC2 API reference: request parameters win over the template's; interfaces exclude an
+instance-level subnet or groups; DryRun answers DryRunOperation after every check; launches into a
+placement group; `resolve:ssm:` images. [I] Interfaces of the request replace those of the template
+as a whole. moto knows one interface per device index; here each network card has its own.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from moto.ec2.models import elastic_network_interfaces
+
+from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.ec2 import held_capacity, placement_groups
+from embedded_aws.ec2.guest_instances import boot, bootable
+from embedded_aws.ec2.launch_templates import check_template, template_data
+from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
+from embedded_aws.ec2.launches import Launch, check_launch
+from embedded_aws.ec2.network_interfaces import kind_of, place_of
+from embedded_aws.ec2.subnets import subnet_of
+
+_DEFAULT_TYPE = "m1.small"
+
+
+@correction
+def show_network_cards() -> None:
+    """Make moto's attachments tell the network card they are on."""
+    attachment = elastic_network_interfaces.Attachment
+    if hasattr(attachment.__init__, "embedded_aws"):
+        return
+    original = attachment.__init__
+
+    def with_card(self: Any, interface: Any) -> None:
+        original(self, interface)
+        self.network_card_index = getattr(interface, "network_card_index", 0)
+
+    # The mark keeps a second install from wrapping again; mypy knows neither it nor patching.
+    with_card.embedded_aws = True  # type: ignore[attr-defined]
+    attachment.__init__ = with_card  # type: ignore[assignment,method-assign]
+
+
+@action("ec2", "RunInstances")
+def run_instances(call: Call) -> Any:
+    """Launch instances that EC2 would launch; there is always capacity."""
+    data = _joined(call)
+    check_template(data)
+    interfaces = data.get("NetworkInterfaces", [])
+    if interfaces and call.params.get("SubnetId"):
+        raise Refusal(
+            "InvalidParameterCombination",
+            "Network interfaces and an instance-level subnet ID may not be specified on the "
+            "same request",
+        )
+    if not data.get("ImageId"):
+        raise Refusal("MissingParameter", "The request must contain the parameter ImageId")
+    subnet = _subnet(call, data)
+    launch = Launch(
+        instance_type=data.get("InstanceType", _DEFAULT_TYPE),
+        subnet_id=subnet.id if subnet else None,
+        data=data,
+        count=call.params["MaxCount"],
+    )
+    check_launch(call, launch)
+    group = None
+    if name := data.get("Placement", {}).get("GroupName"):
+        group = placement_groups.find(call, name)
+        zone = subnet.availability_zone if subnet else ""
+        placement_groups.check_launch(call, group, launch.instance_type, zone)
+    reservation = held_capacity.target_of(call, data)
+    if reservation:
+        held_capacity.check_free(reservation, launch.count)
+    _hand_to_moto(call, data, subnet)
+    disk = bootable(call, call.response.params["ImageId"])
+    mappings = joined_mappings(
+        call.backend("ec2").amis.get(call.response.params["ImageId"]),
+        data.get("BlockDeviceMappings", []),
+    )
+    if mappings:
+        call.response.params["BlockDeviceMappings"] = mappings
+    answer = call.moto()
+    instances = answer.result.instances
+    for instance in instances:
+        complete_volumes(call.backend("ec2"), instance, mappings or [])
+    for instance in instances:
+        _place_interfaces(instance, interfaces)
+        instance.placement.group_name = group["GroupName"] if group else ""
+    ids = [instance.id for instance in instances]
+    if disk:
+        boot(call, instances, disk, data)
+    if group:
+        placement_groups.join(call, group, ids)
+    if reservation:
+        held_capacity.use(call, reservation, ids)
+    return answer
+
+
+def _joined(call: Call) -> dict[str, Any]:
+    """Return the template's data with the request's parameters over it."""
+    specification = call.params.get("LaunchTemplate")
+    template = template_data(call, specification) if specification else {}
+    joined = {**template, **call.params}
+    if template.get("UserData") and "UserData" not in call.params:
+        joined["UserData"] = str(template["UserData"])
+    if template.get("Placement") and "Placement" in call.params:
+        joined["Placement"] = {**template["Placement"], **call.params["Placement"]}
+    return joined
+
+
+def _subnet(call: Call, data: Mapping[str, Any]) -> Any:
+    """Return moto's subnet of the launch; the default VPC's when none is named."""
+    named = data.get("SubnetId") or next(
+        (i["SubnetId"] for i in data.get("NetworkInterfaces", []) if "SubnetId" in i), None
+    )
+    if named:
+        return subnet_of(call, named)
+    zone = data.get("Placement", {}).get("AvailabilityZone")
+    defaults = call.backend("ec2").get_default_subnets()
+    return defaults.get(zone) if zone else next(iter(defaults.values()), None)
+
+
+def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
+    """Rewrite the request as moto understands it."""
+    params = call.response.params
+    for key, value in data.items():
+        if key != "TagSpecifications":
+            params[key] = value
+    params["MinCount"] = call.params["MaxCount"]
+    if data["ImageId"].startswith("resolve:ssm:"):
+        params["ImageId"] = _resolve_image(call, data["ImageId"].removeprefix("resolve:ssm:"))
+    if interfaces := data.get("NetworkInterfaces"):
+        params["NetworkInterfaces"] = [
+            {
+                "SubnetId": subnet.id,
+                "DeleteOnTermination": True,
+                **interface,
+                "DeviceIndex": number,
+            }
+            for number, interface in enumerate(sorted(interfaces, key=place_of))
+        ]
+    elif subnet is not None:
+        params["SubnetId"] = subnet.id
+
+
+def _resolve_image(call: Call, name: str) -> str:
+    parameter = call.backend("ssm").get_parameters([name]).get(name)
+    if parameter is None:
+        raise Refusal("InvalidParameterValue", f"Unable to resolve SSM parameter {name}.")
+    image: str = parameter.value
+    return image
+
+
+def _place_interfaces(instance: Any, interfaces: Any) -> None:
+    """Give each interface its card, its device index and its kind."""
+    if not interfaces:
+        # The one that a launch makes by itself ends with the instance; moto keeps it.
+        instance.nics[0].delete_on_termination = True
+    for number, specified in enumerate(sorted(interfaces, key=place_of)):
+        interface = instance.nics[number]
+        interface.network_card_index, interface.device_index = place_of(specified)
+        interface.interface_type = kind_of(specified)
+        if kind_of(specified) == "efa-only":
+            interface.private_ip_address, interface.private_ip_addresses = None, []

@@ -1,0 +1,149 @@
+"""Public images by their exact names, as far as their owners' naming schemes promise them.
+
+moto has a few hundred of Amazon's images and none of Canonical's of this decade. Nobody can list
+all that were ever published, so an image is made when DescribeImages asks for it: by its owner and
+its exact name, when the name is one that this owner publishes, of a day that has come.
+[S] The owners' accounts and schemes: Canonical's and Amazon's documents on finding images.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from moto.ec2.models.amis import Ami
+
+from embedded_aws.actions import Call, action
+from embedded_aws.service_settings import current
+
+_DAY = r"(?P<day>20\d{6})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Family:
+    owner: str
+    alias: str | None
+    name: str
+    root_device: str
+    root_gib: int
+
+
+_FAMILIES = (
+    _Family(
+        owner="099720109477",
+        alias=None,
+        name=rf"ubuntu/images/hvm-ssd(-gp3)?/ubuntu-jammy-22\.04-amd64-server-{_DAY}(\.\d+)?",
+        root_device="/dev/sda1",
+        root_gib=8,
+    ),
+    _Family(
+        owner="099720109477",
+        alias=None,
+        name=(
+            r"ubuntu-eks/k8s_1\.\d\d/images/hvm-ssd(-gp3)?/"
+            rf"ubuntu-jammy-22\.04-amd64-server-{_DAY}(\.\d+)?"
+        ),
+        root_device="/dev/sda1",
+        root_gib=8,
+    ),
+    _Family(
+        owner="099720109477",
+        alias=None,
+        name=rf"ubuntu/images/hvm-ssd-gp3/ubuntu-noble-24\.04-amd64-server-{_DAY}(\.\d+)?",
+        root_device="/dev/sda1",
+        root_gib=8,
+    ),
+    _Family(
+        owner="099720109477",
+        alias=None,
+        name=(
+            r"ubuntu-eks/k8s_1\.\d\d/images/hvm-ssd-gp3/"
+            rf"ubuntu-noble-24\.04-amd64-server-{_DAY}(\.\d+)?"
+        ),
+        root_device="/dev/sda1",
+        root_gib=8,
+    ),
+    _Family(
+        owner="137112412989",
+        alias="amazon",
+        name=rf"al2023-ami-2023\.\d+\.{_DAY}\.\d+-kernel-6\.\d+-x86_64",
+        root_device="/dev/xvda",
+        root_gib=8,
+    ),
+    _Family(
+        owner="591542846629",
+        alias="amazon",
+        name=rf"al2023-ami-ecs-hvm-2023\.0\.{_DAY}-kernel-6\.\d+-x86_64",
+        root_device="/dev/xvda",
+        root_gib=30,
+    ),
+    _Family(
+        owner="602401143452",
+        alias="amazon",
+        name=rf"amazon-eks-node-al2023-x86_64-standard-1\.\d\d-v{_DAY}",
+        root_device="/dev/xvda",
+        root_gib=20,
+    ),
+)
+
+
+@action("ec2", "DescribeImages")
+def describe_images(call: Call) -> Any:
+    """Answer with images that exist, and those that were only not yet asked for."""
+    filters = {each["Name"]: each.get("Values", []) for each in call.params.get("Filters", [])}
+    owners = {*call.params.get("Owners", []), *filters.get("owner-id", [])}
+    for name in filters.get("name", []):
+        for family in _FAMILIES:
+            if owners & {family.owner, family.alias}:
+                _publish(call, family, name)
+    return call.moto()
+
+
+def _publish(call: Call, family: _Family, name: str) -> None:
+    """Give the account's region the image of this name, if its family has one."""
+    match = re.fullmatch(family.name, name)
+    if not match:
+        return
+    try:
+        day = datetime.strptime(match["day"], "%Y%m%d").replace(tzinfo=UTC)
+    except ValueError:
+        return
+    if day.date() > (current().as_of or datetime.now(UTC).date()):
+        return
+    ec2 = call.backend("ec2")
+    digits = hashlib.sha256(f"{call.region}{family.owner}{name}".encode()).hexdigest()[:16]
+    image_id = f"ami-0{digits}"
+    if image_id in ec2.amis or any(each.name == name for each in ec2.amis.values()):
+        return
+    image: Any = Ami(
+        ec2,
+        image_id,
+        name=name,
+        description=name,
+        owner_id=family.owner,
+        owner_alias=family.alias,
+        public=True,
+        virtualization_type="hvm",
+        architecture="x86_64",
+        hypervisor="xen",
+        image_location=f"{family.alias or family.owner}/{name}",
+        root_device_type="ebs",
+        root_device_name=family.root_device,
+        creation_date=day,
+        region_name=f"{call.region}a",
+        boot_mode="uefi-preferred",
+    )
+    image.embedded_aws_mappings = [
+        {
+            "DeviceName": family.root_device,
+            "Ebs": {
+                "SnapshotId": image.ebs_snapshot.id,
+                "VolumeSize": family.root_gib,
+                "VolumeType": "gp3",
+                "DeleteOnTermination": True,
+                "Encrypted": False,
+            },
+        }
+    ]
+    ec2.amis[image_id] = image

@@ -1,0 +1,25 @@
+"""What the handlers of EC2 have in common."""
+
+from collections.abc import Mapping
+
+from embedded_aws.cloudformation.handlers.handler import Handler
+from embedded_aws.cloudformation.handlers.tags import tag_list
+from embedded_aws.cloudformation.resource import Request
+
+
+class Ec2Handler(Handler):
+    """A handler whose physical id EC2's CreateTags takes."""
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        ec2 = request.client("ec2")
+        resource_id = self._taggable_id(request, physical_id)
+        if tags:
+            ec2.create_tags(Resources=[resource_id], Tags=tag_list(tags))
+        if stale:
+            ec2.delete_tags(Resources=[resource_id], Tags=[{"Key": key} for key in stale])
+
+    def _taggable_id(self, request: Request, physical_id: str) -> str:
+        """Return the id that carries the tags, for types whose Ref is something else."""
+        return physical_id

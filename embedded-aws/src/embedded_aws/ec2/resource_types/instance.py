@@ -1,0 +1,114 @@
+"""Single EC2 instances."""
+
+import base64
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import changed
+from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Properties,
+    Request,
+    resource,
+)
+from embedded_aws.ec2.resource_types.handler import Ec2Handler
+
+# Where a template's flat properties stand in RunInstances' Placement.
+_PLACEMENT = {
+    "AvailabilityZone": "AvailabilityZone",
+    "Affinity": "Affinity",
+    "HostId": "HostId",
+    "HostResourceGroupArn": "HostResourceGroupArn",
+    "PlacementGroupName": "GroupName",
+    "Tenancy": "Tenancy",
+}
+
+
+@resource("AWS::EC2::Instance")
+class Instance(Ec2Handler):
+    """An instance; its Ref is the instance's id."""
+
+    gone = ("InvalidInstanceID.NotFound",)
+
+    _nested = (*_PLACEMENT, "IamInstanceProfile", "Monitoring", "NetworkInterfaces", "UserData")
+    _later = ("SourceDestCheck", "PropagateTagsToVolumeOnCreation", "Tags")
+    _changeable = ("DisableApiTermination", "InstanceType", "SecurityGroupIds", "SourceDestCheck")
+
+    def _create(self, request: Request) -> str:
+        ec2 = request.client("ec2")
+        properties = request.properties
+        leave = (*self._nested, *self._later)
+        taken = arguments(ec2, "RunInstances", properties, leave=leave) | arguments(
+            ec2, "RunInstances", self._restructured(properties)
+        )
+        kinds = ["instance"]
+        if properties.get("PropagateTagsToVolumeOnCreation", False):
+            kinds.append("volume")
+        tags = [{"ResourceType": kind, "Tags": tag_list(all_tags(request))} for kind in kinds]
+        reply = ec2.run_instances(MinCount=1, MaxCount=1, **taken, TagSpecifications=tags)
+        instance_id: str = reply["Instances"][0]["InstanceId"]
+        if "SourceDestCheck" in properties:
+            self._set(ec2, instance_id, "SourceDestCheck", properties["SourceDestCheck"])
+        return instance_id
+
+    def _restructured(self, properties: Properties) -> dict[str, Any]:
+        """Return the arguments that a template writes in another shape than the API."""
+        result: dict[str, Any] = {}
+        placement = {
+            member: properties[name] for name, member in _PLACEMENT.items() if name in properties
+        }
+        if placement:
+            result["Placement"] = placement
+        if "IamInstanceProfile" in properties:
+            result["IamInstanceProfile"] = {"Name": properties["IamInstanceProfile"]}
+        if "Monitoring" in properties:
+            result["Monitoring"] = {"Enabled": properties["Monitoring"]}
+        if "UserData" in properties:
+            # A template gives base64, and boto3 encodes what it is given.
+            result["UserData"] = base64.b64decode(properties["UserData"]).decode()
+        if "NetworkInterfaces" in properties:
+            result["NetworkInterfaces"] = [
+                {"Groups" if name == "GroupSet" else name: value for name, value in card.items()}
+                for card in properties["NetworkInterfaces"]
+            ]
+        return result
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        names = set(request.properties) | set(before)
+        moved = {name for name in names if changed(request, before, name)} - {"Tags"}
+        if fixed := moved.difference(self._changeable):
+            raise HandlerError(
+                f"the embedded AWS cannot change {', '.join(sorted(fixed))} of a running instance",
+                code="NotUpdatable",
+            )
+        ec2 = request.client("ec2")
+        # EC2 changes the type of a stopped instance only; CloudFormation stops and starts it.
+        if stop := "InstanceType" in moved:
+            ec2.stop_instances(InstanceIds=[physical_id])
+        for name in sorted(moved & set(request.properties)):
+            self._set(ec2, physical_id, name, request.properties[name])
+        if stop:
+            ec2.start_instances(InstanceIds=[physical_id])
+
+    def _set(self, ec2: Any, instance_id: str, name: str, value: Any) -> None:
+        wanted = {"Groups": value} if name == "SecurityGroupIds" else {name: {"Value": value}}
+        setting = arguments(ec2, "ModifyInstanceAttribute", wanted)
+        ec2.modify_instance_attribute(InstanceId=instance_id, **setting)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("ec2").describe_instances(InstanceIds=[physical_id])
+        instance = reply["Reservations"][0]["Instances"][0]
+        return {
+            "InstanceId": physical_id,
+            "AvailabilityZone": instance["Placement"]["AvailabilityZone"],
+            "PrivateIp": instance.get("PrivateIpAddress", ""),
+            "PrivateDnsName": instance.get("PrivateDnsName", ""),
+            "PublicIp": instance.get("PublicIpAddress", ""),
+            "PublicDnsName": instance.get("PublicDnsName", ""),
+            "VpcId": instance.get("VpcId", ""),
+            "State": {"Code": str(instance["State"]["Code"]), "Name": instance["State"]["Name"]},
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("ec2").terminate_instances(InstanceIds=[physical_id])

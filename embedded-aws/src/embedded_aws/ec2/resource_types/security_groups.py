@@ -1,0 +1,157 @@
+"""Security groups and their rules."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, forgiving
+from embedded_aws.cloudformation.handlers.names import given_or_generated
+from embedded_aws.cloudformation.handlers.tags import tag_specifications
+from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.ec2.resource_types.handler import Ec2Handler
+
+# What EC2 puts into every new group of a VPC, until the template says what egress it wants.
+_OPEN_EGRESS = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
+
+# How a template names a rule's peer, and where the API puts it.
+_PEERS = {
+    "CidrIp": ("IpRanges", "CidrIp"),
+    "CidrIpv6": ("Ipv6Ranges", "CidrIpv6"),
+    "SourcePrefixListId": ("PrefixListIds", "PrefixListId"),
+    "DestinationPrefixListId": ("PrefixListIds", "PrefixListId"),
+    "SourceSecurityGroupId": ("UserIdGroupPairs", "GroupId"),
+    "SourceSecurityGroupName": ("UserIdGroupPairs", "GroupName"),
+    "DestinationSecurityGroupId": ("UserIdGroupPairs", "GroupId"),
+}
+
+
+def _ip_permission(ec2: Any, rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one rule of a template as the IpPermission that EC2 takes."""
+    # EC2 knows all protocols as -1, whether the template writes a number or a text.
+    permission: dict[str, Any] = {"IpProtocol": str(rule["IpProtocol"])}
+    permission |= {port: rule[port] for port in ("FromPort", "ToPort") if port in rule}
+    for name, (group, key) in _PEERS.items():
+        if name in rule:
+            peer = {key: rule[name]}
+            if "Description" in rule:
+                peer["Description"] = rule["Description"]
+            if group == "UserIdGroupPairs" and "SourceSecurityGroupOwnerId" in rule:
+                peer["UserId"] = rule["SourceSecurityGroupOwnerId"]
+            permission[group] = [peer]
+    converted: dict[str, Any] = arguments(
+        ec2, "AuthorizeSecurityGroupIngress", {"IpPermissions": [permission]}
+    )["IpPermissions"][0]
+    return converted
+
+
+@resource("AWS::EC2::SecurityGroup")
+class SecurityGroup(Ec2Handler):
+    """A security group with its inline rules; its Ref is the group's id."""
+
+    gone = ("InvalidGroup.NotFound", "InvalidGroupId.NotFound")
+
+    def _create(self, request: Request) -> str:
+        vpc = {"VpcId": request.properties["VpcId"]} if "VpcId" in request.properties else {}
+        reply = request.client("ec2").create_security_group(
+            GroupName=given_or_generated(request, "GroupName", limit=255),
+            Description=request.properties["GroupDescription"],
+            **vpc,
+            TagSpecifications=tag_specifications(request, "security-group"),
+        )
+        group_id: str = reply["GroupId"]
+        return group_id
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        ec2 = request.client("ec2")
+        now = request.properties
+        _replace_rules(
+            ec2,
+            physical_id,
+            "ingress",
+            before.get("SecurityGroupIngress", []),
+            now.get("SecurityGroupIngress", []),
+        )
+        _replace_rules(
+            ec2,
+            physical_id,
+            "egress",
+            before.get("SecurityGroupEgress") or [_OPEN_EGRESS],
+            now.get("SecurityGroupEgress") or [_OPEN_EGRESS],
+        )
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("ec2").describe_security_groups(GroupIds=[physical_id])
+        group = reply["SecurityGroups"][0]
+        return {
+            "Id": physical_id,
+            "GroupId": physical_id,
+            "GroupName": group["GroupName"],
+            "VpcId": group["VpcId"],
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("ec2").delete_security_group(GroupId=physical_id)
+
+
+def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new: list[Any]) -> None:
+    """Revoke the rules that went and authorize those that came."""
+    revoke = getattr(ec2, f"revoke_security_group_{direction}")
+    for rule in [rule for rule in old if rule not in new]:
+        with forgiving("InvalidPermission.NotFound"):
+            revoke(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
+    authorize = getattr(ec2, f"authorize_security_group_{direction}")
+    for rule in [rule for rule in new if rule not in old]:
+        authorize(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
+
+
+@resource("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
+class SecurityGroupRule(Handler):
+    """One rule of a group; its Ref is the rule's id, `sgr-...`."""
+
+    gone = (
+        "InvalidGroup.NotFound",
+        "InvalidPermission.NotFound",
+        "InvalidSecurityGroupRuleId.NotFound",
+    )
+
+    def _create(self, request: Request) -> str:
+        ec2 = request.client("ec2")
+        group = {
+            name: request.properties[name]
+            for name in ("GroupId", "GroupName")
+            if name in request.properties
+        }
+        authorize = getattr(ec2, f"authorize_security_group_{_direction(request)}")
+        reply = authorize(**group, IpPermissions=[_ip_permission(ec2, request.properties)])
+        rule_id: str = reply["SecurityGroupRules"][0]["SecurityGroupRuleId"]
+        return rule_id
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        # Only the description can change; everything else replaces the rule.
+        ec2 = request.client("ec2")
+        describe = getattr(ec2, f"update_security_group_rule_descriptions_{_direction(request)}")
+        describe(
+            GroupId=self._rule(request, physical_id)["GroupId"],
+            IpPermissions=[_ip_permission(ec2, request.properties)],
+        )
+
+    def _rule(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("ec2").describe_security_group_rules(
+            SecurityGroupRuleIds=[physical_id]
+        )
+        rule: dict[str, Any] = reply["SecurityGroupRules"][0]
+        return rule
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"Id": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        revoke = getattr(request.client("ec2"), f"revoke_security_group_{_direction(request)}")
+        revoke(
+            GroupId=self._rule(request, physical_id)["GroupId"],
+            SecurityGroupRuleIds=[physical_id],
+        )
+
+
+def _direction(request: Request) -> str:
+    return "ingress" if request.resource_type.endswith("Ingress") else "egress"

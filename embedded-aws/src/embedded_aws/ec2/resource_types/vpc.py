@@ -1,0 +1,213 @@
+"""VPCs, internet gateways and subnets."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.tags import tag_specifications
+from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
+from embedded_aws.ec2.resource_types.handler import Ec2Handler
+
+
+@resource("AWS::EC2::VPC")
+class Vpc(Ec2Handler):
+    """A VPC; its Ref is the VPC's id."""
+
+    gone = ("InvalidVpcID.NotFound",)
+
+    def _create(self, request: Request) -> str:
+        ec2 = request.client("ec2")
+        leave = ("EnableDnsHostnames", "EnableDnsSupport", "Tags")
+        taken = arguments(ec2, "CreateVpc", request.properties, leave=leave)
+        reply = ec2.create_vpc(**taken, TagSpecifications=tag_specifications(request, "vpc"))
+        vpc_id: str = reply["Vpc"]["VpcId"]
+        return vpc_id
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        ec2 = request.client("ec2")
+        # ModifyVpcAttribute takes one attribute a call; EC2 switches support on and names off.
+        for attribute, default in (("EnableDnsSupport", True), ("EnableDnsHostnames", False)):
+            wanted = request.properties.get(attribute, default)
+            setting = arguments(ec2, "ModifyVpcAttribute", {attribute: {"Value": wanted}})
+            ec2.modify_vpc_attribute(VpcId=physical_id, **setting)
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "InstanceTenancy"):
+            request.client("ec2").modify_vpc_tenancy(
+                VpcId=physical_id,
+                InstanceTenancy=request.properties.get("InstanceTenancy", "default"),
+            )
+
+    def _made(self, request: Request, physical_id: str) -> Made:
+        # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was made.
+        read = partial(self._attributes, request, physical_id)
+        return Made(physical_id=physical_id, attributes=_Present(request.properties, read))
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        ec2 = request.client("ec2")
+        vpc = ec2.describe_vpcs(VpcIds=[physical_id])["Vpcs"][0]
+        of_vpc = [{"Name": "vpc-id", "Values": [physical_id]}]
+        group = {"Name": "group-name", "Values": ["default"]}
+        acls = ec2.describe_network_acls(Filters=of_vpc)["NetworkAcls"]
+        groups = ec2.describe_security_groups(Filters=[*of_vpc, group])["SecurityGroups"]
+        ipv6 = vpc.get("Ipv6CidrBlockAssociationSet", [])
+        return {
+            "VpcId": physical_id,
+            "CidrBlock": vpc["CidrBlock"],
+            "CidrBlockAssociations": [
+                association["AssociationId"] for association in vpc["CidrBlockAssociationSet"]
+            ],
+            "DefaultNetworkAcl": next(acl["NetworkAclId"] for acl in acls if acl["IsDefault"]),
+            "DefaultSecurityGroup": groups[0]["GroupId"],
+            "Ipv6CidrBlocks": [association["Ipv6CidrBlock"] for association in ipv6],
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("ec2").delete_vpc(VpcId=physical_id)
+
+
+class _Present(Mapping[str, Any]):
+    """Attributes as they are when they are asked for."""
+
+    def __init__(self, properties: Properties, read: Callable[[], dict[str, Any]]) -> None:
+        self._properties = properties
+        self._read = read
+
+    def __getitem__(self, name: str) -> Any:
+        return {**self._properties, **self._read()}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._properties, **self._read()})
+
+    def __len__(self) -> int:
+        return len({**self._properties, **self._read()})
+
+
+@resource("AWS::EC2::InternetGateway")
+class InternetGateway(Ec2Handler):
+    """An internet gateway; its Ref is the gateway's id."""
+
+    gone = ("InvalidInternetGatewayID.NotFound",)
+
+    def _create(self, request: Request) -> str:
+        reply = request.client("ec2").create_internet_gateway(
+            TagSpecifications=tag_specifications(request, "internet-gateway")
+        )
+        gateway_id: str = reply["InternetGateway"]["InternetGatewayId"]
+        return gateway_id
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"InternetGatewayId": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("ec2").delete_internet_gateway(InternetGatewayId=physical_id)
+
+
+@resource("AWS::EC2::VPCGatewayAttachment")
+class VpcGatewayAttachment(Handler):
+    """The attachment of an internet or VPN gateway to a VPC; its Ref is `IGW|vpc-...`."""
+
+    gone = ("Gateway.NotAttached", "InvalidAttachmentID.NotFound", "InvalidVpcID.NotFound")
+
+    def _create(self, request: Request) -> str:
+        self._attach(request)
+        kind = "IGW" if "InternetGatewayId" in request.properties else "VGW"
+        return f"{kind}|{request.properties['VpcId']}"
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "InternetGatewayId", "VpnGatewayId"):
+            self._delete(request, physical_id)
+            self._attach(request)
+
+    def _attach(self, request: Request) -> None:
+        ec2 = request.client("ec2")
+        if "InternetGatewayId" in request.properties:
+            ec2.attach_internet_gateway(
+                **arguments(ec2, "AttachInternetGateway", request.properties)
+            )
+        else:
+            ec2.attach_vpn_gateway(**arguments(ec2, "AttachVpnGateway", request.properties))
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"AttachmentType": physical_id.partition("|")[0]}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        ec2 = request.client("ec2")
+        kind, _, vpc_id = physical_id.partition("|")
+        attached = [{"Name": "attachment.vpc-id", "Values": [vpc_id]}]
+        if kind == "IGW":
+            for gateway in ec2.describe_internet_gateways(Filters=attached)["InternetGateways"]:
+                ec2.detach_internet_gateway(
+                    InternetGatewayId=gateway["InternetGatewayId"], VpcId=vpc_id
+                )
+        else:
+            for gateway in ec2.describe_vpn_gateways(Filters=attached)["VpnGateways"]:
+                ec2.detach_vpn_gateway(VpnGatewayId=gateway["VpnGatewayId"], VpcId=vpc_id)
+
+
+@resource("AWS::EC2::Subnet")
+class Subnet(Ec2Handler):
+    """A subnet; its Ref is the subnet's id."""
+
+    gone = ("InvalidSubnetID.NotFound",)
+    fixed = ("Ipv6CidrBlock",)
+
+    # ModifySubnetAttribute takes one attribute a call.
+    _switches = ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64")
+    _later = (*_switches, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch", "Tags")
+
+    def _create(self, request: Request) -> str:
+        ec2 = request.client("ec2")
+        taken = arguments(ec2, "CreateSubnet", request.properties, leave=self._later)
+        reply = ec2.create_subnet(**taken, TagSpecifications=tag_specifications(request, "subnet"))
+        subnet_id: str = reply["Subnet"]["SubnetId"]
+        return subnet_id
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        ec2 = request.client("ec2")
+        settings: dict[str, Any] = {}
+        for switch in self._switches:
+            if switch in request.properties or switch in before:
+                settings[switch] = {"Value": request.properties.get(switch, False)}
+        # Said even when the template is silent: a subnet outside a default VPC has it off.
+        settings.setdefault("MapPublicIpOnLaunch", {"Value": False})
+        options = request.properties.get("PrivateDnsNameOptionsOnLaunch", {})
+        if "HostnameType" in options:
+            settings["PrivateDnsHostnameTypeOnLaunch"] = options["HostnameType"]
+        for record in ("EnableResourceNameDnsARecord", "EnableResourceNameDnsAAAARecord"):
+            if record in options:
+                settings[f"{record}OnLaunch"] = {"Value": options[record]}
+        if "EnableLniAtDeviceIndex" in request.properties:
+            settings["EnableLniAtDeviceIndex"] = request.properties["EnableLniAtDeviceIndex"]
+        for name, value in settings.items():
+            setting = arguments(ec2, "ModifySubnetAttribute", {name: value})
+            ec2.modify_subnet_attribute(SubnetId=physical_id, **setting)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        ec2 = request.client("ec2")
+        subnet = ec2.describe_subnets(SubnetIds=[physical_id])["Subnets"][0]
+        of_subnet = [{"Name": "association.subnet-id", "Values": [physical_id]}]
+        acls = ec2.describe_network_acls(Filters=of_subnet)["NetworkAcls"]
+        associations = [
+            association["NetworkAclAssociationId"]
+            for acl in acls
+            for association in acl["Associations"]
+            if association["SubnetId"] == physical_id
+        ]
+        ipv6 = subnet.get("Ipv6CidrBlockAssociationSet", [])
+        return {
+            "SubnetId": physical_id,
+            "VpcId": subnet["VpcId"],
+            "AvailabilityZone": subnet["AvailabilityZone"],
+            "AvailabilityZoneId": subnet["AvailabilityZoneId"],
+            "CidrBlock": subnet.get("CidrBlock", ""),
+            "Ipv6CidrBlocks": [association["Ipv6CidrBlock"] for association in ipv6],
+            "NetworkAclAssociationId": next(iter(associations), ""),
+            "OutpostArn": subnet.get("OutpostArn", ""),
+            "BlockPublicAccessStates": subnet.get("BlockPublicAccessStates", {}),
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("ec2").delete_subnet(SubnetId=physical_id)

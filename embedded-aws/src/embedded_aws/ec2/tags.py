@@ -1,0 +1,90 @@
+"""Tags and filters as every EC2 Describe and Create action takes them.
+
+[S] EC2 API reference: `TagSpecifications`, `Filters` (values may hold `*` and `?`; several filters
+are joined by and, several values of one filter by or).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+
+from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
+
+from embedded_aws.actions import Call, Refusal, Row, correction
+
+_NEW_RESOURCES = {"placement-group": "pg", "capacity-reservation": "cr"}
+
+
+@correction
+def register_prefixes() -> None:
+    """Tell moto's CreateTags and DescribeTags of the resources that moto does not have."""
+    EC2_RESOURCE_TO_PREFIX.update(_NEW_RESOURCES)
+    EC2_PREFIX_TO_RESOURCE.update({prefix: kind for kind, prefix in _NEW_RESOURCES.items()})
+
+
+def put_tags(call: Call, resource_type: str, resource_id: str) -> None:
+    """Put the tags of the call's TagSpecifications on a resource just made.
+
+    Raises:
+        Refusal: a specification names another resource type.
+    """
+    for specification in call.params.get("TagSpecifications", []):
+        if specification["ResourceType"] != resource_type:
+            raise Refusal(
+                "InvalidParameterValue",
+                f"'{specification['ResourceType']}' is not a valid taggable resource type "
+                "for this operation.",
+            )
+        tags = {tag["Key"]: tag.get("Value", "") for tag in specification.get("Tags", [])}
+        call.backend("ec2").create_tags([resource_id], tags)
+
+
+def tags_of(call: Call, resource_id: str) -> list[dict[str, str]]:
+    """Return a resource's tags as the API lists them."""
+    return [
+        {"Key": key, "Value": value}
+        for key, value in call.backend("ec2").tags.get(resource_id, {}).items()
+    ]
+
+
+def select(
+    call: Call,
+    resources: Iterable[Row],
+    filters: Mapping[str, Callable[[Row], str | None]],
+) -> list[Row]:
+    """Return the resources that match the call's Filters.
+
+    Args:
+        call: the Describe call.
+        resources: with their `Tags`.
+        filters: how to read the value of each filter from a resource.
+
+    Raises:
+        Refusal: the operation has no such filter.
+    """
+    found = list(resources)
+    for wanted in call.params.get("Filters", []):
+        name = wanted["Name"]
+        if not (name in filters or name == "tag-key" or name.startswith("tag:")):
+            raise Refusal("InvalidParameterValue", f"The filter '{name}' is invalid")
+        found = [
+            resource
+            for resource in found
+            if any(
+                fnmatchcase(value, pattern)
+                for value in _values(resource, name, filters)
+                for pattern in wanted.get("Values", [])
+            )
+        ]
+    return found
+
+
+def _values(
+    resource: Row, name: str, filters: Mapping[str, Callable[[Row], str | None]]
+) -> list[str]:
+    if name == "tag-key":
+        return [tag["Key"] for tag in resource.get("Tags", [])]
+    if name.startswith("tag:"):
+        key = name.removeprefix("tag:")
+        return [tag["Value"] for tag in resource.get("Tags", []) if tag["Key"] == key]
+    value = filters[name](resource)
+    return [] if value is None else [value]

@@ -1,0 +1,1 @@
+"""ECR: repositories, the registry, pull-through caches."""

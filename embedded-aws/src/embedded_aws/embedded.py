@@ -1,0 +1,127 @@
+"""An embedded AWS as a test sees it: clients, deployments, a fresh start."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
+
+from embedded_aws.client import client_of
+from embedded_aws.environment import applied, variables
+from embedded_aws.faults import FAULTS_PATH, Fault, to_json
+from embedded_aws.process import Server, reset
+from embedded_aws.settings import OfflineSettings
+
+if TYPE_CHECKING:
+    import pytest
+
+    from embedded_aws.deployment import Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedAws:
+    """A running embedded AWS.
+
+    Attributes:
+        server: its process.
+    """
+
+    server: Server
+
+    @property
+    def endpoint(self) -> str:
+        """The URL for `endpoint_url` and `AWS_ENDPOINT_URL`."""
+        return self.server.endpoint
+
+    @property
+    def settings(self) -> OfflineSettings:
+        """Its accounts and regions, the default ones first."""
+        return self.server.settings
+
+    @property
+    def log(self) -> Path:
+        """The file with its requests and tracebacks."""
+        return self.server.log
+
+    @property
+    def changes(self) -> dict[str, str | None]:
+        """What to set in an environment, and with None what to unset, to be led here."""
+        return variables(
+            self.settings, endpoint=self.endpoint, cdk_home=self.server.log.parent / "cdk"
+        )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's environment, led here: for `subprocess.run(..., env=...)`."""
+        return applied(self.changes, os.environ)
+
+    def lead_here(self, monkeypatch: "pytest.MonkeyPatch") -> None:
+        """Make `boto3.client("ec2")`, as code under test calls it, come here."""
+        for name, value in self.changes.items():
+            if value is None:
+                monkeypatch.delenv(name, raising=False)
+            else:
+                monkeypatch.setenv(name, value)
+
+    def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
+        """Return a boto3 client of an account and region; by default the first ones."""
+        return client_of(self.settings, self.endpoint, service, account=account, region=region)
+
+    def reset(self, *, as_of: str | None = None) -> None:
+        """Empty every account and seed it again.
+
+        Args:
+            as_of: the day shown from now on, `YYYY-MM-DD`; by default the one of the settings.
+        """
+        reset(self.endpoint, as_of=as_of)
+
+    def fail(self, *faults: Fault) -> None:
+        """Answer these calls with errors from now on, and no others: without any, none."""
+        request = Request(self.endpoint + FAULTS_PATH, data=to_json(faults), method="POST")
+        with urlopen(request) as answer:
+            answer.read()
+
+    def deploy(
+        self,
+        template: Mapping[str, Any],
+        *,
+        stack_name: str = "Stack",
+        parameters: Mapping[str, str] | None = None,
+    ) -> "Deployment":
+        """Deploy a template through CloudFormation's API; no bootstrap, no Node.
+
+        Raises:
+            DeploymentFailed: with every resource that failed, and why.
+        """
+        from embedded_aws.deployment import deploy_template
+
+        return deploy_template(
+            self.client("cloudformation"),
+            template,
+            stack_name=stack_name,
+            parameters=parameters or {},
+        )
+
+    def cdk_deploy(self, assembly: Path | str, *stacks: str) -> dict[str, "Deployment"]:
+        """Deploy a cloud assembly (`cdk.out`) with the real CDK CLI, bootstrapping if needed.
+
+        Args:
+            assembly: the folder that `app.synth().directory` names.
+            stacks: names of stacks; by default all of the assembly. What they depend on is
+                deployed too.
+
+        Returns:
+            By stack name, those named, or all.
+
+        Raises:
+            DeploymentFailed: with all that the CDK CLI said.
+        """
+        from embedded_aws.deployment import deploy_assembly
+
+        return deploy_assembly(
+            self.client("cloudformation"),
+            Path(assembly),
+            stacks,
+            environment=self.environment,
+        )

@@ -1,0 +1,83 @@
+"""The environment variables that lead AWS's tools to an embedded AWS, and nowhere else."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from embedded_aws.settings import SECRET_KEY, OfflineSettings, access_key
+
+# What could lead a tool to other credentials, another region or another endpoint.
+_MISLEADING = (
+    "AWS_PROFILE",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_SESSION_TOKEN",
+    "AWS_SECURITY_TOKEN",
+    "AWS_ROLE_ARN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+    "AWS_USE_FIPS_ENDPOINT",
+    "AWS_USE_DUALSTACK_ENDPOINT",
+)
+_SERVICE_ENDPOINT = "AWS_ENDPOINT_URL_"
+
+
+def variables(
+    settings: OfflineSettings,
+    *,
+    endpoint: str,
+    cdk_home: Path,
+    outer: Mapping[str, str] = os.environ,
+) -> dict[str, str | None]:
+    """Return what to set, and with None what to unset, so that AWS is the embedded one.
+
+    Credentials are dummies, and the user's own `~/.aws` is out of reach: even a call that went
+    astray could not act on a real account.
+
+    Args:
+        settings: the first account and the first region become the default.
+        endpoint: for instance `http://localhost:4566`. It has to say `localhost`: S3's
+            path-style addressing depends on it in the CDK CLI and in moto.
+        cdk_home: where the CDK CLI keeps its caches, in place of `~/.cdk`.
+        outer: the environment in which the variables will be set.
+    """
+    account, region = settings.accounts[0], settings.regions[0]
+    # Packer asks every 15 s how an instance is doing; guests boot in 3.
+    patience = {"AWS_POLL_DELAY_SECONDS": "1"} if settings.guests else {}
+    empty: dict[str, str | None] = dict.fromkeys(
+        [*_MISLEADING, *(name for name in sorted(outer) if name.startswith(_SERVICE_ENDPOINT))]
+    )
+    return empty | {
+        **patience,
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": access_key(account),
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "CDK_DEFAULT_ACCOUNT": account,
+        "CDK_DEFAULT_REGION": region,
+        # The CDK CLI calls home for notices, usage figures and new versions.
+        "CDK_HOME": str(cdk_home),
+        "CDK_NOTICES": "false",
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "CDK_DISABLE_VERSION_CHECK": "true",
+        "npm_config_update_notifier": "false",
+        # A proxy would be asked for `localhost` too.
+        "NO_PROXY": _no_proxy(outer.get("NO_PROXY") or outer.get("no_proxy", "")),
+        "no_proxy": _no_proxy(outer.get("no_proxy") or outer.get("NO_PROXY", "")),
+    }
+
+
+def applied(changes: Mapping[str, str | None], outer: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment `outer` with the changes made."""
+    kept = {name: value for name, value in outer.items() if name not in changes}
+    return kept | {name: value for name, value in changes.items() if value is not None}
+
+
+def _no_proxy(present: str) -> str:
+    hosts = [host for host in present.split(",") if host]
+    return ",".join([*hosts, *(h for h in ("localhost", "127.0.0.1") if h not in hosts)])

@@ -1,0 +1,1 @@
+"""CloudFormation's resource types of EventBridge."""

@@ -1,0 +1,61 @@
+"""EventBridge rules."""
+
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler
+from embedded_aws.cloudformation.handlers.names import given_or_generated
+from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.resource import Properties, Request, resource
+
+
+@resource("AWS::Events::Rule")
+class Rule(Handler):
+    """A rule and its targets; its Ref is the rule's name, with the bus before it if it has one."""
+
+    gone = ("ResourceNotFoundException",)
+    fixed = ("EventBusName",)
+
+    def _create(self, request: Request) -> str:
+        name = given_or_generated(request, "Name", limit=64)
+        self._put(request, name)
+        bus = request.properties.get("EventBusName")
+        return f"{bus}|{name}" if bus else name
+
+    def _put(self, request: Request, name: str) -> None:
+        events = request.client("events")
+        taken = arguments(events, "PutRule", request.properties, leave=("Name", "Tags", "Targets"))
+        events.put_rule(Name=name, **taken, Tags=tag_list(all_tags(request)))
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        self._put(request, self._rule(physical_id)["Rule"])
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        events = request.client("events")
+        rule = self._rule(physical_id)
+        wanted = request.properties.get("Targets", [])
+        ids = [target["Id"] for target in wanted]
+        gone = [target["Id"] for target in before.get("Targets", []) if target["Id"] not in ids]
+        if gone:
+            events.remove_targets(**rule, Ids=gone)
+        if wanted:
+            events.put_targets(**rule, **arguments(events, "PutTargets", {"Targets": wanted}))
+
+    def _rule(self, physical_id: str) -> dict[str, str]:
+        bus, _, name = physical_id.rpartition("|")
+        return {"Rule": name} | ({"EventBusName": bus} if bus else {})
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        rule = self._rule(physical_id)
+        name = rule.pop("Rule")
+        reply = request.client("events").describe_rule(Name=name, **rule)
+        return {"Arn": reply["Arn"], "RuleName": name}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        events = request.client("events")
+        rule = self._rule(physical_id)
+        targets = events.list_targets_by_rule(**rule)["Targets"]
+        if targets:
+            events.remove_targets(**rule, Ids=[target["Id"] for target in targets])
+        name = rule.pop("Rule")
+        events.delete_rule(Name=name, **rule)

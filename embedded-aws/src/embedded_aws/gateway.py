@@ -1,0 +1,196 @@
+"""The door of the embedded AWS: whose request it is, whether its region is enabled, its controls.
+
+A WSGI application around moto's. It answers `GET /_embedded-aws/status`,
+`POST /_embedded-aws/faults` and `POST /_embedded-aws/reset` itself (moto's own `/moto-api/reset`
+too, which would forget what was seeded).
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from http import HTTPStatus
+from io import BytesIO
+from socket import socket
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import parse_qsl
+from xml.sax.saxutils import escape
+
+from embedded_aws.faults import FAULTS_PATH, Fault, FaultError, Faults, from_json
+from embedded_aws.settings import OfflineSettings, account_of
+
+if TYPE_CHECKING:
+    from embedded_aws.ecr.registry import Registry
+
+_STATUS_PATH = "/_embedded-aws/status"
+RESET_PATH = "/_embedded-aws/reset"
+
+# JSON and WSGI enter here.
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+# Answers this connection from an emptied and seeded AWS as of a day; never comes back.
+StartOver = Callable[[socket, date | None], NoReturn]
+# The zone that an account's and region's launch, as it is sent, leads to.
+ZoneOf = Callable[[str, str, Mapping[str, str]], str | None]
+
+_LAUNCHES = ("RunInstances", "CreateFleet")
+_CREDENTIAL = re.compile(r"Credential=([^/,\s]+)/\d{8}/([^/]+)/([^/]+)/aws4_request")
+# Signed for us-east-1 (Cost Explorer and Pricing have no other endpoint), wherever the caller is.
+# https://docs.aws.amazon.com/general/latest/gr/rande.html#global-endpoints
+_GLOBAL_SERVICES = frozenset(
+    {"iam", "sts", "route53", "cloudfront", "budgets", "ce", "pricing", "organizations"}
+    | {"account", "health", "support", "savingsplans", "globalaccelerator", "shield", "waf"}
+)
+
+
+class Gateway:
+    """Lets the requests of the enabled accounts and regions through to moto.
+
+    Args:
+        application: moto's WSGI application.
+        settings: what is enabled.
+        as_of: the day shown.
+        start_over: what a reset does; it gets the day that the settings or the request say.
+        issuer: finds the account that issued a key to a role or a user, or None.
+        registry: answers docker, podman and buildah; None where nothing keeps images.
+        faults: what it answers with errors on purpose.
+        zone: finds the zone in which a request would launch, or None.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        settings: OfflineSettings,
+        *,
+        as_of: date | None,
+        start_over: StartOver,
+        issuer: Callable[[str], str | None],
+        registry: "Registry | None",
+        faults: Faults,
+        zone: ZoneOf,
+    ) -> None:
+        self._application = application
+        self._settings = settings
+        self._as_of = as_of
+        self._start_over = start_over
+        self._issuer = issuer
+        self._registry = registry
+        self._faults = faults
+        self._zone = zone
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request."""
+        path = environ.get("PATH_INFO", "")
+        if path == _STATUS_PATH:
+            return self._status(start_response)
+        if path in (RESET_PATH, "/moto-api/reset") and environ["REQUEST_METHOD"] == "POST":
+            self._reset(environ)
+        if path == FAULTS_PATH and environ["REQUEST_METHOD"] == "POST":
+            return self._set_faults(environ, start_response)
+        if self._registry and self._registry.serves(environ):
+            return self._registry(environ, start_response)
+        account = self._settings.accounts[0]
+        found = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
+        if found:
+            key, region, service = found.groups()
+            account = account_of(key) or self._issuer(key) or account
+            if refusal := self._refusal(account, region, service):
+                return _refuse(environ, start_response, service, *refusal)
+            if self._faults and (fault := self._fault(environ, account, region, service)):
+                return _refuse(
+                    environ, start_response, service, fault.code, fault.message, fault.status
+                )
+        environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+        try:
+            return self._application(environ, start_response)
+        except NotImplementedError as error:
+            # Without this it would be an HTTP 500, which SDKs send again and again.
+            service = found[3] if found else ""
+            message = f"The embedded AWS does not support this call ({error})"
+            return _refuse(environ, start_response, service, "UnsupportedOperation", message)
+
+    def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
+        """Return AWS's error code and our words when the request is for what is not enabled."""
+        if account not in self._settings.accounts:
+            return "AccessDenied", (
+                f"Account {account} is not part of this embedded AWS, which has "
+                f"{', '.join(self._settings.accounts)}: start it with --account {account}"
+            )
+        at_home = region in self._settings.regions
+        if at_home or (service in _GLOBAL_SERVICES and region == "us-east-1"):
+            return None
+        return "OptInRequired", (
+            f"Region {region} is not enabled in this embedded AWS, which has "
+            f"{', '.join(self._settings.regions)}: start it with --region {region}"
+        )
+
+    def _status(self, start_response: StartResponse) -> Iterable[bytes]:
+        start_response("200 OK", [("Content-Type", "application/json")])
+        status = {
+            "accounts": self._settings.accounts,
+            "regions": self._settings.regions,
+            "as_of": self._as_of and self._as_of.isoformat(),
+        }
+        return [json.dumps(status).encode()]
+
+    def _set_faults(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            self._faults.set(from_json(_body(environ)))
+        except FaultError as error:
+            start_response("400 Bad Request", [("Content-Type", "text/plain")])
+            return [f"{error}\n".encode()]
+        start_response("204 No Content", [])
+        return []
+
+    def _fault(self, environ: Environ, account: str, region: str, service: str) -> Fault | None:
+        """Return the fault that a request meets, if any."""
+        body = _body(environ)
+        environ["wsgi.input"] = BytesIO(body)
+        if target := environ.get("HTTP_X_AMZ_TARGET"):
+            operation = target.rpartition(".")[2]
+            parameters = {name: str(value) for name, value in json.loads(body or b"{}").items()}
+        else:
+            parameters = dict(parse_qsl(body.decode(errors="replace")))
+            operation = parameters.get("Action", "")
+        if operation in _LAUNCHES and (zone := self._zone(account, region, parameters)):
+            parameters["AvailabilityZone"] = zone
+        return self._faults.take(service, operation, parameters)
+
+    def _reset(self, environ: Environ) -> NoReturn:
+        body = _body(environ)
+        as_of = json.loads(body).get("as_of") if body else None
+        day = date.fromisoformat(as_of) if as_of else self._settings.as_of
+        self._start_over(environ["werkzeug.socket"], day)
+
+
+def _body(environ: Environ) -> bytes:
+    body: bytes = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    return body
+
+
+def _refuse(
+    environ: Environ,
+    start_response: StartResponse,
+    service: str,
+    code: str,
+    message: str,
+    status: int = 403,
+) -> Iterable[bytes]:
+    """Answer an error in the protocol of the request, so that every SDK reads code and message."""
+    form = environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded")
+    kind = "text/xml"
+    error = f"<Code>{code}</Code><Message>{escape(message)}</Message>"
+    if service == "ec2":
+        body = f"<Response><Errors><Error>{error}</Error></Errors></Response>"
+    elif service == "s3":
+        body = f"<Error>{error}</Error>"
+    elif form or service in ("route53", "cloudfront"):
+        body = f"<ErrorResponse><Error>{error}</Error></ErrorResponse>"
+    else:
+        kind, body = "application/json", json.dumps({"__type": code, "message": message})
+    start_response(
+        f"{status} {HTTPStatus(status).phrase}",
+        [("Content-Type", kind), ("x-amzn-errortype", code)],
+    )
+    return [body.encode()]

@@ -1,0 +1,45 @@
+"""Whether this machine can run guests, and if not, why."""
+
+import os
+import platform
+import shutil
+
+from embedded_aws.guests.guest_settings import GuestSettings
+from embedded_aws.guests.recipe import prepared
+
+# Program, and the Debian package that has it.
+_PROGRAMS = {
+    "systemd-nspawn": "systemd-container",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+    "flock": "util-linux",
+    "mount": "mount",
+}
+
+
+def machine_cannot() -> str | None:
+    """Return why guests cannot run on this machine, or None; whatever is prepared."""
+    if platform.system() != "Linux":
+        return f"guests need Linux, and this is {platform.system()}"
+    if platform.machine() != "x86_64":
+        return f"guests need an x86_64 machine, and this is {platform.machine()}"
+    if os.geteuid() != 0:
+        return "guests need root: run this as root, for instance with sudo"
+    missing = sorted({package for name, package in _PROGRAMS.items() if not shutil.which(name)})
+    if missing:
+        return f"guests need Debian's {', '.join(missing)}: apt-get install {' '.join(missing)}"
+    return None
+
+
+def guests_unavailable(settings: GuestSettings | None = None) -> str | None:
+    """Return why no guest can be had here, with the way out, or None when they can.
+
+    Args:
+        settings: whose roots are looked for; by default the usual ones.
+    """
+    if reason := machine_cannot():
+        return reason
+    roots = prepared((settings or GuestSettings()).roots)
+    if not roots.is_dir():
+        return f"no roots of this version are in {roots.parent}: embedded-aws guests prepare"
+    return None

@@ -1,0 +1,52 @@
+"""Which root an image boots: decided by the image's name.
+
+A flavour is a root (`ubuntu` for 22.04, `noble` for 24.04, `amazon`) or a root and what an
+orchestrator's image brings along (`amazon-ecs`, `amazon-eks`, `ubuntu-eks`, `noble-eks`).
+"""
+
+import re
+from dataclasses import dataclass
+
+from embedded_aws.plugins import plugins
+
+# [S] The names that Canonical and Amazon publish.
+_FLAVOURS = (
+    (
+        r"ubuntu-eks/k8s_[\d.]+/images/hvm-ssd(-gp3)?/ubuntu-jammy-22\.04-amd64-server-.+",
+        "ubuntu-eks",
+    ),
+    (r"ubuntu/images/hvm-ssd(-gp3)?/ubuntu-jammy-22\.04-amd64-server-.+", "ubuntu"),
+    (
+        r"ubuntu-eks/k8s_[\d.]+/images/hvm-ssd-gp3/ubuntu-noble-24\.04-amd64-server-.+",
+        "noble-eks",
+    ),
+    (r"ubuntu/images/hvm-ssd-gp3/ubuntu-noble-24\.04-amd64-server-.+", "noble"),
+    (r"amazon-eks-node-al2023-x86_64-standard-.+", "amazon-eks"),
+    (r"al2023-ami-ecs-hvm-.+-x86_64", "amazon-ecs"),
+    (r"al2023-ami-2023.+-x86_64", "amazon"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """What a disk starts from.
+
+    Attributes:
+        name: for instance `amazon-ecs`.
+    """
+
+    name: str
+
+    @property
+    def root(self) -> str:
+        """The root's name: `ubuntu`, `noble` or `amazon`."""
+        return self.name.partition("-")[0]
+
+
+def flavour_of(image_name: str) -> Flavour | None:
+    """Return the flavour of an image by its name, or None for an image that no root can be."""
+    others = [pair for plugin in plugins() for pair in plugin.guest_flavours().items()]
+    for pattern, name in (*_FLAVOURS, *others):
+        if re.fullmatch(pattern, image_name):
+            return Flavour(name)
+    return None

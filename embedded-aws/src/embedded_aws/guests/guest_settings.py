@@ -1,0 +1,42 @@
+"""What the guests of one embedded AWS are told: their roots, and what they trust."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+ROOTS_VARIABLE = "EMBEDDED_AWS_GUEST_ROOTS"
+_DEFAULT_ROOTS = "/var/cache/embedded-aws/guests"
+
+
+def default_roots() -> Path:
+    """Return the folder of the prepared roots: the environment's, or the system's cache."""
+    return Path(os.environ.get(ROOTS_VARIABLE) or _DEFAULT_ROOTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestSettings:
+    """The choices for an embedded AWS whose instances are guests.
+
+    Attributes:
+        roots: folder into which `embedded-aws guests prepare` put the roots.
+        hosts: file with further lines for every guest's `/etc/hosts`, or None.
+        certificate_authority: PEM file of an authority that every guest trusts, or None.
+        layers: folder with a further layer for the images of a flavour, each in a folder of the
+            flavour's name (see `flavours.py`), or None. What an image of a vendor brings along.
+    """
+
+    roots: Path = field(default_factory=default_roots)
+    hosts: Path | None = None
+    certificate_authority: Path | None = None
+    layers: Path | None = None
+
+    def texts(self) -> dict[str, str]:
+        """Return what is set, by its name, for JSON."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: str(value) for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_texts(cls, texts: Mapping[str, str]) -> "GuestSettings":
+        """Return what `texts` was called on."""
+        return cls(**{name: Path(text) for name, text in texts.items()})

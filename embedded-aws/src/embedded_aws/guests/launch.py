@@ -1,0 +1,57 @@
+"""What an instance is launched with, and how its guest is told.
+
+It is told by files that it finds in /run/embedded-aws, which is not on its disk: no image takes
+them along. cloud-init is led there by its own configuration in the roots.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# Settings of the unit of sshd.
+SSH_UNIT = "ssh.conf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestLaunch:
+    """What an instance is launched with.
+
+    Attributes:
+        instance_id: EC2's.
+        public_key: line for the default user's authorized keys, or None.
+        user_data: as cloud-init gets it.
+        account: the instance's account.
+        region: its region.
+        environment: what its services and logins find in their environment.
+        ssh: whether it ever opens its ssh port; False is for tests of those who wait for it.
+    """
+
+    instance_id: str
+    public_key: str | None
+    user_data: bytes
+    account: str
+    region: str
+    environment: Mapping[str, str]
+    ssh: bool = True
+
+    def tell(self, folder: Path, address: str) -> None:
+        """Write the files.
+
+        Args:
+            folder: made here; what the guest finds in /run/embedded-aws.
+            address: where it answers.
+        """
+        seed = folder / "seed"
+        seed.mkdir(parents=True)
+        # As AWS names instances, by their private address.
+        hostname = f"ip-{address.replace('.', '-')}"
+        keys = f"public-keys: [{self.public_key!r}]\n" if self.public_key else ""
+        (seed / "meta-data").write_text(
+            f"instance-id: {self.instance_id}\nlocal-hostname: {hostname}\n{keys}"
+        )
+        (seed / "user-data").write_bytes(self.user_data)
+        start = f"/usr/sbin/sshd -D -o ListenAddress={address} $SSHD_OPTS"
+        (folder / SSH_UNIT).write_text(
+            f"[Service]\nExecStart=\nExecStart={start if self.ssh else '/bin/sleep infinity'}\n"
+            + ("" if self.ssh else "Type=simple\n")
+        )

@@ -1,0 +1,1 @@
+"""IAM: roles, policies, permissions boundaries."""

@@ -1,0 +1,23 @@
+"""Permissions boundaries: managed policies that exist.
+
+[S] IAM user guide, "Permissions boundaries for IAM entities". The words of the refusal [M].
+"""
+
+from typing import Any
+
+from embedded_aws.actions import Call, Refusal, action
+
+
+@action(
+    "iam",
+    "CreateRole",
+    "CreateUser",
+    "PutRolePermissionsBoundary",
+    "PutUserPermissionsBoundary",
+)
+def bound(call: Call) -> Any:
+    """Make or change a role or user whose boundary exists."""
+    arn = call.params.get("PermissionsBoundary")
+    if arn and arn not in call.backend("iam").managed_policies:
+        raise Refusal("NoSuchEntity", f"Scope ARN: {arn} does not exist or is not attachable.")
+    return call.moto()

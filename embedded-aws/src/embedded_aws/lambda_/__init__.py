@@ -1,0 +1,1 @@
+"""Lambda: functions run for real, in processes of this machine."""

@@ -1,0 +1,183 @@
+"""Lambda functions that really run, without Docker.
+
+[S] Lambda API reference: the invocation types, the log group /aws/lambda/NAME (or the one of
+LoggingConfig), the execution role's credentials in the environment, what CreateFunction refuses of
+roles and code. [I] The words for a runtime that the embedded AWS does not run. Calls of a function
+reach this server only: AWS_ENDPOINT_URL of the server's environment is passed on.
+"""
+
+import base64
+import json
+import os
+import re
+import threading
+import time
+from typing import Any
+
+from moto.awslambda.models import LambdaFunction
+from moto.backends import get_backend
+from moto.moto_api._internal import mock_random
+
+from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.iam.roles import role_exists
+from embedded_aws.lambda_.runner import Invocation, Outcome, run
+
+_RUNTIME = re.compile(r"python3\.\d+|nodejs(1[89]|[2-9]\d)\.x")
+
+
+@correction
+def run_functions() -> None:
+    """Make moto's functions run their code in processes here."""
+    # mypy does not like methods to be replaced; moto offers no other way.
+    LambdaFunction.invoke = _invoke  # type: ignore[assignment,method-assign]
+
+
+@action("lambda", "CreateFunction")
+def create_function(call: Call) -> Any:
+    """Create a function that can be run here."""
+    code = call.params.get("Code", {})
+    runtime = call.params.get("Runtime")
+    if call.params.get("PackageType", "Zip") != "Zip" or "ImageUri" in code:
+        raise _invalid("the embedded AWS runs functions of package type Zip only.")
+    if runtime is None or not call.params.get("Handler"):
+        raise _invalid(
+            "Runtime and Handler are mandatory parameters for functions created with deployment "
+            "packages."
+        )
+    _check_runtime(runtime)
+    if not role_exists(call, call.params["Role"]):
+        raise _invalid("The role defined for the function cannot be assumed by Lambda.")
+    if "S3Bucket" in code:
+        _check_object(call, code["S3Bucket"], code.get("S3Key", ""))
+    answer = call.moto()
+    if group := call.params.get("LoggingConfig", {}).get("LogGroup"):
+        name = call.params["FunctionName"]
+        call.backend("lambda").get_function(name).logs_group_name = group
+    return answer
+
+
+@action("lambda", "UpdateFunctionConfiguration")
+def update_function_configuration(call: Call) -> Any:
+    """Change a function; a new runtime is one that runs here."""
+    if "Runtime" in call.params:
+        _check_runtime(call.params["Runtime"])
+    return call.moto()
+
+
+def _check_runtime(runtime: str) -> None:
+    if not _RUNTIME.fullmatch(runtime):
+        raise _invalid(
+            f"the embedded AWS runs python3.x and nodejs18.x and newer functions, not {runtime}."
+        )
+
+
+def _invalid(message: str) -> Refusal:
+    return Refusal("InvalidParameterValueException", message)
+
+
+def _check_object(call: Call, bucket: str, key: str) -> None:
+    buckets = call.backend("s3").buckets
+    if bucket not in buckets:
+        raise _invalid(
+            "Error occurred while GetObject. S3 Error Code: NoSuchBucket. S3 Error Message: The "
+            "specified bucket does not exist"
+        )
+    if key not in buckets[bucket].keys:
+        raise _invalid(
+            "Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: The "
+            "specified key does not exist."
+        )
+
+
+def _invoke(
+    function: LambdaFunction, body: str, request_headers: Any, response_headers: Any
+) -> str | bytes:
+    """Answer Invoke; stands in for moto's method, which needs Docker."""
+    event = json.loads(body) if body else {}
+    kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
+    if kind == "DryRun":
+        return b""
+    if kind == "Event":
+        threading.Thread(target=_run_and_log, args=(function, event), daemon=True).start()
+        return b""
+    outcome = _run_and_log(function, event)
+    if outcome.failed:
+        response_headers["x-amz-function-error"] = "Unhandled"
+    tail = outcome.log.encode()[-4096:]
+    response_headers["x-amz-log-result"] = base64.b64encode(tail).decode()
+    return outcome.payload.encode()
+
+
+def _run_and_log(function: LambdaFunction, event: Any) -> Outcome:
+    logs, group = function.logs_backend, function.logs_group_name
+    stream = f"{time.strftime('%Y/%m/%d')}/[{function.version}]{mock_random.uuid4().hex}"
+    logs.ensure_log_group(group)
+    logs.create_log_stream(group, stream)
+    outcome = run(
+        Invocation(
+            code=function.code_bytes,
+            layers=_layers(function),
+            runtime=str(function.run_time),
+            handler=str(function.handler),
+            timeout_seconds=float(function.timeout),
+            event=event,
+            context={
+                "function_name": function.function_name,
+                "function_version": str(function.version),
+                "invoked_function_arn": function.function_arn,
+                "memory_limit_in_mb": str(function.memory_size),
+                "log_group_name": group,
+                "log_stream_name": stream,
+            },
+            environment={**_aws_environment(function, stream), **function.environment_vars},
+        )
+    )
+    # A function that answers a stack's deletion may find its log gone with the stack in the end.
+    if group in logs.groups:
+        now = int(time.time() * 1000)
+        events = [{"timestamp": now, "message": line} for line in outcome.log.splitlines()]
+        logs.put_log_events(group, stream, events)
+    return outcome
+
+
+def _layers(function: LambdaFunction) -> tuple[bytes, ...]:
+    backend = get_backend("lambda")[function.account_id][function.region]
+    versions = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
+    # A deleted version stays with the functions that have it on AWS; moto forgets it.
+    return tuple(version.code_bytes for version in versions if version)
+
+
+def _aws_environment(function: LambdaFunction, stream: str) -> dict[str, str]:
+    """Return the variables that Lambda sets, with credentials of the function's role."""
+    if "AWS_ENDPOINT_URL" not in os.environ:
+        raise Refusal(
+            "ServiceException",
+            "the server's own AWS_ENDPOINT_URL is not set; without it the function's calls "
+            "would leave the embedded AWS",
+        )
+    sts = get_backend("sts")[function.account_id][function.partition]
+    credentials = sts.assume_role(
+        region_name=function.region,
+        role_session_name=function.function_name,
+        role_arn=function.role,
+        policy="",
+        duration=3600,
+        external_id="",
+    )
+    return {
+        "AWS_ENDPOINT_URL": os.environ["AWS_ENDPOINT_URL"],
+        "AWS_REGION": function.region,
+        "AWS_DEFAULT_REGION": function.region,
+        "AWS_ACCESS_KEY_ID": credentials.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": credentials.secret_access_key,
+        "AWS_SESSION_TOKEN": credentials.session_token,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_EXECUTION_ENV": f"AWS_Lambda_{function.run_time}",
+        "AWS_LAMBDA_FUNCTION_NAME": function.function_name,
+        "AWS_LAMBDA_FUNCTION_VERSION": str(function.version),
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_size),
+        "AWS_LAMBDA_LOG_GROUP_NAME": function.logs_group_name,
+        "AWS_LAMBDA_LOG_STREAM_NAME": stream,
+        "_HANDLER": str(function.handler),
+        "TZ": ":UTC",
+    }

@@ -1,0 +1,127 @@
+"""Lambda functions and who may invoke them.
+
+[S] CloudFormation user guide, "cfn-response module": CloudFormation adds the module `cfnresponse`
+to Python code given as ZipFile, and to no other code; "Use this exact import statement. If you use
+other variants of the import statement, CloudFormation doesn't include the response module."
+[I] "Exact" means a line that holds nothing else, not even a comment or an indent.
+"""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
+from embedded_aws.cloudformation.handlers.names import generated_name, given_or_generated
+from embedded_aws.cloudformation.handlers.tags import all_tags
+from embedded_aws.cloudformation.resource import Properties, Request, resource
+
+_RESPONSE_MODULE = Path(__file__).parents[1] / "response_module" / "cfnresponse.py"
+
+
+@resource("AWS::Lambda::Function")
+class Function(Handler):
+    """A function; its Ref is the function's name."""
+
+    gone = ("ResourceNotFoundException",)
+    # Lambda sets these by calls of their own.
+    fixed = ("CodeSigningConfigArn", "PublishToLatestPublished")
+
+    _later = ("Code", "FunctionName", "ReservedConcurrentExecutions", "Tags")
+    # What UpdateFunctionCode, not UpdateFunctionConfiguration, changes.
+    _of_code = ("Code", "Architectures")
+
+    def _create(self, request: Request) -> str:
+        client = request.client("lambda")
+        name = given_or_generated(request, "FunctionName", limit=64)
+        taken = arguments(client, "CreateFunction", request.properties, leave=self._later)
+        code = arguments(client, "CreateFunction", {"Code": self._code(request.properties)})
+        client.create_function(FunctionName=name, **taken, **code, Tags=all_tags(request))
+        return name
+
+    def _code(self, properties: Properties) -> dict[str, Any]:
+        """Return the code as Lambda takes it: text in the template becomes a zip."""
+        code = dict(properties["Code"])
+        if "ZipFile" in code:
+            text: str = code["ZipFile"]
+            suffix = "js" if properties["Runtime"].startswith("nodejs") else "py"
+            archive = io.BytesIO()
+            with zipfile.ZipFile(archive, "w") as file:
+                file.writestr(f"index.{suffix}", text)
+                if suffix == "py" and "import cfnresponse" in text.splitlines():
+                    file.write(_RESPONSE_MODULE, _RESPONSE_MODULE.name)
+            code["ZipFile"] = archive.getvalue()
+        return code
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        client = request.client("lambda")
+        now = request.properties
+        if changed(request, before, *self._of_code):
+            architectures = present(now, "Architectures")
+            code = arguments(client, "UpdateFunctionCode", {**self._code(now), **architectures})
+            client.update_function_code(FunctionName=physical_id, **code)
+        leave = (*self._later, *self._of_code, "PackageType", *self.fixed)
+        taken = arguments(client, "UpdateFunctionConfiguration", now, leave=leave)
+        client.update_function_configuration(FunctionName=physical_id, **taken)
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        client = request.client("lambda")
+        now = request.properties
+        if changed(request, before, "ReservedConcurrentExecutions"):
+            if "ReservedConcurrentExecutions" in now:
+                client.put_function_concurrency(
+                    FunctionName=physical_id,
+                    ReservedConcurrentExecutions=now["ReservedConcurrentExecutions"],
+                )
+            else:
+                client.delete_function_concurrency(FunctionName=physical_id)
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        client = request.client("lambda")
+        arn = self._attributes(request, physical_id)["Arn"]
+        if tags:
+            client.tag_resource(Resource=arn, Tags=dict(tags))
+        if stale:
+            client.untag_resource(Resource=arn, TagKeys=stale)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("lambda").get_function(FunctionName=physical_id)
+        configuration = reply["Configuration"]
+        snap_start = configuration.get("SnapStart", {})
+        response = {
+            "ApplyOn": snap_start.get("ApplyOn", "None"),
+            "OptimizationStatus": snap_start.get("OptimizationStatus", "Off"),
+        }
+        return {
+            "Arn": configuration["FunctionArn"],
+            "SnapStartResponse": response,
+            **{f"SnapStartResponse.{name}": value for name, value in response.items()},
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("lambda").delete_function(FunctionName=physical_id)
+
+
+@resource("AWS::Lambda::Permission")
+class Permission(Handler):
+    """Leave to invoke a function; its Ref is `function|statement id`."""
+
+    gone = ("ResourceNotFoundException",)
+
+    def _create(self, request: Request) -> str:
+        client = request.client("lambda")
+        statement_id = generated_name(request, limit=100)
+        taken = arguments(client, "AddPermission", request.properties)
+        client.add_permission(StatementId=statement_id, **taken)
+        return f"{request.properties['FunctionName']}|{statement_id}"
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"Id": physical_id.rpartition("|")[2]}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        function, _, statement_id = physical_id.rpartition("|")
+        request.client("lambda").remove_permission(FunctionName=function, StatementId=statement_id)

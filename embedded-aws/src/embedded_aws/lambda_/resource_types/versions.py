@@ -1,0 +1,106 @@
+"""Published versions of Lambda functions, their aliases, and layers."""
+
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
+from embedded_aws.cloudformation.handlers.names import given_or_generated
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Properties,
+    Request,
+    resource,
+)
+
+
+@resource("AWS::Lambda::Version")
+class Version(Handler):
+    """A published version of a function; its Ref is the version's ARN."""
+
+    gone = ("ResourceNotFoundException",)
+
+    def _create(self, request: Request) -> str:
+        refuse_unknown(request, ("CodeSha256", "Description", "FunctionName"))
+        client = request.client("lambda")
+        function = request.properties["FunctionName"]
+        known = client.list_versions_by_function(FunctionName=function)["Versions"]
+        taken = arguments(client, "PublishVersion", request.properties)
+        version = client.publish_version(**taken)["Version"]
+        # Lambda returns the last version when nothing has changed since.
+        # https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
+        if version in [each["Version"] for each in known]:
+            raise HandlerError(
+                f"A version for this Lambda function exists ( {version} ). Modify the function "
+                "to create a new version.",
+                "AlreadyExists",
+            )
+        # PublishVersion of moto answers with the ARN of the function.
+        reply = client.get_function(FunctionName=function, Qualifier=version)
+        arn: str = reply["Configuration"]["FunctionArn"]
+        return arn
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"FunctionArn": physical_id, "Version": physical_id.rpartition(":")[2]}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        function, _, version = physical_id.rpartition(":")
+        request.client("lambda").delete_function(FunctionName=function, Qualifier=version)
+
+
+@resource("AWS::Lambda::Alias")
+class Alias(Handler):
+    """A name for a version; its Ref is the alias's ARN."""
+
+    gone = ("ResourceNotFoundException",)
+    fixed = ("ProvisionedConcurrencyConfig",)
+
+    _settable = ("Description", "FunctionName", "FunctionVersion", "Name", "RoutingConfig")
+
+    def _create(self, request: Request) -> str:
+        refuse_unknown(request, self._settable)
+        arn: str = request.client("lambda").create_alias(**self._taken(request))["AliasArn"]
+        return arn
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        request.client("lambda").update_alias(
+            **{"Description": "", "RoutingConfig": {}, **self._taken(request)}
+        )
+
+    def _taken(self, request: Request) -> dict[str, Any]:
+        taken = dict(request.properties)
+        if routing := taken.get("RoutingConfig"):
+            # A list in templates, a map in the API.
+            weights = {
+                each["FunctionVersion"]: each["FunctionWeight"]
+                for each in routing.get("AdditionalVersionWeights", [])
+            }
+            taken["RoutingConfig"] = {"AdditionalVersionWeights": weights}
+        return arguments(request.client("lambda"), "CreateAlias", taken)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"AliasArn": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        function, _, name = physical_id.rpartition(":")
+        request.client("lambda").delete_alias(FunctionName=function, Name=name)
+
+
+@resource("AWS::Lambda::LayerVersion")
+class LayerVersion(Handler):
+    """A version of a layer; its Ref is the version's ARN."""
+
+    gone = ("ResourceNotFoundException",)
+
+    def _create(self, request: Request) -> str:
+        client = request.client("lambda")
+        name = given_or_generated(request, "LayerName", limit=64)
+        taken = arguments(client, "PublishLayerVersion", {**request.properties, "LayerName": name})
+        arn: str = client.publish_layer_version(**taken)["LayerVersionArn"]
+        return arn
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"LayerVersionArn": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        layer, _, version = physical_id.rpartition(":")
+        request.client("lambda").delete_layer_version(LayerName=layer, VersionNumber=int(version))

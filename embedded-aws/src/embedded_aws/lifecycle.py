@@ -1,0 +1,215 @@
+"""The embedded AWS of a project: up, down, and what is known of it in between.
+
+Its state is a file in `.embedded-aws` of the project's directory, readable by its owner only.
+A process is recognised by its id and its start time: an id alone is given to others after a crash.
+"""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import psutil
+
+from embedded_aws.environment import variables
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.guests.guest_settings import GuestSettings
+from embedded_aws.process import ServerError, start
+from embedded_aws.settings import OfflineSettings, endpoint_url
+
+_PATIENCE_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """An embedded AWS that was brought up.
+
+    Attributes:
+        pid: its process id.
+        started: when the process started, seconds since the epoch as the system tells it.
+        settings: its accounts, regions, day, and the port that it got.
+        log: the file with its requests and tracebacks.
+    """
+
+    pid: int
+    started: float
+    settings: OfflineSettings
+    log: Path
+
+    @property
+    def endpoint(self) -> str:
+        """The URL for `AWS_ENDPOINT_URL`."""
+        return endpoint_url(self.settings.port)
+
+    def process(self) -> psutil.Process | None:
+        """Return the process, or None when it has ended, whoever has its id now."""
+        try:
+            process = psutil.Process(self.pid)
+            alive = process.create_time() == self.started
+            return process if alive and process.status() != psutil.STATUS_ZOMBIE else None
+        except psutil.NoSuchProcess:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The directory whose embedded AWS is meant.
+
+    Attributes:
+        directory: usually the working directory.
+    """
+
+    directory: Path
+
+    @property
+    def state(self) -> Path:
+        """The state directory, made when it is missing, private, and out of version control."""
+        state = self.directory / ".embedded-aws"
+        try:
+            state.mkdir(mode=0o700, exist_ok=True)
+            (state / ".gitignore").write_text("*\n")
+        except OSError as error:
+            raise EmbeddedAwsError(
+                f"cannot write to {state}: {error.strerror}; run this in a directory of yours"
+            ) from error
+        return state
+
+    def up(self, settings: OfflineSettings) -> tuple[Running, bool]:
+        """Bring the embedded AWS up; return it, and whether it is new.
+
+        Raises:
+            ServerError: it does not start, or runs with other settings already.
+        """
+        with self._locked():
+            if running := self.running():
+                return _same(running, settings), False
+            if settings.port and (holder := _port_holder(settings.port)):
+                raise ServerError(
+                    f"port {settings.port} is in use by {holder}; "
+                    "choose another with --port, or leave it out for a free one"
+                )
+            server = start(settings, log=self.state / "server.log", outlive=True)
+            running = Running(
+                pid=server.process.pid,
+                started=psutil.Process(server.process.pid).create_time(),
+                settings=replace(settings, port=server.port),
+                log=server.log,
+            )
+            self._remember(running)
+            return running, True
+
+    def down(self) -> Running | None:
+        """End the embedded AWS; return what ended, or None when nothing ran."""
+        with self._locked():
+            running = self.running()
+            if running:
+                _end(running)
+            self._file.unlink(missing_ok=True)
+            return running
+
+    def running(self) -> Running | None:
+        """Return the embedded AWS when it runs."""
+        remembered = self.remembered()
+        return remembered if remembered and remembered.process() else None
+
+    def remembered(self) -> Running | None:
+        """Return what was brought up last and not down since, whether it still runs or not."""
+        try:
+            return _read(json.loads(self._file.read_text()))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise EmbeddedAwsError(
+                f"{self._file} cannot be read ({error}); delete it and start again"
+            ) from error
+
+    def environment(self, running: Running) -> dict[str, str | None]:
+        """Return what to set and unset so that AWS is this embedded one."""
+        return variables(running.settings, endpoint=running.endpoint, cdk_home=self.state / "cdk")
+
+    @property
+    def _file(self) -> Path:
+        return self.directory / ".embedded-aws" / "server.json"
+
+    def _remember(self, running: Running) -> None:
+        file = self.state / "server.json"
+        new = file.with_suffix(".new")
+        state = asdict(running)
+        if guests := running.settings.guests:
+            state["settings"]["guests"] = guests.texts()
+        new.write_text(json.dumps(state, default=str, indent=1))
+        new.replace(file)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Keep two `up` or `down` of one project apart."""
+        with (self.state / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def _end(running: Running) -> None:
+    """Terminate the process, and kill it when it does not listen.
+
+    Not by psutil's wait(), which also waits until the parent, often a slow process 1, has taken
+    notice.
+    """
+    deadline = monotonic() + _PATIENCE_SECONDS
+    if process := running.process():
+        process.terminate()
+    while process := running.process():
+        if monotonic() > deadline:
+            process.kill()
+        sleep(0.02)
+
+
+def _port_holder(port: int) -> str | None:
+    """Return who listens on a TCP port of this machine, as far as we may know, or None."""
+    try:
+        listening = [
+            connection
+            for connection in psutil.net_connections("tcp")
+            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+        ]
+        if not listening:
+            return None
+        process = psutil.Process(next(c.pid for c in listening if c.pid))
+        return f"{process.name()} (process {process.pid})"
+    except (psutil.AccessDenied, psutil.NoSuchProcess, StopIteration):
+        # Some systems tell this to root only. The server's own bind then finds out.
+        return None
+
+
+def _same(running: Running, asked: OfflineSettings) -> Running:
+    has = running.settings
+    if asked.port in (0, has.port) and replace(asked, port=has.port) == has:
+        return running
+    raise ServerError(
+        f"an embedded AWS with other settings is running at {running.endpoint} "
+        f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
+        f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
+        f"guests {'yes' if has.guests else 'no'}); take it down first: embedded-aws down"
+    )
+
+
+def _read(state: dict[str, Any]) -> Running:
+    settings = state["settings"]
+    guests = settings["guests"]
+    return Running(
+        pid=state["pid"],
+        started=state["started"],
+        log=Path(state["log"]),
+        settings=OfflineSettings(
+            accounts=tuple(settings["accounts"]),
+            regions=tuple(settings["regions"]),
+            as_of=date.fromisoformat(settings["as_of"]) if settings["as_of"] else None,
+            port=settings["port"],
+            registry=settings["registry"],
+            guests=GuestSettings.from_texts(guests) if guests else None,
+        ),
+    )

@@ -1,0 +1,87 @@
+"""Log groups: the retention periods that CloudWatch Logs knows, and keys that it may use.
+
+[S] API reference, PutRetentionPolicy. [S] CloudWatch Logs user guide, "Encrypt log data in
+CloudWatch Logs using AWS Key Management Service": the key's policy has to let the service of the
+region use it; the refusal's words are those in terraform-provider-aws issue 29282. Conditions of
+the policy are not judged.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.actions import Call, Refusal, action
+
+_DAYS = (
+    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827),
+    *(2192, 2557, 2922, 3288, 3653),
+)
+
+
+@action("logs", "PutRetentionPolicy")
+def put_retention_policy(call: Call) -> Any:
+    """Set a log group's retention to one of the known periods."""
+    days = call.params["retentionInDays"]
+    if days not in _DAYS:
+        raise Refusal(
+            "InvalidParameterException",
+            f"retentionInDays {days} must be one of {', '.join(map(str, _DAYS))}.",
+        )
+    return call.moto()
+
+
+@action("logs", "CreateLogGroup")
+def create_log_group(call: Call) -> Any:
+    """Make a log group, with a key only if CloudWatch Logs may use it."""
+    if "kmsKeyId" in call.params:
+        _check_key(call)
+    return call.moto()
+
+
+@action("logs", "AssociateKmsKey")
+def associate_kms_key(call: Call) -> dict[str, Any]:
+    """Encrypt what a log group receives from now on."""
+    group = _group(call)
+    _check_key(call)
+    group.kms_key_id = call.params["kmsKeyId"]
+    return {}
+
+
+@action("logs", "DisassociateKmsKey")
+def disassociate_kms_key(call: Call) -> dict[str, Any]:
+    """Encrypt what a log group receives from now on with a key of the service's own."""
+    _group(call).kms_key_id = None
+    return {}
+
+
+def _group(call: Call) -> Any:
+    groups = call.backend("logs").groups
+    if call.params["logGroupName"] not in groups:
+        raise Refusal("ResourceNotFoundException", "The specified log group does not exist.")
+    return groups[call.params["logGroupName"]]
+
+
+def _check_key(call: Call) -> None:
+    arn = call.params["kmsKeyId"]
+    keys = {key.arn: key for key in call.backend("kms").keys.values()}
+    service = f"logs.{call.region}.amazonaws.com"
+    if arn not in keys or not _lets_use(json.loads(keys[arn].policy), service):
+        group = f"arn:aws:logs:{call.region}:{call.account}:log-group:{call.params['logGroupName']}"
+        raise Refusal(
+            "AccessDeniedException",
+            f"The specified KMS key does not exist or is not allowed to be used with Arn '{group}'",
+        )
+
+
+def _lets_use(policy: Mapping[str, Any], service: str) -> bool:
+    return any(
+        statement["Effect"] == "Allow" and service in _services(statement.get("Principal", {}))
+        for statement in policy["Statement"]
+    )
+
+
+def _services(principal: Any) -> list[str]:
+    if not isinstance(principal, dict):
+        return []
+    services = principal.get("Service", [])
+    return [services] if isinstance(services, str) else services

@@ -1,0 +1,80 @@
+"""CloudWatch log groups."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.names import given_or_generated
+from embedded_aws.cloudformation.handlers.tags import all_tags
+from embedded_aws.cloudformation.resource import Properties, Request, resource
+
+
+@resource("AWS::Logs::LogGroup")
+class LogGroup(Handler):
+    """A log group; its Ref is the group's name."""
+
+    gone = ("ResourceNotFoundException",)
+    fixed = (
+        "BearerTokenAuthenticationEnabled",
+        "DeletionProtectionEnabled",
+        "FieldIndexPolicies",
+        "LogGroupClass",
+        "ResourcePolicyDocument",
+    )
+
+    _later = ("DataProtectionPolicy", "LogGroupName", "RetentionInDays", "Tags")
+
+    def _create(self, request: Request) -> str:
+        logs = request.client("logs")
+        name = given_or_generated(request, "LogGroupName", limit=512)
+        taken = arguments(logs, "CreateLogGroup", request.properties, leave=self._later)
+        logs.create_log_group(logGroupName=name, **taken, tags=all_tags(request))
+        return name
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        logs = request.client("logs")
+        now = request.properties
+        if changed(request, before, "RetentionInDays"):
+            if "RetentionInDays" in now:
+                logs.put_retention_policy(
+                    logGroupName=physical_id, retentionInDays=now["RetentionInDays"]
+                )
+            else:
+                logs.delete_retention_policy(logGroupName=physical_id)
+        if changed(request, before, "DataProtectionPolicy"):
+            if "DataProtectionPolicy" in now:
+                logs.put_data_protection_policy(
+                    logGroupIdentifier=physical_id,
+                    policyDocument=json.dumps(now["DataProtectionPolicy"]),
+                )
+            else:
+                logs.delete_data_protection_policy(logGroupIdentifier=physical_id)
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        if changed(request, before, "KmsKeyId"):
+            logs = request.client("logs")
+            if "KmsKeyId" in request.properties:
+                key = request.properties["KmsKeyId"]
+                logs.associate_kms_key(logGroupName=physical_id, kmsKeyId=key)
+            else:
+                logs.disassociate_kms_key(logGroupName=physical_id)
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        logs = request.client("logs")
+        arn = self._attributes(request, physical_id)["Arn"].removesuffix(":*")
+        if tags:
+            logs.tag_resource(resourceArn=arn, tags=dict(tags))
+        if stale:
+            logs.untag_resource(resourceArn=arn, tagKeys=stale)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("logs").describe_log_groups(logGroupNamePrefix=physical_id)
+        group = next(group for group in reply["logGroups"] if group["logGroupName"] == physical_id)
+        return {"Arn": group["arn"]}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("logs").delete_log_group(logGroupName=physical_id)

@@ -1,0 +1,84 @@
+"""What other packages add to the embedded AWS.
+
+A package names an object of a subclass of `Plugin` in its entry points, in the group
+`embedded_aws`:
+
+    [project.entry-points.embedded_aws]
+    mypackage = "mypackage.embedded:PLUGIN"
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from embedded_aws.errors import EmbeddedAwsError
+
+GROUP = "embedded_aws"
+# One row of an inventory: what it is, which one, and what is worth knowing of it.
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawnType:
+    """An instance type that EC2 no longer lists.
+
+    Attributes:
+        record: its last record of DescribeInstanceTypes.
+        first_missing: the first day without it.
+        zone_ids: ids of the zones that offered it last, by region.
+    """
+
+    record: Mapping[str, Any]
+    first_missing: date
+    zone_ids: Mapping[str, tuple[str, ...]]
+
+
+class Plugin:
+    """Adds nothing; override what yours adds."""
+
+    def withdrawn_types(self) -> Mapping[str, WithdrawnType]:
+        """Return instance types that exist when the day shown is early enough, by name."""
+        return {}
+
+    def guest_flavours(self) -> Mapping[str, str]:
+        """Return the guest's root (see `guests/flavours.py`) by a pattern of the image's name."""
+        return {}
+
+    def inventory(self, client: Callable[[str], Any]) -> Iterable[Row]:
+        """Yield rows about what your stacks make, with `kind`, `name` and `facts`.
+
+        Args:
+            client: gives a boto3 client of a service.
+        """
+        return ()
+
+
+@cache
+def plugins() -> tuple[Plugin, ...]:
+    """Return the plug-ins of all packages that are installed, in the order of their names.
+
+    Raises:
+        EmbeddedAwsError: one cannot be loaded, or is no plug-in.
+    """
+    return tuple(map(_load, sorted(entry_points(group=GROUP), key=lambda entry: entry.name)))
+
+
+def _load(entry: EntryPoint) -> Plugin:
+    package = entry.dist.name if entry.dist else "a package"
+    named = f"the plug-in {entry.name} of {package} ({entry.value})"
+    try:
+        plugin = entry.load()
+    # A package of somebody else's may fail in any way while it is imported.
+    except Exception as error:
+        raise EmbeddedAwsError(
+            f"{named} cannot be loaded: {type(error).__name__}: {error}; mend or uninstall it"
+        ) from error
+    if not isinstance(plugin, Plugin):
+        raise EmbeddedAwsError(
+            f"{named} is a {type(plugin).__name__}; it has to be an object of a subclass of "
+            "embedded_aws.plugins.Plugin"
+        )
+    return plugin

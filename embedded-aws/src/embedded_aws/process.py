@@ -1,0 +1,120 @@
+"""Starting and ending a server process, so that it never outlives who needs it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from embedded_aws.environment import applied, variables
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.gateway import RESET_PATH
+from embedded_aws.guests import guests_unavailable
+from embedded_aws.settings import OfflineSettings, endpoint_url
+
+# Guests have disks to be removed.
+_PATIENCE_SECONDS = 20
+
+
+class ServerError(EmbeddedAwsError):
+    """The server did not start, or does not answer."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server process of ours that answers requests.
+
+    Attributes:
+        process: the child process.
+        settings: as asked for.
+        port: the TCP port that it listens on.
+        log: the file with its requests and tracebacks.
+    """
+
+    process: subprocess.Popen[bytes]
+    settings: OfflineSettings
+    port: int
+    log: Path
+
+    @property
+    def endpoint(self) -> str:
+        """The URL for `AWS_ENDPOINT_URL`."""
+        return endpoint_url(self.port)
+
+    def stop(self) -> None:
+        """End the process; one that has ended already is not an error."""
+        self.process.terminate()
+        try:
+            self.process.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdin:
+            self.process.stdin.close()
+
+
+def start(settings: OfflineSettings, *, log: Path, outlive: bool = False) -> Server:
+    """Start a server and return when it answers requests.
+
+    Args:
+        settings: which embedded AWS.
+        log: where its requests and tracebacks go; overwritten.
+        outlive: it goes on when this process ends. Otherwise it ends with it, even if this process
+            is killed.
+
+    Raises:
+        ServerError: it did not start; the message has the reason and names the log.
+    """
+    if settings.guests and (reason := guests_unavailable(settings.guests)):
+        raise ServerError(f"the embedded AWS can have no guests: {reason}")
+    command = [
+        *(sys.executable, "-P", "-m", "embedded_aws.server", "--port", str(settings.port)),
+        *(word for account in settings.accounts for word in ("--account", account)),
+        *(word for region in settings.regions for word in ("--region", region)),
+        *(("--as-of", settings.as_of.isoformat()) if settings.as_of else ()),
+        *(("--registry", settings.registry) if settings.registry else ()),
+        *(("--guests", json.dumps(settings.guests.texts())) if settings.guests else ()),
+        *(() if outlive else ("--watch-stdin",)),
+    ]
+    safe = variables(settings, endpoint=endpoint_url(settings.port), cdk_home=log.parent)
+    with log.open("wb") as log_file:
+        process = subprocess.Popen(
+            command,
+            # The server watches this pipe: the system closes it when we end, however we end.
+            stdin=subprocess.DEVNULL if outlive else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log_file,
+            env=applied(safe, os.environ),
+            # Ctrl-C in the terminal is for the command that uses the server, not for the server.
+            start_new_session=True,
+        )
+    assert process.stdout
+    with process.stdout:
+        line = process.stdout.readline()
+    told = json.loads(line) if line else {}
+    if "port" in told:
+        return Server(process=process, settings=settings, port=told["port"], log=log)
+    process.wait()
+    reason = told.get("error") or _last_line(log) or f"exit code {process.returncode}"
+    raise ServerError(f"the embedded AWS did not start: {reason}; its log is {log}")
+
+
+def reset(endpoint: str, *, as_of: str | None = None) -> None:
+    """Empty an embedded AWS and seed it again.
+
+    Args:
+        endpoint: its URL.
+        as_of: the day that it shows from now on, `YYYY-MM-DD`; by default the one of its start.
+    """
+    body = json.dumps({"as_of": as_of}).encode()
+    with urlopen(Request(endpoint + RESET_PATH, data=body, method="POST")) as answer:
+        answer.read()
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""

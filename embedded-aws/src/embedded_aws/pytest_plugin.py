@@ -1,0 +1,119 @@
+"""The embedded AWS in anybody's tests, as pytest fixtures.
+
+Servers are processes of their own, one for `embedded_aws` and one for `clean_aws` in each pytest
+(xdist) process, started when first asked for: the same program that `embedded-aws` runs, out
+of reach of a test's patches, clocks and `mock_aws`, which empties every moto of its process.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.guests import GuestSettings, guests_unavailable
+from embedded_aws.process import start
+from embedded_aws.settings import DEFAULT_REGION, OfflineSettings, parse_as_of
+from embedded_aws.template_snapshot import normalise
+
+if TYPE_CHECKING:
+    from embedded_aws.deployment import Deployment
+
+_AS_OF = "embedded_aws_as_of"
+_REGIONS = "embedded_aws_regions"
+_MARKER = "embedded_aws"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the ini options."""
+    parser.addini(_AS_OF, "month (YYYY-MM) whose instance types the embedded AWS has", default="")
+    parser.addini(
+        _REGIONS,
+        "regions of the embedded AWS, the default one first",
+        type="args",
+        default=[DEFAULT_REGION],
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers", f"{_MARKER}(as_of): month (YYYY-MM) whose instance types clean_aws has"
+    )
+
+
+@pytest.fixture(scope="session")
+def embedded_aws(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    """A running embedded AWS, shared by the tests of the session: deploy once, look often."""
+    yield from _running(request.config, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def _private_aws(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    yield from _running(request.config, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def guests(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedAws]:
+    """An embedded AWS whose instances are guests, shared by the tests of the session.
+
+    Skips, with the reason, where there can be none.
+    """
+    if reason := guests_unavailable():
+        pytest.skip(reason)
+    yield from _running(request.config, tmp_path_factory, GuestSettings())
+
+
+@pytest.fixture
+def clean_aws(
+    request: pytest.FixtureRequest, _private_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+) -> EmbeddedAws:
+    """An embedded AWS with nothing in it but its seed, to which boto3 leads by default.
+
+    It is another one than `embedded_aws`, whose contents it would destroy.
+    """
+    marker = request.node.get_closest_marker(_MARKER)
+    as_of = parse_as_of(marker.kwargs["as_of"]).isoformat() if marker else None
+    _private_aws.reset(as_of=as_of)
+    _private_aws.lead_here(monkeypatch)
+    return _private_aws
+
+
+@pytest.fixture
+def deployed(clean_aws: EmbeddedAws) -> Callable[..., "Deployment"]:
+    """Deploys a template to `clean_aws`; see `EmbeddedAws.deploy`."""
+    return clean_aws.deploy
+
+
+@pytest.fixture
+def cdk_deployed(clean_aws: EmbeddedAws) -> Callable[..., dict[str, "Deployment"]]:
+    """Deploys a cloud assembly to `clean_aws` with the CDK CLI; see `EmbeddedAws.cdk_deploy`."""
+    return clean_aws.cdk_deploy
+
+
+@pytest.fixture(scope="session")
+def template_snapshot() -> Callable[..., dict[str, Any]]:
+    """What makes a template fit for a snapshot: see `normalise`."""
+    return normalise
+
+
+def _running(
+    config: pytest.Config,
+    folders: pytest.TempPathFactory,
+    guests: GuestSettings | None = None,
+) -> Iterator[EmbeddedAws]:
+    month = config.getini(_AS_OF)
+    settings = OfflineSettings(
+        regions=tuple(config.getini(_REGIONS)),
+        as_of=parse_as_of(month) if month else None,
+        guests=guests,
+    )
+    server = start(settings, log=folders.mktemp("embedded-aws") / "server.log")
+    yield EmbeddedAws(server)
+    server.stop()

@@ -1,0 +1,41 @@
+"""S3 bucket policies: a statement about unencrypted transport does not hit us.
+
+moto takes a statement whose condition is not met for a denial, so that the usual one, which
+denies everything while `aws:SecureTransport` is false, closes a bucket for good. On AWS a
+statement whose condition is not met does not apply [S: IAM user guide, policy evaluation logic].
+The embedded AWS speaks plain HTTP on loopback in place of TLS: here every request counts as
+encrypted.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from moto.iam.access_control import IAMPolicy, PermissionResult
+from moto.s3.models import FakeBucket
+
+from embedded_aws.actions import correction
+
+
+@correction
+def evaluate_bucket_policies() -> None:
+    """Make buckets judge a request by the statements that apply to it."""
+    FakeBucket.get_permission = _get_permission  # type: ignore[assignment,method-assign]
+
+
+def _get_permission(bucket: FakeBucket, action: str, resource: str) -> PermissionResult:
+    if bucket.policy is None:
+        return PermissionResult.NEUTRAL
+    policy = json.loads(bucket.policy)
+    statements = policy["Statement"]
+    listed = [statements] if isinstance(statements, dict) else statements
+    applying = [each for each in listed if not _is_about_plain_text(each)]
+    if not applying:
+        return PermissionResult.NEUTRAL
+    judged = IAMPolicy(json.dumps(policy | {"Statement": applying}))
+    return judged.is_action_permitted(action, resource)
+
+
+def _is_about_plain_text(statement: Mapping[str, Any]) -> bool:
+    asked = statement.get("Condition", {}).get("Bool", {}).get("aws:SecureTransport")
+    return str(asked).lower() == "false"

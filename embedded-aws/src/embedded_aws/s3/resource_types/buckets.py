@@ -1,0 +1,89 @@
+"""S3 buckets and their policies."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, refuse_unknown
+from embedded_aws.cloudformation.handlers.names import generated_name
+from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.s3.resource_types.settings import SETTINGS
+
+
+@resource("AWS::S3::Bucket")
+class Bucket(Handler):
+    """A bucket with its settings; its Ref is the bucket's name."""
+
+    gone = ("NoSuchBucket",)
+    fixed = ("ObjectLockEnabled",)
+
+    def _create(self, request: Request) -> str:
+        s3 = request.client("s3")
+        properties = request.properties
+        # S3 allows lower case only.
+        name = properties.get("BucketName") or generated_name(request, limit=63).lower()
+        taken: dict[str, Any] = {}
+        if "ObjectLockEnabled" in properties:
+            lock = {"ObjectLockEnabledForBucket": properties["ObjectLockEnabled"]}
+            taken = arguments(s3, "CreateBucket", lock)
+        # us-east-1 is the one region that must not be named.
+        if request.region != "us-east-1":
+            taken["CreateBucketConfiguration"] = {"LocationConstraint": request.region}
+        s3.create_bucket(Bucket=name, **taken)
+        return str(name)
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        refuse_unknown(request, (*SETTINGS, "BucketName", "ObjectLockEnabled", "Tags"))
+        s3 = request.client("s3")
+        for name, setting in SETTINGS.items():
+            if not changed(request, before, name):
+                continue
+            if name in request.properties:
+                setting.put(s3, physical_id, request.properties[name])
+            else:
+                setting.clear(s3, physical_id)
+        self._retag(request, physical_id, all_tags(request), [])
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        # S3 lets nobody set tags of AWS's own; CloudFormation sets them behind the API.
+        settable = {key: text for key, text in tags.items() if not key.startswith("aws:")}
+        s3 = request.client("s3")
+        if settable:
+            s3.put_bucket_tagging(Bucket=physical_id, Tagging={"TagSet": tag_list(settable)})
+        elif stale:
+            s3.delete_bucket_tagging(Bucket=physical_id)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        region = request.region
+        return {
+            "Arn": f"arn:aws:s3:::{physical_id}",
+            "DomainName": f"{physical_id}.s3.amazonaws.com",
+            "DualStackDomainName": f"{physical_id}.s3.dualstack.{region}.amazonaws.com",
+            "RegionalDomainName": f"{physical_id}.s3.{region}.amazonaws.com",
+            "WebsiteURL": f"http://{physical_id}.s3-website-{region}.amazonaws.com",
+        }
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("s3").delete_bucket(Bucket=physical_id)
+
+
+@resource("AWS::S3::BucketPolicy")
+class BucketPolicy(Handler):
+    """The policy of a bucket; its Ref is the bucket's name."""
+
+    gone = ("NoSuchBucket", "NoSuchBucketPolicy")
+
+    def _create(self, request: Request) -> str:
+        bucket: str = request.properties["Bucket"]
+        return bucket
+
+    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        document = json.dumps(request.properties["PolicyDocument"])
+        request.client("s3").put_bucket_policy(Bucket=physical_id, Policy=document)
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        request.client("s3").delete_bucket_policy(Bucket=physical_id)

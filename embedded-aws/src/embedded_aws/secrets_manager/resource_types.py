@@ -1,0 +1,98 @@
+"""Secrets of Secrets Manager."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, present, refuse_unknown
+from embedded_aws.cloudformation.handlers.names import random_suffix
+from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Properties,
+    Request,
+    resource,
+)
+
+_KEY, _TEMPLATE = "GenerateStringKey", "SecretStringTemplate"
+
+
+@resource("AWS::SecretsManager::Secret")
+class Secret(Handler):
+    """A secret with a given or a generated value, or none; its Ref is the ARN.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secret.html
+    """
+
+    gone = ("ResourceNotFoundException",)
+
+    _settings = ("Description", "KmsKeyId")
+    _value = ("GenerateSecretString", "SecretString")
+
+    def _create(self, request: Request) -> str:
+        refuse_unknown(request, ("Name", "Tags", *self._settings, *self._value))
+        name = request.properties.get("Name") or f"{request.logical_id}-{random_suffix()}"
+        reply = request.client("secretsmanager").create_secret(
+            Name=name,
+            **present(request.properties, *self._settings),
+            **_secret_string(request),
+            Tags=tag_list(all_tags(request)),
+        )
+        arn: str = reply["ARN"]
+        return arn
+
+    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
+        value = _secret_string(request) if changed(request, before, *self._value) else {}
+        settings = {
+            name: request.properties.get(name, "")
+            for name in self._settings
+            if changed(request, before, name)
+        }
+        if value or settings:
+            request.client("secretsmanager").update_secret(
+                SecretId=physical_id, **settings, **value
+            )
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        client = request.client("secretsmanager")
+        if tags:
+            client.tag_resource(SecretId=physical_id, Tags=tag_list(tags))
+        if stale:
+            client.untag_resource(SecretId=physical_id, TagKeys=stale)
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        return {"Id": physical_id}
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        # A recovery window would keep the name from the next stack. That CloudFormation gives none
+        # is inferred: stacks with named secrets can be deleted and made again.
+        request.client("secretsmanager").delete_secret(
+            SecretId=physical_id, ForceDeleteWithoutRecovery=True
+        )
+
+
+def _secret_string(request: Request) -> dict[str, str]:
+    """Return the value as the API takes it; generated, it differs each time."""
+    properties = request.properties
+    if "GenerateSecretString" not in properties:
+        return present(properties, "SecretString")
+    if "SecretString" in properties:
+        raise HandlerError("You can't specify both SecretString and GenerateSecretString.")
+    wanted = properties["GenerateSecretString"]
+    client = request.client("secretsmanager")
+    taken = arguments(client, "GetRandomPassword", wanted, leave=(_KEY, _TEMPLATE))
+    password: str = client.get_random_password(**taken)["RandomPassword"]
+    if _KEY not in wanted and _TEMPLATE not in wanted:
+        return {"SecretString": password}
+    if not (_KEY in wanted and _TEMPLATE in wanted):
+        raise HandlerError(f"{_KEY} and {_TEMPLATE} must be specified together.")
+    try:
+        parts = json.loads(wanted[_TEMPLATE])
+    except json.JSONDecodeError:
+        parts = None
+    if not isinstance(parts, dict):
+        raise HandlerError(f"{_TEMPLATE} must be a JSON object.")
+    return {"SecretString": json.dumps({**parts, wanted[_KEY]: password})}

@@ -1,0 +1,204 @@
+"""The server process: `python -m embedded_aws.server`, started by `process.py` only.
+
+It says one line of JSON on standard output: `{"port": ...}` once it answers requests, or
+`{"error": ...}` when it cannot start for a reason that is not a bug.
+"""
+
+import argparse
+import errno
+import fcntl
+import gc
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from datetime import date
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.guests.engine import Engine
+from embedded_aws.guests.guest_settings import GuestSettings
+from embedded_aws.pristine import Channel, keep_serving
+from embedded_aws.settings import SECRET_KEY, OfflineSettings, access_key, endpoint_url
+
+if TYPE_CHECKING:
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication
+
+_LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
+_TRIES = 20
+_GUESTS_LOCK = "guests.lock"
+
+
+def main() -> None:
+    """Serve until SIGTERM, or until standard input ends when told to watch it."""
+    arguments = _parser().parse_args()
+    settings = OfflineSettings(
+        accounts=tuple(arguments.account),
+        regions=tuple(arguments.region),
+        as_of=arguments.as_of,
+        port=arguments.port,
+        registry=arguments.registry,
+        guests=GuestSettings.from_texts(arguments.guests) if arguments.guests else None,
+    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        sockets = _listen(settings.port)
+    except EmbeddedAwsError as error:
+        _announce(error=str(error))
+        sys.exit(1)
+    port: int = sockets[0].getsockname()[1]
+    _lead_here(settings, port)
+    moto = _load_and_seed(settings)
+    with TemporaryDirectory(prefix="embedded-aws-", ignore_cleanup_errors=True) as folder:
+        # The serving process ends by SIGKILL; what it leaves behind goes with this one.
+        try:
+            code = keep_serving(
+                partial(_serve, moto, settings, sockets, folder),
+                settings.as_of,
+                ready=partial(_announce, port=port),
+                watch_stdin=arguments.watch_stdin,
+            )
+        except SystemExit:
+            code = 0
+        if settings.guests:
+            _wait_for_guests(Path(folder))
+    # Not by the interpreter's shutdown, which takes seconds to clear away all that was loaded.
+    os._exit(code)
+
+
+def _wait_for_guests(folder: Path) -> None:
+    """Return when nothing is left of any guest: the last lock on their file is gone by then."""
+    with (folder / _GUESTS_LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="embedded_aws.server")
+    parser.add_argument("--account", action="append", required=True)
+    parser.add_argument("--region", action="append", required=True)
+    parser.add_argument("--as-of", type=date.fromisoformat)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--registry")
+    parser.add_argument("--guests", type=json.loads)
+    parser.add_argument("--watch-stdin", action="store_true")
+    return parser
+
+
+def _announce(**facts: object) -> None:
+    """Say the one line, then let go of the pipe: the parent may go away."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+
+def _load_and_seed(settings: OfflineSettings) -> "DomainDispatcherApplication":
+    """Load and seed without looking for garbage, of which there is none; a third faster."""
+    gc.disable()
+    # moto reads its environment on import.
+    from embedded_aws.application import build_application
+
+    moto = build_application(settings)
+    gc.freeze()
+    gc.enable()
+    return moto
+
+
+def _serve(
+    moto: "DomainDispatcherApplication",
+    settings: OfflineSettings,
+    sockets: Sequence[socket.socket],
+    folder: str,
+    as_of: date | None,
+    channel: Channel,
+) -> None:
+    """Answer requests until the pristine process ends."""
+    from moto.moto_server.werkzeug_app import MotoRequestHandler
+    from werkzeug.serving import make_server
+
+    from embedded_aws.application import application
+
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
+    engine = _engine(settings, Path(folder))
+    served = application(moto, settings, as_of, channel.start_over, engine)
+    for listening in sockets:
+        host, port = listening.getsockname()[:2]
+        server = make_server(
+            host,
+            port,
+            served,
+            threaded=True,
+            request_handler=MotoRequestHandler,
+            fd=listening.fileno(),
+        )
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    channel.wait_for_end()
+    if engine:
+        engine.close()
+    # Killed, the pristine process did not do it.
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _engine(settings: OfflineSettings, folder: Path) -> Engine | None:
+    if settings.guests is None:
+        return None
+    return Engine(settings.guests, folder, folder / _GUESTS_LOCK)
+
+
+def _lead_here(settings: OfflineSettings, port: int) -> None:
+    """Make every AWS client of this process a client of this server."""
+    os.environ |= {
+        "AWS_ENDPOINT_URL": endpoint_url(port),
+        "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_DEFAULT_REGION": settings.regions[0],
+        "MOTO_PORT": str(port),
+    }
+
+
+def _listen(port: int) -> list[socket.socket]:
+    """Bind one port on every loopback address: `localhost` may mean either of them."""
+    for _ in range(_TRIES):
+        sockets: list[socket.socket] = []
+        try:
+            for family, host in _LOOPBACK:
+                if made := _bind(family, host, sockets[0].getsockname()[1] if sockets else port):
+                    sockets.append(made)
+        except OSError as error:
+            for made in sockets:
+                made.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+            if port:
+                raise EmbeddedAwsError(f"port {port} is in use") from error
+            continue
+        return sockets
+    raise EmbeddedAwsError(
+        f"no port found that is free on both loopback addresses ({_TRIES} tries)"
+    )
+
+
+def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket | None:
+    """Return a listening socket, or None where the machine has no such address."""
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        if family == socket.AF_INET6 and error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            return None
+        raise
+    made.listen(128)
+    return made
+
+
+if __name__ == "__main__":
+    main()

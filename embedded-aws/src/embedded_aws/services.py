@@ -1,0 +1,33 @@
+"""Every AWS service that is extended here: the folders of this package."""
+
+from importlib import import_module
+from pkgutil import iter_modules, walk_packages
+
+import embedded_aws
+from embedded_aws.actions import attach
+from embedded_aws.service_settings import ServiceSettings, follow
+
+# Folders that register nothing, and that a server needs none or little of.
+_OTHERS = ("cli", "guests")
+
+
+def load() -> None:
+    """Import every module of every service's folder, which registers actions and resource types."""
+    for folder in iter_modules(embedded_aws.__path__):
+        if folder.ispkg and folder.name not in _OTHERS:
+            name = f"{embedded_aws.__name__}.{folder.name}"
+            for module in walk_packages(import_module(name).__path__, f"{name}."):
+                import_module(module.name)
+
+
+def install(settings: ServiceSettings | None = None) -> None:
+    """Extend moto, in this process, with every service.
+
+    May be called again to change the settings.
+
+    Args:
+        settings: by default today's truth.
+    """
+    follow(settings or ServiceSettings())
+    load()
+    attach()

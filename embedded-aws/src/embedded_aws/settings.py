@@ -1,0 +1,119 @@
+"""What one embedded AWS is: its accounts, its regions, the day it shows, its port."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from functools import cache
+
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.guests.guest_settings import GuestSettings
+from embedded_aws.plugins import plugins
+
+DEFAULT_ACCOUNT = "123456789012"
+DEFAULT_REGION = "us-west-2"
+
+# Twelve letters that no real key begins with, then the account: whoever holds the key is in it.
+_KEY_PREFIX = "OFFLINE0"
+_LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}")
+# Nothing is signed with it that anybody checks.
+SECRET_KEY = "offline"
+
+
+class SettingsError(EmbeddedAwsError):
+    """An embedded AWS was asked for that cannot be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfflineSettings:
+    """The choices of one embedded AWS.
+
+    Attributes:
+        accounts: account ids of 12 digits; the first one is that of every unknown access key.
+        regions: enabled regions; the first one is the default.
+        as_of: the day whose instance types exist; None for today's.
+        port: TCP port on loopback; 0 for any free one.
+        registry: `HOST:PORT` of a container registry on loopback, without authentication, that
+            keeps what is pushed to ECR; None for an ECR that takes no pushes.
+        guests: how EC2's instances are real guests; None for instances on which nothing runs.
+
+    Raises:
+        SettingsError: an account, a port or a registry that cannot be, or a region that AWS does
+            not have.
+    """
+
+    accounts: tuple[str, ...] = (DEFAULT_ACCOUNT,)
+    regions: tuple[str, ...] = (DEFAULT_REGION,)
+    as_of: date | None = None
+    port: int = 0
+    registry: str | None = None
+    guests: GuestSettings | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        for account in self.accounts:
+            if not re.fullmatch(r"\d{12}", account):
+                raise SettingsError(f"account {account!r} is not an account id of 12 digits")
+        plugins()  # one that is broken is told now, not by a server that answers errors
+        # The defaults need no look into botocore's data, which takes 0.1 s.
+        if unusual := [region for region in self.regions if region != DEFAULT_REGION]:
+            for region in unusual:
+                if region not in _known_regions():
+                    raise SettingsError(f"region {region!r} is not known{_did_you_mean(region)}")
+        for kind, names in (("account", self.accounts), ("region", self.regions)):
+            if not names or len(set(names)) < len(names):
+                raise SettingsError(f"{kind}s must be different and at least one, got {names}")
+        if not (self.port == 0 or 1024 <= self.port <= 65535):
+            raise SettingsError(
+                f"port {self.port} cannot be used; choose one of 1024 to 65535, or 0 for a free one"
+            )
+        if self.registry is not None and not _LOOPBACK.fullmatch(self.registry):
+            raise SettingsError(
+                f"registry {self.registry!r} is not HOST:PORT on loopback, for instance "
+                "127.0.0.1:5000"
+            )
+
+
+def parse_as_of(text: str) -> date:
+    """Return the day that `YYYY-MM` (its first day) or `YYYY-MM-DD` means.
+
+    Raises:
+        SettingsError: the text has neither form.
+    """
+    try:
+        return date.fromisoformat(text if len(text) != len("YYYY-MM") else f"{text}-01")
+    except ValueError:
+        raise SettingsError(
+            f"as-of {text!r} is not a month; write it as YYYY-MM, for instance 2026-06"
+        ) from None
+
+
+def endpoint_url(port: int) -> str:
+    """Return the URL of an embedded AWS; path-style S3 addressing needs the name `localhost`."""
+    return f"http://localhost:{port}"
+
+
+def access_key(account: str) -> str:
+    """Return the access key id that stands for an account in every embedded AWS.
+
+    The account is in the key, so that tools which remember the account of a key (the CDK CLI does,
+    on disk) never mix up two of them.
+    """
+    return _KEY_PREFIX + account
+
+
+def account_of(key: str) -> str | None:
+    """Return the account that an access key id of ours stands for, or None for another key."""
+    return key.removeprefix(_KEY_PREFIX) if key.startswith(_KEY_PREFIX) else None
+
+
+def _did_you_mean(region: str) -> str:
+    near = get_close_matches(region, _known_regions(), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+@cache
+def _known_regions() -> tuple[str, ...]:
+    import botocore.session
+
+    return tuple(botocore.session.get_session().get_available_regions("ec2"))

@@ -1,0 +1,1 @@
+"""Systems Manager's Parameter Store."""

@@ -1,0 +1,16 @@
+"""The command line, called as its script calls it, in this process."""
+
+from collections.abc import Callable
+
+import pytest
+from command_line import Answer, runner
+
+from embedded_aws.cli import main
+
+
+@pytest.fixture
+def command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Answer]:
+    """Run `embedded-aws` with these arguments; no region or account comes from the environment."""
+    return runner("embedded-aws", main, capsys, monkeypatch)

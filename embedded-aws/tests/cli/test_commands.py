@@ -1,0 +1,195 @@
+"""`embedded-aws`, as it is typed."""
+
+import json
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedded_aws.lifecycle import Project
+from embedded_aws.settings import OfflineSettings
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory is one without an embedded AWS."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    project = Project(tmp_path_factory.mktemp("project"))
+    project.up(OfflineSettings())
+    yield project
+    project.down()
+
+
+@pytest.fixture
+def endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The working directory has an embedded AWS at this endpoint."""
+    monkeypatch.chdir(project.directory)
+    running = project.running()
+    assert running
+    return running.endpoint
+
+
+def test_up_again_says_where_it_is(command: Command, endpoint: str) -> None:
+    answer = command("up")
+
+    assert answer.code == 0
+    assert f"is up already at {endpoint}" in answer.out
+
+
+def test_up_with_another_month_is_a_failure_that_says_what_to_do(
+    command: Command, endpoint: str
+) -> None:
+    answer = command("up", "--as-of", "2026-06")
+
+    assert answer.code == 1
+    assert "embedded-aws down" in answer.err
+
+
+def test_status_is_a_table_or_json(command: Command, endpoint: str) -> None:
+    table = command("status")
+    status = command("status", "--json")
+
+    assert table.code == status.code == 0
+    assert endpoint in table.out
+    assert status.json["state"] == "running"
+    assert status.json["endpoint"] == endpoint
+    assert status.json["accounts"] == ["123456789012"]
+
+
+def test_status_of_nothing_exits_with_1(command: Command, nothing_up: Path) -> None:
+    answer = command("status", "--json")
+
+    assert (answer.code, answer.json) == (1, {"state": "down"})
+
+
+def test_env_can_be_evaluated_by_a_shell(command: Command, endpoint: str) -> None:
+    lines = command("env").out
+
+    shell = subprocess.run(
+        ["sh", "-uc", f'{lines}\necho "$AWS_ENDPOINT_URL $CDK_DEFAULT_REGION ${{AWS_PROFILE-}}"'],
+        env={"AWS_PROFILE": "production"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert shell.stdout == f"{endpoint} us-west-2 \n"
+
+
+def test_env_as_json_has_null_for_what_is_unset(command: Command, endpoint: str) -> None:
+    variables = command("env", "--json").json
+
+    assert variables["AWS_ENDPOINT_URL"] == endpoint
+    assert variables["AWS_PROFILE"] is None
+
+
+def test_env_of_nothing_says_how_to_start(command: Command, nothing_up: Path) -> None:
+    answer = command("env")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "embedded-aws up" in answer.err
+
+
+def test_a_group_of_commands_without_one_is_told_where_they_are(command: Command) -> None:
+    answer = command("guests")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == "error: missing command; see embedded-aws guests --help\n"
+
+
+def test_inventory_is_of_this_directory_when_the_environment_leads_nowhere(
+    command: Command, endpoint: str
+) -> None:
+    answer = command("inventory", "--json")
+
+    assert (answer.code, answer.json) == (0, [])
+
+
+def test_inventory_of_nothing_says_how_to_start_and_asks_no_other_aws(
+    command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+
+    answer = command("inventory")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "embedded-aws up" in answer.err
+
+
+def test_inventory_of_an_aws_that_is_gone_is_one_line(
+    command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("localhost", 0)) as free:
+        gone = f"http://localhost:{free.getsockname()[1]}"
+    for name, value in {
+        "AWS_ENDPOINT_URL": gone,
+        "AWS_DEFAULT_REGION": "us-west-2",
+        "AWS_ACCESS_KEY_ID": "OFFLINE0123456789012",
+        "AWS_SECRET_ACCESS_KEY": "offline",
+        "AWS_MAX_ATTEMPTS": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    answer = command("inventory")
+
+    assert answer.code == 1
+    assert answer.err.startswith("error: the embedded AWS does not answer: Could not connect")
+    assert gone in answer.err and answer.err.count("\n") == 1
+
+
+def test_down_of_nothing_is_clean(command: Command, nothing_up: Path) -> None:
+    answer = command("down")
+
+    assert answer.code == 0
+    assert "no embedded AWS was up" in answer.out
+
+
+def test_down_tells_of_a_crash(command: Command, project: Project, nothing_up: Path) -> None:
+    state = json.loads((project.state / "server.json").read_text())
+    crashed = Project(nothing_up).state / "server.json"
+    crashed.write_text(json.dumps(state | {"started": 0.0}))
+
+    answer = command("down")
+
+    assert answer.code == 0
+    assert f"ended by itself (process {state['pid']})" in answer.out
+    assert not crashed.exists()
+
+
+def test_types_names_who_makes_each(command: Command) -> None:
+    made_by = {row["type"]: row["made_by"] for row in command("types", "--json").json}
+
+    assert made_by["AWS::EC2::PlacementGroup"] == "embedded-aws"
+    assert made_by["AWS::Kinesis::Stream"] == "moto"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["up", "--region", "us-wst-2"], "did you mean us-west-2", id="region"),
+        pytest.param(["up", "--account", "12"], "account id of 12 digits", id="account"),
+        pytest.param(["up", "--as-of", "June"], "write it as YYYY-MM", id="as-of"),
+        pytest.param(["up", "--port", "web"], "--port", id="port-not-a-number"),
+        pytest.param(["up", "--prot", "1"], "--prot", id="unknown-option"),
+        pytest.param(["typs"], "did you mean 'types'", id="unknown-command"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(
+    command: Command, nothing_up: Path, words: list[str], message: str
+) -> None:
+    answer = command(*words)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("error: ") and answer.err.count("\n") == 1
+    assert message.lower() in answer.err.lower()

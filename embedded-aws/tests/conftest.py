@@ -1,0 +1,42 @@
+"""What holds for every test of the embedded AWS."""
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from in_process import in_process_aws
+
+from embedded_aws.lifecycle import Project
+
+# The same examples in every run, and no time limit: a busy machine is no failure.
+settings.register_profile(
+    "embedded-aws",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    database=None,
+)
+settings.load_profile("embedded-aws")
+
+# Servers are processes of their own: where the tests have the plug-in, they have to find it, too.
+if find_spec("old_types"):
+    _PLUGINS = (str(Path(__file__).with_name("plugins")), os.environ.get("PYTHONPATH"))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _PLUGINS))
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    """An embedded AWS within this process, for tests that reach behind its APIs; not seeded."""
+    with in_process_aws() as url:
+        yield url
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """A directory whose embedded AWS is taken down in the end."""
+    project = Project(tmp_path)
+    yield project
+    project.down()

@@ -1,0 +1,182 @@
+"""Calls that fail on purpose."""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import FAULTS_PATH, Fault
+
+DENIED = Fault(service="ec2", operation="DescribeVpcs", code="UnauthorizedOperation", message="no")
+
+
+@pytest.fixture
+def faulty(embedded_aws: EmbeddedAws) -> Iterator[EmbeddedAws]:
+    yield embedded_aws
+    embedded_aws.fail()
+
+
+def code(caught: pytest.ExceptionInfo[ClientError]) -> tuple[str, int]:
+    response = caught.value.response
+    return response["Error"]["Code"], response["ResponseMetadata"]["HTTPStatusCode"]
+
+
+def once(aws: EmbeddedAws, service: str) -> Any:
+    """Return a client that does not repeat what a server's error answered."""
+    return boto3.client(
+        service,
+        endpoint_url=aws.endpoint,
+        region_name="us-west-2",
+        aws_access_key_id="testing",
+        aws_secret_access_key="testing",
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+
+
+def test_a_call_fails_as_often_as_asked(faulty: EmbeddedAws) -> None:
+    ec2 = faulty.client("ec2")
+    faulty.fail(Fault(**{**_as_dict(DENIED), "count": 2}))
+
+    for _ in range(2):
+        with pytest.raises(ClientError, match="no") as caught:
+            ec2.describe_vpcs()
+        assert code(caught) == ("UnauthorizedOperation", 403)
+
+    ec2.describe_vpcs()
+
+
+def test_a_call_may_always_fail_until_told_otherwise(faulty: EmbeddedAws) -> None:
+    ec2 = faulty.client("ec2")
+    faulty.fail(Fault(**{**_as_dict(DENIED), "count": None}))
+    for _ in range(3):
+        with pytest.raises(ClientError):
+            ec2.describe_vpcs()
+
+    faulty.fail()
+
+    ec2.describe_vpcs()
+
+
+def test_other_calls_and_services_are_answered(faulty: EmbeddedAws) -> None:
+    faulty.fail(DENIED)
+
+    faulty.client("ec2").describe_subnets()
+    faulty.client("ssm").describe_parameters()
+
+
+def test_a_json_service_fails_in_its_own_words(faulty: EmbeddedAws) -> None:
+    faulty.fail(
+        Fault(
+            service="ssm",
+            operation="GetParameter",
+            code="AccessDeniedException",
+            when={"Name": "/secret"},
+        )
+    )
+    ssm = faulty.client("ssm")
+
+    with pytest.raises(ClientError) as other:
+        ssm.get_parameter(Name="/another")
+    with pytest.raises(ClientError) as caught:
+        ssm.get_parameter(Name="/secret")
+
+    assert other.value.response["Error"]["Code"] == "ParameterNotFound"
+    assert code(caught) == ("AccessDeniedException", 400)
+
+
+def test_one_zone_is_full_and_another_is_not(faulty: EmbeddedAws) -> None:
+    ec2 = once(faulty, "ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    full, free = (
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.9.{number}.0/24", AvailabilityZone=zone)[
+            "Subnet"
+        ]["SubnetId"]
+        for number, zone in enumerate(("us-west-2a", "us-west-2b"))
+    )
+    launch = {
+        "ImageId": "ami-0123456789abcdef0",
+        "InstanceType": "m6i.large",
+        "MinCount": 1,
+        "MaxCount": 1,
+    }
+    faulty.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=None,
+            when={"AvailabilityZone": "us-west-2a"},
+        )
+    )
+
+    with pytest.raises(ClientError) as caught:
+        ec2.run_instances(**launch, SubnetId=full)
+    with pytest.raises(ClientError):
+        ec2.run_instances(**launch, NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": full}])
+    ec2.run_instances(**launch, SubnetId=free)
+
+    assert code(caught) == ("InsufficientInstanceCapacity", 500)
+
+
+def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> None:
+    ec2 = once(faulty, "ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+    full = ec2.create_subnet(VpcId=vpc, CidrBlock="10.8.0.0/24", AvailabilityZone="us-west-2a")[
+        "Subnet"
+    ]["SubnetId"]
+    ec2.create_launch_template(
+        LaunchTemplateName="spot",
+        LaunchTemplateData={
+            "ImageId": "ami-0123456789abcdef0",
+            "NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": full}],
+        },
+    )
+    specification = {"LaunchTemplateName": "spot", "Version": "1"}
+    faulty.fail(
+        Fault(
+            service="ec2",
+            operation="CreateFleet",
+            code="InsufficientInstanceCapacity",
+            when={"AvailabilityZone": "us-west-2a"},
+        )
+    )
+
+    with pytest.raises(ClientError) as caught:
+        ec2.create_fleet(
+            Type="instant",
+            LaunchTemplateConfigs=[
+                {
+                    "LaunchTemplateSpecification": specification,
+                    "Overrides": [{"InstanceType": "m6i.large"}],
+                }
+            ],
+            TargetCapacitySpecification={"TotalTargetCapacity": 1},
+        )
+
+    assert code(caught) == ("InsufficientInstanceCapacity", 500)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "this is not a list of faults"),
+        (b'[{"service": "ec2"}]', "missing 1 required keyword-only argument: 'operation'"),
+        (b'[{"service": "ec2", "operation": "X", "count": 0}]', "number from 1 or null, got 0"),
+    ],
+)
+def test_what_is_no_fault_is_refused(faulty: EmbeddedAws, body: bytes, reason: str) -> None:
+    with pytest.raises(HTTPError) as caught:
+        urlopen(Request(faulty.endpoint + FAULTS_PATH, data=body, method="POST"))
+
+    assert caught.value.code == 400
+    assert reason in caught.value.read().decode()
+
+
+def _as_dict(fault: Fault) -> dict[str, Any]:
+    return {name: getattr(fault, name) for name in ("service", "operation", "code", "message")}

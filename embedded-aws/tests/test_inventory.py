@@ -1,0 +1,61 @@
+"""What `embedded-aws inventory` tells."""
+
+from collections.abc import Callable
+
+from embedded_aws.deployment import Deployment
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.inventory import inventory
+
+TEMPLATE = {
+    "Resources": {
+        "Near": {"Type": "AWS::EC2::PlacementGroup", "Properties": {"Strategy": "cluster"}},
+        "Node": {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {
+                "LaunchTemplateData": {
+                    "NetworkInterfaces": [
+                        {"NetworkCardIndex": 0, "DeviceIndex": 0, "InterfaceType": "interface"},
+                        {"NetworkCardIndex": 0, "DeviceIndex": 1, "InterfaceType": "efa-only"},
+                        {"NetworkCardIndex": 1, "DeviceIndex": 0, "InterfaceType": "efa-only"},
+                    ]
+                }
+            },
+        },
+    }
+}
+
+
+def test_an_empty_account_has_nothing_to_tell(clean_aws: EmbeddedAws) -> None:
+    assert inventory(clean_aws.client) == []
+
+
+def test_it_tells_what_a_stack_made(
+    clean_aws: EmbeddedAws, deployed: Callable[..., Deployment]
+) -> None:
+    stack = deployed(TEMPLATE, stack_name="Nodes")
+
+    rows = {row["kind"]: (row["name"], row["facts"]) for row in inventory(clean_aws.client)}
+
+    assert rows == {
+        "stack": ("Nodes", "CREATE_COMPLETE, resources: 2"),
+        "placement group": (stack.resources["Near"], "cluster"),
+        "launch template": (stack.resources["Node"], "version 1: 3 interfaces, 2 with EFA"),
+    }
+
+
+def test_jobs_that_are_not_multi_node_are_told_too(clean_aws: EmbeddedAws) -> None:
+    clean_aws.client("batch").register_job_definition(
+        jobDefinitionName="single",
+        type="container",
+        containerProperties={
+            "image": "busybox",
+            "resourceRequirements": [
+                {"type": "VCPU", "value": "1"},
+                {"type": "MEMORY", "value": "512"},
+            ],
+        },
+    )
+
+    assert inventory(clean_aws.client) == [
+        {"kind": "job definition", "name": "single:1", "facts": "container"}
+    ]

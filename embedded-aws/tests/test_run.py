@@ -1,0 +1,207 @@
+"""Running one command against an embedded AWS of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+RUN = (str(Path(sys.executable).parent / "embedded-aws"), "run")
+# Says that it is ready, then waits for a signal.
+WAITER = "import signal; print('ready', flush=True); signal.pause()"
+
+
+Run = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """Start `embedded-aws run -- ARGUMENTS` in a directory of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*RUN, *arguments],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        # The command too, whose guard a failing test may not have.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def python(code: str) -> tuple[str, ...]:
+    return ("--", sys.executable, "-c", code)
+
+
+def test_a_command_that_succeeds_finds_an_embedded_aws_and_leaves_no_log(
+    run: Run, tmp_path: Path
+) -> None:
+    code = "import boto3; print(boto3.client('sts').get_caller_identity()['Account'])"
+
+    process = run("--account", "210987654321", *python(code))
+    out, err = process.communicate()
+
+    assert (process.returncode, out, err) == (0, "210987654321\n", "")
+    assert list(tmp_path.glob(".embedded-aws/run-*.log")) == []
+
+
+def test_a_command_that_fails_gives_its_exit_code_and_leaves_the_log(
+    run: Run, tmp_path: Path
+) -> None:
+    process = run(*python("raise SystemExit(7)"))
+    _, err = process.communicate()
+
+    assert process.returncode == 7
+    [log] = tmp_path.glob(".embedded-aws/run-*.log")
+    assert str(log) in err
+
+
+def test_a_signal_reaches_the_command_and_shows_in_the_exit_code(run: Run) -> None:
+    process = run(*python(WAITER))
+    assert process.stdout
+    process.stdout.readline()
+
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(timeout=120) == 128 + signal.SIGTERM
+
+
+def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
+    process = run(*python(WAITER))
+    assert process.stdout
+    process.stdout.readline()
+    servers = [
+        child
+        for child in psutil.Process(process.pid).children()
+        if "embedded_aws.server" in child.cmdline()
+    ]
+    assert len(servers) == 1
+
+    process.kill()
+
+    _, alive = psutil.wait_procs(servers, timeout=120)
+    assert alive == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(WAITER, id="willing"),
+        pytest.param(f"import signal; signal.signal(15, signal.SIG_IGN); {WAITER}", id="unwilling"),
+    ],
+)
+def test_the_command_and_its_children_die_with_a_run_that_is_killed(run: Run, code: str) -> None:
+    process = run("--", "sh", "-c", f'"{sys.executable}" -c "{code}"; true')
+    assert process.stdout
+    process.stdout.readline()
+    commands = [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if child.cmdline()[0] == "sh" or child.cmdline()[-1] == code
+    ]
+    assert len(commands) == 2
+
+    process.kill()
+
+    _, alive = psutil.wait_procs(commands, timeout=30)
+    assert alive == []
+
+
+def test_a_server_that_dies_is_told(run: Run) -> None:
+    process = run(
+        *python(
+            "import os, psutil\n"
+            "parent = psutil.Process(os.getppid())\n"
+            "[server] = [c for c in parent.children() if 'embedded_aws.server' in c.cmdline()]"
+            "\nserver.kill(); psutil.wait_procs([server], timeout=0.5)"
+        )
+    )
+    _, err = process.communicate()
+
+    assert process.returncode == 1
+    assert "the embedded AWS ended (exit code -9) while the command ran" in err
+
+
+# Ends while a function still runs.
+LEAVES_A_FUNCTION_BEHIND = """
+import io, json, os, time, zipfile
+from pathlib import Path
+import boto3
+trust = {
+    "Version": "2012-10-17",
+    "Statement": {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    },
+}
+document = json.dumps(trust)
+role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=document)["Role"]
+with zipfile.ZipFile(code := io.BytesIO(), "w") as package:
+    package.writestr("index.py", "import time\\ndef handler(event, context): time.sleep(60)")
+functions = boto3.client("lambda")
+functions.create_function(
+    FunctionName="f",
+    Runtime="python3.12",
+    Handler="index.handler",
+    Timeout=60,
+    Role=role["Arn"],
+    Code={"ZipFile": code.getvalue()},
+)
+functions.invoke(FunctionName="f", InvocationType="Event")
+while not list(Path(os.environ["TMPDIR"]).rglob("index.py")):
+    time.sleep(0.01)
+"""
+
+
+def test_a_function_that_still_runs_leaves_no_folder_behind(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+
+    process = run(*python(LEAVES_A_FUNCTION_BEHIND))
+    _, err = process.communicate()
+
+    assert process.returncode == 0, err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["--", "no-such-command"], 127, "command not found", id="not-found"),
+        pytest.param(["--", ""], 127, "command not found: ''", id="empty-command"),
+        pytest.param(["--", "./plain-file"], 126, "is not executable", id="not-executable"),
+        pytest.param(["npx", "cdk"], 2, "put `--` before the command", id="no-dashes"),
+        pytest.param(["--"], 2, "missing argument", id="no-command"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_one_line(
+    run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "plain-file").write_text("")
+
+    process = run(*arguments)
+    _, err = process.communicate()
+
+    assert process.returncode == code
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert message in err

@@ -1,0 +1,62 @@
+"""What trainshed's plug-in adds to the embedded AWS."""
+
+import re
+
+import pytest
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.inventory import inventory
+from embedded_aws.plugins import plugins
+from trainshed.ami.channel import cells
+from trainshed.catalogue import all_types, lookup
+from trainshed.offline.plugin import PLUGIN
+from trainshed.offline.stand_in import add_stand_in
+
+
+def test_it_is_the_only_one_here() -> None:
+    assert plugins() == (PLUGIN,)
+
+
+@pytest.mark.parametrize("name", [name for name in all_types() if lookup(name).withdrawn])
+def test_a_withdrawn_type_is_there_until_the_day_it_was_missing(
+    clean_aws: EmbeddedAws, name: str
+) -> None:
+    last_seen = lookup(name).lifecycle.last_seen
+    assert last_seen
+    wanted = [{"Name": "instance-type", "Values": [name]}]
+    today = clean_aws.client("ec2").describe_instance_types(Filters=wanted)["InstanceTypes"]
+
+    clean_aws.reset(as_of=last_seen.isoformat())
+
+    ec2 = clean_aws.client("ec2", region="us-west-2")
+    [then] = ec2.describe_instance_types(Filters=wanted, IncludeUnsupportedInRegion=True)[
+        "InstanceTypes"
+    ]
+    assert today == []
+    assert then["NetworkInfo"]["MaximumNetworkCards"] == len(lookup(name).network_cards)
+
+
+def test_the_inventory_has_what_nodes_mount_and_no_other_parameter(clean_aws: EmbeddedAws) -> None:
+    for parameter in ("/trainshed/lustre/train/dns-name", "/elsewhere"):
+        clean_aws.client("ssm").put_parameter(
+            Name=parameter, Value="x", Type="String", Description="DNS name"
+        )
+
+    assert inventory(clean_aws.client) == [
+        {"kind": "parameter", "name": "/trainshed/lustre/train/dns-name", "facts": "DNS name"}
+    ]
+
+
+@pytest.mark.parametrize("cell", cells())
+def test_every_stand_in_has_a_root_to_boot(clean_aws: EmbeddedAws, cell: str) -> None:
+    image_id = add_stand_in(clean_aws.client, *cell.split("/"))
+    images = clean_aws.client("ec2").describe_images(ImageIds=[image_id])["Images"]
+
+    fitting = [
+        root
+        for pattern, root in PLUGIN.guest_flavours().items()
+        if re.fullmatch(pattern, images[0]["Name"])
+    ]
+
+    assert len(fitting) == 1
+    assert (images[0]["RootDeviceName"] == "/dev/sda1") == fitting[0].startswith("ubuntu")

@@ -1,0 +1,75 @@
+"""The project that `trainshed init` writes, used as its README and its workflow say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    """That of a user with an active virtual environment, and without an AWS account."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
+    kept.pop("PYTHONPATH", None)
+    kept |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+    # No package is fetched: what is not there has to fail.
+    kept |= {"NPM_CONFIG_OFFLINE": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
+    return kept | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def make(folder: Path, environment: dict[str, str], *options: str) -> None:
+    subprocess.run(
+        ["trainshed", "init", str(folder), *options],
+        env=environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    # Instead of `npm ci`, which needs a network.
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+
+
+def shell(
+    command: str, folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-e", "-c", command], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def test_it_deploys_as_its_readme_says(tmp_path: Path, environment: dict[str, str]) -> None:
+    make(tmp_path, environment, "--type", "trn1.32xlarge", "--region", "us-west-2")
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    [command] = re.findall(r"\$ (embedded-aws run [^']*'[^']*')\n", readme)
+
+    done = shell(command, tmp_path, environment)
+
+    said = done.stdout + done.stderr  # with CI set, the CDK CLI says on stdout what it says
+    assert done.returncode == 0, said
+    for stack in ("TrainPrerequisites", "TrainNetwork", "TrainContainers", "TrainCluster"):
+        assert re.search(rf"✅  {stack}$", said, re.MULTILINE), said
+
+
+def test_its_workflow_passes(tmp_path: Path, environment: dict[str, str]) -> None:
+    make(
+        *(tmp_path, environment, "--name", "GaudiCluster", "--type", "dl1.24xlarge"),
+        *("--region", "us-east-1", "--storage"),
+    )
+    workflow = yaml.safe_load((tmp_path / ".github/workflows/test.yml").read_text())
+    steps = {
+        step["name"]: step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step
+    }
+    del steps["Install"]
+
+    for name, command in steps.items():
+        done = shell(command, tmp_path, environment)
+        assert done.returncode == 0, name + done.stdout + done.stderr
+
+    assert list(steps) == ["Synthesise", "Test"]
+    assert "1 passed" in done.stdout
+    assert (tmp_path / "cdk.out/GaudiStorage.template.json").exists()
