@@ -2,12 +2,15 @@
 
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 
+# Ctrl-C ends a program that does nothing but synthesise at once, without a traceback.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 # Loading CDK's modules makes much garbage to look through and little to collect; a synthesis is
 # over before collecting pays.
 gc.disable()
@@ -30,28 +33,27 @@ from cdk_nag import AwsSolutionsChecks
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
 from trainshed.region import app_region
-from trainshed.spec import cluster_files, image_pipeline_file
+from trainshed.spec import ami_pipeline_file, cluster_files
 from trainshed_stacks import add_fleet
 
 
 def main() -> None:
-    """Synthesise what the context selects: `-c clusters=path/or/glob`, `-c image_pipeline=path`."""
-    app = cdk.App(stack_traces=False)  # they would be of jsii, not of this code
+    """Synthesise what the context selects: `-c clusters=path/or/glob`, `-c ami_pipeline=path`."""
+    # Stack traces would be of jsii, not of this code; the CDK CLI would show them with failures.
+    app = cdk.App(stack_traces=False, context={"aws:cdk:disable-creation-stack-traces": True})
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     clusters = app.node.try_get_context("clusters")
     account = os.environ.get("CDK_DEFAULT_ACCOUNT")
     region = app_region(os.environ)
     files = cluster_files("clusters/*.yaml" if clusters is None else clusters, "-c clusters=")
     add_fleet(app, load_fleet(files, account=account, region=region))
-    if file := image_pipeline_file(app.node.try_get_context("image_pipeline")):
+    if file := ami_pipeline_file(app.node.try_get_context("ami_pipeline")):
         # Here, because loading what it is made of takes time that most apps need not spend.
-        from trainshed.plan.pipeline import load_image_pipeline
-        from trainshed_stacks.image_pipeline_stack import add_image_pipeline
+        from trainshed.plan.pipeline import load_ami_pipeline
+        from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
 
-        pins = ROOT / "packer" / "versions.json"
-        add_image_pipeline(
-            app, load_image_pipeline(file, pins=pins, account=account, region=region)
-        )
+        pins = ROOT / "packer" / "pins.json"
+        add_ami_pipeline(app, load_ami_pipeline(file, pins=pins, account=account, region=region))
     app.synth()
 
 

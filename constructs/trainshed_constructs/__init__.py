@@ -1,35 +1,42 @@
 """CDK constructs for accelerator training clusters, each usable alone in anyone's app."""
 
-from trainshed_constructs.batch_multi_node import BatchMultiNode
-from trainshed_constructs.cached_bases import CachedBases
-from trainshed_constructs.cluster_placement_group import ClusterPlacementGroup
-from trainshed_constructs.default_security_group import DefaultSecurityGroupRules
-from trainshed_constructs.efa_launch_template import EfaLaunchTemplate
-from trainshed_constructs.efa_security_group import EfaSecurityGroup
+from trainshed_constructs.compute.batch_multi_node import BatchMultiNode
+from trainshed_constructs.compute.cluster_placement_group import ClusterPlacementGroup
+from trainshed_constructs.compute.efa_launch_template import EfaLaunchTemplate
+from trainshed_constructs.compute.first_boot import FirstBoot
+from trainshed_constructs.compute.node_role import NodeRole
+from trainshed_constructs.custom_resources.container_image_notice.construct import (
+    ContainerImageNotice,
+)
+from trainshed_constructs.custom_resources.default_security_group.construct import (
+    DefaultSecurityGroupRules,
+)
+from trainshed_constructs.custom_resources.existing_lustre.construct import ExistingLustre
+from trainshed_constructs.custom_resources.failed_boot_limit.construct import FailedBootLimit
+from trainshed_constructs.custom_resources.network_guard.construct import NetworkGuard
+from trainshed_constructs.custom_resources.new_repository_name.construct import NewRepositoryName
+from trainshed_constructs.custom_resources.pinned_ami.construct import PinnedAmi
+from trainshed_constructs.custom_resources.replacement_guard.construct import ReplacementGuard
+from trainshed_constructs.custom_resources.unprotect_on_rollback.construct import (
+    UnprotectOnRollback,
+)
 from trainshed_constructs.encrypt_with_key import encrypt_with_key
 from trainshed_constructs.errors import ConstructError
-from trainshed_constructs.existing_lustre import ExistingLustre
-from trainshed_constructs.existing_network import ExistingNetwork
-from trainshed_constructs.failed_boot_limit import FailedBootLimit
-from trainshed_constructs.first_boot import FirstBoot
-from trainshed_constructs.image_notice import ImageNotice
-from trainshed_constructs.lustre_file_system import LustreFileSystem
-from trainshed_constructs.lustre_security_group import LustreSecurityGroup
-from trainshed_constructs.network_guard import NetworkGuard
-from trainshed_constructs.new_repository_name import NewRepositoryName
-from trainshed_constructs.node_role import NodeRole
-from trainshed_constructs.pinned_ami import PinnedAmi
-from trainshed_constructs.replacement_guard import ReplacementGuard
+from trainshed_constructs.network.efa_security_group import EfaSecurityGroup
+from trainshed_constructs.network.existing_network import ExistingNetwork
+from trainshed_constructs.network.training_network import TrainingNetwork
+from trainshed_constructs.registry.cached_bases import CachedBases
+from trainshed_constructs.registry.training_repository import TrainingRepository, grant_pull
 from trainshed_constructs.role_names import prefix_role_names
-from trainshed_constructs.training_network import TrainingNetwork
-from trainshed_constructs.training_repository import TrainingRepository, grant_pull
-from trainshed_constructs.unprotect_on_rollback import UnprotectOnRollback
+from trainshed_constructs.storage.lustre_file_system import LustreFileSystem
+from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
 
 __all__ = [
     "BatchMultiNode",
     "CachedBases",
     "ClusterPlacementGroup",
     "ConstructError",
+    "ContainerImageNotice",
     "DefaultSecurityGroupRules",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
@@ -37,7 +44,6 @@ __all__ = [
     "ExistingNetwork",
     "FailedBootLimit",
     "FirstBoot",
-    "ImageNotice",
     "LustreFileSystem",
     "LustreSecurityGroup",
     "NetworkGuard",

@@ -10,11 +10,11 @@ from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
     ClusterPlacementGroup,
+    ContainerImageNotice,
     EfaLaunchTemplate,
     EfaSecurityGroup,
     FailedBootLimit,
     FirstBoot,
-    ImageNotice,
     PinnedAmi,
     grant_pull,
 )
@@ -131,6 +131,7 @@ class TrainClusterStack(cdk.Stack):
             compute_environment_arn=self.batch.compute_environment_arn,
             min_vcpus=plan.spec.instance.nodes.min * plan.container.vcpus,
             limit=plan.failed_boot_limit,
+            hours=plan.failed_boot_hours,
         )
         self._add_outputs(plan)
         if plan.repository:
@@ -178,17 +179,17 @@ class TrainClusterStack(cdk.Stack):
     def _add_image_notice(self, plan: ClusterPlan, repository: RepositoryPlan) -> None:
         """Output whether the jobs' image is in the cluster's own repository."""
         name = plan.spec.name
-        push = f"trainshed image push {name}"
-        notice = ImageNotice(
+        push = f"trainshed container push {name}"
+        notice = ContainerImageNotice(
             self,
-            "ImageNotice",
+            "ContainerImageNotice",
             repository_name=repository.name,
             tag_or_digest=plan.image.tag_or_digest,
             job_definition_arn=self.batch.job_definition_arn,
             remedy=f"name in image.digest what {push} prints"
             if plan.image.digest
-            else f"build and push it: trainshed image build {name}, then {push}",
-            list_command=f"trainshed image list {name}",
+            else f"build and push it: trainshed container build {name}, then {push}",
+            list_command=f"trainshed container list {name}",
         )
         cdk.CfnOutput(
             self,
@@ -197,24 +198,27 @@ class TrainClusterStack(cdk.Stack):
             value=notice.text,
         )
 
-    def _image_id(self, plan: ClusterPlan) -> str | None:
-        """Give the AMI's id, or the one that its parameter holds when the stack first reads it."""
-        if not plan.ami.parameter:
-            return plan.ami.image_id
+    def _image_id(self, plan: ClusterPlan) -> str:
+        """Give the AMI's id, or the one that its parameter holds when the stack first reads it.
+
+        It is checked here too, for `cdk deploy --exclusively`, which leaves the prerequisites out.
+        """
         pinned = PinnedAmi(
             self,
             "Ami",
-            ami=plan.ami.parameter,
+            ami=plan.ami.asked,
             version=plan.ami.version,
             cell=plan.ami.cell,
+            root_device=plan.ami.root_device,
             remedy=plan.ami.remedy,
         )
-        cdk.CfnOutput(
-            self,
-            "AmiVersion",
-            description=f"Version of {plan.ami.parameter} that the nodes' AMI came from",
-            value=pinned.version,
-        )
+        if plan.ami.parameter:
+            cdk.CfnOutput(
+                self,
+                "AmiVersion",
+                description=f"Version of {plan.ami.parameter} that the nodes' AMI came from",
+                value=pinned.version,
+            )
         return pinned.image_id
 
     def _placement_group_name(self, plan: ClusterPlan) -> str | None:

@@ -1,13 +1,19 @@
 """The network: lives long, and everything else is in it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from trainshed.plan import NetworkPlan
-from trainshed_constructs import DefaultSecurityGroupRules, ExistingNetwork, TrainingNetwork
+from trainshed.plan.storage import CLIENTS_GROUP
+from trainshed_constructs import (
+    DefaultSecurityGroupRules,
+    ExistingNetwork,
+    NetworkGuard,
+    TrainingNetwork,
+)
 
 
 class NetworkStack(cdk.Stack):
@@ -26,6 +32,7 @@ class NetworkStack(cdk.Stack):
         *,
         network: NetworkPlan,
         file_systems: Sequence[str],
+        users: Sequence[str],
         env: cdk.Environment,
     ) -> None:
         """Declare the stack.
@@ -35,27 +42,51 @@ class NetworkStack(cdk.Stack):
             construct_id: the stack's name.
             network: a new VPC, or an existing one.
             file_systems: names of the Lustre file systems in it.
+            users: names of the stacks that are to be in it.
             env: account and region.
         """
         super().__init__(scope, construct_id, env=env, description="Network of training clusters")
         self.network = self._network(network)
-        self.storage_clients: dict[str, ec2.ISecurityGroup] = {
+        groups = {
             name: ec2.SecurityGroup(
                 self,
-                f"{name}StorageClients",
+                f"{name}{CLIENTS_GROUP}",
                 vpc=self.network.vpc,
                 description=f"Nodes that mount the Lustre file system {name}",
                 allow_all_outbound=False,
             )
             for name in file_systems
         }
-        if not (network.cidr or network.default_security_group_id or file_systems):
+        self.storage_clients: Mapping[str, ec2.ISecurityGroup] = groups
+        if network.cidr or network.default_security_group_id or file_systems:
+            self._guard(network, groups, users)
+        else:
             cdk.Validations.of(self).acknowledge(
                 cdk.Acknowledgment(
                     id="CloudFormation-Validate::F0001",
                     reason="nothing is added to the existing VPC, so the CDK CLI skips this stack",
                 )
             )
+
+    def _guard(
+        self, network: NetworkPlan, groups: Mapping[str, ec2.SecurityGroup], users: Sequence[str]
+    ) -> None:
+        exported: dict[str, cdk.CfnResource] = {}
+        if isinstance(self.network, TrainingNetwork):
+            for zone, subnet in self.network.zone_subnets.items():
+                exported[f"zone {zone}"] = subnet
+        for name, group in groups.items():
+            resource = group.node.default_child
+            assert isinstance(resource, cdk.CfnResource)
+            exported[f"file system {name}"] = resource
+        made = self.node.children
+        NetworkGuard(
+            self,
+            "Guard",
+            vpc=str(network.cidr or network.vpc_id),
+            exported=exported,
+            users=users,
+        ).before(*made)
 
     def _network(self, network: NetworkPlan) -> TrainingNetwork | ExistingNetwork:
         if network.cidr:

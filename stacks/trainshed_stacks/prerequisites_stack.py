@@ -33,6 +33,12 @@ class PrerequisitesStack(cdk.Stack):
             env=env,
             description="Check of what a training cluster needs before it is made",
         )
-        asked = ami.parameter or ami.image_id
-        assert asked  # it is one of the two
-        PinnedAmi(self, "Ami", ami=asked, version=ami.version, cell=ami.cell, remedy=ami.remedy)
+        PinnedAmi(
+            self,
+            "Ami",
+            ami=ami.asked,
+            version=ami.version,
+            cell=ami.cell,
+            root_device=ami.root_device,
+            remedy=ami.remedy,
+        )

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from trainshed.plan import ClusterPlan, Fleet
-from trainshed_stacks.images_stack import ImagesStack
+from trainshed_stacks.containers_stack import ContainersStack
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.prerequisites_stack import PrerequisitesStack
 from trainshed_stacks.security import secure
@@ -30,7 +30,7 @@ class SharedStacks:
         """
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
-        self._images: dict[str, ImagesStack] = {}
+        self._images: dict[str, ContainersStack] = {}
         self._prerequisites = {
             cluster.spec.name: PrerequisitesStack(
                 scope,
@@ -51,6 +51,7 @@ class SharedStacks:
                 stack_name,
                 network=network,
                 file_systems=[each.name for each in file_systems if each.network == network.name],
+                users=_stacks_in(users),
                 env=environment(users[0]),
             )
             self._complete(self._networks[stack_name], network.name, users)
@@ -67,7 +68,7 @@ class SharedStacks:
             self._complete(self._storages[stack_name], lustre.name, users)
         for stack_name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository == repository]
-            self._images[stack_name] = ImagesStack(
+            self._images[stack_name] = ContainersStack(
                 scope,
                 stack_name,
                 repository=repository,
@@ -94,9 +95,15 @@ class SharedStacks:
         """Return the storage stack of a cluster, or None when it has no storage."""
         return self._storages[cluster.lustre.stack_name] if cluster.lustre else None
 
-    def images(self, cluster: ClusterPlan) -> ImagesStack | None:
+    def images(self, cluster: ClusterPlan) -> ContainersStack | None:
         """Return the image stack of a cluster, or None when its image is from elsewhere."""
         return self._images[cluster.repository.stack_name] if cluster.repository else None
+
+
+def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
+    """Name the stacks of clusters that import from their network's."""
+    storage = [cluster.lustre.stack_name for cluster in clusters if cluster.lustre]
+    return sorted({*(cluster.spec.name for cluster in clusters), *storage})
 
 
 def environment(cluster: ClusterPlan) -> cdk.Environment:

@@ -1,0 +1,1 @@
+"""The AMI pipeline on CodeBuild."""

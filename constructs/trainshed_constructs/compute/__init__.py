@@ -1,0 +1,1 @@
+"""Nodes and what runs on them: AWS Batch, launch templates, roles, first boot."""

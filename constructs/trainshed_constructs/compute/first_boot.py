@@ -1,0 +1,126 @@
+"""What a node does at boot before it takes jobs."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Aws
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from trainshed.plan import ExistingLustrePlan, LustrePlan
+
+_SCRIPT = Path(__file__).with_name("first_boot_settings.sh")
+
+
+class FirstBoot(Construct):
+    """The part of the user data that tells the image's first-boot program what to do.
+
+    User data writes /etc/trainshed/first-boot.json, and has the node power off if the program
+    fails; the rest is the image's. Its program sets up scratch space and mounts the file system,
+    whichever stack that is in: it reads where the file system is from the SSM parameters that
+    `LustreFileSystem` publishes, so compute needs no export of the storage stack, and waits half an
+    hour for them and for the mount. Until it is done, systemd does not start the ECS agent: a job
+    would bind an empty directory. An EFA-enabled file system is reached over as many EFA interfaces
+    as given here.
+
+    The launch template has to terminate a node that powers itself off, as `EfaLaunchTemplate` does;
+    `FailedBootLimit` bounds how often it is replaced. A node whose image has no such program,
+    because `trainshed ami build` did not bake it, powers off as well if there is a file system to
+    mount. Without one it works, with no scratch space.
+
+    Follows cloud-init's documentation, "Cloud boothook": such a part runs at each boot, in the
+    stage that services of the image can wait for; and systemd.unit(5), `FailureAction`. It creates
+    no resource.
+
+    Attributes:
+        parameter_names: SSM parameters with the DNS name and the mount name, if any.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_ec2 as ec2
+        from trainshed.plan import LustrePlan
+        from trainshed.spec import Compression, DeploymentType
+        from trainshed_constructs import FirstBoot
+
+        stack = Stack(App(), "Compute")
+        plan = LustrePlan(
+            name="train", stack_name="TrainStorage", network="train", zone=None,
+            deployment=DeploymentType.SCRATCH_2, capacity_gib=1200, throughput=None,
+            metadata_iops=None, efa=False, compression=Compression.LZ4, s3=None, mount="/fsx",
+            allow_replacement=False,
+        )
+        user_data = ec2.MultipartUserData()
+        FirstBoot(stack, "FirstBoot", lustre=plan).add_to(user_data)
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        lustre: LustrePlan | ExistingLustrePlan | None = None,
+        efa_interfaces: int = 0,
+    ) -> None:
+        """Find the parameters.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            lustre: file system to mount; by default none.
+            efa_interfaces: how many EFA interfaces of the node reach it; by default none, which is
+                TCP.
+        """
+        super().__init__(scope, construct_id)
+        self._lustre = lustre
+        self._efa_interfaces = efa_interfaces
+        self.parameter_names: tuple[str, ...] = ()
+        if lustre:
+            prefix = lustre.parameter_prefix
+            self.parameter_names = (f"{prefix}/dns-name", f"{prefix}/mount-name")
+
+    def add_to(self, user_data: ec2.MultipartUserData) -> None:
+        """Add what tells the image to what a node runs at boot."""
+        user_data.add_part(
+            ec2.MultipartBody.from_raw_body(
+                content_type='text/cloud-boothook; charset="us-ascii"', body=self.script
+            )
+        )
+
+    def grant(self, grantee: iam.IGrantable) -> None:
+        """Let the role of the nodes read the parameters."""
+        if self.parameter_names:
+            iam.Grant.add_to_principal(
+                grantee=grantee,
+                actions=["ssm:GetParameters"],
+                resource_arns=[
+                    f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{name}"
+                    for name in self.parameter_names
+                ],
+            )
+
+    @property
+    def script(self) -> str:
+        """The script that writes the settings."""
+        variables = {
+            "MOUNT": self._lustre.mount if self._lustre else "",
+            "SETTINGS": json.dumps(self._settings()),
+        }
+        lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items())
+        return f"#!/bin/bash\n{lines}{_SCRIPT.read_text(encoding='ascii')}"
+
+    def _settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = {"region": Aws.REGION}
+        if self._lustre:
+            dns_name, mount_name = self.parameter_names
+            settings["lustre"] = {
+                "mount": self._lustre.mount,
+                "dns_name_parameter": dns_name,
+                "mount_name_parameter": mount_name,
+            }
+            if self._efa_interfaces:
+                settings["lustre"]["efa_interfaces"] = self._efa_interfaces
+        return settings

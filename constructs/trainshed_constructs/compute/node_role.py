@@ -1,0 +1,133 @@
+"""What a node of a cluster may do: join ECS, write logs and metrics, be reached."""
+
+from aws_cdk import Acknowledgment, Aws, Validations
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from trainshed_constructs.ami_pipeline.session_manager import SESSION_ACTIONS
+
+# Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
+# AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
+# Version 10 of it, of 2026-02-12, has ecs:ListTagsForResource as well, which is below.
+# ec2:DescribeTags, below, is for an agent told to copy the instance's tags: it gives up otherwise.
+_AGENT_ACTIONS = (
+    "ecs:DeregisterContainerInstance",
+    "ecs:Poll",
+    "ecs:RegisterContainerInstance",
+    "ecs:StartTelemetrySession",
+    "ecs:SubmitAttachmentStateChanges",
+    "ecs:SubmitContainerStateChange",
+    "ecs:SubmitTaskStateChange",
+    "ecs:UpdateContainerInstancesState",
+)
+# Service Authorization Reference: these take no resource. The login to ECR is for every repository;
+# pulling from one is granted by whoever owns it.
+_ACTIONS_WITHOUT_RESOURCE = (
+    "ec2:DescribeTags",
+    "ecr:GetAuthorizationToken",
+    "ecs:DiscoverPollEndpoint",
+)
+# With pseudo parameters rather than the stack's own region and account, so that what cdk-nag finds
+# reads the same everywhere.
+_ECS = f"arn:{Aws.PARTITION}:ecs:{Aws.REGION}:{Aws.ACCOUNT_ID}"
+_WILDCARDS = {
+    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:cluster/*": "AWS Batch makes and "
+    "names the ECS cluster after this role is made",
+    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:container-instance/*": "an instance "
+    "gets its id when it registers, with this role",
+    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/*": "a task gets its id when it "
+    "starts, on a node that has this role",
+    "*": "these actions take no resource (Service Authorization Reference)",
+}
+
+
+class NodeRole(Construct):
+    """Role and instance profile of the nodes of an AWS Batch compute environment.
+
+    Less than the managed policies AmazonEC2ContainerServiceforEC2Role and
+    AmazonSSMManagedInstanceCore, which AWS Batch's guide and Session Manager's name: those write
+    every log group, pull every image and read every SSM parameter of the account. Session Manager
+    is there because a node has no public address and no SSH key: without it nobody can look at a
+    node on which a job hangs.
+
+    The role may log in to ECR. To pull an image or to read a parameter is granted by the one who
+    owns those, for instance `TrainingRepository.grant_pull`.
+
+    Attributes:
+        role: the role.
+        profile: the instance profile that carries it.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_logs as logs
+        from trainshed_constructs import NodeRole
+
+        stack = Stack(App(), "Compute")
+        NodeRole(stack, "Nodes", log_group=logs.LogGroup(stack, "Jobs"))
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, log_group: logs.ILogGroup) -> None:
+        """Declare the role.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            log_group: what the containers' output is written to; Docker on the node writes it.
+        """
+        super().__init__(scope, construct_id)
+        self.role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+            description="Nodes of an AWS Batch compute environment",
+            inline_policies={"Node": iam.PolicyDocument(statements=_statements(log_group))},
+        )
+        self.profile = iam.CfnInstanceProfile(self, "Profile", roles=[self.role.role_name])
+        for resource, reason in _WILDCARDS.items():
+            Validations.of(self.role.node.find_child("Resource")).acknowledge(
+                Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
+            )
+
+
+def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
+    return [
+        iam.PolicyStatement(
+            sid="JoinTheCluster",
+            actions=[*_AGENT_ACTIONS],
+            resources=[f"{_ECS}:cluster/*", f"{_ECS}:container-instance/*"],
+        ),
+        iam.PolicyStatement(
+            # Asked for when the agent registers with tags, which AWS Batch decides.
+            sid="RegisterWithTags",
+            actions=["ecs:TagResource"],
+            resources=[f"{_ECS}:container-instance/*"],
+            conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
+        ),
+        iam.PolicyStatement(
+            # For what the agent tells containers of their task with its tags (task metadata
+            # endpoint, taskWithTags).
+            sid="ReadTags",
+            actions=["ecs:ListTagsForResource"],
+            resources=[f"{_ECS}:container-instance/*", f"{_ECS}:task/*"],
+        ),
+        iam.PolicyStatement(
+            sid="LogInAndBeReached",
+            actions=[*_ACTIONS_WITHOUT_RESOURCE, *SESSION_ACTIONS],
+            resources=["*"],
+        ),
+        iam.PolicyStatement(
+            # Memory and disk, by the CloudWatch agent of our images; the action takes no resource,
+            # but knows the namespace (packer/scripts/12-agents.sh).
+            sid="ReportMemoryAndDisk",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringEquals": {"cloudwatch:namespace": "trainshed"}},
+        ),
+        iam.PolicyStatement(
+            sid="WriteJobLogs",
+            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+            resources=[log_group.log_group_arn],
+        ),
+    ]

@@ -1,0 +1,107 @@
+"""A Lustre file system that is there already, for instance one that a deleted stack has kept."""
+
+from aws_cdk import CustomResource
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from trainshed.plan import ExistingLustrePlan
+from trainshed_constructs.custom_resources.inline_resource import inline_resource
+from trainshed_constructs.storage.lustre_parameters import publish_lustre
+from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
+
+
+class ExistingLustre(Construct):
+    """Lets nodes reach an existing FSx for Lustre file system, as they reach a `LustreFileSystem`.
+
+    A custom resource asks FSx where the file system is when the stack is deployed, and fails when
+    nodes cannot use it: it is not there, not Lustre, not available, or in another VPC. Then its
+    security group lets the nodes in, and the mount facts are published where `FirstBoot` looks.
+    The file system itself is not changed: its size and its links to S3 stay as they are, and
+    deleting the stack leaves it alone.
+
+    Its function may write its log, and describe file systems and network interfaces.
+
+    Attributes:
+        security_group: of the file system.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_ec2 as ec2
+        from trainshed.plan import ExistingLustrePlan
+        from trainshed_constructs import ExistingLustre
+
+        stack = Stack(App(), "Storage")
+        vpc = ec2.Vpc(stack, "Vpc")
+        ExistingLustre(
+            stack,
+            "Lustre",
+            vpc=vpc,
+            clients=ec2.SecurityGroup(stack, "Nodes", vpc=vpc),
+            plan=ExistingLustrePlan(
+                name="train", stack_name="Storage", network="train",
+                file_system_id="fs-0123456789abcdef0", efa=False, mount="/fsx",
+            ),
+        )
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        clients: ec2.ISecurityGroup,
+        plan: ExistingLustrePlan,
+    ) -> None:
+        """Declare the rules and the parameters.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            vpc: of the nodes; the file system must be in it.
+            clients: security group of the nodes; it may belong to another stack.
+            plan: which file system.
+        """
+        super().__init__(scope, construct_id)
+        facts = self._facts(vpc, plan)
+        # Ids as in `LustreFileSystem`, so that a stack can go from one to the other in place.
+        self.security_group = LustreSecurityGroup(
+            self,
+            "Access",
+            vpc=vpc,
+            clients=clients,
+            efa=plan.efa,
+            existing_group_id=facts.get_att_string("SecurityGroupId"),
+        ).security_group
+        publish_lustre(
+            self,
+            name=plan.name,
+            prefix=plan.parameter_prefix,
+            facts={
+                "dns-name": facts.get_att_string("DnsName"),
+                "mount-name": facts.get_att_string("MountName"),
+                "file-system-id": plan.file_system_id,
+            },
+        )
+
+    def _facts(self, vpc: ec2.IVpc, plan: ExistingLustrePlan) -> CustomResource:
+        scope = Construct(self, "Facts")
+        return inline_resource(
+            scope,
+            name="existing_lustre",
+            description="Finds out where an existing Lustre file system is",
+            statements=[
+                iam.PolicyStatement(
+                    actions=["fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces"],
+                    resources=["*"],
+                )
+            ],
+            wildcards={"*": "these actions take no resource"},
+            properties={
+                "FileSystemId": plan.file_system_id,
+                "VpcId": vpc.vpc_id,
+                "Efa": plan.efa,
+            },
+        )

@@ -1,0 +1,66 @@
+"""A Lambda function of our own: code inline, a log of its own, few rights."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+_FOLDER = Path(__file__).parent
+
+
+def inline_function(
+    scope: Construct,
+    *,
+    name: str,
+    description: str,
+    statements: Sequence[iam.PolicyStatement],
+    timeout: Duration,
+    environment: Mapping[str, str] | None = None,
+) -> lambda_.Function:
+    """Declare a function, with its role and its log.
+
+    Args:
+        scope: the construct that needs it, for instance for a custom resource.
+        name: the folder beside this module whose `handler.py` it runs: at most 4096 characters,
+            CloudFormation's limit for inline code.
+        description: what it does.
+        statements: what it may do beside writing its log.
+        timeout: how long one answer may take.
+        environment: variables that it finds.
+    """
+    log_group = logs.LogGroup(
+        scope,
+        "Log",
+        retention=logs.RetentionDays.ONE_MONTH,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    write_log = iam.PolicyStatement(
+        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources=[log_group.log_group_arn],
+    )
+    # Not the managed AWSLambdaBasicExecutionRole, which may write every log of the account.
+    role = iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        inline_policies={
+            "TaskAndLog": iam.PolicyDocument(statements=[*statements, write_log]),
+        },
+    )
+    return lambda_.Function(
+        scope,
+        "Function",
+        description=description,
+        runtime=lambda_.Runtime.PYTHON_3_14,
+        handler="index.handler",
+        # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
+        code=lambda_.Code.from_inline((_FOLDER / name / "handler.py").read_text(encoding="utf-8")),
+        role=role,
+        log_group=log_group,
+        timeout=timeout,
+        environment=environment,
+    )

@@ -1,0 +1,1 @@
+"""A guard against taking a network away from what is in it."""

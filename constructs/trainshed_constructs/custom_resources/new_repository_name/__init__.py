@@ -1,0 +1,1 @@
+"""The name of a repository that is yet to be made."""

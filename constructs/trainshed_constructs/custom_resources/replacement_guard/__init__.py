@@ -1,0 +1,1 @@
+"""A guard against losing sight of data: no second, empty file system without consent."""

@@ -1,0 +1,97 @@
+"""A guard against losing sight of data: no second, empty file system without consent."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from trainshed_constructs.custom_resources.inline_resource import inline_resource
+
+# Tag of a file system and of its group, which stay together: what clusters share it by.
+NAME_TAG = "trainshed:lustre"
+
+
+class ReplacementGuard(Construct):
+    """Fails a deployment that would make another file system in place of, or beside, one with data.
+
+    CloudFormation replaces a file system when certain properties change: it makes a new, empty
+    one and forgets, or deletes, the old. A change set that says so is easily overlooked, so this
+    custom resource compares the properties with those deployed before, and fails the update with
+    the names of those that changed. What it guards must depend on it:
+    `file_system.node.add_dependency(guard)`.
+
+    Two more deployments fail here, before anything is made. A creation, when there is a file
+    system with the tag `trainshed:lustre` and the same name: one that a deleted stack has kept.
+    And an update that links another S3 path: FSx takes one link for each folder, and CloudFormation
+    makes the new one before it removes the old.
+
+    Its function may write its log, describe file systems, and look at the stack's status, which
+    tells it a rollback, that brings the old values back, from an update.
+
+    Attributes:
+        resource: the custom resource.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from trainshed_constructs import ReplacementGuard
+
+        stack = Stack(App(), "Storage")
+        ReplacementGuard(
+            stack,
+            "Guard",
+            name="train",
+            properties={"SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacity": 1200},
+            allow_replacement=False,
+            how_to_allow="LustrePlan(allow_replacement=True)",
+            how_to_adopt="ExistingLustre",
+        )
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        properties: Mapping[str, object],
+        s3_link: str | None = None,
+        allow_replacement: bool,
+        how_to_allow: str,
+        how_to_adopt: str,
+    ) -> None:
+        """Declare the guard.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            name: the file system's value of the tag `trainshed:lustre`.
+            properties: the file system's that cannot change in place, StorageCapacity (GiB, which
+                may grow) among them.
+            s3_link: path of the S3 bucket that is linked, `s3://...`; by default none.
+            allow_replacement: let another file system be made.
+            how_to_allow: what to set for that, for the message.
+            how_to_adopt: what to set to use the one that was kept, for the message.
+        """
+        super().__init__(scope, construct_id)
+        self.resource = inline_resource(
+            self,
+            name="replacement_guard",
+            description="Stops updates that would replace a file system",
+            statements=[
+                iam.PolicyStatement(
+                    actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]
+                ),
+                iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=["*"]),
+            ],
+            wildcards={"*": "fsx:DescribeFileSystems takes no resource"},
+            properties={
+                "FileSystem": {key: value for key, value in properties.items() if value},
+                "Name": name,
+                "S3": s3_link or "",
+                "AllowReplacement": allow_replacement,
+                "HowToAllow": how_to_allow,
+                "HowToAdopt": how_to_adopt,
+            },
+        )

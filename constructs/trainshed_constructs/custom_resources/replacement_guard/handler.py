@@ -1,0 +1,100 @@
+"""Lambda function that stops a deployment which would make another, empty file system.
+
+The file system depends on this resource, so CloudFormation comes here first. It takes 4096
+characters inline.
+"""
+
+import logging
+import time
+from typing import Any
+
+import boto3
+import cfnresponse
+from botocore.exceptions import ClientError
+
+_CAPACITY = "StorageCapacity"  # in GiB; FSx adds storage in place
+
+
+def handler(event: dict[str, Any], context: Any) -> None:
+    """Answer CloudFormation: refuse what makes another file system, agree to the rest."""
+    physical_id = event.get("PhysicalResourceId", event["LogicalResourceId"])
+    checks = {"Create": _beside, "Update": _instead}
+    try:
+        check = checks.get(event["RequestType"])
+        refusal = check(event) if check else None
+    # Without an answer CloudFormation waits until the resource's time-out.
+    except Exception as error:
+        logging.exception("cannot tell")
+        refusal = f"cannot tell whether the file system would be replaced: {error}"
+    if refusal:
+        cfnresponse.send(event, context, cfnresponse.FAILED, {}, physical_id, reason=refusal)
+    else:
+        cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, physical_id)
+
+
+def _beside(event: dict[str, Any]) -> str | None:
+    asked = event["ResourceProperties"]
+    tag = {"Key": "trainshed:lustre", "Value": asked["Name"]}
+    for found in () if asked["AllowReplacement"] == "true" else _patiently(_list):
+        if tag in found.get("Tags", []) and found["Lifecycle"] != "DELETING":
+            name = found["FileSystemId"]
+            return (
+                f"{name} ({found[_CAPACITY]} GiB) was kept when its stack was deleted: use it with "
+                f"{asked['HowToAdopt']}: {name}, or make an empty one beside it with "
+                f"{asked['HowToAllow']}"
+            )
+    return None
+
+
+def _list() -> list[dict[str, Any]]:
+    pages = boto3.client("fsx").get_paginator("describe_file_systems").paginate()
+    return list(pages.search("FileSystems"))
+
+
+def _instead(event: dict[str, Any]) -> str | None:
+    asked, old = event["ResourceProperties"], event["OldResourceProperties"]
+    now, before = asked["FileSystem"], old["FileSystem"]
+    changes = [
+        f"{name} from {before.get(name)} to {now.get(name)}"
+        for name in sorted({*now, *before} - {_CAPACITY})
+        if now.get(name) != before.get(name)
+    ]
+    shrinks = int(now[_CAPACITY]) < int(before[_CAPACITY])
+    link, linked = asked.get("S3"), old.get("S3")
+    relinks = bool(link and linked and link != linked)
+    if not (changes or shrinks or relinks) or _rolling_back(event["StackId"]):
+        return None
+    if relinks:
+        return (
+            f"the link to {linked} has to go before {link} can come: deploy once without s3, then "
+            "with the new one"
+        )
+    if not changes:
+        return (
+            f"FSx cannot take storage away ({_CAPACITY} from {before[_CAPACITY]} to "
+            f"{now[_CAPACITY]} GiB). For a smaller one, make a second cluster with another name"
+        )
+    if asked["AllowReplacement"] == "true":
+        return None
+    return (
+        f"changing {', '.join(changes)} needs a new, empty file system: jobs would lose sight of "
+        f"what is on the present one ({before[_CAPACITY]} GiB), which would stay and cost until "
+        f"deleted by hand. Copy what you need first, then allow it with {asked['HowToAllow']}"
+    )
+
+
+def _rolling_back(stack_id: str) -> bool:
+    """Tell whether CloudFormation goes back to what is there."""
+    [stack] = boto3.client("cloudformation").describe_stacks(StackName=stack_id)["Stacks"]
+    return "ROLLBACK" in stack["StackStatus"]
+
+
+def _patiently(call: Any, **params: Any) -> Any:
+    for pause in (2, 4, 8):  # seconds: a new role may not count yet
+        try:
+            return call(**params)
+        except ClientError as error:
+            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
+                raise
+        time.sleep(pause)
+    return call(**params)

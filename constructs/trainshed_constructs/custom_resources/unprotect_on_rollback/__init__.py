@@ -1,0 +1,1 @@
+"""Termination protection that ends when the stack's creation fails."""

@@ -1,1 +1,0 @@
-"""Code of Lambda functions; constructs put its text into templates."""

@@ -1,0 +1,1 @@
+"""Networks: VPCs, existing ones, security groups for EFA."""

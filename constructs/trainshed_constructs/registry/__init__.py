@@ -1,0 +1,1 @@
+"""ECR: repositories and caches of public bases."""

@@ -1,0 +1,234 @@
+"""A shared Lustre file system whose data outlives the stack."""
+
+from collections.abc import Iterator
+
+from aws_cdk import RemovalPolicy, Tags
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from constructs import Construct
+
+from trainshed.plan import LustrePlan
+from trainshed.spec import DeploymentType, S3Link
+from trainshed_constructs.custom_resources.replacement_guard.construct import (
+    NAME_TAG,
+    ReplacementGuard,
+)
+from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.storage.lustre_parameters import publish_lustre
+from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
+
+_DEPLOYMENT_TYPES = {
+    DeploymentType.SCRATCH_2: "SCRATCH_2",
+    DeploymentType.PERSISTENT_2: "PERSISTENT_2",
+}
+# FSx's default is 2.10 or 2.12, depending on the deployment type; clients are 2.15.
+_LUSTRE_VERSION = "2.15"
+_BACKUP_DAYS = 7
+_IMPORTED = ["NEW", "CHANGED", "DELETED"]
+# Without DELETED: an `rm` on a node must not empty a bucket.
+_EXPORTED = ["NEW", "CHANGED"]
+_Lustre = fsx.CfnFileSystem.LustreConfigurationProperty
+_Association = fsx.CfnDataRepositoryAssociation
+
+
+class LustreFileSystem(Construct):
+    """FSx for Lustre file system for the nodes of one or more clusters.
+
+    Follows FSx's API reference, CreateFileSystem and CreateDataRepositoryAssociation, and the
+    user guide of FSx for Lustre.
+
+    - No deployment makes data disappear. Deleting the stack keeps the file system and its security
+      group, and an update that would replace it, or a creation beside one that was kept under the
+      same name, fails unless `plan.allow_replacement` (`ReplacementGuard`). Storage may grow in
+      place. `ExistingLustre` uses one that was kept.
+    - Where it is gets published to SSM Parameter Store under `plan.parameter_prefix`: `dns-name`,
+      `mount-name` and `file-system-id`, which `FirstBoot` lets nodes read at boot.
+    - Encrypted at rest, always: with the account's own key for FSx, `aws/fsx`, when persistent, and
+      with a key of the service when scratch. A key of the customer's cannot be exchanged later, and
+      losing it loses the data; nothing here asks for one.
+    - Backed up daily for 7 days, incrementally, where FSx can: persistent-2 without an S3 link.
+    - With an S3 link, objects that appear, change or disappear in the bucket do so here; files that
+      appear or change here do so in the bucket, and deleting one leaves its object. To link another
+      bucket, deploy without a link first.
+    - Maintenance falls into a weekly half hour that AWS chooses.
+
+    Attributes:
+        file_system: the resource.
+        security_group: of the file system.
+
+    Example::
+
+        from aws_cdk import App, Stack
+        from aws_cdk import aws_ec2 as ec2
+        from trainshed.plan import LustrePlan
+        from trainshed.spec import Compression, DeploymentType
+        from trainshed_constructs import LustreFileSystem
+
+        stack = Stack(App(), "Storage")
+        vpc = ec2.Vpc(stack, "Vpc")
+        LustreFileSystem(
+            stack,
+            "Lustre",
+            vpc=vpc,
+            subnet=vpc.private_subnets[0],
+            clients=ec2.SecurityGroup(stack, "Nodes", vpc=vpc),
+            plan=LustrePlan(
+                name="train", stack_name="Storage", network="train", zone=None,
+                deployment=DeploymentType.PERSISTENT_2, capacity_gib=4800, throughput=250,
+                metadata_iops=6000, efa=False, compression=Compression.LZ4, s3=None, mount="/fsx",
+                allow_replacement=False,
+            ),
+        )
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        clients: ec2.ISecurityGroup,
+        plan: LustrePlan,
+        kms_key_arn: str | None = None,
+    ) -> None:
+        """Declare the file system.
+
+        Args:
+            scope: parent.
+            construct_id: id within the parent.
+            vpc: where its security group is.
+            subnet: where the file system is; for EFA in the zone of the nodes.
+            clients: security group of the nodes; it may belong to another stack.
+            plan: size, speed and the rest.
+            kms_key_arn: key that encrypts a persistent-2 file system; by default FSx's own. FSx
+                encrypts scratch-2 with a key of its own in any case.
+
+        Raises:
+            ConstructError: FSx would refuse the plan.
+        """
+        super().__init__(scope, construct_id)
+        if problems := tuple(_problems(plan)):
+            raise ConstructError(self, "; ".join(problems))
+        # One group that never changes: SecurityGroupIds is create-only.
+        access = LustreSecurityGroup(self, "Access", vpc=vpc, clients=clients, efa=plan.efa)
+        self.security_group = access.security_group
+        group_ids = [self.security_group.security_group_id]
+        deployment_type = _DEPLOYMENT_TYPES[plan.deployment]
+        if plan.deployment is not DeploymentType.PERSISTENT_2:
+            kms_key_arn = None
+        # L1: the L2 LustreFileSystem lacks EfaEnabled, MetadataConfiguration and associations.
+        self.file_system = fsx.CfnFileSystem(
+            self,
+            _construct_id(plan),
+            file_system_type="LUSTRE",
+            file_system_type_version=_LUSTRE_VERSION,
+            storage_capacity=plan.capacity_gib,
+            kms_key_id=kms_key_arn,
+            subnet_ids=[subnet.subnet_id],
+            security_group_ids=group_ids,
+            lustre_configuration=_configuration(plan, deployment_type),
+        )
+        Tags.of(self.file_system).add("Name", plan.name)
+        for kept in (self.file_system, self.security_group):
+            Tags.of(kept).add(NAME_TAG, plan.name)
+        # Kept, except when its own creation fails, which leaves nothing worth keeping.
+        self.file_system.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        guard = ReplacementGuard(
+            self,
+            "Guard",
+            name=plan.name,
+            properties={
+                "FileSystemType": "LUSTRE",
+                "FileSystemTypeVersion": _LUSTRE_VERSION,
+                "StorageCapacity": plan.capacity_gib,
+                "SubnetIds": [subnet.subnet_id],
+                "SecurityGroupIds": group_ids,
+                "DeploymentType": deployment_type,
+                "PerUnitStorageThroughput": plan.throughput,
+                "EfaEnabled": plan.efa,
+                "KmsKeyId": kms_key_arn,
+            },
+            s3_link=_data_repository_path(plan.s3) if plan.s3 else None,
+            allow_replacement=plan.allow_replacement,
+            how_to_allow="storage.lustre.allow_replacement: true",
+            how_to_adopt="storage.lustre.existing",
+        )
+        self.file_system.node.add_dependency(guard, *access.own_rules)
+        if plan.s3:
+            self._link(plan.s3)
+        publish_lustre(
+            self,
+            name=plan.name,
+            prefix=plan.parameter_prefix,
+            facts={
+                "dns-name": self.file_system.attr_dns_name,
+                "mount-name": self.file_system.attr_lustre_mount_name,
+                "file-system-id": self.file_system.ref,
+            },
+        )
+
+    def _link(self, s3: S3Link) -> None:
+        _Association(
+            self,
+            "S3",
+            file_system_id=self.file_system.ref,
+            file_system_path="/",
+            data_repository_path=_data_repository_path(s3),
+            batch_import_meta_data_on_create=True,
+            s3=_Association.S3Property(
+                auto_import_policy=_Association.AutoImportPolicyProperty(events=_IMPORTED),
+                auto_export_policy=_Association.AutoExportPolicyProperty(events=_EXPORTED),
+            ),
+        )
+
+
+def _data_repository_path(s3: S3Link) -> str:
+    return f"s3://{s3.bucket}/{s3.prefix}"
+
+
+def _construct_id(plan: LustrePlan) -> str:
+    # Of another kind, so another resource: CloudFormation would try to change EfaEnabled in place,
+    # which FSx does not do, and its sources disagree on DeploymentType.
+    if plan.efa:
+        return "EfaFileSystem"
+    persistent = plan.deployment is DeploymentType.PERSISTENT_2
+    return "PersistentFileSystem" if persistent else "ScratchFileSystem"
+
+
+def _configuration(plan: LustrePlan, deployment_type: str) -> _Lustre:
+    persistent = plan.deployment is DeploymentType.PERSISTENT_2
+    # FSx backs up no file system that is linked to S3.
+    backup_days = 0 if plan.s3 else _BACKUP_DAYS
+    return _Lustre(
+        deployment_type=deployment_type,
+        data_compression_type=plan.compression.upper(),
+        per_unit_storage_throughput=plan.throughput,
+        # EFA needs one, and without one FSx takes an older Lustre.
+        metadata_configuration=_metadata(plan.metadata_iops) if persistent else None,
+        efa_enabled=True if plan.efa else None,
+        # Not CopyTagsToBackups: it is create-only and not for file systems with an S3 link, so a
+        # link that is added later would replace the file system.
+        automatic_backup_retention_days=backup_days if persistent else None,
+    )
+
+
+def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProperty:
+    return fsx.CfnFileSystem.MetadataConfigurationProperty(
+        mode="USER_PROVISIONED" if iops else "AUTOMATIC", iops=iops
+    )
+
+
+def _problems(plan: LustrePlan) -> Iterator[str]:
+    if plan.deployment is DeploymentType.PERSISTENT_2:
+        if plan.throughput is None:
+            yield "persistent-2 needs a throughput (MB/s per TiB)"
+        return
+    persistent_only = {
+        "throughput": plan.throughput,
+        "metadata_iops": plan.metadata_iops,
+        "efa": plan.efa,
+    }
+    for name, value in persistent_only.items():
+        if value:
+            yield f"{name} is for persistent-2 only"

@@ -1,0 +1,88 @@
+"""Baking AMIs on AWS: a stack of its own, which no cluster needs in order to run."""
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from trainshed.plan.pipeline import AmiPipelinePlan
+from trainshed.spec import Problem, SpecError
+from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
+from trainshed_stacks.security import secure
+from trainshed_stacks.tags import add_tags
+
+
+class AmiPipelineStack(cdk.Stack):
+    """One AMI pipeline.
+
+    Attributes:
+        pipeline: the construct.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, plan: AmiPipelinePlan) -> None:
+        """Declare the stack.
+
+        Args:
+            scope: the app.
+            construct_id: the stack's name.
+            plan: the pipeline.
+        """
+        spec = plan.spec
+        super().__init__(
+            scope,
+            construct_id,
+            env=cdk.Environment(account=plan.account, region=plan.region),
+            description="Bakes AMIs of training clusters",
+        )
+        self.pipeline = AmiPipeline(
+            self,
+            "Pipeline",
+            repository=spec.repository,
+            connection_arn=spec.connection,
+            branch=spec.branch,
+            cells=spec.cells,
+            tools=plan.tools,
+            channel=spec.channel,
+            timeout=cdk.Duration.minutes(spec.timeout_minutes),
+            schedule=spec.schedule,
+            on_commit=spec.on_commit,
+            addresses=spec.notify,
+            regions=spec.regions,
+            subnets=spec.subnets,
+            kms_key_arn=plan.security.kms_key_arn,
+        )
+        self._add_outputs()
+        add_tags(self, {"owner": spec.owner, **spec.tags})
+        secure(self, plan.security)
+
+    def _add_outputs(self) -> None:
+        for cell, project in self.pipeline.projects.items():
+            cdk.CfnOutput(
+                self,
+                f"{cell.accelerator.title()}{cell.orchestrator.title()}Project",
+                description=f"CodeBuild project of {cell}, for aws codebuild start-build",
+                value=project.ref,
+            )
+        cdk.CfnOutput(
+            self,
+            "Reports",
+            description="Bucket of the reports of builds",
+            value=self.pipeline.records.reports.bucket_name,
+        )
+        cdk.CfnOutput(
+            self,
+            "Topic",
+            description="Topic that tells how builds ended",
+            value=self.pipeline.notifications.topic.topic_arn,
+        )
+
+
+def add_ami_pipeline(scope: Construct, plan: AmiPipelinePlan) -> AmiPipelineStack:
+    """Add the stack of an AMI pipeline to an app.
+
+    Raises:
+        SpecError: a cluster's stack has its name.
+    """
+    name = plan.spec.name
+    if scope.node.try_find_child(name):
+        message = f"{name!r} is the name of another stack; give the pipeline one of its own"
+        raise SpecError([Problem(where=plan.spec.where, path=("name",), message=message)])
+    return AmiPipelineStack(scope, name, plan=plan)
