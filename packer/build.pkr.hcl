@@ -24,8 +24,8 @@ build {
   }
 
   provisioner "file" {
-    source      = "${path.root}/versions.json"
-    destination = "${local.upload}/versions.json"
+    source      = "${path.root}/pins.json"
+    destination = "${local.upload}/pins.json"
   }
 
   # The distribution and its kernel, then a reboot into that kernel.

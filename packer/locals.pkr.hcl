@@ -2,7 +2,7 @@
 
 locals {
   # Relative to this folder, whatever folder Packer is started in.
-  versions = jsondecode(file("versions.json"))
+  pins = jsondecode(file("pins.json"))
 
   # Compiling is all the build instance has to do for an accelerator; NVIDIA's modules take longest.
   accelerators = {
@@ -14,18 +14,27 @@ locals {
   # to what the refusal says.
   accelerator = lookup(local.accelerators, var.accelerator, local.accelerators.habana)
   base_name   = local.accelerator.base
-  base        = lookup(local.versions.bases, local.base_name, local.versions.bases["ubuntu-22.04"])
-  source_ami  = lookup(local.base.source_amis, var.orchestrator, local.base.source_amis.ec2)
+  base        = lookup(local.pins.bases, local.base_name, local.pins.bases["ubuntu-22.04"])
 
-  # The components of this cell at the version of this base.
+  # A validation sees one variable only. What a base refuses of the orchestrators is told by the
+  # error of a function that repeats what it was given and is never given a number here.
+  refusals   = contains(local.base.accelerators, var.accelerator) ? lookup(local.base, "refused", {}) : {}
+  refused    = lookup(local.refusals, var.orchestrator, "")
+  refusal    = "${var.accelerator}/${var.orchestrator} on ${local.base_name}: ${local.refused}. Leave out ${var.accelerator}_base."
+  source_ami = local.refused == "" ? lookup(local.base.source_amis, var.orchestrator, local.base.source_amis.ec2) : parseint(local.refusal, 10)
+
+  # The components of this cell at the version of this base. A source is of the base, of every
+  # release of its distribution, or of any base.
+  distribution = regex_replace(local.base_name, "-[0-9.]+$", "")
   components = {
-    for name, component in local.versions.components : name => lookup(
-      lookup(component.sources, local.base_name, lookup(component.sources, "any", {})),
+    for name, component in local.pins.components : name => lookup(
+      lookup(component.sources, local.base_name,
+      lookup(component.sources, local.distribution, lookup(component.sources, "any", {}))),
       "version", component.version
     )
     if contains(lookup(component, "accelerators", [var.accelerator]), var.accelerator) &&
     contains(lookup(component, "orchestrators", [var.orchestrator]), var.orchestrator) &&
-    (contains(keys(component.sources), local.base_name) || contains(keys(component.sources), "any"))
+    length(setintersection(keys(component.sources), [local.base_name, local.distribution, "any"])) > 0
   }
 
   stamp = "${formatdate("YYYYMMDD'T'hhmmss", timestamp())}Z"

@@ -57,7 +57,7 @@ variable "habana_base" {
   }
   validation {
     condition     = var.habana_base != "ubuntu-24.04"
-    error_message = "Canonical's and FSx's packages are pinned for one Ubuntu only, and 1.21, the last release for first-generation Gaudi, lists 22.04. Use habana_base=ubuntu-22.04."
+    error_message = "Intel's 1.21, the last release for first-generation Gaudi, lists Ubuntu 24.04 with kernel 6.8 only, and a later one is pinned there. Use habana_base=ubuntu-22.04."
   }
   validation {
     condition     = contains(["ubuntu-22.04", "ubuntu-24.04", "amazon-linux-2", "amazon-linux-2023"], var.habana_base)
@@ -68,38 +68,38 @@ variable "habana_base" {
 variable "neuron_base" {
   type        = string
   default     = "amazon-linux-2023"
-  description = "Distribution under a neuron image."
+  description = "Distribution under a neuron image: amazon-linux-2023, or ubuntu-24.04 for ec2 and eks."
 
   validation {
     condition     = var.neuron_base != "amazon-linux-2"
     error_message = "Amazon Linux 2 ended on 2026-06-30, and Neuron's runtime was never released for it. Use neuron_base=amazon-linux-2023."
   }
   validation {
-    condition     = contains(["ubuntu-22.04", "ubuntu-24.04"], var.neuron_base) == false
-    error_message = "Batch multi-node jobs are documented for Amazon Linux with ecs-init, and nodeadm of EKS exists there only. Use neuron_base=amazon-linux-2023."
+    condition     = var.neuron_base != "ubuntu-22.04"
+    error_message = "Neuron's and Canonical's packages are pinned for one Ubuntu only. Use neuron_base=ubuntu-24.04 for ec2 and eks, or neuron_base=amazon-linux-2023."
   }
   validation {
     condition     = contains(["amazon-linux-2023", "amazon-linux-2", "ubuntu-22.04", "ubuntu-24.04"], var.neuron_base)
-    error_message = "The base of a neuron image is amazon-linux-2023, the one this template has pins for."
+    error_message = "The base of a neuron image is amazon-linux-2023 or, for ec2 and eks, ubuntu-24.04; this template has pins for these."
   }
 }
 
 variable "nvidia_base" {
   type        = string
   default     = "amazon-linux-2023"
-  description = "Distribution under an nvidia image."
+  description = "Distribution under an nvidia image: amazon-linux-2023, or ubuntu-24.04 for ec2 and eks."
 
   validation {
     condition     = var.nvidia_base != "amazon-linux-2"
     error_message = "Amazon Linux 2 ended on 2026-06-30 and gets no driver that serves CUDA 13. Use nvidia_base=amazon-linux-2023."
   }
   validation {
-    condition     = contains(["ubuntu-22.04", "ubuntu-24.04"], var.nvidia_base) == false
-    error_message = "Batch multi-node jobs are documented for Amazon Linux with ecs-init, and nodeadm of EKS exists there only. Use nvidia_base=amazon-linux-2023."
+    condition     = var.nvidia_base != "ubuntu-22.04"
+    error_message = "NVIDIA's and Canonical's packages are pinned for one Ubuntu only. Use nvidia_base=ubuntu-24.04 for ec2 and eks, or nvidia_base=amazon-linux-2023."
   }
   validation {
     condition     = contains(["amazon-linux-2023", "amazon-linux-2", "ubuntu-22.04", "ubuntu-24.04"], var.nvidia_base)
-    error_message = "The base of an nvidia image is amazon-linux-2023, the one this template has pins for."
+    error_message = "The base of an nvidia image is amazon-linux-2023 or, for ec2 and eks, ubuntu-24.04; this template has pins for these."
   }
 }
 

@@ -7,7 +7,8 @@ source /tmp/trainshed/lib/bake.sh 10-base
 readonly UBUNTU_KEYS=/usr/share/keyrings/ubuntu-archive-keyring.gpg
 
 # The files of the image, its pins and what it is. They were uploaded by a user of the build
-# instance: who owns them and whom they may be written by is decided here.
+# instance: who owns them and whom they may be written by is decided here. What Python compiled where
+# they come from (pip does, when it installs trainshed) is not of the image.
 install_files() {
   local file mode
   cd /tmp/trainshed
@@ -15,8 +16,8 @@ install_files() {
     mode=644
     if [[ -x $file ]]; then mode=755; fi
     install -D -o root -g root -m "$mode" "$file" "/$file"
-  done < <(find etc opt -type f)
-  install -D -o root -g root -m 644 -t "$HERE" versions.json image.json
+  done < <(find etc opt -type f ! -name '*.pyc')
+  install -D -o root -g root -m 644 -t "$HERE" pins.json image.json
   cd /
 }
 
@@ -39,7 +40,7 @@ pin_amazon_linux() {
   release=$(pin base release)
   install -D -m 644 /dev/stdin /etc/dnf/vars/releasever <<<"$release"
   logged "$WORK/dnf" dnf --assumeyes --refresh makecache ||
-    die distribution "Amazon Linux $release cannot be read" "check release in versions.json"
+    die distribution "Amazon Linux $release cannot be read" "check release in pins.json"
   # Its small gpg cannot import keys: github.com/amazonlinux/amazon-linux-2023/issues/243
   if rpm --query --quiet gnupg2-minimal; then
     logged "$WORK/dnf" dnf --assumeyes swap gnupg2-minimal gnupg2-full
@@ -53,16 +54,15 @@ pin_amazon_linux() {
 # Ubuntu's archive forgets a package when it is superseded; its snapshots do not. They are signed
 # by the key that the image trusts already.
 pin_ubuntu() {
-  local release
+  local release suite pocket
   release=$(pin base release)
+  suite=$(pin base suite)
   rm -f /etc/apt/sources.list.d/ubuntu.sources
-  install -m 644 /dev/stdin /etc/apt/sources.list <<EOF
-deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release jammy main universe
-deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release jammy-updates main universe
-deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release jammy-security main universe
-EOF
+  for pocket in "$suite" "$suite-updates" "$suite-security"; do
+    echo "deb [signed-by=$UBUNTU_KEYS] https://snapshot.ubuntu.com/ubuntu/$release $pocket main universe"
+  done | install -m 644 /dev/stdin /etc/apt/sources.list
   logged "$WORK/apt" apt-get update --error-on=any -o Acquire::Retries=3 ||
-    die distribution "Ubuntu's snapshot $release cannot be read" "check release in versions.json"
+    die distribution "Ubuntu's snapshot $release cannot be read" "check release in pins.json"
 }
 
 # Everything but the kernel, which 15-kernel chooses. apt's plain `upgrade` adds no package, and a

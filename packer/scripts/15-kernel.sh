@@ -21,5 +21,5 @@ if is_ubuntu; then stop_following_new_kernels; fi
 install_components kernel
 kernel=$(pin base kernel)
 [[ -e /boot/vmlinuz-$kernel ]] || die kernel "its packages bring no /boot/vmlinuz-$kernel" \
-  "let kernel of the base and the packages of component kernel agree in versions.json"
+  "let kernel of the base and the packages of component kernel agree in pins.json"
 boot_by_default "$kernel"

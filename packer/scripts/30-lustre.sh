@@ -9,6 +9,6 @@ kernel=$(pin base kernel)
 packages=$(pin lustre-client packages)
 if is_ubuntu && ! grep -q "^lustre-client-modules-$kernel " <<<"$packages"; then
   die lustre-client "its packages are not those of kernel $kernel" \
-    "pin lustre-client-modules-$kernel in versions.json, or the kernel that it has modules for"
+    "pin lustre-client-modules-$kernel in pins.json, or the kernel that it has modules for"
 fi
 install_components lustre-client

@@ -6,7 +6,7 @@ source /tmp/trainshed/lib/bake.sh 50-eks
 
 require_command() {
   command -v "$1" >/dev/null || die eks "the source image has no $1" \
-    "take an EKS image as source_amis.eks in versions.json"
+    "take an EKS image as source_amis.eks in pins.json"
 }
 
 # What the file /etc/containerd/config.toml is made from when a node joins: Canonical's bootstrap
@@ -14,29 +14,30 @@ require_command() {
 readonly TEMPLATE=/usr/local/share/eks/containerd-config.toml
 readonly BOOTSTRAP=/etc/eks/bootstrap.sh
 
-# Make habana containerd's default runtime, in the template, and leave the rest as Canonical has it.
-make_habana_the_default() {
-  local tables cgroup=true
+# Make the accelerator's runtime containerd's default, in the template, and leave the rest as
+# Canonical has it: make_the_default RUNTIME
+make_the_default() {
+  local runtime=$1 tables cgroup=true
   # Both spellings of the table exist: containerd 1 and 2 name the plugin differently.
   tables=$(sed -nE 's/^ *\[(plugins\..*\.containerd)\.runtimes\.runc\] *$/\1/p' "$TEMPLATE")
-  [[ -n $tables ]] || die eks "$TEMPLATE names no runtime runc to put habana beside" \
+  [[ -n $tables ]] || die eks "$TEMPLATE names no runtime runc to put $runtime beside" \
     "see how containerd is configured in the source image, and teach 50-eks.sh"
   # The kubelet and the runtime have to agree on who makes control groups, or pods do not start.
   if grep -q 'cgroup-driver=cgroupfs' "$BOOTSTRAP"; then cgroup=false; fi
   if grep -Eq '^ *default_runtime_name *=' "$TEMPLATE"; then
-    sed -Ei 's/^( *default_runtime_name *=).*/\1 "habana"/' "$TEMPLATE"
+    sed -Ei 's/^( *default_runtime_name *=).*/\1 "'"$runtime"'"/' "$TEMPLATE"
   elif grep -Eq "^ *\[$tables\] *$" "$TEMPLATE"; then
-    sed -Ei "\|^ *\[$tables\] *$|a default_runtime_name = \"habana\"" "$TEMPLATE"
+    sed -Ei "\|^ *\[$tables\] *$|a default_runtime_name = \"$runtime\"" "$TEMPLATE"
   else
-    printf '\n[%s]\ndefault_runtime_name = "habana"\n' "$tables" >>"$TEMPLATE"
+    printf '\n[%s]\ndefault_runtime_name = "%s"\n' "$tables" "$runtime" >>"$TEMPLATE"
   fi
   cat >>"$TEMPLATE" <<EOF
 
-[$tables.runtimes.habana]
+[$tables.runtimes.$runtime]
 runtime_type = "io.containerd.runc.v2"
 
-[$tables.runtimes.habana.options]
-BinaryName = "/usr/bin/habana-container-runtime"
+[$tables.runtimes.$runtime.options]
+BinaryName = "/usr/bin/$runtime-container-runtime"
 SystemdCgroup = $cgroup
 EOF
 }
@@ -53,18 +54,23 @@ stop_kubelet_refresh() {
 # Kubernetes, containerd and nodeadm are those of the source image, which is pinned by name: they
 # are released together, against one Kubernetes version.
 if is_ubuntu; then
-  # The one with Canonical's kubelet; not seen running on Gaudi.
+  # The one with Canonical's kubelet; not seen running with any accelerator.
   require_command containerd
   require_command "$BOOTSTRAP"
   [[ -e $TEMPLATE ]] || die eks "the source image has no $TEMPLATE" \
     "see what its bootstrap configures containerd from, and teach 50-eks.sh"
-  make_habana_the_default
+  # Canonical's own template for NVIDIA, which its bootstrap takes when it is asked to, lacks the
+  # cgroup driver and the pause image (github.com/canonical/ubuntu-cloud-docs/issues/389). Neuron
+  # needs no runtime.
+  if [[ $TRAINSHED_ACCELERATOR != neuron ]]; then make_the_default "$TRAINSHED_ACCELERATOR"; fi
   stop_kubelet_refresh
   # Habana's device plugin hands out the cards; the runtime must not add all of them to every pod
   # (docs.habana.ai, Kubernetes installation).
-  sed -i -e 's/^#* *\(mount_accelerators\) *=.*/\1 = false/' \
-    -e 's/^#* *\(visible_devices_all_as_default\) *=.*/\1 = false/' \
-    /etc/habana-container-runtime/config.toml
+  if [[ $TRAINSHED_ACCELERATOR == habana ]]; then
+    sed -i -e 's/^#* *\(mount_accelerators\) *=.*/\1 = false/' \
+      -e 's/^#* *\(visible_devices_all_as_default\) *=.*/\1 = false/' \
+      /etc/habana-container-runtime/config.toml
+  fi
 else
   require_command nodeadm
   require_command kubelet

@@ -49,11 +49,21 @@ pin() {
   }
 }
 
+# Tell whether this image has a component: has_component COMPONENT
+has_component() {
+  local all
+  all=$("$HERE/pin" --list) || {
+    touch "$WORK/told"
+    exit 1
+  }
+  grep -qx "$1" <<<"$all"
+}
+
 # Name the components of this image that begin alike: components PREFIX
 components() {
   local all
   all=$("$HERE/pin" --list)
-  grep "^$1-" <<<"$all" || die "$1" "no component begins with $1-" "pin them in versions.json"
+  grep "^$1-" <<<"$all" || die "$1" "no component begins with $1-" "pin them in pins.json"
 }
 
 # Run a program whose output matters only when it fails; keep it in the file named first.

@@ -22,15 +22,15 @@ download() {
     fi
     if ((attempt == ATTEMPTS)); then
       die "$component" "$url cannot be reached ($(_last_line "$WORK/curl"))" \
-        "check the network of the build instance and url in versions.json"
+        "check the network of the build instance and url in pins.json"
     fi
     sleep "$attempt"
   done
   if ((code == 22)); then
-    die "$component" "$url answered $status" "check url and version in versions.json"
+    die "$component" "$url answered $status" "check url and version in pins.json"
   fi
   die "$component" "$url was not fetched ($(_last_line "$WORK/curl"))" \
-    "check url in versions.json and the certificate of its host"
+    "check url in pins.json and the certificate of its host"
 }
 
 # Fetch the one file of an archive component, confirm it, and print where it is:
@@ -41,7 +41,7 @@ fetch_archive() {
   sha256=$(pin "$component" sha256)
   signature=$(pin "$component" signature)
   if [[ -z $sha256 && -z $signature ]]; then
-    die "$component" "has neither sha256 nor signature" "add one of them to versions.json"
+    die "$component" "has neither sha256 nor signature" "add one of them to pins.json"
   fi
   file=$WORK/${url##*/}
   download "$component" "$url" "$file"
@@ -61,7 +61,7 @@ _verify_sha256() {
   actual=${actual%% *}
   [[ $actual == "${expected,,}" ]] || die "$component" \
     "wrong checksum: ${file##*/} has sha256 $actual and not $expected" \
-    "do not install it; compare url, version and sha256 in versions.json with the vendor's page"
+    "do not install it; compare url, version and sha256 in pins.json with the vendor's page"
 }
 
 _last_line() {

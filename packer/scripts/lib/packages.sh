@@ -87,7 +87,7 @@ _pinned_packages() {
   local component=$1 packages name version
   local -A pinned=()
   packages=$(pin "$component" packages)
-  [[ -n $packages ]] || die "$component" "has no packages" "add them to versions.json"
+  [[ -n $packages ]] || die "$component" "has no packages" "add them to pins.json"
   while read -r name version; do
     pinned[$name]=$version
   done <<<"$packages"
@@ -96,7 +96,7 @@ _pinned_packages() {
   for name in "$@"; do
     version=${pinned[$name]:-}
     if [[ -z $version ]]; then
-      die "$component" "no version of $name is pinned" "add it to packages in versions.json"
+      die "$component" "no version of $name is pinned" "add it to packages in pins.json"
     fi
     printf '%s %s %s\n' "$component" "$name" "$version"
   done
@@ -186,19 +186,19 @@ _require_offered() {
   fi
   if [[ -z $offered ]]; then
     die "$component" "version $version of $name is not offered, nor any other" \
-      "check url, suite and packages in versions.json"
+      "check url, suite and packages in pins.json"
   fi
   die "$component" "version $version of $name is not offered, only ${offered//$'\n'/, }" \
-    "pin one of these in versions.json"
+    "pin one of these in pins.json"
 }
 
 # Say why an installation failed, going by what apt or dnf wrote.
 _refuse_installation() {
   local component=$1 log=$WORK/install
-  local compare="do not install it; compare fingerprint in versions.json with the vendor's page"
+  local compare="do not install it; compare fingerprint in pins.json with the vendor's page"
   if grep -Eq '404 +Not Found|Status code: 404' "$log"; then
     die "$component" "a package answered 404 ($(_told_by "$log"))" \
-      "check the versions in versions.json; the vendor may have withdrawn one"
+      "check the versions in pins.json; the vendor may have withdrawn one"
   elif grep -Eqi 'gpg check failed|public key for .* is not installed|not correct for this package' \
     "$log"; then
     die "$component" "unknown key: a package is signed by another key than the pinned one" "$compare"

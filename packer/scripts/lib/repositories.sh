@@ -26,7 +26,7 @@ add_repository() {
     apt) _add_apt_repository "$component" "$url" "$name" ;;
     dnf) _add_dnf_repository "$component" "$url" "$name" ;;
     *) die "$component" "has a source of kind '$kind', which is no repository" \
-      "make it apt or dnf in versions.json" ;;
+      "make it apt or dnf in pins.json" ;;
   esac
   echo "$name $fingerprint" >>"$ADDED"
 }
@@ -73,7 +73,7 @@ _add_dnf_repository() {
   signing_key "$component" "$WORK/key.asc" --armor
   install -D -m 644 "$WORK/key.asc" "$DNF_KEYS/$name"
   rpm --import "$DNF_KEYS/$name" || die "$component" "rpm refuses its signing key" \
-    "check key and fingerprint in versions.json"
+    "check key and fingerprint in pins.json"
   # Packages are always checked. Whether the metadata is signed too is the vendor's choice.
   if curl --silent --location --fail --proto '=https' --output /dev/null \
     "$url/repodata/repomd.xml.asc"; then
@@ -102,16 +102,16 @@ EOF
 # Say which of its ways to fail a repository took, going by what apt or dnf wrote.
 _refuse_repository() {
   local component=$1 url=$2 log=$3
-  local compare="do not trust it; compare key and fingerprint in versions.json with the vendor's page"
+  local compare="do not trust it; compare key and fingerprint in pins.json with the vendor's page"
   if grep -Eqi 'NO_PUBKEY|signing key not found' "$log"; then
     die "$component" "unknown key: $url is signed by another key than the pinned one" "$compare"
   elif grep -Eqi 'BADSIG|not signed|bad gpg signature|signature verification error' "$log"; then
     die "$component" "bad signature: $url is not what the owner of the pinned key signed" "$compare"
   elif grep -Eq '404|does not have a Release file' "$log"; then
-    die "$component" "$url answered 404" "check url and suite in versions.json"
+    die "$component" "$url answered 404" "check url and suite in pins.json"
   fi
   die "$component" "$url cannot be read ($(_told_by "$log"))" \
-    "check url in versions.json and the network of the build instance"
+    "check url in pins.json and the network of the build instance"
 }
 
 # The line of apt's or dnf's output that says what went wrong.

@@ -21,7 +21,7 @@ signing_key() {
   key=$(pin "$component" key)
   fingerprint=$(pin "$component" fingerprint)
   if [[ -z $key || -z $fingerprint ]]; then
-    die "$component" "has no key or no fingerprint" "add both to versions.json"
+    die "$component" "has no key or no fingerprint" "add both to pins.json"
   fi
   source=$LIB/$key
   if [[ $key == https://* ]]; then
@@ -29,12 +29,12 @@ signing_key() {
     download "$component" "$key" "$source"
   fi
   if ! _gpg "$component" --import "$source" 2>"$WORK/gpg"; then
-    die "$component" "$key holds no OpenPGP key" "check key in versions.json"
+    die "$component" "$key holds no OpenPGP key" "check key in pins.json"
   fi
   found=$(_gpg "$component" --with-colons --fingerprint --list-keys | _primary_fingerprints)
   if ! grep -qx "$fingerprint" <<<"$found"; then
     die "$component" "unknown key: $key holds ${found//$'\n'/, } and not $fingerprint" \
-      "do not trust it; compare fingerprint in versions.json with the vendor's page"
+      "do not trust it; compare fingerprint in pins.json with the vendor's page"
   fi
   _gpg "$component" "${@:3}" --export "$fingerprint" >"$file"
 }
@@ -51,7 +51,7 @@ _primary_fingerprints() {
 verify_signature() {
   local component=$1 file=$2 signature=$3 fingerprint status sha256 good=GOODSIG
   local what="bad signature: ${file##*/}"
-  local remedy="do not install it; compare signature and version in versions.json with the vendor's page"
+  local remedy="do not install it; compare signature and version in pins.json with the vendor's page"
   fingerprint=$(pin "$component" fingerprint)
   sha256=$(pin "$component" sha256)
   if [[ -n $sha256 ]]; then good='(GOODSIG|EXPKEYSIG)'; fi

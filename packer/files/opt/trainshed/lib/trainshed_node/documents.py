@@ -6,23 +6,23 @@ import json
 from pathlib import Path
 from typing import Any
 
-from trainshed_image.errors import ImageError
+from trainshed_node.errors import NodeError
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file.
 
     Raises:
-        ImageError: it is not there, or not an object.
+        NodeError: it is not there, or not an object.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ImageError(str(path), "is not there; bake the image again") from None
+        raise NodeError(str(path), "is not there; bake the image again") from None
     except ValueError as error:
-        raise ImageError(str(path), f"is not JSON ({error}); write it anew") from None
+        raise NodeError(str(path), f"is not JSON ({error}); write it anew") from None
     if not isinstance(document, dict):
-        raise ImageError(str(path), "is not a JSON object; write it anew")
+        raise NodeError(str(path), "is not a JSON object; write it anew")
     return document
 
 
@@ -30,9 +30,9 @@ def text(document: dict[str, Any], key: str, where: str) -> str:
     """Return a value that has to be a text with something in it.
 
     Raises:
-        ImageError: it is missing, empty or no text.
+        NodeError: it is missing, empty or no text.
     """
     value = document.get(key)
     if not isinstance(value, str) or not value:
-        raise ImageError(where, f"{key} has to be a text and is {value!r}; correct it")
+        raise NodeError(where, f"{key} has to be a text and is {value!r}; correct it")
     return value

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainshed_image.pci import ACCELERATORS, EFA, Card, count
-from trainshed_image.pins import Cell
-from trainshed_image.results import BAKE, FAILED, OK, Result, fact, unchecked
-from trainshed_image.system import has_command, run
+from trainshed_node.pci import ACCELERATORS, EFA, Card, count
+from trainshed_node.pins import Cell
+from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
+from trainshed_node.system import has_command, run
 
 _INFINIBAND = "sys/class/infiniband/*"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainshed_image.pins import Cell
-from trainshed_image.results import FAILED, OK, Result, fact, unchecked
-from trainshed_image.system import run
+from trainshed_node.pins import Cell
+from trainshed_node.results import FAILED, OK, Result, fact, unchecked
+from trainshed_node.system import run
 
 _ARGUMENTS = Path("/etc/trainshed/kernel-arguments")
 _COMMAND_LINE = Path("/proc/cmdline")

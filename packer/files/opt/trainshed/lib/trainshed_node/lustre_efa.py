@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from trainshed_image.errors import ImageError
-from trainshed_image.system import has_command, run
+from trainshed_node.errors import NodeError
+from trainshed_node.system import has_command, run
 
 _DEVICES = Path("/sys/class/infiniband")
 _TYPE = Path("/sys/class/dmi/id/product_name")
@@ -38,10 +38,10 @@ def set_up_efa(mount: str, wanted: int, log: Log) -> None:
         log: writes a line.
 
     Raises:
-        ImageError: the image lacks a driver, the node lacks interfaces, or LNet refused them.
+        NodeError: the image lacks a driver, the node lacks interfaces, or LNet refused them.
     """
     if not has_command("lnetctl"):
-        raise ImageError(mount, f"this image has no lnetctl to use EFA with; {_BAKE}")
+        raise NodeError(mount, f"this image has no lnetctl to use EFA with; {_BAKE}")
     _check_version(mount, "efa", _OLDEST_EFA)
     oldest = _OLDEST_KEFALND_ON_P6 if _instance_type().startswith("p6") else ()
     _check_version(mount, "kefalnd", oldest)
@@ -59,7 +59,7 @@ def set_up_efa(mount: str, wanted: int, log: Log) -> None:
     up = _interfaces(mount).get("efa", {})
     down = [device for device in devices if up.get(device) != "up"]
     if down:
-        raise ImageError(mount, f"LNet has not brought up {', '.join(down)}; see the kernel's log")
+        raise NodeError(mount, f"LNet has not brought up {', '.join(down)}; see the kernel's log")
     log(f"{mount}: LNet uses {ip_interface} and, over EFA, {', '.join(devices)}")
 
 
@@ -96,7 +96,7 @@ def efa_devices() -> list[str]:
 def _spread(devices: list[str], wanted: int, mount: str) -> list[str]:
     """Choose devices at even distances: p5 has four on each PCI bus, and one of each is wanted."""
     if len(devices) < wanted:
-        raise ImageError(
+        raise NodeError(
             mount,
             f"this node has {len(devices)} EFA devices and {wanted} are to be used; launch it with"
             " the network interfaces of its launch template, and see the kernel's log for efa",
@@ -109,7 +109,7 @@ def _default_route(mount: str) -> str:
     shown = _must(mount, "ip", "-json", "-4", "route", "show", "default")
     routes = json.loads(shown or "[]")
     if not routes:
-        raise ImageError(mount, "this node has no default route; look at its network interfaces")
+        raise NodeError(mount, "this node has no default route; look at its network interfaces")
     return str(min(routes, key=lambda route: route.get("metric", 0))["dev"])
 
 
@@ -120,13 +120,13 @@ def _instance_type() -> str:
 def _check_version(mount: str, module: str, oldest: tuple[int, ...]) -> None:
     done = run("modinfo", "--field", "version", module)
     if not done.ok:
-        raise ImageError(mount, f"this image has no kernel module {module} for EFA; {_BAKE}")
+        raise NodeError(mount, f"this image has no kernel module {module} for EFA; {_BAKE}")
     version = done.output.strip()
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
     if oldest and numbers < oldest:
         needed = ".".join(str(number) for number in oldest)
         shown = version or "of no version"
-        raise ImageError(
+        raise NodeError(
             mount, f"kernel module {module} is {shown}, and EFA clients need {needed}; {_BAKE}"
         )
 
@@ -163,7 +163,7 @@ def _must(mount: str, *command: str) -> str:
     done = run(*command)
     if not done.ok:
         reason = " ".join(f"{done.errors} {done.output}".split()) or done.last_line
-        raise ImageError(
+        raise NodeError(
             mount, f"`{' '.join(command)}` failed ({reason}); see the kernel's log for LNet"
         )
     return done.output

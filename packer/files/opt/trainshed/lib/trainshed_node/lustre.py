@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from trainshed_image.errors import ImageError
-from trainshed_image.lustre_efa import set_up_efa, tell_transport
-from trainshed_image.lustre_tuning import set_module_options, tune_client
-from trainshed_image.settings import Lustre
-from trainshed_image.system import Finished, has_command, run
+from trainshed_node.errors import NodeError
+from trainshed_node.lustre_efa import set_up_efa, tell_transport
+from trainshed_node.lustre_tuning import set_module_options, tune_client
+from trainshed_node.settings import Lustre
+from trainshed_node.system import Finished, has_command, run
 
 # What runs jobs; each has a drop-in of the image that makes it wait for the first boot.
 HELD = ("ecs.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
@@ -34,7 +34,7 @@ def set_up_lustre(lustre: Lustre, log: Log) -> None:
     ready, and its DNS name may lag behind.
 
     Raises:
-        ImageError: it can never be mounted, or was not within `wait_seconds`.
+        NodeError: it can never be mounted, or was not within `wait_seconds`.
     """
     _hold(lustre.mount)
     if Path(lustre.mount).is_mount():
@@ -42,7 +42,7 @@ def set_up_lustre(lustre: Lustre, log: Log) -> None:
         return
     for command, missing in (("aws", "AWS CLI"), ("mount.lustre", "Lustre client")):
         if not has_command(command):
-            raise ImageError(lustre.mount, f"this image has no {missing}; bake it with one")
+            raise NodeError(lustre.mount, f"this image has no {missing}; bake it with one")
     set_module_options()
     if lustre.efa_interfaces:
         set_up_efa(lustre.mount, lustre.efa_interfaces, log)
@@ -62,7 +62,7 @@ def _wait_for_mount(lustre: Lustre, log: Log) -> None:
         except NotYet as reason:
             waited = time.monotonic() - started
             if waited + _PAUSE_SECONDS > lustre.wait_seconds:
-                raise ImageError(
+                raise NodeError(
                     lustre.mount,
                     f"not mounted after {waited:.0f} s: {reason}; put that right, then"
                     " `systemctl restart trainshed-first-boot` and start what runs jobs",
@@ -88,7 +88,7 @@ def _hold(mount: str) -> None:
         )
     done = run("systemctl", "daemon-reload")
     if not done.ok:
-        raise ImageError(mount, f"systemd was not reloaded: {done.last_line}; reboot the node")
+        raise NodeError(mount, f"systemd was not reloaded: {done.last_line}; reboot the node")
 
 
 def _source(lustre: Lustre) -> str:

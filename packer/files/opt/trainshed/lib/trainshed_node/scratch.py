@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from trainshed_image.errors import ImageError
-from trainshed_image.system import has_command, run
+from trainshed_node.errors import NodeError
+from trainshed_node.system import has_command, run
 
 SCRATCH = Path("/scratch")
 # EC2 user guide, "NVMe instance store volumes": EBS volumes say "Amazon Elastic Block Store".
@@ -37,7 +37,7 @@ def set_up_scratch(log: Log) -> None:
     whose nodeadm is told to set up the disks, all are left to it.
 
     Raises:
-        ImageError: a disk could not be formatted, assembled or mounted.
+        NodeError: a disk could not be formatted, assembled or mounted.
     """
     if SCRATCH.is_mount():
         log(f"{SCRATCH}: is mounted already")
@@ -153,21 +153,21 @@ def _signature(device: str) -> dict[str, str]:
     """What a device holds, as low-level probing tells; empty when it is blank.
 
     Raises:
-        ImageError: it cannot be told; then it must not be taken for blank.
+        NodeError: it cannot be told; then it must not be taken for blank.
     """
     try:
         with Path(device).open("rb") as disk:
             disk.read(4096)
     except OSError as error:
         # To blkid, a disk that cannot be read is one without a signature.
-        raise ImageError(
+        raise NodeError(
             device, f"cannot be read ({error.strerror}); see the kernel's log"
         ) from None
     done = run("blkid", "--probe", "--output", "export", device)
     if done.code == 8:
         return {"TYPE": "signatures that contradict each other"}
     if done.code not in (0, 2):
-        raise ImageError(device, f"cannot be probed ({done.last_line}); look at it with wipefs")
+        raise NodeError(device, f"cannot be probed ({done.last_line}); look at it with wipefs")
     pairs = (line.partition("=") for line in done.output.splitlines() if "=" in line)
     return {key: value for key, _, value in pairs}
 
@@ -181,7 +181,7 @@ def _mount(device: str) -> None:
 def _must(*command: str) -> None:
     done = run(*command, timeout=_MKFS_SECONDS)
     if not done.ok:
-        raise ImageError(
+        raise NodeError(
             str(SCRATCH), f"{' '.join(command)} failed: {done.last_line}; look at the disks"
         )
 

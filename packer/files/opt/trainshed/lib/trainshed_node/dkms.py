@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainshed_image.system import run
+from trainshed_node.system import run
 
 _SOURCES = Path("/usr/src")
 # `efa/2.13.0, 6.8.0-1063-aws, x86_64: installed`; before dkms 3, `efa, 2.13.0, 6.8.0...`.

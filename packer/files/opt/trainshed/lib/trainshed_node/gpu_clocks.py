@@ -7,8 +7,8 @@ of GPU names; the GPU's own list needs no table.
 
 from __future__ import annotations
 
-from trainshed_image.errors import ImageError
-from trainshed_image.system import Finished, run
+from trainshed_node.errors import NodeError
+from trainshed_node.system import Finished, run
 
 _FORMAT = "--format=csv,noheader,nounits"
 _ABSENT = ("[N/A]", "N/A", "[Not Supported]", "Not Supported")
@@ -18,7 +18,7 @@ def gpu_indices() -> list[str]:
     """Return the numbers of the GPUs.
 
     Raises:
-        ImageError: the driver does not answer.
+        NodeError: the driver does not answer.
     """
     done = _smi("--query-gpu=index", _FORMAT)
     return done.output.split()
@@ -28,7 +28,7 @@ def set_highest_clocks(index: str) -> str:
     """Set a GPU's application clocks to the highest pair; return what was done.
 
     Raises:
-        ImageError: the GPU refuses a pair of its own list.
+        NodeError: the GPU refuses a pair of its own list.
     """
     listed = _smi(f"--id={index}", "--query-supported-clocks=memory,graphics", _FORMAT)
     pairs = [
@@ -51,5 +51,5 @@ def _smi(*arguments: str) -> Finished:
     done = run("nvidia-smi", *arguments, timeout=120)
     if not done.ok:
         command = " ".join(("nvidia-smi", *arguments))
-        raise ImageError("gpu-clocks", f"{command}: {done.last_line}; see nvidia-smi -q")
+        raise NodeError("gpu-clocks", f"{command}: {done.last_line}; see nvidia-smi -q")
     return done

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainshed_image.pci import Card
-from trainshed_image.pins import Cell
-from trainshed_image.results import BAKE, FAILED, OK, Result, fact, unchecked
-from trainshed_image.system import run
+from trainshed_node.pci import Card
+from trainshed_node.pins import Cell
+from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
+from trainshed_node.system import run
 
 _SYSCTL = Path("/etc/sysctl.d")
 _LIMITS = Path("/etc/security/limits.d")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainshed_image.documents import read_object, text
-from trainshed_image.errors import ImageError
+from trainshed_node.documents import read_object, text
+from trainshed_node.errors import NodeError
 
 SETTINGS = Path("/etc/trainshed/first-boot.json")
 # A file system that is created at the same time takes ten minutes or so.
@@ -53,7 +53,7 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     """Read the settings; without a file there is scratch space and nothing to mount.
 
     Raises:
-        ImageError: the file cannot be understood.
+        NodeError: the file cannot be understood.
     """
     if not path.exists():
         return Settings(scratch=True, lustre=None)
@@ -61,7 +61,7 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     _only(document, {"region", "lustre", "scratch"}, str(path))
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
-        raise ImageError(str(path), f"scratch has to be true or false, not {scratch!r}; correct it")
+        raise NodeError(str(path), f"scratch has to be true or false, not {scratch!r}; correct it")
     return Settings(scratch=scratch, lustre=_lustre(document, str(path)))
 
 
@@ -70,19 +70,19 @@ def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
     if entry is None:
         return None
     if not isinstance(entry, dict):
-        raise ImageError(where, "lustre has to be an object; correct it")
+        raise NodeError(where, "lustre has to be an object; correct it")
     where = f"{where}: lustre"
     names = ("mount", "dns_name_parameter", "mount_name_parameter")
     _only(entry, {*names, "wait_seconds", "efa_interfaces"}, where)
     mount, dns_name, mount_name = (text(entry, name, where) for name in names)
     if not mount.startswith("/") or mount == "/":
-        raise ImageError(where, f"mount has to be an absolute path, not {mount!r}; correct it")
+        raise NodeError(where, f"mount has to be an absolute path, not {mount!r}; correct it")
     wait = entry.get("wait_seconds", _WAIT_SECONDS)
     if isinstance(wait, bool) or not isinstance(wait, (int, float)) or wait < 0:
-        raise ImageError(where, f"wait_seconds has to be a number, not {wait!r}; correct it")
+        raise NodeError(where, f"wait_seconds has to be a number, not {wait!r}; correct it")
     efa = entry.get("efa_interfaces", 0)
     if isinstance(efa, bool) or not isinstance(efa, int) or efa < 0:
-        raise ImageError(where, f"efa_interfaces has to be a whole number, not {efa!r}; correct it")
+        raise NodeError(where, f"efa_interfaces has to be a whole number, not {efa!r}; correct it")
     return Lustre(
         mount=mount,
         region=text(document, "region", where),
@@ -95,6 +95,6 @@ def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
 
 def _only(document: dict[str, Any], known: set[str], where: str) -> None:
     if unknown := sorted(document.keys() - known):
-        raise ImageError(
+        raise NodeError(
             where, f"does not know {', '.join(unknown)}; known are {', '.join(sorted(known))}"
         )

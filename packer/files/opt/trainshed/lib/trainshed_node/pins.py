@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainshed_image.documents import read_object, text
-from trainshed_image.errors import ImageError
+from trainshed_node.documents import read_object, text
+from trainshed_node.errors import NodeError
 
 ANY_BASE = "any"
-# One of them per image: V100 has no open driver, the newest GPUs have no other.
-_NVIDIA_MODULES = {"open": "kmod-nvidia-open-dkms", "proprietary": "kmod-nvidia-latest-dkms"}
+# Packages that go with one kind of NVIDIA's kernel modules: V100 has no open ones, and no CUDA 13,
+# so that DCGM needs its parts for CUDA 12 there; the newest GPUs have none but open ones. Ubuntu's
+# are named after the driver's branch.
+_ONLY_WITH_DRIVER = {
+    "kmod-nvidia-open-dkms": "open",
+    "kmod-nvidia-latest-dkms": "proprietary",
+    r"nvidia-(dkms|kernel-source)-\d+-open": "open",
+    r"nvidia-(dkms|kernel-source)-\d+": "proprietary",
+    "datacenter-gpu-manager-4(-proprietary)?-cuda12": "proprietary",
+}
 
 
 @dataclass(frozen=True)
@@ -65,12 +74,12 @@ class Component:
 
 @dataclass(frozen=True)
 class Pins:
-    """Everything `versions.json` says of one cell.
+    """Everything `pins.json` says of one cell.
 
     Attributes:
         image: `image.json`, as it was written.
         cell: which image this is.
-        base: kernel, release and source AMIs.
+        base: kernel, release, suite and source AMIs.
         components: what the cell consists of, by name, in the order of the file.
     """
 
@@ -88,61 +97,64 @@ class Pins:
         """Return one component.
 
         Raises:
-            ImageError: the cell has none of that name.
+            NodeError: the cell has none of that name.
         """
         if name not in self.components:
             known = ", ".join(self.components)
-            raise ImageError(name, f"is no component of {self.cell}; these are: {known}")
+            raise NodeError(name, f"is no component of {self.cell}; these are: {known}")
         return self.components[name]
 
 
 def read_pins(home: Path) -> Pins:
-    """Read `image.json` and `versions.json` in a directory.
+    """Read `image.json` and `pins.json` in a directory.
 
     Args:
         home: `/opt/trainshed`.
 
     Raises:
-        ImageError: a file is missing or does not know this image's base.
+        NodeError: a file is missing or does not know this image's base.
     """
-    image, versions = read_object(home / "image.json"), read_object(home / "versions.json")
+    image, versions = read_object(home / "image.json"), read_object(home / "pins.json")
     where = str(home / "image.json")
     cell = Cell(*(text(image, key, where) for key in ("accelerator", "orchestrator", "base")))
     bases = versions.get("bases", {})
     if cell.base not in bases:
-        raise ImageError(cell.base, f"is no base of versions.json; these are: {', '.join(bases)}")
-    repositories = versions.get("repositories", {})
-    components = {
-        name: _component(name, entry, cell, image.get("nvidia_driver"), repositories)
-        for name, entry in versions.get("components", {}).items()
-        if _is_of(entry, cell)
-    }
-    return Pins(image=image, cell=cell, base=bases[cell.base], components=components)
+        raise NodeError(cell.base, f"is no base of pins.json; these are: {', '.join(bases)}")
+    base, repositories = bases[cell.base], versions.get("repositories", {})
+    components = {}
+    for name, entry in versions.get("components", {}).items():
+        source = _source(entry, cell)
+        if source is not None:
+            driver = image.get("nvidia_driver")
+            components[name] = _component(name, entry, source, base, driver, repositories)
+    return Pins(image=image, cell=cell, base=base, components=components)
 
 
-def _is_of(entry: Mapping[str, Any], cell: Cell) -> bool:
-    accelerators = entry.get("accelerators") or [cell.accelerator]
-    orchestrators = entry.get("orchestrators") or [cell.orchestrator]
-    sources = entry.get("sources", {})
-    return (
-        cell.accelerator in accelerators
-        and cell.orchestrator in orchestrators
-        and (cell.base in sources or ANY_BASE in sources)
-    )
+def _source(entry: Mapping[str, Any], cell: Cell) -> Mapping[str, Any] | None:
+    """Where a component of the cell comes from; None when it is of other cells."""
+    if cell.accelerator not in (entry.get("accelerators") or [cell.accelerator]):
+        return None
+    if cell.orchestrator not in (entry.get("orchestrators") or [cell.orchestrator]):
+        return None
+    sources: Mapping[str, Mapping[str, Any]] = entry.get("sources", {})
+    # The base, then every release of its distribution.
+    places = (cell.base, cell.base.rpartition("-")[0], ANY_BASE)
+    return next((sources[place] for place in places if place in sources), None)
 
 
 def _component(
     name: str,
     entry: Mapping[str, Any],
-    cell: Cell,
+    own: Mapping[str, Any],
+    base: Mapping[str, Any],
     driver: object,
     repositories: Mapping[str, Mapping[str, Any]],
 ) -> Component:
-    sources = entry["sources"]
-    own = sources.get(cell.base, sources.get(ANY_BASE))
     # Where several components come from is written once; a source only names it.
     repository = repositories[own["repository"]] if "repository" in own else {}
     source = {**repository, **own}
+    if "suite" in source:
+        source["suite"] = source["suite"].replace("{suite}", base.get("suite", ""))
     source["packages"] = {
         package: version
         for package, version in source.get("packages", {}).items()
@@ -158,4 +170,7 @@ def _component(
 
 
 def _is_of_other_driver(package: str, driver: object) -> bool:
-    return package in _NVIDIA_MODULES.values() and package != _NVIDIA_MODULES.get(str(driver))
+    return any(
+        re.fullmatch(pattern, package) and kind != driver
+        for pattern, kind in _ONLY_WITH_DRIVER.items()
+    )

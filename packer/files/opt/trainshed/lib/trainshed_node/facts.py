@@ -6,7 +6,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from trainshed_image.system import run
+from trainshed_node.system import run
 
 _GIB = 1024**3
 

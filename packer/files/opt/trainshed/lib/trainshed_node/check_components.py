@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainshed_image.pins import Component, Pins
-from trainshed_image.results import FAILED, OK, Result
-from trainshed_image.system import run
+from trainshed_node.pins import Component, Pins
+from trainshed_node.results import FAILED, OK, Result
+from trainshed_node.system import run
 
 # What an archive of each name installs: a package of the distribution's kind, a command that tells
 # its version, or a file that does.
@@ -16,6 +16,7 @@ _PACKAGE_OF_ARCHIVE = {
     "ssm-agent": "amazon-ssm-agent",
     "cloudwatch-agent": "amazon-cloudwatch-agent",
     "ecs-init": "amazon-ecs-init",
+    "nvidia-dcgm-exporter": "datacenter-gpu-manager-exporter",
 }
 _COMMAND_OF_ARCHIVE = {"aws-cli": (("aws", "--version"), r"aws-cli/(\S+)")}
 _FILE_OF_ARCHIVE = {
@@ -54,9 +55,11 @@ def _archive(component: Component, base: str) -> Result:
     version, detail = _archive_version(component.name, base)
     # A package built from the archive adds its own revision: 1.107.0-1.
     same = version in (component.version, f"{component.version}-1")
-    if version and not same:
+    if same:
+        return Result(component.name, component.version, component.version, OK)
+    if version:
         detail = f"{version} is not {component.version}"
-    return Result(component.name, version, component.version, OK if same else FAILED, detail)
+    return Result(component.name, version, component.version, FAILED, detail)
 
 
 def _archive_version(name: str, base: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from trainshed_image.system import run
+from trainshed_node.system import run
 
 # More than these, and the tips apply.
 _CPUS, _MEMORY_BYTES = 64, 64 * 1024**3

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 
-class ImageError(Exception):
+class NodeError(Exception):
     """Something that a program cannot go on with.
 
     Args:
@@ -19,9 +19,9 @@ class ImageError(Exception):
 
 
 def run_program(main: Callable[[], int]) -> None:
-    """Run a program and exit with what it returns; tell an `ImageError` in one line, exit 1."""
+    """Run a program and exit with what it returns; print a `NodeError` in one line, exit 1."""
     try:
         code = main()
-    except ImageError as error:
+    except NodeError as error:
         sys.exit(f"trainshed: ERROR: {error}")
     sys.exit(code)

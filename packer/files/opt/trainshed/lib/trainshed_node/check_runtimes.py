@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainshed_image.documents import read_object
-from trainshed_image.errors import ImageError
-from trainshed_image.pins import Cell
-from trainshed_image.results import FAILED, OK, Result, fact
-from trainshed_image.system import has_command
+from trainshed_node.documents import read_object
+from trainshed_node.errors import NodeError
+from trainshed_node.pins import Cell
+from trainshed_node.results import FAILED, OK, Result, fact
+from trainshed_node.system import has_command
 
 _DOCKER = Path("/etc/docker/daemon.json")
 _CONTAINERD = Path("/etc/containerd/config.toml")
@@ -27,15 +27,15 @@ def check_runtimes(cell: Cell) -> Iterator[Result]:
     """Yield a result for the runtime of what runs containers, where there is one."""
     if cell.accelerator in _RUNTIMES and cell.orchestrator != "eks":
         yield _docker_runtime(_RUNTIMES[cell.accelerator])
-    elif cell.accelerator == "nvidia":
+    elif cell.accelerator in _RUNTIMES and cell.base.startswith("ubuntu"):
+        yield _containerd_runtime(_RUNTIMES[cell.accelerator])
+    elif cell.accelerator in _RUNTIMES:
         # nodeadm writes containerd's configuration at boot, and looks for this.
         yield fact(
             "containerd runtime",
             has_command("nvidia-container-runtime"),
             detail="there is no nvidia-container-runtime for nodeadm to find",
         )
-    elif cell.accelerator == "habana":
-        yield _containerd_runtime("habana")
     if (cell.accelerator, cell.orchestrator) == ("nvidia", "ecs"):
         yield _gpu_support()
 
@@ -43,7 +43,7 @@ def check_runtimes(cell: Cell) -> Iterator[Result]:
 def _docker_runtime(name: str) -> Result:
     try:
         settings = read_object(_DOCKER)
-    except ImageError as error:
+    except NodeError as error:
         return fact("docker runtime", False, detail=str(error))
     chosen = settings.get("default-runtime", "runc")
     if name not in settings.get("runtimes", {}):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainshed_image.lustre import HELD
-from trainshed_image.pci import ACCELERATORS, NVSWITCHES, Card, count
-from trainshed_image.pins import Cell
-from trainshed_image.results import BOOT, FAILED, OK, Result, fact
-from trainshed_image.system import run
+from trainshed_node.lustre import HELD
+from trainshed_node.pci import ACCELERATORS, NVSWITCHES, Card, count
+from trainshed_node.pins import Cell
+from trainshed_node.results import BOOT, FAILED, OK, Result, fact
+from trainshed_node.system import run
 
 _ENABLED = ("enabled", "enabled-runtime", "alias", "generated")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainshed_image.dkms import modules
-from trainshed_image.pins import Pins
-from trainshed_image.results import FAILED, OK, Result, fact, unchecked
-from trainshed_image.system import has_command, run
+from trainshed_node.dkms import modules
+from trainshed_node.pins import Pins
+from trainshed_node.results import FAILED, OK, Result, fact, unchecked
+from trainshed_node.system import has_command, run
 
 
 def check_kernel(pins: Pins) -> Iterator[Result]:
@@ -30,7 +30,7 @@ def check_kernel(pins: Pins) -> Iterator[Result]:
 def _hold(pins: Pins) -> Result:
     """An update of the kernel would leave the drivers behind."""
     if "kernel" not in pins.components:
-        return unchecked("kernel hold", "versions.json pins no kernel packages")
+        return unchecked("kernel hold", "pins.json pins no kernel packages")
     packages = pins.components["kernel"].packages
     if pins.cell.base.startswith("ubuntu"):
         held = set(run("apt-mark", "showhold").output.split())
