@@ -1,7 +1,8 @@
 """Everything trainshed raises on purpose."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+from functools import partial
 
 
 class TrainshedError(Exception):
@@ -14,17 +15,30 @@ class TrainshedError(Exception):
 
 
 class UnknownName(TrainshedError):
-    """A name that is not among the known ones.
+    """A name that is not among the known ones; the message lists them, the nearest first.
 
     Args:
         kind: what the name should have been, for instance `instance type`.
         name: the name as it was given.
         known: the names that exist.
+        other: other words for them, which may be what was meant but are not listed.
+        listed_by: command that lists them, for the message of names that are too many.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        known: Iterable[str],
+        *,
+        other: Iterable[str] = (),
+        listed_by: str | None = None,
+    ) -> None:
         self.kind, self.name = kind, name
-        super().__init__(f"{kind} {name!r} is not known{did_you_mean(name, tuple(known))}")
+        names = sorted(known, key=partial(_unlike, name))
+        near = did_you_mean(name, (*other, *names))
+        known_ones = f"all: {listed_by}" if listed_by else f"known: {', '.join(names) or 'none'}"
+        super().__init__(f"{kind} {name!r} is not known{near} ({known_ones})")
 
 
 def one_line(text: str) -> str:
@@ -37,6 +51,10 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     folded = {entry.casefold(): entry for entry in known}
     found = get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     return folded[found[0]] if found else None
+
+
+def _unlike(name: str, other: str) -> float:
+    return -SequenceMatcher(None, name.casefold(), other.casefold()).ratio()
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

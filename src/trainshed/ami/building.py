@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from trainshed.ami.account import AwsRefusal, Region
 from trainshed.ami.failures import BuildError, Cause, classify, interrupted
 from trainshed.ami.leftovers import (
     Leftover,
@@ -17,11 +16,12 @@ from trainshed.ami.leftovers import (
     remove_leftover,
     tagged_leftovers,
 )
-from trainshed.ami.lowering import lower
 from trainshed.ami.manifest import MANIFEST, manifest_images
 from trainshed.ami.packer import Ended, Packer, run
+from trainshed.ami.packer_compat import lower
 from trainshed.ami.steps import step_of
 from trainshed.ami.subnets import Subnet
+from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 
 LOG = "build.log"
@@ -43,6 +43,7 @@ class BuildRequest:
         output: folder for the manifest, the reports and the log.
         region: to build in.
         commit: of the template.
+        base: distribution under the image, or None for the template's own choice.
         variables: `NAME=VALUE` of the template.
         variable_files: files of such.
         subnets: to try in this order; empty leaves it to the template's variables.
@@ -55,6 +56,7 @@ class BuildRequest:
     output: Path
     region: str
     commit: str
+    base: str | None = None
     variables: Sequence[str] = ()
     variable_files: Sequence[Path] = ()
     subnets: Sequence[Subnet] = ()
@@ -75,6 +77,8 @@ class BuildRequest:
             "commit": self.commit,
             "output": str(self.output.resolve()),
         }
+        if self.base is not None:
+            own[f"{self.accelerator}_base"] = self.base
         if subnet is not None:
             own["subnet_id"] = subnet.subnet_id
         return [

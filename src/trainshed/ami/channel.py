@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from trainshed.ami.versions import ACCELERATORS, ORCHESTRATORS
+from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.errors import TrainshedError, UnknownName
 
 # Every channel's SSM parameter is under this one.

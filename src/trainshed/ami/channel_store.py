@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic, sleep
 
-from trainshed.ami.account import AwsRefusal, Region
 from trainshed.ami.channel import CHANNELS_ROOT, Channel
+from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 
 _DATA_TYPE = "aws:ec2:image"

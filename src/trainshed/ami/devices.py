@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trainshed.ami.image import Image, ImageError
+from trainshed.ami.ami import Ami, AmiError
 from trainshed.catalogue import InstanceType, lookup
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 
 
-def known_type(name: str, image: Image) -> InstanceType | None:
+def known_type(name: str, image: Ami) -> InstanceType | None:
     """Return what the catalogue says of a type; None for one without accelerators.
 
     Raises:
-        ImageError: the AMI is for another accelerator than the type has.
+        AmiError: the AMI is for another accelerator than the type has.
     """
     try:
         instance = lookup(name)
@@ -21,7 +21,7 @@ def known_type(name: str, image: Image) -> InstanceType | None:
         return None
     family, needed = instance.accelerator.family.value, image.tag("accelerator")
     if family != needed:
-        raise ImageError(
+        raise AmiError(
             f"{image.image_id} is for {needed}, and {name} has {instance.accelerator}; "
             "test it on a type of its own accelerator"
         )

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trainshed.ami.account import lacked_action
+from trainshed.aws import lacked_action
 from trainshed.errors import TrainshedError, one_line
 
 
@@ -91,7 +91,7 @@ _RULES = (
         Cause.NO_SOURCE_AMI,
         # Newer plugins print the addresses of the filters, which tell nobody anything.
         r"(No AMI was found matching filters(?:: \{\n(?:.|\n)*?^\})?|InvalidAMIID\.\w+: .*)",
-        "the source AMI is pinned by name in packer/versions.json: the region may not have it, or "
+        "the source AMI is pinned by name in packer/pins.json: the region may not have it, or "
         "its owner has withdrawn it; pin a newer one (docs/amis.md)",
     ),
     # https://github.com/hashicorp/packer-plugin-amazon/issues/675
@@ -161,6 +161,8 @@ _SELF_TEST_ROW = re.compile(r"^failed {2,}(\S.*)$", re.MULTILINE)
 _EXITED = re.compile(r"Script (?:exited|disconnected).*|Script exited with non-zero exit status.*")
 _SCRIPT = re.compile(r"Provisioning with shell script: \S*?([\w.-]+\.sh)\s*$", re.MULTILINE)
 _TEMPLATE = re.compile(r"^Error: ((?:.|\n)+?)(?=\nError: |\n\n\n|\Z)", re.MULTILINE)
+# The one refusal that no validation can make, in packer/locals.pkr.hcl.
+_REFUSAL = re.compile(r'^with local\.refusal as "((?:.|\n)+?)"\.$', re.MULTILINE)
 # Where Packer thinks it was, and what it says of the template's source.
 _NO_HELP = re.compile(
     r"on .*line 0:|\(source code not available\)|This was checked by (?:.|\n)*"
@@ -195,6 +197,8 @@ def classify(said: str) -> BuildError:
         )
     if last := _LAST.search(text):
         return BuildError(Cause.OTHER, one_line(last[1]))
+    if refusal := _REFUSAL.search(text):
+        return BuildError(Cause.INVALID_TEMPLATE, one_line(refusal[1]))
     if wrong := _TEMPLATE.search(text):
         summary, _, detail = _NO_HELP.sub("", wrong[1]).partition("\n")
         return BuildError(Cause.INVALID_TEMPLATE, f"{one_line(summary)}: {one_line(detail)}")

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from trainshed.ami.account import AwsRefusal, Region
-from trainshed.ami.image import BUILD_TAG, find_image
+from trainshed.ami.ami import BUILD_TAG, find_ami
+from trainshed.aws import AwsRefusal, Region
 
 _OURS = [{"Name": "tag:trainshed:role", "Values": ["ami-builder"]}]
 _ENDED = re.compile(r"^(?:\S+Z: )?Build '.*' (?:errored|finished)", re.MULTILINE)
@@ -150,7 +150,7 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
     try:
         match said.kind:
             case "image":
-                if find_image(region, said.name):
+                if find_ami(region, said.name):
                     yield said
             case "instance":
                 answer = region.call("ec2", "describe_instances", InstanceIds=[said.name])
@@ -177,7 +177,7 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
 
 
 def _remove_image(region: Region, image_id: str) -> None:
-    if image := find_image(region, image_id):
+    if image := find_ami(region, image_id):
         region.call("ec2", "deregister_image", ImageId=image_id)
         for snapshot in image.snapshots:
             region.call("ec2", "delete_snapshot", SnapshotId=snapshot)

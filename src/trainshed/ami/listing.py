@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.ami import own_amis
 from trainshed.ami.channel_store import channels
-from trainshed.ami.image import own_images
 from trainshed.ami.usage import usage
+from trainshed.aws import AwsRefusal, Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def listing(region: Region) -> Listing:
     Raises:
         AwsRefusal: AMIs cannot be listed; other things that cannot be seen are told in the answer.
     """
-    images, used = own_images(region), usage(region)
+    images, used = own_amis(region), usage(region)
     blind = list(used.blind)
     try:
         pointing = channels(region)

@@ -14,6 +14,11 @@ def manifest_images(path: Path) -> dict[str, str]:
     Raises:
         TrainshedError: the file cannot be read, or is not a manifest with AMIs.
     """
+    if path.is_dir():
+        raise TrainshedError(
+            f"{path} is a directory; name a build's {MANIFEST}, for instance "
+            f"build/neuron-ecs/{MANIFEST}, or an AMI id"
+        )
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         last = manifest["last_run_uuid"]

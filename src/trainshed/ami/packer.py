@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import IO
 
-from trainshed.ami.lowering import needs_lowering
+from trainshed.ami.packer_compat import needs_lowering
 from trainshed.errors import TrainshedError
 
 _POLL_SECONDS = 0.1

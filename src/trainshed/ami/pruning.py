@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.ami import BUILD_TAG, Ami, cell_of, own_amis
 from trainshed.ami.channel_store import channels, history
-from trainshed.ami.image import BUILD_TAG, Image, cell_of, own_images
 from trainshed.ami.usage import usage
+from trainshed.aws import AwsRefusal, Region
 
 _YOUNG = timedelta(days=1)
 
@@ -49,7 +49,7 @@ def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
         keep: the newest different AMIs of each channel's history that stay; at least 1.
         now: the present, in UTC.
     """
-    images = own_images(region)
+    images = own_amis(region)
     remembered, blind = _remembered(region, keep)
     used = usage(region)
     unseen = tuple(f"could not look: {why}" for why in (*blind, *used.blind))
@@ -107,7 +107,7 @@ def _remembered(region: Region, keep: int) -> tuple[Mapping[str, list[str]], tup
     return found, ()
 
 
-def _own_reasons(image: Image, now: datetime) -> Iterable[str]:
+def _own_reasons(image: Ami, now: datetime) -> Iterable[str]:
     if now - image.created < _YOUNG:
         yield "younger than a day"
     if image.state == "pending":
@@ -116,7 +116,7 @@ def _own_reasons(image: Image, now: datetime) -> Iterable[str]:
         yield "protected from being deregistered"
 
 
-def _shared(region: Region, image: Image) -> tuple[str, ...]:
+def _shared(region: Region, image: Ami) -> tuple[str, ...]:
     """Where others may use it we cannot look."""
     if image.public:
         return ("shared with everybody, where nobody can look",)
@@ -130,7 +130,7 @@ def _shared(region: Region, image: Image) -> tuple[str, ...]:
     return (f"shared with {', '.join(others)}, where we cannot look",) if others else ()
 
 
-def _orphans(region: Region, images: list[Image], now: datetime) -> list[Verdict]:
+def _orphans(region: Region, images: list[Ami], now: datetime) -> list[Verdict]:
     """Snapshots whose AMI was deregistered when something stopped the rest."""
     kept = {snapshot for image in images for snapshot in image.snapshots}
     found = region.pages(

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic, sleep
 
-from trainshed.ami.account import Region
+from trainshed.ami.ami import BUILD_TAG, Ami, AmiError, find_ami
 from trainshed.ami.channel import Channel
 from trainshed.ami.channel_store import ChannelError, history, write
-from trainshed.ami.image import BUILD_TAG, Image, ImageError, find_image
+from trainshed.ami.manifest import manifest_images
+from trainshed.aws import Region, regions
 from trainshed.errors import TrainshedError
 
 _PATIENCE_SECONDS = 3600
@@ -26,6 +28,8 @@ class Written:
         previous: what it pointed to before; empty when it is new.
         action: `written`, or `already there`.
         build: stamp of the AMI's build.
+        base: distribution under the AMI.
+        previous_base: under the one before; empty when it is gone, or the channel is new.
     """
 
     region: str
@@ -35,9 +39,37 @@ class Written:
     previous: str
     action: str
     build: str
+    base: str
+    previous_base: str
 
 
-def await_image(region: Region, image_id: str, *, tell: Callable[[str], None]) -> Image:
+def find_published(image: str, named: list[str] | None) -> dict[Region, str]:
+    """Return the id of the AMI to publish in each region.
+
+    Args:
+        image: path of a build's manifest.json, or an AMI id.
+        named: regions; by default those of the manifest, or the environment's one for an AMI id.
+
+    Raises:
+        TrainshedError: it is empty, there is no such manifest, or the build has no AMI in a region.
+    """
+    if not image:
+        raise TrainshedError(
+            "the name of what to publish is empty: give a build's manifest.json or an AMI id"
+        )
+    if image.startswith("ami-"):
+        return {region: image for region in regions(named)}
+    built = manifest_images(Path(image))
+    absent = [name for name in named or [] if name not in built]
+    if absent:
+        raise TrainshedError(
+            f"the build has no AMI in {', '.join(absent)}, only in {', '.join(built)}; "
+            "bake with --var 'ami_regions=[...]'"
+        )
+    return {region: built[region.name] for region in regions(named or list(built))}
+
+
+def await_ami(region: Region, image_id: str, *, tell: Callable[[str], None]) -> Ami:
     """Return an AMI of ours once it is available.
 
     Args:
@@ -46,32 +78,32 @@ def await_image(region: Region, image_id: str, *, tell: Callable[[str], None]) -
         tell: is told what is waited for.
 
     Raises:
-        ImageError: it is not in the account, no build of ours made it, or it failed.
+        AmiError: it is not in the account, no build of ours made it, or it failed.
     """
     deadline = monotonic() + _PATIENCE_SECONDS
     pauses = iter(_PAUSES_SECONDS)
     while True:
-        image = find_image(region, image_id)
+        image = find_ami(region, image_id)
         if image is None:
-            raise ImageError(
+            raise AmiError(
                 f"{image_id} is not an AMI of this account in {region.name}; see "
                 f"trainshed ami list --region {region.name}"
             )
         if not image.build:
-            raise ImageError(
+            raise AmiError(
                 f"{image_id} in {region.name} has no tag {BUILD_TAG}: trainshed ami build did not "
                 "make it, so it goes to no channel"
             )
         if image.state == "available":
             return image
         if image.state != "pending":
-            raise ImageError(
+            raise AmiError(
                 f"{image_id} in {region.name} is {image.state}"
                 + (f" ({image.reason})" if image.reason else "")
                 + "; bake it again"
             )
         if monotonic() > deadline:
-            raise ImageError(
+            raise AmiError(
                 f"{image_id} in {region.name} is still pending after "
                 f"{_PATIENCE_SECONDS // 60} minutes; repeat the command later"
             )
@@ -79,20 +111,20 @@ def await_image(region: Region, image_id: str, *, tell: Callable[[str], None]) -
         sleep(next(pauses, _PAUSES_SECONDS[-1]))
 
 
-def check_same_build(images: list[Image]) -> None:
+def check_same_build(images: list[Ami]) -> None:
     """Refuse AMIs of several builds, or of several cells, under one channel.
 
     Raises:
-        ImageError: with each region's build.
+        AmiError: with each region's build.
     """
     if len({(image.build, image.cell) for image in images}) > 1:
         told = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in images)
-        raise ImageError(
+        raise AmiError(
             f"these regions have AMIs of different builds: {told}; name regions with --region"
         )
 
 
-def write_channel(targets: Mapping[Region, Image], name: str, note: str) -> Iterator[Written]:
+def write_channel(targets: Mapping[Region, Ami], name: str, note: str) -> Iterator[Written]:
     """Make a channel point to an AMI in each region, and yield each as soon as it is done.
 
     Where the channel does already, it stays as it is: what stopped half-way can be repeated.
@@ -120,10 +152,11 @@ def write_channel(targets: Mapping[Region, Image], name: str, note: str) -> Iter
         del waiting[0]
 
 
-def _write_once(region: Region, image: Image, channel: Channel, note: str) -> Written:
+def _write_once(region: Region, image: Ami, channel: Channel, note: str) -> Written:
     past = history(region, channel)
     current = past[-1] if past else None
     done = current is not None and current.image_id == image.image_id
+    previous = find_ami(region, current.image_id) if current else None
     version = current.version if current and done else write(region, channel, image.image_id, note)
     return Written(
         region=region.name,
@@ -133,4 +166,6 @@ def _write_once(region: Region, image: Image, channel: Channel, note: str) -> Wr
         previous=current.image_id if current else "",
         action="already there" if done else "written",
         build=image.build,
+        base=image.tag("base"),
+        previous_base=previous.tag("base") if previous else "",
     )

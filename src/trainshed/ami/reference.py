@@ -4,18 +4,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trainshed.ami.versions import (
-    ACCELERATORS,
+from trainshed.errors import TrainshedError
+from trainshed.pins import (
     ANY,
     CONTAINER,
-    ORCHESTRATORS,
     Component,
     Pins,
     Source,
     SourceKind,
     read_pins,
 )
-from trainshed.errors import TrainshedError
 
 _DRIVERS = {"habana": "habana-driver", "neuron": "neuron-dkms", "nvidia": "nvidia-driver"}
 _RUNTIMES = {"habana": "habana-container-runtime", "nvidia": "nvidia-container-toolkit"}
@@ -33,7 +31,7 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 
     Args:
         document: text of docs/amis.md.
-        pins: of packer/versions.json.
+        pins: of packer/pins.json.
         variables: text of packer/variables.pkr.hcl.
 
     Raises:
@@ -55,22 +53,20 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 
 
 def cells_table(pins: Pins) -> str:
-    """Return the nine cells: base, kernel, driver, runtime and orchestrator of each."""
+    """Return every image: base, kernel, driver, runtime and orchestrator of each."""
     rows = []
-    for accelerator in ACCELERATORS:
-        base = pins.base_of(accelerator)
-        for orchestrator in ORCHESTRATORS:
-            cell = pins.cell(accelerator, orchestrator)
-            parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
-            rows.append(
-                [
-                    f"{accelerator}/{orchestrator}",
-                    f"{base.name}: `{base.source_amis[orchestrator].name}`",
-                    f"`{base.kernel}`",
-                    _named(cell, [_DRIVERS[accelerator]]),
-                    _named(cell, [part for part in parts if part]) or "containerd of the base",
-                ]
-            )
+    for accelerator, orchestrator, name in pins.cells():
+        base, cell = pins.bases[name], pins.cell(accelerator, orchestrator, name)
+        parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
+        rows.append(
+            [
+                f"{accelerator}/{orchestrator}",
+                f"{name}: `{base.source_amis[orchestrator].name}`",
+                f"`{base.kernel}`",
+                _named(cell, [_DRIVERS[accelerator]]),
+                _named(cell, [part for part in parts if part]) or "containerd of the base",
+            ]
+        )
     return _table(["cell", "base and its AMI", "kernel", "driver", "runs containers"], rows)
 
 
@@ -142,7 +138,7 @@ if __name__ == "__main__":
     page.write_text(
         with_tables(
             page.read_text(encoding="utf-8"),
-            read_pins(template / "versions.json"),
+            read_pins(template / "pins.json"),
             (template / "variables.pkr.hcl").read_text(encoding="utf-8"),
         ),
         encoding="utf-8",

@@ -65,7 +65,7 @@ def _selftest(path: Path) -> dict[str, Any]:
 
 def _summary(selftest: Mapping[str, Any], packages: tuple[Package, ...]) -> Iterator[str]:
     image, results = selftest["image"], selftest["components"]
-    yield f"# Image for {image['accelerator']} on {image['orchestrator']}"
+    yield f"# AMI for {image['accelerator']} on {image['orchestrator']}"
     yield ""
     rows = [(key, image[key]) for key in _FACTS if image.get(key)]
     if image["accelerator"] == "nvidia":

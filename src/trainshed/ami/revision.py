@@ -3,7 +3,9 @@
 import subprocess
 from pathlib import Path
 
+from trainshed import __version__
 from trainshed.errors import TrainshedError
+from trainshed.sources import checkout, shipped
 
 
 def revision(folder: Path) -> str:
@@ -12,9 +14,12 @@ def revision(folder: Path) -> str:
     Only changes within the folder count: nothing else is baked into an AMI.
 
     Returns:
-        40 hex digits, with `-dirty` when the folder differs from them; `unknown` outside of a
-        working tree.
+        40 hex digits, with `-dirty` when the folder differs from them; `trainshed-` and the
+        version for the folder of an installed wheel; `unknown` outside of a working tree.
     """
+    # Before git is asked: an environment within somebody's working tree has that one's commit.
+    if checkout() is None and folder.resolve() == shipped("packer").resolve():
+        return f"trainshed-{__version__}"
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     if commit is None:
         return "unknown"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from trainshed.ami.account import Region
+from trainshed.ami.ami import Ami, find_ami
 from trainshed.ami.channel import Channel
 from trainshed.ami.channel_store import ChannelError, ChannelVersion, history
-from trainshed.ami.image import Image, find_image
+from trainshed.aws import Region
 
 # The note of a version says what it repeats. A label of SSM's could, too, but labelled versions
 # are never dropped, and the 101st version of a parameter whose oldest has a label is refused.
@@ -25,7 +25,7 @@ class Rollback:
         skipped: AMIs that were passed over, each with the reason.
     """
 
-    image: Image
+    image: Ami
     note: str
     skipped: tuple[str, ...]
 
@@ -49,7 +49,7 @@ def plan_rollback(region: Region, channel: Channel) -> Rollback:
     for version in earlier(past):
         if version.image_id in skipped:
             continue
-        image = find_image(region, version.image_id)
+        image = find_ami(region, version.image_id)
         if image is not None and image.state == "available" and image.cell == channel.cell:
             return Rollback(
                 image=image,
@@ -79,7 +79,7 @@ def earlier(past: Sequence[ChannelVersion]) -> Iterator[ChannelVersion]:
             yield version
 
 
-def _objection(image: Image | None, channel: Channel) -> str:
+def _objection(image: Ami | None, channel: Channel) -> str:
     if image is None:
         return "no longer exists"
     if image.state != "available":

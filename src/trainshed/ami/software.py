@@ -51,7 +51,7 @@ class Distribution:
 
     @classmethod
     def of_base(cls, base: str) -> "Distribution":
-        """Return the distribution that a base of versions.json names, such as `ubuntu-22.04`.
+        """Return the distribution that a base of pins.json names, such as `ubuntu-22.04`.
 
         Raises:
             ReportError: it is none that images are made of.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainshed.ami.account import Region
+from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 
 

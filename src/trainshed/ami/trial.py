@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.ami.ami import Ami, AmiError
 from trainshed.ami.devices import efa_interfaces, known_type, require_devices
-from trainshed.ami.image import Image, ImageError
 from trainshed.ami.subnets import find_subnets
+from trainshed.aws import AwsRefusal, Region
 from trainshed.interfaces import NetworkInterface
 
 _MARK = "trainshed-selftest"
@@ -77,7 +77,7 @@ class Place:
 
 
 def try_image(
-    region: Region, image: Image, place: Place, *, tell: Callable[[str], None]
+    region: Region, image: Ami, place: Place, *, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """Boot one instance of an AMI, return what its self-test says, and terminate it, always.
 
@@ -93,7 +93,7 @@ def try_image(
         The self-test's JSON: `image`, `components`, `ok`.
 
     Raises:
-        ImageError: the AMI is for another accelerator, the instance ended, or said nothing in time.
+        AmiError: the AMI is for another accelerator, the instance ended, or said nothing in time.
         AwsRefusal: it could not be launched.
     """
     instance = known_type(place.instance_type, image)
@@ -127,7 +127,7 @@ def read_console(text: str) -> dict[str, Any] | None:
 
 
 def _launch(
-    region: Region, image: Image, place: Place, interfaces: Sequence[NetworkInterface]
+    region: Region, image: Ami, place: Place, interfaces: Sequence[NetworkInterface]
 ) -> str:
     tags = {"Name": f"trainshed-test-{image.image_id}", "trainshed:role": "ami-test"}
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
@@ -200,7 +200,7 @@ def _terminate(region: Region, instance_id: str, place: Place) -> None:
     try:
         region.call("ec2", "terminate_instances", InstanceIds=[instance_id])
     except AwsRefusal as error:
-        raise ImageError(
+        raise AmiError(
             f"{instance_id} runs on: {error}; it terminates itself {place.longest_minutes} minutes "
             "after its boot"
         ) from error
@@ -218,12 +218,10 @@ def _listen(
         if (told := read_console(console)) is not None:
             return told
         if state in _GONE:
-            raise ImageError(
-                f"{instance_id} is {state} before its self-test;{_last_words(console)}"
-            )
+            raise AmiError(f"{instance_id} is {state} before its self-test;{_last_words(console)}")
         tell(f"{instance_id} is {state}: waiting for its self-test")
         sleep(_PAUSE_SECONDS)
-    raise ImageError(
+    raise AmiError(
         f"{instance_id} has not told its self-test within {place.minutes} minutes;"
         f"{_last_words(console)}; give it longer with --timeout-minutes"
     )

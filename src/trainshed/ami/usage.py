@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region
 
 _RESOLVED = "resolve:ssm:"
 # An AMI id, and what uses it.

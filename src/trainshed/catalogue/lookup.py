@@ -64,7 +64,7 @@ def corrections(name: str) -> tuple[Correction, ...]:
 
 def _record(name: str) -> Record:
     if name not in all_types():
-        raise UnknownName("instance type", name, all_types())
+        raise UnknownName("instance type", name, all_types(), listed_by="trainshed catalogue list")
     record: Record = withdrawn_records().get(name) or _load("instance_types.json")["records"][name]
     return record
 
@@ -113,8 +113,8 @@ def zones_offering(name: str, region: str) -> tuple[str, ...]:
         UnknownName: the catalogue does not know the type or the region.
     """
     if lookup(name).withdrawn:
-        return tuple(_load("withdrawn.json")[name]["zones"].get(_known(region), ()))
-    return tuple(_load("offerings.json")[_known(region)]["types"].get(name, ()))
+        return tuple(_load("withdrawn.json")[name]["zones"].get(known_region(region), ()))
+    return tuple(_load("offerings.json")[known_region(region)]["types"].get(name, ()))
 
 
 def regions_offering(name: str) -> tuple[str, ...]:
@@ -133,10 +133,15 @@ def zone_ids(region: str) -> tuple[str, ...]:
     Raises:
         UnknownName: the snapshot does not know the region.
     """
-    return tuple(_load("offerings.json")[_known(region)]["zones"])
+    return tuple(_load("offerings.json")[known_region(region)]["zones"])
 
 
-def _known(region: str) -> str:
+def known_region(region: str) -> str:
+    """Return a region's name.
+
+    Raises:
+        UnknownName: the snapshot does not know the region; the message lists those that it does.
+    """
     if region not in all_regions():
         raise UnknownName("region", region, all_regions())
     return region

@@ -7,9 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from trainshed.aws import AwsRegion, Region
 from trainshed.catalogue.lookup import interpret
 from trainshed.catalogue.records import Record, belongs
 
+# Any region answers DescribeRegions; this one is enabled in every account.
+_HOME = "us-east-1"
 DATA_FOLDER = Path(__file__).parent / "data"
 
 # The fields of a DescribeInstanceTypes record that the catalogue keeps, with their own names.
@@ -56,8 +59,7 @@ class Change:
 
 
 def synchronise(
-    ec2_client: Callable[[str], Any],
-    regions: Iterable[str],
+    regions: Iterable[Region],
     today: date,
     folder: Path,
     source: str,
@@ -70,9 +72,8 @@ def synchronise(
     answered.
 
     Args:
-        ec2_client: gives a boto3 EC2 client of a region; needs ec2:DescribeInstanceTypes,
+        regions: the regions to ask; needs ec2:DescribeInstanceTypes,
             ec2:DescribeInstanceTypeOfferings and ec2:DescribeAvailabilityZones.
-        regions: region names to ask.
         today: the date to write into the snapshot.
         folder: where instance_types.json, offerings.json and withdrawn.json are.
         source: one line that says where the answers come from.
@@ -87,14 +88,13 @@ def synchronise(
     before = dict(offerings)
     records = dict(types["records"])
     for region in regions:
-        progress(region)
-        ec2 = ec2_client(region)
-        fresh = _describe_types(ec2)
+        progress(region.name)
+        fresh = _describe_types(region)
         records |= fresh
-        offerings[region] = {
+        offerings[region.name] = {
             "date": today.isoformat(),
-            "zones": _zones(ec2),
-            "types": _offerings(ec2, fresh),
+            "zones": _zones(region),
+            "types": _offerings(region, fresh),
         }
     offered = {name for facts in offerings.values() for name in facts["types"]}
     gone = sorted(set(types["records"]) - offered)
@@ -123,6 +123,12 @@ def synchronise(
     )
 
 
+def enabled_regions() -> tuple[str, ...]:
+    """Return the regions that are enabled in the account, sorted; needs ec2:DescribeRegions."""
+    answer = AwsRegion(_HOME).call("ec2", "describe_regions")
+    return tuple(sorted(region["RegionName"] for region in answer["Regions"]))
+
+
 def trim(record: Record, kept: Mapping[str, Any] = _KEPT) -> dict[str, Any]:
     """Return the fields of an API record that the catalogue keeps."""
     return {
@@ -132,30 +138,32 @@ def trim(record: Record, kept: Mapping[str, Any] = _KEPT) -> dict[str, Any]:
     }
 
 
-def _describe_types(ec2: Any) -> dict[str, Any]:
-    pages = ec2.get_paginator("describe_instance_types").paginate()
-    records = (record for page in pages for record in page["InstanceTypes"])
+def _describe_types(region: Region) -> dict[str, Any]:
+    records = region.pages("ec2", "describe_instance_types", "InstanceTypes")
     found = {record["InstanceType"]: trim(record) for record in records if belongs(record)}
     for record in found.values():
         interpret(record)  # better now than when somebody looks the type up
     return found
 
 
-def _offerings(ec2: Any, types: Mapping[str, Any]) -> dict[str, list[str]]:
-    pages = ec2.get_paginator("describe_instance_type_offerings").paginate(
-        LocationType="availability-zone-id"
-    )
+def _offerings(region: Region, types: Mapping[str, Any]) -> dict[str, list[str]]:
     zones: dict[str, set[str]] = {}
-    for page in pages:
-        for offering in page["InstanceTypeOfferings"]:
-            if offering["InstanceType"] in types:
-                zones.setdefault(offering["InstanceType"], set()).add(offering["Location"])
+    for offering in region.pages(
+        "ec2",
+        "describe_instance_type_offerings",
+        "InstanceTypeOfferings",
+        LocationType="availability-zone-id",
+    ):
+        if offering["InstanceType"] in types:
+            zones.setdefault(offering["InstanceType"], set()).add(offering["Location"])
     return {name: sorted(found) for name, found in sorted(zones.items())}
 
 
-def _zones(ec2: Any) -> list[str]:
-    answer = ec2.describe_availability_zones(
-        Filters=[{"Name": "zone-type", "Values": ["availability-zone"]}]
+def _zones(region: Region) -> list[str]:
+    answer = region.call(
+        "ec2",
+        "describe_availability_zones",
+        Filters=[{"Name": "zone-type", "Values": ["availability-zone"]}],
     )
     return sorted(zone["ZoneId"] for zone in answer["AvailabilityZones"])
 

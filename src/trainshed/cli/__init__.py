@@ -16,11 +16,12 @@ from trainshed import __version__
 from trainshed.errors import TrainshedError
 
 GROUPS = {
+    "init": "Write a small CDK project of your own.",
     "explain": "A cluster's interfaces, addresses and decisions, each with its reason.",
     "catalogue": "What AWS says of the instance types that train models.",
-    "ami": "Machine images: bake, test, publish, roll back, remove.",
+    "ami": "AMIs: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
-    "image": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
+    "container": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
     "teardown": "Delete a cluster's stacks; data stays, and it says what that costs.",
 }
 
@@ -36,7 +37,7 @@ class _LazyCommand(TyperCommand):
                 raise
             raise TrainshedError(
                 f"trainshed {self.name} needs the package {error.name}; "
-                "install it in the checkout: pip install -r requirements.txt"
+                "install it, in your project or in the checkout: pip install -r requirements.txt"
             ) from error
         return typer.main.get_command(module.app).make_context(info_name, args, *rest, **extra)
 
@@ -49,7 +50,7 @@ def main() -> None:
         code = _root().main(
             sys.argv[1:] or ["--help"], prog_name="trainshed", standalone_mode=False
         )
-    except (TrainshedError, typer.TyperException) as error:
+    except (TrainshedError, typer.TyperException, *_embedded_aws_errors()) as error:
         typer.echo(f"error: {_words(error)}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
@@ -92,8 +93,14 @@ def _options(
     pass
 
 
-def _words(error: TrainshedError | typer.TyperException) -> str:
-    if isinstance(error, TrainshedError):
+def _embedded_aws_errors() -> Any:
+    """Return what the embedded AWS raises on purpose, when a command has loaded it."""
+    errors = sys.modules.get("embedded_aws.errors")
+    return (errors.EmbeddedAwsError,) if errors else ()
+
+
+def _words(error: Exception) -> str:
+    if not isinstance(error, typer.TyperException):
         return str(error)
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)

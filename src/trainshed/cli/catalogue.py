@@ -100,22 +100,20 @@ def sync(
     before every region has answered.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.catalogue.account import asking, ec2_client, enabled_regions
-    from trainshed.catalogue.sync import DATA_FOLDER, synchronise
+    from trainshed.aws import AwsRegion
+    from trainshed.catalogue.sync import DATA_FOLDER, enabled_regions, synchronise
 
     today = datetime.now(UTC).date()
     folder = output or DATA_FOLDER
     _check(folder)
-    with asking():
-        regions = tuple(dict.fromkeys(region or ())) or _enabled(enabled_regions())
-        change = synchronise(
-            ec2_client=ec2_client,
-            regions=regions,
-            today=today,
-            folder=folder,
-            source=f"DescribeInstanceTypes and DescribeInstanceTypeOfferings on {today}",
-            progress=lambda name: typer.echo(f"asking {name}", err=True),
-        )
+    regions = tuple(dict.fromkeys(region or ())) or _enabled(enabled_regions())
+    change = synchronise(
+        regions=map(AwsRegion, regions),
+        today=today,
+        folder=folder,
+        source=f"DescribeInstanceTypes and DescribeInstanceTypeOfferings on {today}",
+        progress=lambda name: typer.echo(f"asking {name}", err=True),
+    )
     if as_json:
         print_json(asdict(change) | {"regions": regions, "folder": folder})
         return

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from trainshed.catalogue import known_region
 from trainshed.errors import TrainshedError
 from trainshed.explain import cluster_file, is_path, refuse_duplicates
 from trainshed.plan import ClusterPlan, load_fleet
@@ -56,4 +57,7 @@ def load_cluster(cluster: str, clusters: str, region: str | None) -> ClusterPlan
 
 
 def _load(files: list[Path], region: str | None) -> tuple[ClusterPlan, ...]:
+    # Wrong also where each file names its own.
+    if region is not None:
+        known_region(region)
     return load_fleet(files, region=region or environment_region(os.environ)).clusters

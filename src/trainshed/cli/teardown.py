@@ -44,7 +44,7 @@ def teardown(
     Data stays: the file system, the repository and the output of jobs. So do stacks that another
     cluster uses. When it was interrupted or failed, the same command goes on.
     """
-    from trainshed.ami.account import AwsRegion
+    from trainshed.aws import AwsRegion
     from trainshed.teardown.removal import remove
     from trainshed.teardown.survey import TeardownRefused, survey
 
@@ -83,7 +83,11 @@ def _record(found: Any) -> dict[str, Any]:
             }
             for each in found.removed
         ]
-        + [{"what": "security group", "name": each} for each in found.groups],
+        + [
+            {"what": "security group", "name": each}
+            for groups in found.groups.values()
+            for each in groups
+        ],
         "kept": [asdict(each) for each in found.kept],
         "jobs": [asdict(each) for each in found.jobs],
     }

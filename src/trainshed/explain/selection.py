@@ -32,8 +32,7 @@ def cluster_file(name: str, files: Sequence[Path]) -> Path:
     names = {} if by_stem else {path: spec.name for path in files if (spec := read_spec(path).spec)}
     found = by_stem or [path for path, known in names.items() if known == name]
     if not found:
-        stems = (path.stem for path in files)
-        raise UnknownName("cluster", name, (*stems, *names.values()))
+        raise UnknownName("cluster", name, names.values(), other=(path.stem for path in files))
     if len(found) > 1:
         raise TrainshedError(
             f"cluster {name!r} is in several files, {', '.join(map(str, found))}; give each "

@@ -4,8 +4,8 @@ from trainshed.plan.ami import AmiPlan
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
+from trainshed.plan.container_image import EcrRepository, ImagePlan
 from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
-from trainshed.plan.image import EcrRepository, ImagePlan
 from trainshed.plan.job_access import BucketRights, JobAccess
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision

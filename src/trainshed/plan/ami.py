@@ -1,11 +1,11 @@
-"""The machine image of the nodes."""
+"""The AMI of the nodes."""
 
 import re
 from dataclasses import dataclass, replace
 
 from trainshed.ami.channel import Channel, is_channel_name, names_a_channel
-from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.cells import ACCELERATORS
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
 
@@ -17,7 +17,7 @@ _VERSION = re.compile(r"[1-9][0-9]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmiPlan:
-    """The machine image of the nodes.
+    """The AMI of the nodes.
 
     Attributes:
         image_id: an AMI id, or None.
@@ -38,6 +38,13 @@ class AmiPlan:
     remedy: str
     batch_image_type: str
     root_device: str
+
+    @property
+    def asked(self) -> str:
+        """What to look for: the parameter's name, or the id."""
+        asked = self.parameter or self.image_id
+        assert asked  # it is one of the two
+        return asked
 
 
 def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPlan | None:
@@ -121,7 +128,7 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
     if cell is None:
         notes.problem(
             "instance.ami",
-            f"there is no {name!r} image for {instance.name} ({family}, {instance.architecture}): "
+            f"there is no {name!r} AMI for {instance.name} ({family}, {instance.architecture}): "
             f"ours are x86_64, for {', '.join(ACCELERATORS)}; give an AMI id or an SSM parameter",
         )
         return None

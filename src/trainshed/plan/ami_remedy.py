@@ -1,8 +1,8 @@
 """What to do when the AMI of a cluster is not there."""
 
 from trainshed.ami.channel import Channel, is_channel_name
-from trainshed.ami.versions import ACCELERATORS
 from trainshed.catalogue import InstanceType
+from trainshed.cells import ACCELERATORS
 
 _V100_CHANNEL = "v100"
 
@@ -16,6 +16,8 @@ def cell_of(instance: InstanceType) -> str | None:
 
 def remedy_for(asked: str, instance: InstanceType, region: str | None) -> str:
     """Say which commands bake and publish the AMI that `instance.ami` asks for.
+
+    Each command has a line of its own, to be copied from what the CDK CLI prints.
 
     Args:
         asked: the value of `instance.ami`.
@@ -36,12 +38,13 @@ def remedy_for(asked: str, instance: InstanceType, region: str | None) -> str:
     if instance.accelerator.name == "V100":
         driver = " --var nvidia_driver=proprietary"
         if target == "stable":
-            target, after = _V100_CHANNEL, f", and give instance.ami: {_V100_CHANNEL}"
+            target = _V100_CHANNEL
+            after = f", and give instance.ami: {_V100_CHANNEL}"
     commands = (
-        f"trainshed ami build {accelerator} {orchestrator} --region {region}{driver}, then "
+        f"trainshed ami build {accelerator} {orchestrator} --region {region}{driver}",
         f"trainshed ami publish build/{accelerator}-{orchestrator}/manifest.json "
-        f"--channel {target}{after}"
+        f"--channel {target}",
     )
     leave_out = "" if after else "leave it out, "
     other = "" if ours else f"name another AMI in instance.ami; or {leave_out}"
-    return f"{other}bake an AMI and publish it: {commands}"
+    return "\n  ".join((f"{other}bake an AMI and publish it{after}:", *commands))

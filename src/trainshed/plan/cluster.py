@@ -10,7 +10,7 @@ from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interf
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
-from trainshed.plan.image import ImagePlan, plan_image
+from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
 from trainshed.plan.job_access import JobAccess, plan_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
@@ -27,6 +27,7 @@ from trainshed.spec import ClusterSpec, SpecError
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
 _LONGEST_UPDATE_MINUTES = 7200
+_FAILED_BOOT_HOURS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +52,8 @@ class ClusterPlan:
         container: what the container of one node gets.
         security: the key that encrypts, and what every IAM role carries.
         job_access: what the containers of a job may do in AWS.
-        failed_boot_limit: at how many nodes that failed to boot in three hours no more are
-            launched.
+        failed_boot_limit: at how many nodes that failed to boot no more are launched.
+        failed_boot_hours: in how many hours these nodes are counted.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes; without meaning with a Capacity Block.
         decisions: every choice with its reason.
@@ -77,6 +78,7 @@ class ClusterPlan:
     security: SecurityPlan
     job_access: JobAccess
     failed_boot_limit: int
+    failed_boot_hours: int
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
@@ -169,6 +171,7 @@ def make_plan(
         security=security,
         job_access=job_access,
         failed_boot_limit=_failed_boot_limit(notes),
+        failed_boot_hours=_FAILED_BOOT_HOURS,
         update_timeout_minutes=update_timeout,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),
@@ -194,7 +197,7 @@ def _instance(notes: Notes, region: str | None) -> InstanceType | None:
     try:
         instance = catalogue.lookup(asked.type)
     except UnknownName as error:
-        notes.problem("instance.type", f"{error} (all: trainshed catalogue list)")
+        notes.problem("instance.type", str(error))
         return None
     if asked.nodes.max > 1 and not instance.efa_interfaces_max:
         notes.problem(
@@ -252,7 +255,7 @@ def _failed_boot_limit(notes: Notes) -> int:
     limit = max(3, notes.spec.instance.nodes.max // 4)
     notes.decide(
         "failed boots",
-        f"{limit} in 3 hours",
+        f"{limit} in {_FAILED_BOOT_HOURS} hours",
         "then the compute environment is disabled, rather than to replace nodes for ever",
     )
     return limit

@@ -1,14 +1,14 @@
-"""The plan of an image pipeline."""
+"""The plan of an AMI pipeline."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed import catalogue
-from trainshed.ami.versions import PinError, Tool, read_pins
 from trainshed.errors import did_you_mean
+from trainshed.pins import PinError, Tool, read_pins
 from trainshed.plan.security import SecurityPlan, security, security_problems
 from trainshed.region import REGION_ADVICE
-from trainshed.spec import ImagePipelineSpec, Problem, SpecError, read_image_pipeline
+from trainshed.spec import AmiPipelineSpec, Problem, SpecError, read_ami_pipeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class BuildTools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImagePipelinePlan:
-    """One image pipeline with every default resolved.
+class AmiPipelinePlan:
+    """One AMI pipeline with every default resolved.
 
     Attributes:
         spec: what was asked.
@@ -40,21 +40,21 @@ class ImagePipelinePlan:
         tools: what bakes them.
     """
 
-    spec: ImagePipelineSpec
+    spec: AmiPipelineSpec
     account: str | None
     region: str
     security: SecurityPlan
     tools: BuildTools
 
 
-def load_image_pipeline(
+def load_ami_pipeline(
     path: Path, *, pins: Path, account: str | None = None, region: str | None = None
-) -> ImagePipelinePlan:
-    """Read the file of an image pipeline and plan it.
+) -> AmiPipelinePlan:
+    """Read the file of an AMI pipeline and plan it.
 
     Args:
         path: the file.
-        pins: packer/versions.json.
+        pins: packer/pins.json.
         account: AWS account of the environment; the file's own wins.
         region: AWS region of the environment; the file's own wins.
 
@@ -62,7 +62,7 @@ def load_image_pipeline(
         SpecError: with everything that is wrong in the file.
         PinError: a tool is not pinned.
     """
-    reading = read_image_pipeline(path)
+    reading = read_ami_pipeline(path)
     spec, problems = reading.spec, reading.problems
     asked = spec.region or region if spec else None
     if spec:
@@ -73,7 +73,7 @@ def load_image_pipeline(
         )
     if problems or not (spec and asked):
         raise SpecError(problems)
-    return ImagePipelinePlan(
+    return AmiPipelinePlan(
         spec=spec,
         account=spec.account or account,
         region=asked,
@@ -86,7 +86,7 @@ def read_build_tools(pins: Path) -> BuildTools:
     """Read what a build on AWS runs with.
 
     Args:
-        pins: packer/versions.json.
+        pins: packer/pins.json.
 
     Raises:
         PinError: it cannot be read, or a tool is missing.
@@ -95,7 +95,7 @@ def read_build_tools(pins: Path) -> BuildTools:
 
     def tool(name: str) -> Tool:
         if name not in tools:
-            raise PinError(f"{pins}: tools has no {name}, which an image pipeline needs")
+            raise PinError(f"{pins}: tools has no {name}, which an AMI pipeline needs")
         return tools[name]
 
     image = tool("codebuild-image").image
@@ -109,7 +109,7 @@ def read_build_tools(pins: Path) -> BuildTools:
     )
 
 
-def _region_problems(spec: ImagePipelineSpec, region: str | None) -> tuple[Problem, ...]:
+def _region_problems(spec: AmiPipelineSpec, region: str | None) -> tuple[Problem, ...]:
     known = catalogue.all_regions()
 
     def problem(field: str, message: str) -> Problem:

@@ -44,5 +44,5 @@ def own_repository(spec: ClusterSpec) -> RepositoryPlan:
     """Name the repository that a cluster has, or had, of its own: by default after the cluster."""
     name = spec.image.repository or spec.short_name
     return RepositoryPlan(
-        name=name, stack_name=stack_name(name, "Images"), existing=spec.image.existing
+        name=name, stack_name=stack_name(name, "Containers"), existing=spec.image.existing
     )

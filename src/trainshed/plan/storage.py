@@ -17,6 +17,10 @@ _SMALLEST_GIB = 1200
 # FSx for Lustre user guide, "Working with EFA-enabled file systems": steps by throughput.
 _EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
 
+# Ends the construct id of a file system's group of clients in its network's stack. CDK puts it into
+# the name of the export by which storage and nodes know the group.
+CLIENTS_GROUP = "StorageClients"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LustrePlan:

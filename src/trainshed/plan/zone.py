@@ -63,13 +63,13 @@ def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -
         return None
     chosen = asked or offering[0]
     if not asked:
-        _doubt(notes, chosen, instance)
+        _warn_zone_may_differ(notes, chosen, instance)
     reason = "as asked" if asked else f"the first zone of {region} that offers {instance.name}"
     notes.decide("zone", chosen, reason)
     return Zone(name=chosen, is_id=True, index=int(chosen.rpartition("-az")[2]) - 1)
 
 
-def _doubt(notes: Notes, chosen: str, instance: InstanceType) -> None:
+def _warn_zone_may_differ(notes: Notes, chosen: str, instance: InstanceType) -> None:
     """Say so when something that exists has its zone already."""
     spec = notes.spec
     there = [f"subnet {spec.network.subnet}"] if spec.network.subnet else []

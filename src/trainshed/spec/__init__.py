@@ -1,6 +1,6 @@
 """What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
 
-from trainshed.spec.files import cluster_files, image_pipeline_file
+from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.models import (
     BucketAccess,
@@ -20,11 +20,12 @@ from trainshed.spec.models import (
     S3Link,
     StorageSpec,
 )
-from trainshed.spec.pipeline import Cell, ImagePipelineSpec
+from trainshed.spec.pipeline import AmiPipelineSpec, Cell
 from trainshed.spec.problems import Path, Problem, SpecError, Where
-from trainshed.spec.reader import Reading, read_image_pipeline, read_spec
+from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
 
 __all__ = [
+    "AmiPipelineSpec",
     "BucketAccess",
     "BucketGrant",
     "CapacityBlock",
@@ -34,7 +35,6 @@ __all__ = [
     "DeploymentType",
     "Endpoint",
     "IamSpec",
-    "ImagePipelineSpec",
     "ImageSpec",
     "InstanceSpec",
     "JobSpec",
@@ -43,14 +43,14 @@ __all__ = [
     "NodeRange",
     "Path",
     "Problem",
-    "Reading",
+    "ReadResult",
     "Reservation",
     "S3Link",
     "SpecError",
     "StorageSpec",
     "Where",
+    "ami_pipeline_file",
     "cluster_files",
-    "image_pipeline_file",
-    "read_image_pipeline",
+    "read_ami_pipeline",
     "read_spec",
 ]

@@ -31,7 +31,7 @@ class DocumentError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class YamlDocument:
     """What one file holds.
 
     Attributes:
@@ -43,7 +43,7 @@ class Document:
     lines: dict[Path, int]
 
 
-def parse_document(text: str) -> Document:
+def parse_document(text: str) -> YamlDocument:
     """Read YAML 1.2 text; dates stay text, and keys are text whatever they look like.
 
     Raises:
@@ -62,7 +62,7 @@ def parse_document(text: str) -> Document:
         raise DocumentError(f"invalid YAML: {str(error).splitlines()[0]}") from error
     except RecursionError:
         raise DocumentError("is nested too deeply to be a cluster") from None
-    return Document(value=value, lines=reading.lines)
+    return YamlDocument(value=value, lines=reading.lines)
 
 
 def _words(error: MarkedYAMLError) -> str:
@@ -72,6 +72,23 @@ def _words(error: MarkedYAMLError) -> str:
     if "another document" in problem:
         return "invalid YAML: a second document begins here; one file holds one cluster"
     return f"invalid YAML: {problem}"
+
+
+class _Written:
+    """A number that messages show as the file has it: an account keeps its leading zero."""
+
+    written: str
+
+    def __repr__(self) -> str:
+        return self.written
+
+
+class _Whole(_Written, int):
+    pass
+
+
+class _Fraction(_Written, float):
+    pass
 
 
 @dataclass(slots=True)
@@ -130,10 +147,14 @@ class _Reading:
                 case "int":
                     number = int(self.yaml.constructor.construct_yaml_int(node))
                     if number.bit_length() <= _INTEGER_BITS:
-                        return number
+                        whole = _Whole(number)
+                        whole.written = str(node.value)
+                        return whole
                     raise DocumentError("the number is too large", _line(node))
                 case "float":
-                    return float(self.yaml.constructor.construct_yaml_float(node))
+                    fraction = _Fraction(self.yaml.constructor.construct_yaml_float(node))
+                    fraction.written = str(node.value)
+                    return fraction
                 case "str" | "timestamp" | "value" | "merge":
                     return str(node.value)
         except ValueError as error:  # more digits than Python reads

@@ -4,9 +4,7 @@ from glob import glob
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
-
-# Of a checkout; a package that is installed has none beside it.
-_SHIPPED = Path(__file__).parents[3] / "clusters"
+from trainshed.sources import checkout
 
 
 def cluster_files(pattern: object, option: str) -> list[Path]:
@@ -32,12 +30,12 @@ def cluster_files(pattern: object, option: str) -> list[Path]:
 
 def _example(option: str) -> str:
     """Say how to name files, with some that exist wherever the command is run."""
-    there = f"'{_SHIPPED}/*.yaml'" if _SHIPPED.is_dir() else "FILE"
+    there = f"'{found / 'clusters'}/*.yaml'" if (found := checkout()) else "FILE"
     return f"name a cluster file, or several by a glob: {option}{there}"
 
 
-def image_pipeline_file(named: object) -> Path | None:
-    """Return the file of the image pipeline: the one named, or else image-pipeline.yaml if any.
+def ami_pipeline_file(named: object) -> Path | None:
+    """Return the file of the AMI pipeline: the one named, or else ami-pipeline.yaml if any.
 
     Args:
         named: the path; None when none is named; whatever else a context may hold is refused.
@@ -46,11 +44,11 @@ def image_pipeline_file(named: object) -> Path | None:
         TrainshedError: it is no path.
     """
     if named is None:
-        usual = Path("image-pipeline.yaml")
+        usual = Path("ami-pipeline.yaml")
         return usual if usual.exists() else None
     if not isinstance(named, str) or not named:
         raise TrainshedError(
-            f"image_pipeline: {named!r} is not a path; give one, for instance "
-            "-c image_pipeline=image-pipeline.yaml"
+            f"ami_pipeline: {named!r} is not a path; give one, for instance "
+            "-c ami_pipeline=ami-pipeline.yaml"
         )
     return Path(named)

@@ -114,7 +114,9 @@ def empty_message(path: Path, document: type[BaseModel]) -> str:
     required = [name for name, part in inner.model_fields.items() if part.is_required()]
     if field.is_required():
         return f"is empty; give it at least {', '.join(required)}"
-    out = "leave the key out for " + ("none" if field.default is None else "its defaults")
+    default = field.default
+    nothing = default is None or all(part is None for _, part in default)
+    out = "leave the key out for " + ("none" if nothing else "its defaults")
     if required:
         return f"is empty; give it at least {', '.join(required)}, or {out}"
     if field.default is None:

@@ -14,6 +14,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.config import JsonDict
 
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
@@ -136,7 +137,7 @@ class NetworkSpec(Model):
     """The VPC: a new one, or an existing one."""
 
     name: ShareName | None = None
-    """Clusters that name the same network share it; default: from the cluster's name."""
+    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
     cidr: IPv4Network | None = None
     """Address range of the new VPC, /16 to /22; default 10.20.0.0/16."""
     endpoints: tuple[Endpoint, ...] = ()
@@ -175,7 +176,7 @@ class LustreSpec(Model):
     """An FSx for Lustre file system."""
 
     name: ShareName | None = None
-    """Clusters that name the same file system share it; default: from the cluster's name."""
+    """Clusters share it by this name; fixed once deployed; default: from the cluster's name."""
     existing: Annotated[str, Field(pattern=forms.FILE_SYSTEM.pattern)] | None = None
     """Id of a file system to use instead of a new one, for instance one that was kept."""
     deployment: DeploymentType = DeploymentType.PERSISTENT_2
@@ -224,6 +225,15 @@ class StorageSpec(Model):
     """An FSx for Lustre file system; default: none."""
 
 
+def _both(first: str, second: str) -> JsonDict:
+    """Return the JSON Schema of a mapping that has both fields."""
+    return {"required": [first, second]}
+
+
+# Fields of `image` that say a part of what `uri` says.
+_PARTS_OF_URI = ("repository", "existing", "tag", "digest")
+
+
 class ImageSpec(Model):
     """The container image of the job definition: of the cluster's own ECR repository, or any."""
 
@@ -231,11 +241,8 @@ class ImageSpec(Model):
         json_schema_extra={
             "not": {
                 "anyOf": [
-                    {"required": ["tag", "digest"]},
-                    {"required": ["uri", "repository"]},
-                    {"required": ["uri", "existing"]},
-                    {"required": ["uri", "tag"]},
-                    {"required": ["uri", "digest"]},
+                    _both("tag", "digest"),
+                    *(_both("uri", field) for field in _PARTS_OF_URI),
                 ]
             }
         }
@@ -267,9 +274,7 @@ class ImageSpec(Model):
     @field_validator("uri")
     @classmethod
     def _uri_or_own_repository(cls, uri: str | None, read: ValidationInfo) -> str | None:
-        others = [
-            name for name in ("repository", "existing", "tag", "digest") if read.data.get(name)
-        ]
+        others = [field for field in _PARTS_OF_URI if read.data.get(field)]
         if uri and others:
             raise ValueError(
                 "names the whole image, registry and tag or digest with it; leave out "

@@ -1,4 +1,4 @@
-"""The image pipeline: the fields of `image-pipeline.yaml`, and of the same from Python."""
+"""The AMI pipeline: the fields of `ami-pipeline.yaml`, and of the same from Python."""
 
 from enum import StrEnum
 from typing import Annotated, Self
@@ -38,10 +38,10 @@ class Cell(StrEnum):
         return self.partition("/")[2]
 
 
-class ImagePipelineSpec(Document):
+class AmiPipelineSpec(Document):
     """Baking AMIs on AWS, on a schedule, on a commit, or both."""
 
-    name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)] = "ImagePipeline"
+    name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)] = "AmiPipeline"
     """Name of the stack."""
     account: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)] | None = None
     """AWS account, 12 digits; default: from the environment."""

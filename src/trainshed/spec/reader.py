@@ -11,14 +11,14 @@ from trainshed.spec.base import Document
 from trainshed.spec.document import DocumentError, parse_document
 from trainshed.spec.messages import empty_message, message_of, path_of, shown
 from trainshed.spec.models import ClusterSpec
-from trainshed.spec.pipeline import ImagePipelineSpec
+from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.problems import Path, Problem, Where
 
 Read = TypeVar("Read", bound=Document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading(Generic[Read]):
+class ReadResult(Generic[Read]):
     """What came out of one file.
 
     Attributes:
@@ -31,24 +31,22 @@ class Reading(Generic[Read]):
     problems: tuple[Problem, ...]
 
 
-def read_spec(path: FilePath) -> Reading[ClusterSpec]:
+def read_spec(path: FilePath) -> ReadResult[ClusterSpec]:
     """Read one cluster file; messages name it by the path as given."""
     return _read(path, ClusterSpec, "a cluster", "`name` and `instance: {type: ...}`")
 
 
-def read_image_pipeline(path: FilePath) -> Reading[ImagePipelineSpec]:
-    """Read the file of an image pipeline; messages name it by the path as given."""
-    return _read(
-        path, ImagePipelineSpec, "an image pipeline", "`repository`, `connection` and `cells`"
-    )
+def read_ami_pipeline(path: FilePath) -> ReadResult[AmiPipelineSpec]:
+    """Read the file of an AMI pipeline; messages name it by the path as given."""
+    return _read(path, AmiPipelineSpec, "an AMI pipeline", "`repository`, `connection` and `cells`")
 
 
-def _read(path: FilePath, model: type[Read], what: str, needs: str) -> Reading[Read]:
+def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResult[Read]:
     file = str(path)
 
-    def failed(message: str, line: int | None = None) -> Reading[Read]:
+    def failed(message: str, line: int | None = None) -> ReadResult[Read]:
         where = Where(file=file, lines={(): line} if line else {})
-        return Reading(spec=None, problems=(Problem(where=where, path=(), message=message),))
+        return ReadResult(spec=None, problems=(Problem(where=where, path=(), message=message),))
 
     try:
         document = parse_document(path.read_text(encoding="utf-8-sig"))
@@ -67,7 +65,7 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> Reading[R
     return _validated(document.value, model, Where(file=file, lines=document.lines))
 
 
-def _validated(data: dict[str, Any], model: type[Read], where: Where) -> Reading[Read]:
+def _validated(data: dict[str, Any], model: type[Read], where: Where) -> ReadResult[Read]:
     """Validate, and while values are faulty take them out and look at the rest."""
     spec, problems = _attempt(data, model, where)
     told = {problem.path for problem in problems}
@@ -80,9 +78,9 @@ def _validated(data: dict[str, Any], model: type[Read], where: Where) -> Reading
     while faults:
         # What a removal causes is not the user's mistake: only the first round is told.
         if not any([_remove(data, fault.path) for fault in faults]):
-            return Reading(spec=None, problems=problems)
+            return ReadResult(spec=None, problems=problems)
         spec, faults = _attempt(data, model, where)
-    return Reading(spec=spec, problems=problems)
+    return ReadResult(spec=spec, problems=problems)
 
 
 def _attempt(

@@ -16,10 +16,10 @@ from [`cluster.schema.json`](cluster.schema.json). A key that is not listed is a
 
 """
 _PIPELINE_HEAD = """
-# The image pipeline's file
+# The AMI pipeline's file
 
-`image-pipeline.yaml`, beside `clusters/`; see [the image pipeline](image-pipeline.md). Editors read
-[`image-pipeline.schema.json`](image-pipeline.schema.json).
+`ami-pipeline.yaml`, beside `clusters/`; see [the AMI pipeline](ami-pipeline.md). Editors read
+[`ami-pipeline.schema.json`](ami-pipeline.schema.json).
 
 """
 _COLUMNS = """| field | takes | default | what it is |

@@ -1,4 +1,4 @@
-"""The JSON Schemas of `clusters/*.yaml` and `image-pipeline.yaml`, for editors.
+"""The JSON Schemas of `clusters/*.yaml` and `ami-pipeline.yaml`, for editors.
 
 Made from the models, and committed: `make schema` writes docs/*.schema.json.
 """
@@ -11,7 +11,7 @@ from trainshed.catalogue import all_types
 from trainshed.spec.base import Document
 from trainshed.spec.forms import FORMS
 from trainshed.spec.models import ClusterSpec
-from trainshed.spec.pipeline import ImagePipelineSpec
+from trainshed.spec.pipeline import AmiPipelineSpec
 
 _CIDR: dict[str, Any] = {
     "type": "string",
@@ -33,8 +33,8 @@ def cluster_schema() -> dict[str, Any]:
 
 
 def pipeline_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of an image pipeline's file."""
-    return _schema(ImagePipelineSpec, "Image pipeline")
+    """Return the JSON Schema (2020-12) of an AMI pipeline's file."""
+    return _schema(AmiPipelineSpec, "AMI pipeline")
 
 
 def _schema(model: type[Document], title: str) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _without_null(node: dict[str, Any]) -> dict[str, Any]:
 
 def schema_texts() -> dict[str, str]:
     """Return the schemas as the committed files hold them, by file name."""
-    schemas = {"cluster": cluster_schema(), "image-pipeline": pipeline_schema()}
+    schemas = {"cluster": cluster_schema(), "ami-pipeline": pipeline_schema()}
     return {
         f"{name}.schema.json": json.dumps(schema, indent=2) + "\n"
         for name, schema in schemas.items()

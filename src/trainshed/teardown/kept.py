@@ -1,12 +1,15 @@
 """What stays when a cluster's stacks are deleted, and whether it goes on costing."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from trainshed.ami.account import AwsRefusal, Region
-from trainshed.teardown.stacks import Stack
+from trainshed.aws import AwsRefusal, Region
+from trainshed.plan import RepositoryPlan
 
 _GIB = 2**30
+# Construct ids of the log groups that are kept: CloudFormation names one STACK-LOGICALID-random.
+_JOB_LOGS = "BatchLogs"
+_FLOW_LOGS = "NetworkFlowLog"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,33 +31,36 @@ class Kept:
     why: str
 
 
-def kept_file_systems(region: Region, storage: Stack) -> Iterator[Kept]:
-    """Name the file systems of a storage stack, new or existing."""
-    names = storage.ids("AWS::FSx::FileSystem", "Custom::ExistingLustre")
-    found = region.pages("fsx", "describe_file_systems", "FileSystems")
-    for each in (each for each in found if each["FileSystemId"] in names):
+def kept_file_systems(
+    region: Region, name: str, file_system_ids: Collection[str]
+) -> Iterator[Kept]:
+    """Name the file systems with these ids, and those that stacks made under a name."""
+    tag = {"Key": "trainshed:lustre", "Value": name}
+    for each in region.pages("fsx", "describe_file_systems", "FileSystems"):
+        ours = each["FileSystemId"] in file_system_ids or tag in each.get("Tags", ())
+        if not ours or each["Lifecycle"] == "DELETING":
+            continue
         lustre = each["LustreConfiguration"]
         throughput = lustre.get("PerUnitStorageThroughput")
         speed = f", {throughput} MB/s per TiB" if throughput else ""
-        name = each["FileSystemId"]
+        file_system_id = each["FileSystemId"]
         yield Kept(
             what="file system",
-            name=name,
+            name=file_system_id,
             # Intelligent-Tiering has no fixed size.
             size=f"{each.get('StorageCapacity', 'elastic')} GiB {lustre['DeploymentType']}{speed}",
             cost="bills for its whole size by the hour, until it is deleted",
-            why=f"your data is on it; use it again with storage.lustre.existing: {name}, or "
-            f"delete it: aws fsx delete-file-system --file-system-id {name}",
+            why=f"your data is on it; use it again with storage.lustre.existing: {file_system_id}, "
+            f"or delete it: aws fsx delete-file-system --file-system-id {file_system_id}",
         )
 
 
-def kept_repositories(region: Region, images: Stack, cache_prefix: str) -> Iterator[Kept]:
-    """Name the repository of an images stack, and those of its cache of public images."""
-    names = images.ids("AWS::ECR::Repository")
+def kept_repositories(region: Region, repository: RepositoryPlan) -> Iterator[Kept]:
+    """Name a repository if it is there, and those of its cache of public images."""
     for each in region.pages("ecr", "describe_repositories", "repositories"):
         name = each["repositoryName"]
-        cached = name.startswith(f"{cache_prefix}/")
-        if name not in names and not cached:
+        cached = name.startswith(f"{repository.cache_prefix}/")
+        if name != repository.name and not cached:
             continue
         again = "" if cached else "use it again with image.existing: true, or "
         yield Kept(
@@ -66,24 +72,19 @@ def kept_repositories(region: Region, images: Stack, cache_prefix: str) -> Itera
         )
 
 
-def job_logs(region: Region, compute: Stack) -> Iterator[Kept]:
-    """Name the log group of a cluster's jobs."""
-    if name := compute.outputs.get("LogGroup"):
-        yield from _log_group(region, name, "the output of jobs")
+def job_logs(region: Region, compute: str) -> Iterator[Kept]:
+    """Name the log groups of a compute stack's jobs: each creation of the stack left one."""
+    yield from _log_groups(region, f"{compute}-{_JOB_LOGS}", "the output of jobs")
 
 
-def flow_logs(region: Region, network: Stack) -> Iterator[Kept]:
-    """Name the log group of the traffic in a VPC."""
-    for vpc in network.ids("AWS::EC2::VPC"):
-        filters = [{"Name": "resource-id", "Values": [vpc]}]
-        for each in region.pages("ec2", "describe_flow_logs", "FlowLogs", Filter=filters):
-            if name := each.get("LogGroupName"):
-                yield from _log_group(region, name, "the record of network traffic")
+def flow_logs(region: Region, network: str) -> Iterator[Kept]:
+    """Name the log groups of the traffic in a network stack's VPC, as for jobs."""
+    yield from _log_groups(region, f"{network}-{_FLOW_LOGS}", "the record of network traffic")
 
 
-def _log_group(region: Region, name: str, content: str) -> Iterator[Kept]:
-    groups = region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name)
-    for each in (each for each in groups if each["logGroupName"] == name):
+def _log_groups(region: Region, prefix: str, content: str) -> Iterator[Kept]:
+    for each in region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=prefix):
+        name = each["logGroupName"]
         days = each.get("retentionInDays")
         yield Kept(
             what="log group",
@@ -93,33 +94,6 @@ def _log_group(region: Region, name: str, content: str) -> Iterator[Kept]:
             why=f"{content}, each line kept for {days} days; or delete it: "
             f"aws logs delete-log-group --log-group-name {name}",
         )
-
-
-def file_systems_in(region: Region, network: Stack) -> tuple[str, ...]:
-    """Return the file systems in the subnets that a network stack made."""
-    subnets = set(network.ids("AWS::EC2::Subnet"))
-    if not subnets:
-        return ()
-    found = region.pages("fsx", "describe_file_systems", "FileSystems")
-    return tuple(each["FileSystemId"] for each in found if subnets & set(each["SubnetIds"]))
-
-
-def kept_network(network: Stack, reason: str) -> Kept:
-    """Name a network stack that stays."""
-    gateways = len(network.ids("AWS::EC2::NatGateway"))
-    endpoints = len(network.ids("AWS::EC2::VPCEndpoint")) - 1  # that of S3 is free
-    billed = [
-        f"{count} {what}"
-        for count, what in ((gateways, "NAT gateway(s)"), (endpoints, "interface endpoint(s)"))
-        if count > 0
-    ]
-    return Kept(
-        what="stack",
-        name=network.name,
-        size=" and ".join(billed),
-        cost="bills by the hour" if billed else "nothing by itself",
-        why=reason,
-    )
 
 
 def _images(region: Region, repository: str) -> str:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from trainshed.ami.account import Region
+from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.teardown.stacks import Stack, status_of
 from trainshed.teardown.survey import Survey
@@ -38,8 +38,8 @@ def remove(
         RemovalFailed: with the resources that CloudFormation could not delete, and why.
     """
     for stack in survey.removed:
-        # The network goes last; until then the rules of other stacks may name these groups.
-        for group in survey.groups if stack is survey.removed[-1] else ():
+        # Networks go last; until then the rules of other stacks may name these groups.
+        for group in survey.groups.get(stack.name, ()):
             tell(f"{group}: deleting the security group")
             region.call("ec2", "delete_security_group", GroupId=group)
         if stack.protected:

@@ -1,10 +1,14 @@
 """CloudFormation stacks as AWS has them, whatever the cluster files say by now."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region
+
+# CDK names an export STACK:ExportsOutput...
+_IMPORT = re.compile(r"Fn::ImportValue\W+([\w-]+):")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,13 @@ def status_of(region: Region, stack_id: str) -> str:
     """Return the status of a stack that is there, or was."""
     described = _described(region, stack_id)
     return str(described["StackStatus"]) if described else "DELETE_COMPLETE"
+
+
+def imported_from(region: Region, stack: Stack) -> frozenset[str]:
+    """Return the names of the stacks that a stack imports from."""
+    answer = region.call("cloudformation", "get_template", StackName=stack.stack_id)
+    # JSON comes as a mapping, YAML as text; a stack in review has none.
+    return frozenset(_IMPORT.findall(str(answer.get("TemplateBody", ""))))
 
 
 def importers(region: Region, stack: Stack) -> dict[str, frozenset[str]]:

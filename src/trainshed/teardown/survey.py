@@ -1,26 +1,30 @@
 """What a teardown will remove and what it will keep, before it does anything."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainshed.ami.account import Region
+from trainshed.aws import Region
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.plan import ClusterPlan
 from trainshed.plan.repository import own_repository
 from trainshed.plan.stack_names import stack_name
+from trainshed.plan.storage import CLIENTS_GROUP
+from trainshed.teardown.jobs import Job, unfinished_jobs
 from trainshed.teardown.kept import (
     Kept,
-    file_systems_in,
     flow_logs,
     job_logs,
     kept_file_systems,
-    kept_network,
     kept_repositories,
 )
+from trainshed.teardown.networks import (
+    file_systems_in,
+    kept_network,
+    left_groups,
+    networks_of,
+    unused_networks,
+)
 from trainshed.teardown.stacks import Stack, find_stack, importers
-
-# AWS Batch, JobStatus: those of a job that is not over.
-_UNFINISHED = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING")
 
 
 class TeardownRefused(TrainshedError):
@@ -30,33 +34,19 @@ class TeardownRefused(TrainshedError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A job that would be ended.
-
-    Attributes:
-        job_id: its id.
-        name: its name.
-        status: for instance RUNNING.
-    """
-
-    job_id: str
-    name: str
-    status: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """What a teardown will do.
 
     Attributes:
         removed: stacks, in the order of their deletion.
-        groups: security groups of file systems that are gone; they would hold the network.
+        groups: security groups of file systems that are gone, by the network stack that they
+            would hold.
         kept: what stays.
         jobs: jobs that are not over.
     """
 
     removed: tuple[Stack, ...]
-    groups: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]]
     kept: tuple[Kept, ...]
     jobs: tuple[Job, ...]
 
@@ -84,56 +74,63 @@ def survey(
         UnknownName: the cluster has no stack of the name `only`.
     """
     _check_account(region, cluster)
-    repository = own_repository(cluster.spec)
-    names = {
-        "compute": cluster.spec.name,
-        "prerequisites": cluster.prerequisites_stack_name,
-        "storage": (
-            cluster.lustre.stack_name
-            if cluster.lustre
-            else stack_name(cluster.spec.short_name, "Storage")
-        ),
-        "images": repository.stack_name,
-        "network": cluster.network.stack_name,
-    }
-    if only and only not in names.values():
-        raise UnknownName(f"stack of {cluster.spec.name}", only, names.values())
+    names = _names(cluster)
     found = {kind: find_stack(region, name) for kind, name in names.items()}
-    going = {kind for kind, name in names.items() if found[kind] and only in (None, name)}
+    compute, storage = found["compute"], found["storage"]
+    planned = cluster.network.stack_name
+    networks = networks_of(region, planned, filter(None, (compute, storage)))
+    known = {*names.values(), planned, *(each.name for each in networks)}
+    unused = unused_networks(region, known | {each.network.stack_name for each in others})
+    if only and only not in known:
+        networks += tuple(each for each in unused if each.name == only)
+        known |= {each.name for each in unused}
+    if only and only not in known:
+        raise UnknownName(f"stack of {cluster.spec.name}", only, sorted(known))
+    users = _users(region, names, storage, networks, others)
+    removed: list[Stack] = []
     kept: list[Kept] = []
-    users = _users(region, found, others)
-    for kind in ("storage", "images", "network"):
-        stack = found[kind]
-        if kind not in going or stack is None:
+    for stack in filter(None, (*found.values(), *networks)):
+        if only not in (None, stack.name):
             continue
         # Those that go before it use it no more.
-        remaining = users[kind] - {names[each] for each in going}
-        if remaining:
-            going.discard(kind)
-            kept.append(_shared(kind, stack, remaining))
-    network = found["network"]
-    if network and "network" in going and (inside := file_systems_in(region, network)):
-        going.discard("network")
-        why = f"{', '.join(inside)} is in it; delete that, then tear down again"
-        kept.append(kept_network(network, why))
-    removed = [stack for kind, stack in found.items() if stack and kind in going]
+        if remaining := users.get(stack.name, set()) - {each.name for each in removed}:
+            kept.append(_in_use(stack, stack in networks, remaining))
+        elif stack in networks and (inside := file_systems_in(region, stack)):
+            why = f"{', '.join(inside)} is in it; delete that, then tear down again"
+            kept.append(kept_network(stack, why))
+        else:
+            removed.append(stack)
     for stack in removed:
         if stack.status.endswith("_IN_PROGRESS") and stack.status != "DELETE_IN_PROGRESS":
             raise TeardownRefused(f"{stack.name} is {stack.status}; try again when that is over")
-    compute, storage, images = (
-        found[kind] if kind in going else None for kind in ("compute", "storage", "images")
+    staying = {each.name for each in kept}
+    gone = {name for name in known if only in (None, name)} - staying
+    kept += _left_behind(region, cluster, names, storage, gone)
+    for stack in unused if only is None else ():
+        command = f"trainshed teardown {cluster.spec.name} --stack {stack.name}"
+        kept.append(kept_network(stack, f"no stack uses it; if you need it no more: {command}"))
+    return Survey(
+        removed=tuple(removed),
+        groups={
+            each.name: tuple(left_groups(region, each)) for each in networks if each in removed
+        },
+        kept=tuple(kept),
+        jobs=tuple(unfinished_jobs(region, compute)) if compute in removed and compute else (),
     )
-    if storage:
-        kept += kept_file_systems(region, storage)
-    if images:
-        kept += kept_repositories(region, images, repository.cache_prefix)
-    if compute:
-        kept += job_logs(region, compute)
-    if network and "network" in going:
-        kept += flow_logs(region, network)
-    jobs = tuple(_jobs(region, compute)) if compute else ()
-    groups = tuple(_left_groups(region, network)) if network and "network" in going else ()
-    return Survey(removed=tuple(removed), groups=groups, kept=tuple(kept), jobs=jobs)
+
+
+def _names(cluster: ClusterPlan) -> dict[str, str]:
+    """Name a cluster's stacks but for its network's, in the order of their deletion."""
+    return {
+        "compute": cluster.spec.name,
+        "prerequisites": cluster.prerequisites_stack_name,
+        "storage": stack_name(_lustre_name(cluster), "Storage"),
+        "images": own_repository(cluster.spec).stack_name,
+    }
+
+
+def _lustre_name(cluster: ClusterPlan) -> str:
+    return cluster.lustre.name if cluster.lustre else cluster.spec.short_name
 
 
 def _check_account(region: Region, cluster: ClusterPlan) -> None:
@@ -146,54 +143,52 @@ def _check_account(region: Region, cluster: ClusterPlan) -> None:
 
 
 def _users(
-    region: Region, found: dict[str, Stack | None], others: Iterable[ClusterPlan]
+    region: Region,
+    names: Mapping[str, str],
+    storage: Stack | None,
+    networks: Iterable[Stack],
+    others: Iterable[ClusterPlan],
 ) -> dict[str, set[str]]:
-    """Return the stacks that use each of the stacks that clusters share."""
-    network, storage, images = found["network"], found["storage"], found["images"]
-    imports = importers(region, network) if network else {}
+    """Return the stacks that use each of the stacks that clusters share, by its name."""
     there = [each for each in others if find_stack(region, each.spec.name)]
-    return {
-        # Nodes mount a file system in the group of its clients, which the network exports.
-        "storage": {
-            name
-            for export, names in imports.items()
-            if "StorageClients" in export and storage and storage.name in names
-            for name in names - {storage.name}
-        },
-        "images": {
-            each.spec.name
-            for each in there
-            if images and each.repository and each.repository.stack_name == images.name
-        },
-        "network": {name for names in imports.values() for name in names}
-        | {each.spec.name for each in there if network and each.network.stack_name == network.name},
-    }
+    users: dict[str, set[str]] = {name: set() for name in names.values()}
+    for each in there:
+        if each.repository:
+            users.setdefault(each.repository.stack_name, set()).add(each.spec.name)
+    for network in networks:
+        imports = importers(region, network)
+        users[network.name] = set().union(*imports.values())
+        users[network.name] |= {c.spec.name for c in there if c.network.stack_name == network.name}
+        for export, importing in imports.items():
+            # Nodes mount a file system in the group of its clients, which the network exports.
+            if storage and CLIENTS_GROUP in export and storage.name in importing:
+                users[storage.name] |= importing - {storage.name}
+    return users
 
 
-def _shared(kind: str, stack: Stack, users: Iterable[str]) -> Kept:
+def _left_behind(
+    region: Region,
+    cluster: ClusterPlan,
+    names: Mapping[str, str],
+    storage: Stack | None,
+    gone: Collection[str],
+) -> Iterator[Kept]:
+    """Name what stays of stacks that are gone, or go: it is there after their deletion, too."""
+    if names["storage"] in gone:
+        ids = set(storage.ids("AWS::FSx::FileSystem", "Custom::ExistingLustre") if storage else ())
+        if cluster.spec.storage.lustre and cluster.spec.storage.lustre.existing:
+            ids.add(cluster.spec.storage.lustre.existing)
+        yield from kept_file_systems(region, _lustre_name(cluster), ids)
+    if names["images"] in gone:
+        yield from kept_repositories(region, own_repository(cluster.spec))
+    if names["compute"] in gone:
+        yield from job_logs(region, names["compute"])
+    for network in sorted({*gone} - {*names.values()}):
+        yield from flow_logs(region, network)
+
+
+def _in_use(stack: Stack, is_network: bool, users: Iterable[str]) -> Kept:
     why = f"used by {', '.join(sorted(users))}"
-    if kind == "network":
+    if is_network:
         return kept_network(stack, why)
     return Kept(what="stack", name=stack.name, size="", cost="as before", why=why)
-
-
-def _left_groups(region: Region, network: Stack) -> Iterator[str]:
-    """Name the groups that were kept for file systems in a VPC which is to go."""
-    for vpc in network.ids("AWS::EC2::VPC"):
-        filters = [
-            {"Name": "vpc-id", "Values": [vpc]},
-            {"Name": "tag-key", "Values": ["trainshed:lustre"]},
-        ]
-        for each in region.pages(
-            "ec2", "describe_security_groups", "SecurityGroups", Filters=filters
-        ):
-            yield each["GroupId"]
-
-
-def _jobs(region: Region, compute: Stack) -> Iterator[Job]:
-    for queue in compute.ids("AWS::Batch::JobQueue"):
-        for status in _UNFINISHED:
-            for each in region.pages(
-                "batch", "list_jobs", "jobSummaryList", jobQueue=queue, jobStatus=status
-            ):
-                yield Job(job_id=each["jobId"], name=each["jobName"], status=each["status"])

@@ -1,4 +1,4 @@
-"""`trainshed ami`: bake machine images, test them, publish them to channels, remove old ones."""
+"""`trainshed ami`: bake AMIs, test them, publish them to channels, remove old ones."""
 
 import typer
 

@@ -9,16 +9,25 @@ import typer
 from trainshed.cli.ami.progress import progress
 from trainshed.cli.output import JsonOption, print_json
 from trainshed.errors import TrainshedError
+from trainshed.sources import packer_folder
 
 
 def build_command(
     accelerator: Annotated[str, typer.Argument(help="habana, neuron or nvidia.")],
     orchestrator: Annotated[str, typer.Argument(help="ec2, ecs or eks.")],
+    base: Annotated[
+        str | None,
+        typer.Option(
+            help="Distribution under the image, for instance ubuntu-24.04.",
+            show_default="the first one that the pins have for the accelerator",
+            metavar="BASE",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             help="Folder for manifest, reports and log.",
-            show_default="build/ACCELERATOR-ORCHESTRATOR",
+            show_default="build/ACCELERATOR-ORCHESTRATOR, and -BASE when one is given",
             metavar="FOLDER",
         ),
     ] = None,
@@ -70,8 +79,13 @@ def build_command(
         ),
     ] = None,
     template: Annotated[
-        Path, typer.Option(help="Folder of the Packer template.", metavar="FOLDER")
-    ] = Path("packer"),
+        Path | None,
+        typer.Option(
+            help="Folder of the Packer template.",
+            show_default="packer/, or else the one that trainshed ships",
+            metavar="FOLDER",
+        ),
+    ] = None,
     timeout_minutes: Annotated[int, typer.Option(help="Stop the build after this long.")] = 180,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print Packer's command line.")
@@ -84,7 +98,6 @@ def build_command(
     build.log. On insufficient capacity, and on nothing else, the next subnet is tried.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.account import regions
     from trainshed.ami.building import LOG, BuildRequest, build
     from trainshed.ami.channel import cells
     from trainshed.ami.packer import find_packer
@@ -92,12 +105,16 @@ def build_command(
     from trainshed.ami.report import write_report
     from trainshed.ami.revision import revision
     from trainshed.ami.subnets import find_subnets
+    from trainshed.aws import regions
 
     if f"{accelerator}/{orchestrator}" not in cells():
         raise TrainshedError(
-            f"there is no image for {accelerator}/{orchestrator}, only for {', '.join(cells())}"
+            f"there is no AMI for {accelerator}/{orchestrator}, only for {', '.join(cells())}"
         )
+    template = template or packer_folder()
     _check(template, var or [], timeout_minutes)
+    if base is not None:
+        _check_base(template, accelerator, orchestrator, base)
     packer = find_packer()
     if not dry_run:
         check_prerequisites(var or [], has_files=bool(var_file))
@@ -109,9 +126,10 @@ def build_command(
         accelerator=accelerator,
         orchestrator=orchestrator,
         template=template,
-        output=output or Path("build") / f"{accelerator}-{orchestrator}",
+        output=output or Path("build") / "-".join(filter(None, (accelerator, orchestrator, base))),
         region=here.name,
         commit=revision(template),
+        base=base,
         variables=var or [],
         variable_files=var_file or [],
         subnets=find_subnets(here, named=named, filters=filters) if ours else [],
@@ -135,11 +153,21 @@ def build_command(
     write_report(request.output)
 
 
+def _check_base(template: Path, accelerator: str, orchestrator: str, base: str) -> None:
+    from trainshed.pins import read_pins
+
+    refused = read_pins(template / "pins.json").base_of(accelerator, base).refused
+    if orchestrator in refused:
+        raise TrainshedError(
+            f"there is no AMI for {accelerator}/{orchestrator} on {base}: "
+            f"{refused[orchestrator]}; leave out --base"
+        )
+
+
 def _check(template: Path, variables: list[str], minutes: int) -> None:
     if not list(template.glob("*.pkr.hcl")):
         raise TrainshedError(
-            f"{template} has no Packer template (*.pkr.hcl); run this in the checkout, or give "
-            "its folder with --template"
+            f"{template} has no Packer template (*.pkr.hcl); give its folder with --template"
         )
     for variable in variables:
         if "=" not in variable:

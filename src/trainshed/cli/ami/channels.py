@@ -1,7 +1,6 @@
 """`trainshed ami publish|promote|rollback`: what a channel points to."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,12 +16,11 @@ from trainshed.cli.ami.options import (
 from trainshed.cli.ami.progress import progress
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.output import JsonOption, print_json
-from trainshed.errors import TrainshedError
 
 if TYPE_CHECKING:
-    from trainshed.ami.account import Region
-    from trainshed.ami.image import Image
+    from trainshed.ami.ami import Ami
     from trainshed.ami.publishing import Written
+    from trainshed.aws import Region
 
 
 def publish_command(
@@ -42,7 +40,7 @@ def publish_command(
     ] = None,
     test: Annotated[
         bool,
-        typer.Option("--test", help="First boot it once, and publish it only when it is well."),
+        typer.Option("--test", help="Boot it once, and publish only if its self-test passes."),
     ] = False,
     instance_type: InstanceTypeOption = TRIAL_INSTANCE_TYPE,
     subnet: SubnetOption = None,
@@ -53,26 +51,14 @@ def publish_command(
     It may be repeated: what is done already is left as it is.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.account import regions
+    from trainshed.ami.ami import AmiError
     from trainshed.ami.channel import Channel
-    from trainshed.ami.image import ImageError
-    from trainshed.ami.manifest import manifest_images
-    from trainshed.ami.publishing import await_image, check_same_build
+    from trainshed.ami.publishing import await_ami, check_same_build, find_published
     from trainshed.ami.trial import Place, try_image
 
-    if image.startswith("ami-"):
-        wanted = {here: image for here in regions(region)}
-    else:
-        built = manifest_images(Path(image))
-        absent = [name for name in region or [] if name not in built]
-        if absent:
-            raise TrainshedError(
-                f"the build has no AMI in {', '.join(absent)}, only in {', '.join(built)}; "
-                "bake with --var 'ami_regions=[...]'"
-            )
-        wanted = {here: built[here.name] for here in regions(region or list(built))}
+    wanted = find_published(image, region)
     with progress() as tell:
-        targets = {here: await_image(here, name, tell=tell) for here, name in wanted.items()}
+        targets = {here: await_ami(here, name, tell=tell) for here, name in wanted.items()}
         check_same_build(list(targets.values()))
         for found in targets.values():
             # Refuses a name that no channel can have before an instance is paid for.
@@ -83,7 +69,7 @@ def publish_command(
             told = try_image(here, first, place, tell=tell)
             if not told["ok"]:
                 print_selftest(told)
-                raise ImageError(f"{first.image_id} is not published: its self-test failed")
+                raise AmiError(f"{first.image_id} is not published: its self-test failed")
     found = next(iter(targets.values()))
     note = f"published: build {found.build}, commit {found.tag('commit')}"
     _finish(_write(targets, channel, note, as_json), as_json)
@@ -97,32 +83,20 @@ def promote_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make a channel point to what another one points to, for instance candidate to stable."""
-    from trainshed.ami.account import regions
     from trainshed.ami.channel import Channel
-    from trainshed.ami.channel_store import ChannelError, history
-    from trainshed.ami.image import ImageError
-    from trainshed.ami.publishing import await_image, check_same_build
+    from trainshed.ami.promotion import plan_promotion
+    from trainshed.aws import regions
 
-    moves = []
     with progress() as tell:
-        for name in cell:
-            taken, targets = Channel(cell=name, name=source), dict["Region", "Image"]()
-            for here in regions(region):
-                past = history(here, taken)
-                if not past:
-                    raise ChannelError(
-                        f"{taken} does not exist in {here.name}; publish to it first"
-                    )
-                found = await_image(here, past[-1].image_id, tell=tell)
-                if found.cell != name:
-                    raise ImageError(
-                        f"{taken} in {here.name} is {found.image_id}, an AMI of {found.cell}; "
-                        "publish one of its own cell to it"
-                    )
-                targets[here] = found
-            check_same_build(list(targets.values()))
-            moves.append((targets, f"promoted from {source}: build {found.build}"))
-    _finish([w for images, note in moves for w in _write(images, target, note, as_json)], as_json)
+        plans = [
+            plan_promotion(regions(region), Channel(cell=name, name=source), tell=tell)
+            for name in cell
+        ]
+    done = list["Written"]()
+    for targets in plans:
+        build = next(iter(targets.values())).build
+        done += _write(targets, target, f"promoted from {source}: build {build}", as_json)
+    _finish(done, as_json)
 
 
 def rollback_command(
@@ -131,14 +105,16 @@ def rollback_command(
     region: RegionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a channel point to the AMI before, of those that still exist; again, to the one before.
+    """Make a channel point to the AMI that it had before, of those that still exist.
+
+    Repeated, it goes back one more.
 
     A running cluster stays as it is: it keeps the AMI that it was deployed with.
     """
-    from trainshed.ami.account import regions
     from trainshed.ami.channel import Channel
     from trainshed.ami.publishing import check_same_build
     from trainshed.ami.rollback import plan_rollback
+    from trainshed.aws import regions
 
     done = list["Written"]()
     for name in cell:
@@ -153,14 +129,18 @@ def rollback_command(
     _finish(done, as_json)
 
 
-def _write(
-    targets: "dict[Region, Image]", channel: str, note: str, as_json: bool
-) -> "list[Written]":
+def _write(targets: "dict[Region, Ami]", channel: str, note: str, as_json: bool) -> "list[Written]":
     from trainshed.ami.publishing import write_channel
 
     done = []
     for written in write_channel(targets, channel, note):
         done.append(written)
+        if written.previous_base not in ("", written.base):
+            typer.echo(
+                f"{written.region}: {written.channel} was on {written.previous_base} and is on "
+                f"{written.base} now: root device and login name differ for whoever launches it",
+                err=True,
+            )
         if not as_json:
             before = f", before {written.previous}" if written.previous else ""
             typer.echo(

@@ -19,15 +19,15 @@ from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.errors import TrainshedError
 
 if TYPE_CHECKING:
-    from trainshed.ami.account import Region
     from trainshed.ami.pruning import Verdict
+    from trainshed.aws import Region
 
 
 def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> None:
     """List the AMIs that builds of ours made, newest first, and who points to them."""
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.account import regions
     from trainshed.ami.listing import Row, listing
+    from trainshed.aws import regions
 
     rows, blind = list[Row](), list[str]()
     for here in regions(region):
@@ -71,16 +71,16 @@ def test_command(
     Exits with 1 when something is not well. The result comes over the serial console: no key, no
     open port, no role and no network are needed.
     """
-    from trainshed.ami.account import regions
-    from trainshed.ami.publishing import await_image
+    from trainshed.ami.publishing import await_ami
     from trainshed.ami.trial import Place, try_image
+    from trainshed.aws import regions
 
     if timeout_minutes < 1:
         raise TrainshedError(f"--timeout-minutes must be at least 1, got {timeout_minutes}")
     (here,) = regions([region] if region else None)
     place = Place(instance_type=instance_type, subnet_id=subnet, minutes=timeout_minutes)
     with progress() as tell:
-        told = try_image(here, await_image(here, image, tell=tell), place, tell=tell)
+        told = try_image(here, await_ami(here, image, tell=tell), place, tell=tell)
     if as_json:
         print_json(told)
     else:
@@ -103,8 +103,8 @@ def prune_command(
 
     Whatever could not be looked at keeps them all. Without --yes nothing is removed.
     """
-    from trainshed.ami.account import regions
     from trainshed.ami.pruning import judge
+    from trainshed.aws import regions
 
     if keep < 1:
         raise TrainshedError(f"--keep must be at least 1, got {keep}")
@@ -134,8 +134,8 @@ def _intent(verdict: "Verdict") -> str:
 
 
 def _carry_out(region: "Region", verdict: "Verdict") -> tuple[str, bool]:
-    from trainshed.ami.account import AwsRefusal
     from trainshed.ami.pruning import remove
+    from trainshed.aws import AwsRefusal
 
     if not verdict.goes:
         return "stays", True

@@ -36,7 +36,7 @@ InstanceTypeOption = Annotated[
 SubnetOption = Annotated[
     str | None,
     typer.Option(
-        help="Subnet to boot in; it needs no way out.",
+        help="Subnet to boot in; needs no internet access.",
         show_default="the default VPC's",
         metavar="SUBNET",
     ),

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from trainshed.ami.versions import outdated, pinned_versions, read_pins
 from trainshed.cli.output import JsonOption, print_records
 from trainshed.errors import TrainshedError
+from trainshed.pins import outdated, pinned_versions, read_pins
+from trainshed.sources import packer_folder
 
 
 def pins_command(
@@ -21,16 +22,18 @@ def pins_command(
             metavar="FILE",
         ),
     ] = None,
-    pins: Annotated[Path, typer.Option(help="The pins.", metavar="FILE")] = Path(
-        "packer/versions.json"
-    ),
+    pins: Annotated[
+        Path | None,
+        typer.Option(help="The pins.", show_default="packer/pins.json", metavar="FILE"),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the versions that images are baked with; exit with 1 when --against finds some behind.
 
-    Names that the list of newest versions lacks are not judged.
+    The pins are those of packer/ of this directory, or else those that trainshed ships. Names that
+    the list of newest versions lacks are not judged.
     """
-    known = read_pins(pins)
+    known = read_pins(pins or packer_folder() / "pins.json")
     if against is None:
         records = [{"pin": name, "version": text} for name, text in pinned_versions(known).items()]
         print_records(records, columns={"pin": "pin", "version": "version"}, as_json=as_json)

@@ -11,7 +11,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 
 _MANIFESTS = (

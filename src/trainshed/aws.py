@@ -1,4 +1,4 @@
-"""The AWS account that AMIs are baked, published and pruned in; the only module that has boto3."""
+"""The gateway to AWS: every call of trainshed's own commands, and what may go wrong with it."""
 
 import os
 import re
@@ -14,10 +14,11 @@ from botocore.exceptions import (
     ConnectionError,
     HTTPClientError,
     NoCredentialsError,
+    UnknownRegionError,
     WaiterError,
 )
 
-from trainshed.errors import TrainshedError, one_line
+from trainshed.errors import TrainshedError, UnknownName, one_line
 from trainshed.region import REGION_ADVICE
 
 _CONFIG = Config(
@@ -152,12 +153,21 @@ def regions(named: list[str] | None) -> list[Region]:
 
     Raises:
         TrainshedError: none was named, and the environment has none.
+        UnknownName: no region can have such a name.
     """
     with _asking("sts", ""):
-        default = os.environ.get("AWS_REGION") or boto3.Session().region_name
+        session = boto3.Session()
+        default = os.environ.get("AWS_REGION") or session.region_name
     names = list(dict.fromkeys(named or ([default] if default else [])))
     if not names:
         raise TrainshedError(f"region: is not given; use --region, or {REGION_ADVICE}")
+    for name in names:
+        try:
+            # By its form, so that a region which is younger than boto3 is one too.
+            session.get_partition_for_region(name)
+        except UnknownRegionError:
+            known = session.get_available_regions("ec2")
+            raise UnknownName("region", name, known) from None
     return [AwsRegion(name) for name in names]
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from trainshed.image.engine import Engine
-from trainshed.image.repository import Repository, RepositoryError
+from trainshed.containers.engine import Engine
+from trainshed.containers.repository import Repository, RepositoryError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,25 +1,25 @@
-"""`trainshed image`: build container images, push them to a cluster's repository, list them."""
+"""`trainshed container`: build container images, push them to a cluster's repository, list them."""
 
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from trainshed.ami.versions import CPU
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.output import JsonOption, print_json, print_records
-from trainshed.errors import TrainshedError
-from trainshed.findings import Finding, Severity
-from trainshed.image.building import build as build_image
-from trainshed.image.building import parse_arguments
-from trainshed.image.drivers import (
+from trainshed.containers.building import build as build_image
+from trainshed.containers.building import parse_arguments
+from trainshed.containers.drivers import (
     ACCELERATOR_LABEL,
     DRIVER_LABEL,
     check_drivers,
 )
-from trainshed.image.engine import EngineError, find_engine
+from trainshed.containers.engine import EngineError, find_engine
+from trainshed.errors import TrainshedError
+from trainshed.findings import Finding, Severity
+from trainshed.pins import CPU
 from trainshed.plan import ClusterPlan
+from trainshed.sources import containers_folder, packer_folder
 from trainshed.spec.forms import IMAGE_TAG
 
 app = typer.Typer(add_completion=False)
@@ -64,13 +64,14 @@ def build(
         list[str] | None,
         typer.Option(
             help="Argument of the Dockerfile, for instance BASE=...; give it again for more.",
-            show_default="from packer/versions.json",
+            show_default="from packer/pins.json",
             metavar="NAME=VALUE",
         ),
     ] = None,
 ) -> None:
-    """Build the image for a cluster's accelerator, in the checkout of trainshed.
+    """Build the image for a cluster's accelerator.
 
+    The sources are containers/ and packer/ of this directory, or else those that trainshed ships.
     The result is on this machine, under the name of the cluster's repository.
     """
     plan = load_cluster(cluster, clusters, region)
@@ -78,17 +79,19 @@ def build(
     image = f"{_repository_name(plan)}:{_tag(plan, tag, cpu)}"
     name = CPU if cpu else plan.instance.accelerator.family.value
     found = find_engine(engine)
-    typer.echo(f"building {image} from images/{name} with {found.name}", err=True)
+    containers = containers_folder()
+    typer.echo(f"building {image} from {containers / name} with {found.name}", err=True)
     arguments = build_image(
         found,
-        Path.cwd(),
         name,
+        packer=packer_folder(),
+        containers=containers,
         image=image,
         architecture=plan.instance.architecture,
         given=given,
     )
     typer.echo(f"built {image} on {arguments.declared['BASE']}")
-    typer.echo(f"push it: trainshed image push {cluster}" + (" --cpu" if cpu else ""), err=True)
+    typer.echo(f"push it: trainshed container push {cluster}" + (" --cpu" if cpu else ""), err=True)
 
 
 @app.command()
@@ -107,8 +110,8 @@ def push(
     1, before anything is sent, when the tag is taken or the AMI lacks a driver. Needs
     ecr:GetAuthorizationToken, ecr:DescribeRepositories, ecr:DescribeImages and the rights to push.
     """
-    from trainshed.image.pushing import push as push_image
-    from trainshed.image.pushing import refuse_overwriting
+    from trainshed.containers.pushing import push as push_image
+    from trainshed.containers.pushing import refuse_overwriting
 
     plan = load_cluster(cluster, clusters, region)
     name = _repository_name(plan)
@@ -118,12 +121,13 @@ def push(
     labels = found.labels(image)
     if labels is None:
         raise EngineError(
-            f"{found.name} has no image {image}; build it first: trainshed image build {cluster}"
+            f"{found.name} has no image {image}; "
+            f"build it first: trainshed container build {cluster}"
         )
     repository = _repository(plan)
     refuse_overwriting(repository, wanted)
     if ami:
-        _tell(check_drivers(labels, _tags(plan, ami), image=image, ami=ami))
+        _print_findings(check_drivers(labels, _tags(plan, ami), image=image, ami=ami))
     pushed = push_image(found, image, repository, tag=wanted)
     typer.echo(f"pushed {pushed.uri}")
     typer.echo(f"digest {pushed.digest}")
@@ -198,8 +202,8 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
 
 def _repository(plan: ClusterPlan) -> Any:
     # boto3 takes longer to import than building takes to start.
-    from trainshed.ami.account import AwsRegion
-    from trainshed.image.repository import Repository
+    from trainshed.aws import AwsRegion
+    from trainshed.containers.repository import Repository
 
     return Repository(AwsRegion(plan.region), _repository_name(plan), account=plan.account)
 
@@ -215,14 +219,14 @@ def _repository_name(plan: ClusterPlan) -> str:
 
 
 def _tags(plan: ClusterPlan, ami: str) -> Any:
-    from trainshed.ami.account import AwsRegion
-    from trainshed.ami.image import find_image
+    from trainshed.ami.ami import find_ami
+    from trainshed.aws import AwsRegion
 
-    found = find_image(AwsRegion(plan.region), ami)
+    found = find_ami(AwsRegion(plan.region), ami)
     return found.tags if found else None
 
 
-def _tell(findings: tuple[Finding, ...]) -> None:
+def _print_findings(findings: tuple[Finding, ...]) -> None:
     """Print findings, and stop at an error."""
     for finding in findings:
         typer.echo(str(finding), err=True)

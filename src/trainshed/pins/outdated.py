@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from trainshed.ami.versions.model import ANY, Pins
 from trainshed.errors import UnknownName
+from trainshed.pins.model import ANY, Pins
 
 _PARTS = re.compile(r"[0-9]+|[A-Za-z]+|~")
 _COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from trainshed.ami.versions import CONTAINER, PinError
+from trainshed.containers.engine import Engine
+from trainshed.containers.pins import ContainerPins, read_container
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.image.engine import Engine
-from trainshed.image.pins import ContainerPins, read_container
+from trainshed.pins import CONTAINER, PinError
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read. Tests and caches stay behind.
@@ -48,17 +48,16 @@ class BuildArguments:
                 raise UnknownName("build argument", name, names)
         for name in names:
             if name not in known:
-                raise PinError(
-                    f"packer/versions.json has nothing for {name} of the image {pins.name}"
-                )
+                raise PinError(f"packer/pins.json has nothing for {name} of the image {pins.name}")
         return cls(declared={name: given.get(name, known[name]) for name in names})
 
 
 def build(
     engine: Engine,
-    checkout: Path,
     name: str,
     *,
+    packer: Path,
+    containers: Path,
     image: str,
     architecture: str,
     given: Mapping[str, str],
@@ -67,8 +66,9 @@ def build(
 
     Args:
         engine: what builds.
-        checkout: folder with `images/` and `packer/`.
         name: `habana`, `neuron`, `nvidia` or `cpu`.
+        packer: folder of the Packer template, which has the pins and the programs that read them.
+        containers: folder of the container sources.
         image: name and tag of the result.
         architecture: of the nodes, `x86_64` or `arm64`.
         given: build arguments instead of the pins.
@@ -78,38 +78,40 @@ def build(
 
     Raises:
         EngineError: the build failed.
-        TrainshedError: the checkout or an argument is wrong.
+        TrainshedError: a source or an argument is wrong.
     """
-    pins = read_container(checkout / "packer" / "versions.json", name)
-    dockerfile = checkout / "images" / name / "Dockerfile"
+    pins = read_container(packer / "pins.json", name)
+    dockerfile = containers / name / "Dockerfile"
     arguments = BuildArguments.of(_read(dockerfile), pins, given)
     taken = [name for name in pins.versions if _argument(name, "VERSION") in arguments.declared]
-    with build_context(checkout, pins, taken) as context:
+    with build_context(packer, containers, pins, taken) as context:
         engine.build(context, image=image, architecture=architecture, arguments=arguments.declared)
     return arguments
 
 
 @contextmanager
-def build_context(checkout: Path, pins: ContainerPins, components: Iterable[str]) -> Iterator[Path]:
+def build_context(
+    packer: Path, containers: Path, pins: ContainerPins, components: Iterable[str]
+) -> Iterator[Path]:
     """Gather, in a temporary folder, what the Dockerfile may copy, and nothing else.
 
     Of the pins too: one that the image does not take must not make its layers anew.
     """
-    programs = checkout / "packer" / "files" / "opt" / "trainshed"
+    programs = packer / "files" / "opt" / "trainshed"
     with TemporaryDirectory(prefix="trainshed-image-") as folder:
         context = Path(folder)
         home = context / "trainshed"
         home.mkdir()
-        shutil.copy(checkout / "images" / pins.name / "Dockerfile", context)
+        shutil.copy(containers / pins.name / "Dockerfile", context)
         for name in _PROGRAMS:
             _copy(programs / name, home / name)
-        _copy_all((checkout / "packer" / "scripts" / "lib").glob("*.sh"), home / "lib")
-        shared = checkout / "images" / "shared"
+        _copy_all((packer / "scripts" / "lib").glob("*.sh"), home / "lib")
+        shared = containers / "shared"
         _copy_all(shared.glob("*.sh"), home / "lib")
         _copy_all((shared / "install", shared / "entrypoint"), home)
         cell = {"accelerator": pins.name, "orchestrator": CONTAINER, "base": pins.base}
         (home / "image.json").write_text(json.dumps(cell) + "\n")
-        (home / "versions.json").write_text(json.dumps(_only(pins.document, components)) + "\n")
+        (home / "pins.json").write_text(json.dumps(_only(pins.document, components)) + "\n")
         yield context
 
 
@@ -140,9 +142,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise TrainshedError(
-            f"{path} cannot be read: {error.strerror}; run this in the checkout of trainshed"
-        ) from error
+        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""The forms of texts in versions.json, each a pattern and the words for it."""
+"""The forms of texts in pins.json, each a pattern and the words for it."""
 
 Form = tuple[str, str]
 

@@ -1,4 +1,4 @@
-"""Reading versions.json, and refusing what must not get into an image.
+"""Reading pins.json, and refusing what must not get into an image.
 
 Nothing is installed as "latest", and nothing without a checksum or the fingerprint of the key that
 signs it. That is checked here, before Packer or a script sees a pin.
@@ -10,15 +10,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from trainshed.ami.versions.agreement import require_agreement
-from trainshed.ami.versions.fields import Fields, PinError
-from trainshed.ami.versions.forms import DIGEST, RANGE, SHA256, URL, VERSION
-from trainshed.ami.versions.model import (
-    ACCELERATORS,
+from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.pins.agreement import require_agreement
+from trainshed.pins.fields import Fields, PinError
+from trainshed.pins.forms import DIGEST, RANGE, SHA256, URL, VERSION
+from trainshed.pins.model import (
     ANY,
     CONTAINER,
     CPU,
-    ORCHESTRATORS,
     Base,
     Component,
     ContainerBase,
@@ -26,12 +25,13 @@ from trainshed.ami.versions.model import (
     Repository,
     SourceAmi,
     Tool,
+    family_of,
 )
-from trainshed.ami.versions.sources import read_basis, read_repository, read_source
+from trainshed.pins.sources import read_basis, read_repository, read_source
 
 
 def read_pins(path: Path) -> Pins:
-    """Read versions.json.
+    """Read pins.json.
 
     Raises:
         PinError: it is not there, no JSON, or says what cannot be.
@@ -40,7 +40,7 @@ def read_pins(path: Path) -> Pins:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PinError(
-            f"{path} cannot be read ({error.strerror}); it is packer/versions.json of the checkout"
+            f"{path} cannot be read ({error.strerror}); it is pins.json of the folder packer/"
         ) from error
     except ValueError as error:
         raise PinError(f"{path} is not JSON: {error}") from error
@@ -65,7 +65,8 @@ def parse_pins(document: Any) -> Pins:
         name: _container(Fields(entry, f"container base {name}"))
         for name, entry in top.objects("containers", "a base image by accelerator").items()
     }
-    known = (*bases, *(container.base for container in containers.values()), ANY)
+    exact = (*bases, *(container.base for container in containers.values()))
+    known = tuple(dict.fromkeys((*exact, *map(family_of, exact), ANY)))
     repositories = {
         name: read_repository(Fields(entry, f"repository {name}"))
         for name, entry in top.objects("repositories", "a repository by name").items()
@@ -91,19 +92,29 @@ def parse_pins(document: Any) -> Pins:
 
 
 def _base(name: str, fields: Fields) -> Base:
-    amis = fields.objects("source_amis", f"an AMI for each of {', '.join(ORCHESTRATORS)}")
-    if set(amis) != set(ORCHESTRATORS):
-        raise fields.error(f"source_amis has to name one for each of {', '.join(ORCHESTRATORS)}")
+    amis = fields.objects("source_amis", "an AMI by orchestrator")
+    refused = fields.texts("refused", r".+", "why there is none")
+    if sorted((*amis, *refused)) != sorted(ORCHESTRATORS):
+        raise fields.error(
+            f"source_amis has to name one for each of {', '.join(ORCHESTRATORS)}, or refused the "
+            "reason why there is none"
+        )
     base = Base(
         name=name,
         accelerators=fields.names("accelerators", ACCELERATORS),
+        suite=fields.optional("suite", r"[a-z]+", "a release of Ubuntu such as jammy"),
         ssh_user=fields.text("ssh_user"),
         root_device=fields.text("root_device", r"/dev/\w+", "a device such as /dev/xvda"),
         release=fields.text("release", *VERSION),
         kernel=fields.text("kernel", *VERSION),
         source_amis=MappingProxyType(
-            {key: _ami(Fields(amis[key], f"{fields.where}: AMI of {key}")) for key in ORCHESTRATORS}
+            {
+                key: _ami(Fields(amis[key], f"{fields.where}: AMI of {key}"))
+                for key in ORCHESTRATORS
+                if key in amis
+            }
         ),
+        refused=MappingProxyType(refused),
         basis=read_basis(fields),
     )
     fields.end()

@@ -1,16 +1,20 @@
 """The pins, as values: bases, components and their sources, base images of containers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.errors import UnknownName
 
-ACCELERATORS = ("habana", "neuron", "nvidia")
-ORCHESTRATORS = ("ec2", "ecs", "eks")
 # Container images are built from the same pins; one of them is for no accelerator.
 CPU, CONTAINER = "cpu", "container"
 ANY = "any"
+
+
+def family_of(base: str) -> str:
+    """Return the distribution of a base without its release, for instance `ubuntu`."""
+    return base.rpartition("-")[0]
 
 
 class SourceKind(StrEnum):
@@ -43,21 +47,25 @@ class Base:
     Attributes:
         name: for instance `ubuntu-22.04`.
         accelerators: whose images are baked on it.
+        suite: Ubuntu's name of the release, for instance `jammy`; None elsewhere.
         ssh_user: who Packer logs in as.
         root_device: device name of the root volume.
         release: of the distribution's packages: a dnf releasever, or an Ubuntu snapshot id.
         kernel: as `uname -r` prints it.
         source_amis: by orchestrator.
+        refused: why there are no images for the other orchestrators, by orchestrator.
         basis: where all this was learned, and how sure it is.
     """
 
     name: str
     accelerators: frozenset[str]
+    suite: str | None
     ssh_user: str
     root_device: str
     release: str
     kernel: str
     source_amis: Mapping[str, SourceAmi]
+    refused: Mapping[str, str]
     basis: str
 
 
@@ -68,7 +76,7 @@ class Repository:
     Attributes:
         kind: apt or dnf.
         url: of the repository.
-        suite: of an apt repository, or None.
+        suite: of an apt repository, or None; `{suite}` stands for that of the base.
         section: of an apt repository, or None for a flat one.
         key: address of the signing key.
         fingerprint: of that key. Its signing subkeys count as well.
@@ -119,7 +127,8 @@ class Component:
         name: for instance `efa-installer`.
         accelerators: images it is for; `cpu` stands for container images without one.
         orchestrators: images it is for; `container` stands for container images.
-        sources: by base, by distribution of a container image, or by `any`.
+        sources: by base, by distribution of a container image, by `ubuntu` for every release of
+            it, or by `any`.
         basis: where version and fingerprint were learned, and how sure that is.
     """
 
@@ -131,7 +140,10 @@ class Component:
 
     def source_on(self, base: str) -> Source | None:
         """Return where it comes from on a base, None when it is not installed there."""
-        return self.sources.get(base, self.sources.get(ANY))
+        for name in (base, family_of(base), ANY):
+            if name in self.sources:
+                return self.sources[name]
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +189,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """All of versions.json.
+    """All of pins.json.
 
     Attributes:
         bases: by name.
@@ -193,24 +205,44 @@ class Pins:
     tools: Mapping[str, Tool]
     containers: Mapping[str, ContainerBase]
 
-    def base_of(self, accelerator: str) -> Base:
-        """Return the base of an accelerator's images.
+    def base_of(self, accelerator: str, name: str | None = None) -> Base:
+        """Return a base of an accelerator's images; by default the first one that lists it.
 
         Raises:
-            UnknownName: no base is for that accelerator.
+            UnknownName: no base is for that accelerator, or none of that name.
         """
-        for base in self.bases.values():
-            if accelerator in base.accelerators:
-                return base
-        raise UnknownName("accelerator", accelerator, ACCELERATORS)
+        known = {
+            base.name: base for base in self.bases.values() if accelerator in base.accelerators
+        }
+        if not known:
+            raise UnknownName("accelerator", accelerator, ACCELERATORS)
+        if name is None:
+            return next(iter(known.values()))
+        if name not in known:
+            raise UnknownName(f"base of {accelerator} images", name, tuple(known))
+        return known[name]
 
-    def cell(self, accelerator: str, orchestrator: str) -> Mapping[str, Source]:
+    def cells(self) -> Iterator[tuple[str, str, str]]:
+        """Yield accelerator, orchestrator and base of every image that can be baked."""
+        for accelerator in ACCELERATORS:
+            for base in self.bases.values():
+                if accelerator in base.accelerators:
+                    yield from ((accelerator, each, base.name) for each in base.source_amis)
+
+    def cell(
+        self, accelerator: str, orchestrator: str, base_name: str | None = None
+    ) -> Mapping[str, Source]:
         """Return what an image consists of, by component.
 
+        Args:
+            accelerator: `habana`, `neuron` or `nvidia`.
+            orchestrator: `ec2`, `ecs` or `eks`.
+            base_name: by default the accelerator's first base.
+
         Raises:
-            UnknownName: there is no such accelerator or orchestrator.
+            UnknownName: there is no such accelerator, orchestrator or base.
         """
-        base = self.base_of(accelerator)
+        base = self.base_of(accelerator, base_name)
         if orchestrator not in ORCHESTRATORS:
             raise UnknownName("orchestrator", orchestrator, ORCHESTRATORS)
         return {

@@ -1,4 +1,4 @@
-"""What `packer/versions.json` says of one container image."""
+"""What `packer/pins.json` says of one container image."""
 
 import json
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainshed.ami.versions import CONTAINER, ContainerBase, Pins, Source, read_pins
 from trainshed.errors import UnknownName
+from trainshed.pins import CONTAINER, ContainerBase, Pins, Source, read_pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class ContainerPins:
         base: the distribution that the base image is of, for instance `ubuntu-22.04`.
         versions: version by component, of all that this image could take.
         drivers: range of versions that the host must have, by component of the AMI.
-        document: versions.json as the programs in the image read it.
+        document: pins.json as the programs in the image read it.
     """
 
     name: str
@@ -35,7 +35,7 @@ def read_container(path: Path, name: str) -> ContainerPins:
     """Read the pins of one container image.
 
     Args:
-        path: packer/versions.json.
+        path: packer/pins.json.
         name: `habana`, `neuron`, `nvidia` or `cpu`.
 
     Raises:
@@ -61,7 +61,7 @@ def read_container(path: Path, name: str) -> ContainerPins:
             for component, versions in container.drivers.items()
         },
         document={
-            "bases": {container.base: {}},
+            "bases": {container.base: _base(pins, container.base)},
             "repositories": {name: document["repositories"][name] for name in repositories},
             "components": {name: document["components"][name] for name in sources},
         },
@@ -76,6 +76,11 @@ def _sources(pins: Pins, name: str, base: str) -> dict[str, Source]:
         and CONTAINER in facts.orchestrators
         and (source := facts.source_on(base)) is not None
     }
+
+
+def _base(pins: Pins, name: str) -> dict[str, str]:
+    suite = pins.bases[name].suite if name in pins.bases else None
+    return {"suite": suite} if suite else {}
 
 
 def _reference(container: ContainerBase) -> str:

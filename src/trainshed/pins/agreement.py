@@ -1,9 +1,10 @@
 """What pins have to have in common: a driver with its kernel, a manager with its driver."""
 
+import re
 from collections.abc import Iterator
 
-from trainshed.ami.versions.fields import PinError
-from trainshed.ami.versions.model import Base, Pins, Source
+from trainshed.pins.fields import PinError
+from trainshed.pins.model import Base, Pins, Source, family_of
 
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2
 # and 3 only. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html
@@ -11,7 +12,7 @@ _LAST_FOR_GAUDI_1 = (1, 21)
 # R590 and later have no modules for Volta, which is what the proprietary ones are for.
 # https://docs.nvidia.com/datacenter/tesla/drivers/
 _LAST_FOR_VOLTA = 580
-_PROPRIETARY = "kmod-nvidia-latest-dkms"
+_PROPRIETARY = re.compile(r"kmod-nvidia-latest-dkms|nvidia-dkms-\d+")
 
 
 def require_agreement(pins: Pins) -> None:
@@ -32,7 +33,8 @@ def _disagreements(pins: Pins) -> Iterator[str]:
         yield from _nvidia(
             _source(pins, "nvidia-driver", base), _source(pins, "nvidia-fabric-manager", base)
         )
-    yield from _one_base_each(pins)
+    yield from _default_bases(pins)
+    yield from _suites(pins)
     yield from _repositories(pins)
 
 
@@ -79,12 +81,13 @@ def _habana(driver: Source | None) -> Iterator[str]:
 def _nvidia(driver: Source | None, manager: Source | None) -> Iterator[str]:
     if driver is None:
         return
-    proprietary = driver.packages.get(_PROPRIETARY)
-    if proprietary and _numbers(proprietary)[:1] > (_LAST_FOR_VOLTA,):
-        yield (
-            f"component nvidia-driver: {_PROPRIETARY} {proprietary} has no modules for V100, which "
-            "nvidia_driver=proprietary is for; pin a 580, or leave it out to bake open modules only"
-        )
+    for name, version in driver.packages.items():
+        if _PROPRIETARY.fullmatch(name) and _numbers(version)[:1] > (_LAST_FOR_VOLTA,):
+            yield (
+                f"component nvidia-driver: {name} {version} has no modules for V100, which "
+                "nvidia_driver=proprietary is for; pin a 580, or leave it out to bake open modules "
+                "only"
+            )
     if manager is None or manager.version != driver.version:
         yield (
             f"component nvidia-fabric-manager: is {manager.version if manager else 'missing'}, and "
@@ -92,13 +95,33 @@ def _nvidia(driver: Source | None, manager: Source | None) -> Iterator[str]:
         )
 
 
-def _one_base_each(pins: Pins) -> Iterator[str]:
-    homes: dict[str, str] = {}
+def _default_bases(pins: Pins) -> Iterator[str]:
+    """The first base of an accelerator is baked when nobody names one, for any orchestrator."""
+    defaults: dict[str, Base] = {}
     for base in pins.bases.values():
-        for accelerator in base.accelerators:
-            if accelerator in homes:
-                yield f"base {base.name}: {accelerator} has the base {homes[accelerator]} already"
-            homes[accelerator] = base.name
+        for accelerator in sorted(base.accelerators):
+            defaults.setdefault(accelerator, base)
+    for accelerator, base in defaults.items():
+        for orchestrator in base.refused:
+            yield (
+                f"base {base.name}: is the first of {accelerator} and refuses {orchestrator}; put "
+                "one that takes every orchestrator before it"
+            )
+
+
+def _suites(pins: Pins) -> Iterator[str]:
+    """A repository that has a suite for each release needs a base that says which it is."""
+    for component in pins.components.values():
+        for place, source in component.sources.items():
+            repository = pins.repositories.get(source.repository or "")
+            if repository is None or repository.suite is None or "{" not in repository.suite:
+                continue
+            for base in pins.bases.values():
+                if place in (base.name, family_of(base.name)) and base.suite is None:
+                    yield (
+                        f"base {base.name}: suite is missing, and repository {source.repository} "
+                        f"of component {component.name} has one for each release"
+                    )
 
 
 def _repositories(pins: Pins) -> Iterator[str]:

@@ -1,12 +1,10 @@
-"""The pins: every version, address and key of an image, read from packer/versions.json."""
+"""The pins: every version, address and key of an image, read from packer/pins.json."""
 
-from trainshed.ami.versions.fields import PinError
-from trainshed.ami.versions.model import (
-    ACCELERATORS,
+from trainshed.pins.fields import PinError
+from trainshed.pins.model import (
     ANY,
     CONTAINER,
     CPU,
-    ORCHESTRATORS,
     Base,
     Component,
     ContainerBase,
@@ -17,15 +15,13 @@ from trainshed.ami.versions.model import (
     SourceKind,
     Tool,
 )
-from trainshed.ami.versions.outdated import Outdated, outdated, pinned_versions
-from trainshed.ami.versions.reader import parse_pins, read_pins
+from trainshed.pins.outdated import Outdated, outdated, pinned_versions
+from trainshed.pins.reader import parse_pins, read_pins
 
 __all__ = [
-    "ACCELERATORS",
     "ANY",
     "CONTAINER",
     "CPU",
-    "ORCHESTRATORS",
     "Base",
     "Component",
     "ContainerBase",

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from trainshed.ami.versions.fields import Fields
-from trainshed.ami.versions.forms import FINGERPRINT, KEY, SHA256, URL, VERSION
-from trainshed.ami.versions.model import Repository, Source, SourceKind
 from trainshed.errors import did_you_mean
+from trainshed.pins.fields import Fields
+from trainshed.pins.forms import FINGERPRINT, KEY, SHA256, URL, VERSION
+from trainshed.pins.model import Repository, Source, SourceKind
 
 _SURE = ("documented", "inferred", "unverified")
 _OF_REPOSITORIES = (SourceKind.APT, SourceKind.DNF)

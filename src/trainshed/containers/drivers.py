@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
-from trainshed.ami.versions import CPU
 from trainshed.findings import Finding, Severity
+from trainshed.pins import CPU
 
 ACCELERATOR_LABEL = "trainshed.accelerator"
 DRIVER_LABEL = "trainshed.driver."
@@ -38,7 +38,7 @@ def check_drivers(
             _warning(
                 "TS-IMG-003",
                 f"{image} does not say which drivers it needs: {told}",
-                "build it with trainshed image build, or on top of such an image",
+                "build it with trainshed container build, or on top of such an image",
             ),
         )
     if labels[ACCELERATOR_LABEL] == CPU:
@@ -93,7 +93,7 @@ def _check_each(
             yield _error(
                 "TS-IMG-001",
                 f"{image} needs {component} {versions} on the host, and {ami} has {has}",
-                "move image and AMI together: build both from the same packer/versions.json",
+                "move image and AMI together: build both from the same packer/pins.json",
             )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from trainshed.ami.account import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 
 # Every AMI of ours has it: the UTC stamp of its build.
@@ -15,14 +15,14 @@ _MISSING = frozenset(
 )
 
 
-class ImageError(TrainshedError):
+class AmiError(TrainshedError):
     """An AMI that is not there, is not ours, or is not what it should be."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
+class Ami:
     """One AMI.
 
     Attributes:
@@ -70,7 +70,7 @@ def cell_of(tags: Mapping[str, str]) -> str:
     return "/".join(tags.get(f"trainshed:{name}") or "?" for name in names)
 
 
-def own_images(region: Region) -> list[Image]:
+def own_amis(region: Region) -> list[Ami]:
     """Return every AMI that a build of ours made in this account, newest first."""
     found = region.pages(
         "ec2",
@@ -83,7 +83,7 @@ def own_images(region: Region) -> list[Image]:
     return sorted(images, key=lambda image: (image.created, image.image_id), reverse=True)
 
 
-def find_image(region: Region, image_id: str) -> Image | None:
+def find_ami(region: Region, image_id: str) -> Ami | None:
     """Return the account's AMI of this id, whoever baked it, or None when there is none."""
     try:
         answer = region.call("ec2", "describe_images", ImageIds=[image_id], Owners=["self"])
@@ -94,10 +94,10 @@ def find_image(region: Region, image_id: str) -> Image | None:
     return next((_image(entry, region.name) for entry in answer["Images"]), None)
 
 
-def _image(entry: Mapping[str, Any], region: str) -> Image:
+def _image(entry: Mapping[str, Any], region: str) -> Ami:
     mappings = entry.get("BlockDeviceMappings", [])
     snapshots = (mapping.get("Ebs", {}).get("SnapshotId") for mapping in mappings)
-    return Image(
+    return Ami(
         image_id=entry["ImageId"],
         region=region,
         name=entry.get("Name", ""),

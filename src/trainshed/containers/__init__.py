@@ -1,0 +1,1 @@
+"""Container images: built from `containers/`, compared with AMIs, pushed to a cluster's ECR."""

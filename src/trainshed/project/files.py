@@ -1,0 +1,88 @@
+"""Every file of a new project."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from trainshed import __version__
+from trainshed.plan import ClusterPlan
+from trainshed.plan.repository import own_repository
+from trainshed.project.choices import Choices
+from trainshed.project.versions import requirements_text
+from trainshed.sources import shipped
+from trainshed.spec.schema import schema_texts
+
+_TEMPLATE = Path(__file__).with_name("template")
+_SCHEMA = "cluster.schema.json"
+# Of names that git would take for this repository's own.
+_DOT = "dot-"
+
+
+def project_files(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
+    """Return the text of each file by its path in the project, sorted.
+
+    Args:
+        choices: what was chosen.
+        plan: the cluster that follows from it.
+    """
+    files = _filled_in(_values(choices, plan)) | {
+        f"clusters/{choices.stem}.yaml": choices.cluster_text(),
+        _SCHEMA: schema_texts()[_SCHEMA],
+        "cdk.json": _cdk_json(),
+        "package.json": shipped("package.json").read_text(encoding="utf-8"),
+        "package-lock.json": shipped("package-lock.json").read_text(encoding="utf-8"),
+        "requirements.txt": requirements_text(),
+        "pytest.ini": _pytest_ini(plan),
+    }
+    return dict(sorted(files.items()))
+
+
+def _filled_in(values: Mapping[str, str]) -> dict[str, str]:
+    return {
+        str(path.relative_to(_TEMPLATE)).replace(_DOT, "."): Template(
+            path.read_text(encoding="utf-8")
+        ).safe_substitute(values)
+        for path in _TEMPLATE.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+def _values(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
+    cell = plan.ami.cell or "ACCELERATOR/ORCHESTRATOR"
+    options = [f"--region {choices.region}"]
+    if day := _last_seen(plan):
+        options.append(f"--as-of {day}")
+    return {
+        "version": __version__,
+        "cluster": choices.name,
+        "stem": choices.stem,
+        "region": choices.region,
+        "type": choices.instance_type,
+        "cell": cell.replace("/", " "),
+        "built": cell.replace("/", "-"),
+        "containers": own_repository(plan.spec).stack_name,
+        "embedded_options": " ".join(options),
+    }
+
+
+def _cdk_json() -> str:
+    ours = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
+    watch = {"include": ["app.py", "clusters/**"], "exclude": ["**/__pycache__"]}
+    return json.dumps(ours | {"watch": watch}, indent=2) + "\n"
+
+
+def _pytest_ini(plan: ClusterPlan) -> str:
+    lines = ["[pytest]", "testpaths = tests", f"embedded_aws_regions = {plan.region}"]
+    if day := _last_seen(plan):
+        lines += [
+            f"# EC2 has not listed {plan.instance.name} since.",
+            f"embedded_aws_as_of = {day}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _last_seen(plan: ClusterPlan) -> str | None:
+    """Return the day on which EC2 last listed a type that it lists no more."""
+    seen = plan.instance.lifecycle.last_seen
+    return seen.isoformat() if seen else None

@@ -1,0 +1,68 @@
+"""Deploy the clusters to an AWS on this machine: no account, no network, no cost."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from embedded_aws.deployment import Deployment
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.offline.stand_in import add_stand_in
+from trainshed.plan import ClusterPlan, load_fleet
+
+PROJECT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def clusters() -> tuple[ClusterPlan, ...]:
+    """The clusters of this project."""
+    return load_fleet(sorted(PROJECT.glob("clusters/*.yaml"))).clusters
+
+
+@pytest.fixture
+def assembly(clean_aws: EmbeddedAws, tmp_path: Path) -> Path:
+    """What the CDK CLI makes of app.py."""
+    subprocess.run(
+        ["npx", "--no", "cdk", "synth", "--quiet", "--output", str(tmp_path)],
+        cwd=PROJECT,
+        env=clean_aws.environment,
+        check=True,
+    )
+    return tmp_path
+
+
+def publish_stand_in(aws: EmbeddedAws, cluster: ClusterPlan) -> None:
+    """Put an AMI with nothing in it where the cluster looks for one; a new account has none."""
+    if cluster.ami.parameter and cluster.ami.cell:
+        aws.client("ssm").put_parameter(
+            Name=cluster.ami.parameter,
+            Value=add_stand_in(aws.client, *cluster.ami.cell.split("/")),
+            Type="String",
+            DataType="aws:ec2:image",
+            Overwrite=True,
+        )
+
+
+def test_every_cluster_deploys(
+    clusters: tuple[ClusterPlan, ...],
+    assembly: Path,
+    clean_aws: EmbeddedAws,
+    cdk_deployed: Callable[..., dict[str, Deployment]],
+) -> None:
+    """AWS Batch has a valid compute environment of the cluster's type, and a queue for jobs."""
+    for cluster in clusters:
+        publish_stand_in(clean_aws, cluster)
+
+    stacks = cdk_deployed(assembly, *(cluster.spec.name for cluster in clusters))
+
+    batch = clean_aws.client("batch")
+    for cluster in clusters:
+        outputs = stacks[cluster.spec.name].outputs
+        [environment] = batch.describe_compute_environments(
+            computeEnvironments=[outputs["ComputeEnvironment"]]
+        )["computeEnvironments"]
+        assert environment["status"] == "VALID"
+        assert environment["computeResources"]["instanceTypes"] == [cluster.instance.name]
+        [queue] = batch.describe_job_queues(jobQueues=[outputs["JobQueue"]])["jobQueues"]
+        assert queue["state"] == "ENABLED"

@@ -1,0 +1,79 @@
+"""The network stacks of a cluster: which they are, who uses them, what holds them."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from trainshed.aws import Region
+from trainshed.teardown.kept import Kept
+from trainshed.teardown.stacks import Stack, find_stack, imported_from, importers
+
+_STACK_TAG = "aws:cloudformation:stack-name"
+# What every network stack with exports has, and no other stack.
+_GUARD = "Custom::NetworkGuard"
+
+
+def networks_of(region: Region, planned: str, users: Iterable[Stack]) -> tuple[Stack, ...]:
+    """Return the network stacks that a cluster has.
+
+    Args:
+        region: where.
+        planned: name of the one in its file.
+        users: its compute and storage stacks, which are in another one when the file has changed.
+    """
+    names = {planned}.union(*(imported_from(region, user) for user in users))
+    stacks = [stack for name in sorted(names) if (stack := find_stack(region, name))]
+    return tuple(each for each in stacks if each.name == planned or each.ids(_GUARD))
+
+
+def unused_networks(region: Region, known: Collection[str]) -> tuple[Stack, ...]:
+    """Return the network stacks of ours that have a VPC and that no stack imports from.
+
+    Args:
+        region: where.
+        known: names of network stacks to leave out, because somebody is to use them.
+    """
+    filters = [{"Name": "tag-key", "Values": ["trainshed:cluster"]}]
+    vpcs = region.pages("ec2", "describe_vpcs", "Vpcs", Filters=filters)
+    tags = [{tag["Key"]: tag["Value"] for tag in vpc["Tags"]} for vpc in vpcs]
+    names = {each[_STACK_TAG] for each in tags if _STACK_TAG in each}
+    stacks = [find_stack(region, name) for name in sorted(names - {*known})]
+    return tuple(each for each in stacks if each and not any(importers(region, each).values()))
+
+
+def file_systems_in(region: Region, network: Stack) -> tuple[str, ...]:
+    """Return the file systems in the subnets that a network stack made."""
+    subnets = set(network.ids("AWS::EC2::Subnet"))
+    if not subnets:
+        return ()
+    found = region.pages("fsx", "describe_file_systems", "FileSystems")
+    return tuple(each["FileSystemId"] for each in found if subnets & set(each["SubnetIds"]))
+
+
+def left_groups(region: Region, network: Stack) -> Iterator[str]:
+    """Name the groups that were kept for file systems in a VPC which is to go."""
+    for vpc in network.ids("AWS::EC2::VPC"):
+        filters = [
+            {"Name": "vpc-id", "Values": [vpc]},
+            {"Name": "tag-key", "Values": ["trainshed:lustre"]},
+        ]
+        for each in region.pages(
+            "ec2", "describe_security_groups", "SecurityGroups", Filters=filters
+        ):
+            yield each["GroupId"]
+
+
+def kept_network(network: Stack, reason: str) -> Kept:
+    """Name a network stack that stays."""
+    gateways = len(network.ids("AWS::EC2::NatGateway"))
+    endpoints = len(network.ids("AWS::EC2::VPCEndpoint")) - 1  # that of S3 is free
+    billed = [
+        f"{count} {what}"
+        for count, what in ((gateways, "NAT gateway(s)"), (endpoints, "interface endpoint(s)"))
+        if count > 0
+    ]
+    return Kept(
+        what="stack",
+        name=network.name,
+        size=" and ".join(billed),
+        cost="bills by the hour" if billed else "nothing by itself",
+        why=reason,
+    )
