@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.offline.stand_in import add_stand_in
 
 if TYPE_CHECKING:
     from trainshed.plan import Fleet
-
-# For the tests of our own pytest plugin.
-pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -61,7 +59,7 @@ def publish_ami() -> Callable[..., str]:
     """
 
     def publish(aws: EmbeddedAws, cell: str = "neuron/ecs", *, channel: str = "stable") -> str:
-        image_id = aws.add_ami(*cell.split("/"))
+        image_id = add_stand_in(aws.client, *cell.split("/"))
         aws.client("ssm").put_parameter(
             Name=f"/trainshed/ami/{cell}/{channel}",
             Value=image_id,
@@ -78,7 +76,7 @@ def publish_ami() -> Callable[..., str]:
 def push_image() -> Callable[..., str]:
     """Put an image into an ECR repository that exists, and return its digest.
 
-    It leaves what `trainshed image push` leaves, which needs an engine and a registry.
+    It leaves what `trainshed container push` leaves, which needs an engine and a registry.
     """
 
     def push(aws: EmbeddedAws, repository: str, tag: str) -> str:

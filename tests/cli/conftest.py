@@ -1,28 +1,11 @@
 """The command line, called as its script calls it, in this process."""
 
-import json
-import os
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
+from command_line import Answer, runner
 
 from trainshed.cli import main
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a command printed, and its exit code."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @pytest.fixture
@@ -30,18 +13,4 @@ def trainshed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Answer]:
     """Run `trainshed` with these arguments; no region or account comes from the environment."""
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, os.devnull)
-    # It remembers credentials, those of other tests of this process, too.
-    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
-
-    def run(*arguments: str) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["trainshed", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Answer(code=int(ended.value.code or 0), out=printed.out, err=printed.err)
-
-    return run
+    return runner("trainshed", main, capsys, monkeypatch)

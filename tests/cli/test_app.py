@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,24 @@ def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, clusters: str, 
     assert ended.stdout == ""
     assert ended.stderr.startswith("error: ") and ended.stderr.count("\n") == 1
     assert words in ended.stderr
+
+
+def test_an_interrupt_ends_it_without_a_traceback(tmp_path: Path) -> None:
+    # It waits for what somebody writes into this file, which nobody does.
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    app = subprocess.Popen(
+        [sys.executable, APP],
+        env=os.environ | {"CDK_CONTEXT_JSON": json.dumps({"clusters": str(pipe)})},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with pipe.open("w"):
+        app.send_signal(signal.SIGINT)
+        _, told = app.communicate()
+
+    assert app.returncode == -signal.SIGINT
+    assert "Traceback" not in told
 
 
 def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) -> None:

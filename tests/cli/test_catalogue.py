@@ -92,7 +92,8 @@ def test_an_unknown_type_is_told_with_the_nearest_one(trainshed: Trainshed) -> N
 
     assert (answer.code, answer.out) == (2, "")
     assert answer.err == (
-        "error: instance type 'trn1.32xl' is not known; did you mean trn1.32xlarge?\n"
+        "error: instance type 'trn1.32xl' is not known; did you mean trn1.32xlarge? "
+        "(all: trainshed catalogue list)\n"
     )
 
 
@@ -228,8 +229,8 @@ def test_a_refusal_names_the_call_and_leaves_the_snapshot_alone(
 
     assert answer.code == 1
     assert answer.err.splitlines()[-1] == (
-        "error: AWS refuses ec2:DescribeInstanceTypes: UnauthorizedOperation, "
-        "You are not authorized"
+        "error: the credentials may not call ec2:DescribeInstanceTypes in us-west-2 "
+        "(UnauthorizedOperation); allow it: docs/channels.md has the policies"
     )
     assert all(
         (folder / name).read_bytes() == (DATA_FOLDER / name).read_bytes() for name in SNAPSHOT

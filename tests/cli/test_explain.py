@@ -55,7 +55,7 @@ def test_it_prints_each_decision_with_its_reason(trainshed: Trainshed) -> None:
     out = trainshed("explain", "train").out
 
     assert "the first zone of us-west-2 that offers trn1.32xlarge" in out
-    assert "TrainPrerequisites, TrainNetwork, TrainStorage, TrainImages, TrainCluster" in out
+    assert "TrainPrerequisites, TrainNetwork, TrainStorage, TrainContainers, TrainCluster" in out
 
 
 def test_json_has_every_interface(trainshed: Trainshed) -> None:
@@ -130,7 +130,7 @@ TWICE = "name: {}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge}}\n"
 @pytest.mark.parametrize("other", ["AlphaCluster", "Alpha"])
 @pytest.mark.parametrize(
     "command",
-    [["explain"], ["image", "build"], ["image", "push"], ["image", "list"]],
+    [["explain"], ["container", "build"], ["container", "push"], ["container", "list"]],
     ids=" ".join,
 )
 @pytest.mark.parametrize("named", ["a", "b", "clusters/b.yaml", "AlphaCluster"])
@@ -180,6 +180,10 @@ def test_from_another_directory_the_advice_leads_to_the_clusters(
     ("arguments", "words"),
     [
         (["trai"], "cluster 'trai' is not known; did you mean train?"),
+        (["trai"], "(known: TrainCluster, "),
+        (["nope"], "cluster 'nope' is not known (known: "),
+        (["train", "--region", "mars"], "region 'mars' is not known (known: "),
+        (["--region", "us-west2"], "region 'us-west2' is not known; did you mean us-west-2?"),
         (["no.yaml"], "no.yaml: cannot be read: no such file or directory"),
         (["train", "-c", "nowhere/*.yaml"], "'nowhere/*.yaml' names no file"),
         (["--svg", "x.svg"], "--svg draws one node: name a cluster"),

@@ -1,25 +1,15 @@
-"""`trainshed offline`, as it is typed."""
+"""`trainshed offline`, as it is typed: what it adds to the embedded AWS's own commands."""
 
-import json
-import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainshed.offline.lifecycle import Project
-from trainshed.offline.settings import OfflineSettings
+from embedded_aws.lifecycle import Project
+from embedded_aws.settings import OfflineSettings
 
 Command = Callable[..., Any]
-
-
-@pytest.fixture
-def nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory is one without an embedded AWS."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture(scope="module")
@@ -39,65 +29,24 @@ def endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
     return running.endpoint
 
 
-def test_up_again_says_where_it_is(trainshed: Command, endpoint: str) -> None:
+def test_the_commands_of_the_embedded_aws_are_there(trainshed: Command, endpoint: str) -> None:
     answer = trainshed("offline", "up")
 
     assert answer.code == 0
     assert f"is up already at {endpoint}" in answer.out
+    assert 'eval "$(trainshed offline env)"' in answer.out
 
 
-def test_up_with_another_month_is_a_failure_that_says_what_to_do(
-    trainshed: Command, endpoint: str
+def test_what_the_embedded_aws_refuses_is_one_line(
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = trainshed("offline", "up", "--as-of", "2026-06")
+    monkeypatch.chdir(tmp_path)
 
-    assert answer.code == 1
-    assert "trainshed offline down" in answer.err
-
-
-def test_status_is_a_table_or_json(trainshed: Command, endpoint: str) -> None:
-    table = trainshed("offline", "status")
-    status = trainshed("offline", "status", "--json")
-
-    assert table.code == status.code == 0
-    assert endpoint in table.out
-    assert status.json["state"] == "running"
-    assert status.json["endpoint"] == endpoint
-    assert status.json["accounts"] == ["123456789012"]
-
-
-def test_status_of_nothing_exits_with_1(trainshed: Command, nothing_up: Path) -> None:
-    answer = trainshed("offline", "status", "--json")
-
-    assert (answer.code, answer.json) == (1, {"state": "down"})
-
-
-def test_env_can_be_evaluated_by_a_shell(trainshed: Command, endpoint: str) -> None:
-    lines = trainshed("offline", "env").out
-
-    shell = subprocess.run(
-        ["sh", "-uc", f'{lines}\necho "$AWS_ENDPOINT_URL $CDK_DEFAULT_REGION ${{AWS_PROFILE-}}"'],
-        env={"AWS_PROFILE": "production"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert shell.stdout == f"{endpoint} us-west-2 \n"
-
-
-def test_env_as_json_has_null_for_what_is_unset(trainshed: Command, endpoint: str) -> None:
-    variables = trainshed("offline", "env", "--json").json
-
-    assert variables["AWS_ENDPOINT_URL"] == endpoint
-    assert variables["AWS_PROFILE"] is None
-
-
-def test_env_of_nothing_says_how_to_start(trainshed: Command, nothing_up: Path) -> None:
     answer = trainshed("offline", "env")
 
-    assert (answer.code, answer.out) == (1, "")
-    assert "trainshed offline up" in answer.err
+    assert answer.code == 1
+    assert answer.err.startswith("error: no embedded AWS is running in this directory")
+    assert answer.err.count("\n") == 1
 
 
 def test_an_ami_is_added_that_can_be_published(
@@ -121,93 +70,15 @@ def test_an_ami_for_nothing_that_is_known_is_one_line(trainshed: Command, endpoi
     answer = trainshed("offline", "ami", "neuro", "ecs")
 
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "error: accelerator 'neuro' is not known; did you mean neuron?\n"
+    assert answer.err == (
+        "error: accelerator 'neuro' is not known; did you mean neuron? "
+        "(known: neuron, habana, nvidia)\n"
+    )
 
 
-def test_inventory_is_of_this_directory_when_the_environment_leads_nowhere(
+def test_an_ami_for_what_is_like_nothing_is_told_with_all_there_is(
     trainshed: Command, endpoint: str
 ) -> None:
-    answer = trainshed("offline", "inventory", "--json")
+    answer = trainshed("offline", "ami", "neuron", "xx")
 
-    assert (answer.code, answer.json) == (0, [])
-
-
-def test_inventory_of_nothing_says_how_to_start_and_asks_no_other_aws(
-    trainshed: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "production")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
-
-    answer = trainshed("offline", "inventory")
-
-    assert (answer.code, answer.out) == (1, "")
-    assert "trainshed offline up" in answer.err
-
-
-def test_inventory_of_an_aws_that_is_gone_is_one_line(
-    trainshed: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.create_server(("localhost", 0)) as free:
-        gone = f"http://localhost:{free.getsockname()[1]}"
-    for name, value in {
-        "AWS_ENDPOINT_URL": gone,
-        "AWS_DEFAULT_REGION": "us-west-2",
-        "AWS_ACCESS_KEY_ID": "OFFLINE0123456789012",
-        "AWS_SECRET_ACCESS_KEY": "offline",
-        "AWS_MAX_ATTEMPTS": "1",
-    }.items():
-        monkeypatch.setenv(name, value)
-
-    answer = trainshed("offline", "inventory")
-
-    assert answer.code == 1
-    assert answer.err.startswith("error: AWS cannot be reached")
-    assert gone in answer.err and answer.err.count("\n") == 1
-
-
-def test_down_of_nothing_is_clean(trainshed: Command, nothing_up: Path) -> None:
-    answer = trainshed("offline", "down")
-
-    assert answer.code == 0
-    assert "no embedded AWS was up" in answer.out
-
-
-def test_down_tells_of_a_crash(trainshed: Command, project: Project, nothing_up: Path) -> None:
-    state = json.loads((project.state / "server.json").read_text())
-    crashed = Project(nothing_up).state / "server.json"
-    crashed.write_text(json.dumps(state | {"started": 0.0}))
-
-    answer = trainshed("offline", "down")
-
-    assert answer.code == 0
-    assert f"ended by itself (process {state['pid']})" in answer.out
-    assert not crashed.exists()
-
-
-def test_types_names_who_makes_each(trainshed: Command) -> None:
-    made_by = {row["type"]: row["made_by"] for row in trainshed("offline", "types", "--json").json}
-
-    assert made_by["AWS::EC2::PlacementGroup"] == "trainshed"
-    assert made_by["AWS::Kinesis::Stream"] == "moto"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        pytest.param(["up", "--region", "us-wst-2"], "did you mean us-west-2", id="region"),
-        pytest.param(["up", "--account", "12"], "account id of 12 digits", id="account"),
-        pytest.param(["up", "--as-of", "June"], "write it as YYYY-MM", id="as-of"),
-        pytest.param(["up", "--port", "web"], "--port", id="port-not-a-number"),
-        pytest.param(["up", "--prot", "1"], "--prot", id="unknown-option"),
-        pytest.param(["typs"], "did you mean 'types'", id="unknown-command"),
-        pytest.param([], "trainshed offline --help", id="no-command"),
-    ],
-)
-def test_wrong_input_is_one_line_and_exit_code_2(
-    trainshed: Command, nothing_up: Path, words: list[str], message: str
-) -> None:
-    answer = trainshed("offline", *words)
-
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("error: ") and answer.err.count("\n") == 1
-    assert message.lower() in answer.err.lower()
+    assert answer.err == "error: orchestrator 'xx' is not known (known: ec2, ecs, eks)\n"

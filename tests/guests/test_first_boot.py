@@ -45,7 +45,7 @@ dpkg --install /tmp/debs/*.deb
 cp -r /tmp/files/. /
 echo '{"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"}' \
   >/opt/trainshed/image.json
-cp /tmp/versions.json /opt/trainshed/
+cp /tmp/pins.json /opt/trainshed/
 . /etc/os-release
 systemctl --quiet enable docker trainshed-first-boot trainshed-selftest
 if [ "$ID" = ubuntu ]; then
@@ -53,7 +53,7 @@ if [ "$ID" = ubuntu ]; then
 else
   systemctl --quiet enable ecs
 fi
-rm -rf /tmp/debs /tmp/files /tmp/versions.json
+rm -rf /tmp/debs /tmp/files /tmp/pins.json
 sync
 """
 SETTINGS = "/etc/trainshed/first-boot.json"
@@ -70,7 +70,7 @@ def bake(bench: Bench, folder: Path, base: str, user: str) -> str:
     }.items():
         build_deb(Package(name=name, version="1-1", contents=contents), debs)
     with bench.launched(bench.image_id(base), user=user) as builder:
-        pack = ["tar", "-c", "-C", str(folder), "debs", "-C", str(PACKER), "files", "versions.json"]
+        pack = ["tar", "-c", "-C", str(folder), "debs", "-C", str(PACKER), "files", "pins.json"]
         packed = subprocess.run(pack, check=True, capture_output=True).stdout
         send(builder, packed, "sudo tar -x --no-same-owner -C /tmp")
         send(builder, BAKE.encode(), "sudo sh")
@@ -319,7 +319,13 @@ def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: 
         synthesizer=cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False),
     )
     limit = FailedBootLimit(
-        stack, "Limit", cluster="Failing", compute_environment_arn=arn, min_vcpus=0, limit=1
+        stack,
+        "Limit",
+        cluster="Failing",
+        compute_environment_arn=arn,
+        min_vcpus=0,
+        limit=1,
+        hours=3,
     )
     cdk.CfnOutput(stack, "Log", value=limit.function.log_group.log_group_name)
     done = bench.aws.deploy(Template.from_stack(stack).to_json())

@@ -11,14 +11,14 @@ from guest_bench import Bench, make_bench
 from vendors.bench import Vendors, serve_vendors
 from vendors.layers import build_layers
 
-from trainshed.ami.lowering import lower, needs_lowering
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.guests import GuestSettings, guests_unavailable
+from embedded_aws.guests.recipe import prepared
+from embedded_aws.process import start
+from embedded_aws.settings import DEFAULT_REGION, OfflineSettings
 from trainshed.ami.packer import find_packer
-from trainshed.ami.versions import Pins, read_pins
-from trainshed.offline.embedded import EmbeddedAws
-from trainshed.offline.guests import GuestSettings, guests_unavailable
-from trainshed.offline.guests.recipe import prepared
-from trainshed.offline.process import start
-from trainshed.offline.settings import DEFAULT_REGION, OfflineSettings
+from trainshed.ami.packer_compat import lower, needs_lowering
+from trainshed.pins import Pins, read_pins
 
 ROOT = Path(__file__).parents[2]
 # Two cores bake three images in the time of two: much of a bake is waiting.
@@ -70,7 +70,7 @@ def bench(aws: EmbeddedAws, tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.fixture(scope="session")
 def pins(vendors: Vendors) -> Pins:
     """The pins of the template that is baked."""
-    return read_pins(vendors.template / "versions.json")
+    return read_pins(vendors.template / "pins.json")
 
 
 @pytest.fixture(scope="session")

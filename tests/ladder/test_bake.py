@@ -1,4 +1,7 @@
-"""The nine images bake: a real `packer build` each, three at a time, on guests."""
+"""The images bake: a real `packer build` each, three at a time, on guests.
+
+All nine on the bases that are taken by default, and of Ubuntu 24.04 the one with most on it.
+"""
 
 from typing import Any
 
@@ -6,12 +9,15 @@ import pytest
 from bake_bench import Bake, Bakery
 from guest_bench import Bench
 
-from trainshed.ami.versions import Base, Pins
+from trainshed.pins import Base, Pins
 
 CELLS = [
-    pytest.param((accelerator, orchestrator), id=f"{accelerator}-{orchestrator}")
-    for accelerator in ("habana", "neuron", "nvidia")
-    for orchestrator in ("ec2", "ecs", "eks")
+    *(
+        pytest.param((accelerator, orchestrator), id=f"{accelerator}-{orchestrator}")
+        for accelerator in ("habana", "neuron", "nvidia")
+        for orchestrator in ("ec2", "ecs", "eks")
+    ),
+    pytest.param(("nvidia", "ec2", "ubuntu-24.04"), id="nvidia-ec2-ubuntu-24.04"),
 ]
 
 pytestmark = [pytest.mark.ladder, pytest.mark.parametrize("bake", CELLS, indirect=True)]
@@ -22,8 +28,8 @@ def started(request: pytest.FixtureRequest, bakery: Bakery) -> Bakery:
     """Bakes under way: those of all cells that were selected."""
     for item in request.session.items:
         if isinstance(item, pytest.Function) and item.module is request.module:
-            accelerator, orchestrator = item.callspec.id.split("-")
-            bakery.start((accelerator, orchestrator))
+            cell: Any = item.callspec.params["bake"]
+            bakery.start(cell)
     return bakery
 
 
@@ -34,13 +40,14 @@ def bake(request: pytest.FixtureRequest, started: Bakery) -> Bake:
 
 @pytest.fixture
 def base(bake: Bake, pins: Pins) -> Base:
-    return pins.base_of(bake.accelerator)
+    return pins.base_of(bake.accelerator, bake.base)
 
 
 @pytest.fixture
 def versions(bake: Bake, pins: Pins) -> dict[str, str]:
     """Component to version, as the pins have them for the cell."""
-    return {name: source.version for name, source in pins.cell(*bake.cell.split("-")).items()}
+    cell = pins.cell(bake.accelerator, bake.orchestrator, bake.base)
+    return {name: source.version for name, source in cell.items()}
 
 
 @pytest.fixture
@@ -139,7 +146,7 @@ def test_the_list_of_packages_came_back(bake: Bake) -> None:
     drivers = {
         "habana": "habanalabs-dkms",
         "neuron": "aws-neuronx-dkms",
-        "nvidia": "kmod-nvidia-open-dkms",
+        "nvidia": "nvidia-dkms-580-open" if bake.base else "kmod-nvidia-open-dkms",
     }
     assert drivers[bake.accelerator] in listed
 

@@ -13,8 +13,8 @@ from guest_bench import Bench
 from vendors.bench import Vendors
 from vendors.faults import Fault
 
-from trainshed.offline.faults import GUESTS, OPEN_SSH
-from trainshed.offline.faults import Fault as AwsFault
+from embedded_aws.faults import GUESTS, OPEN_SSH
+from embedded_aws.faults import Fault as AwsFault
 
 pytestmark = pytest.mark.ladder
 
@@ -69,14 +69,14 @@ def test_a_component_that_the_self_test_misses_is_named(
     template = tmp_path / "packer"
     shutil.copytree(vendors.template, template, symlinks=True)
     # The self-test expects what the pins say; nothing installs this one.
-    pins = json.loads((template / "versions.json").read_text())
+    pins = json.loads((template / "pins.json").read_text())
     added = {"kind": "distribution", "packages": {"trainshed-nowhere": "1.0-1"}}
     pins["components"]["nowhere"] = {
         "version": "1.0",
         "basis": "documented",
         "sources": {"amazon-linux-2023": added},
     }
-    (template / "versions.json").write_text(json.dumps(pins))
+    (template / "pins.json").write_text(json.dumps(pins))
 
     told = build(template)
 

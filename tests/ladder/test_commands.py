@@ -13,7 +13,7 @@ import pytest
 from guest_bench import Bench
 from vendors.bench import Vendors
 
-from trainshed.offline.faults import Fault
+from embedded_aws.faults import Fault
 
 pytestmark = pytest.mark.ladder
 

@@ -10,9 +10,9 @@ from leftovers import Holdings, holdings
 from vendors.bench import Vendors
 from vendors.faults import Fault
 
-from trainshed.offline.embedded import EmbeddedAws
-from trainshed.offline.faults import GUESTS, OPEN_SSH
-from trainshed.offline.faults import Fault as AwsFault
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import GUESTS, OPEN_SSH
+from embedded_aws.faults import Fault as AwsFault
 
 pytestmark = pytest.mark.ladder
 
@@ -93,7 +93,7 @@ def test_a_denied_launch_is_not_repeated(failures: Failures, aws: EmbeddedAws) -
 def test_a_source_image_that_is_not_there_stops_the_bake_before_anything_is_made(
     failures: Failures, copy: Path
 ) -> None:
-    pins = copy / "versions.json"
+    pins = copy / "pins.json"
     text = pins.read_text()
     pins.unlink()
     pins.write_text(text.replace("al2023-ami-2023.12.2026", "al2023-ami-2023.12.1999"))

@@ -1,4 +1,4 @@
-"""50-eks makes habana the default runtime in whatever template Canonical's image has."""
+"""50-eks makes the accelerator's runtime the default in whatever template Canonical's image has."""
 
 import re
 import subprocess
@@ -9,13 +9,15 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "packer/scripts/50-eks.sh"
 _FUNCTION = re.search(
-    r"^make_habana_the_default\(\) \{.*?^\}\n", SCRIPT.read_text(), re.MULTILINE | re.DOTALL
+    r"^make_the_default\(\) \{.*?^\}\n", SCRIPT.read_text(), re.MULTILINE | re.DOTALL
 )
 RUNC = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]\nruntime_type = "x"\n'
 CONTAINERD_1, CONTAINERD_2 = "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime"
 
 
-def run(folder: Path, template: str, *, bootstrap: str = "") -> "subprocess.CompletedProcess[str]":
+def run(
+    folder: Path, template: str, *, runtime: str = "habana", bootstrap: str = ""
+) -> "subprocess.CompletedProcess[str]":
     """Run the script's own function on a template, beside a bootstrap script."""
     assert _FUNCTION
     (folder / "template").write_text(template)
@@ -25,7 +27,7 @@ def run(folder: Path, template: str, *, bootstrap: str = "") -> "subprocess.Comp
         TEMPLATE={folder}/template BOOTSTRAP={folder}/bootstrap
         die() {{ echo "$*"; exit 1; }}
         {_FUNCTION[0]}
-        make_habana_the_default
+        make_the_default {runtime}
     """
     return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
 
@@ -54,17 +56,18 @@ def run(folder: Path, template: str, *, bootstrap: str = "") -> "subprocess.Comp
 @pytest.mark.parametrize(
     ("bootstrap", "systemd"), [("cgroup-driver=cgroupfs \\", False), ("", True)]
 )
-def test_habana_is_the_default_with_the_cgroup_driver_of_the_kubelet(
-    tmp_path: Path, template: str, plugin: str, bootstrap: str, systemd: bool
+@pytest.mark.parametrize("runtime", ["habana", "nvidia"])
+def test_it_is_the_default_with_the_cgroup_driver_of_the_kubelet(
+    tmp_path: Path, template: str, plugin: str, bootstrap: str, systemd: bool, runtime: str
 ) -> None:
-    done = run(tmp_path, template, bootstrap=bootstrap)
+    done = run(tmp_path, template, runtime=runtime, bootstrap=bootstrap)
 
     assert done.returncode == 0, done
     found = tomllib.loads((tmp_path / "template").read_text())["plugins"][plugin]["containerd"]
-    assert found["default_runtime_name"] == "habana"
+    assert found["default_runtime_name"] == runtime
     assert found["runtimes"]["runc"] == {"runtime_type": "x"}
-    assert found["runtimes"]["habana"]["options"] == {
-        "BinaryName": "/usr/bin/habana-container-runtime",
+    assert found["runtimes"][runtime]["options"] == {
+        "BinaryName": f"/usr/bin/{runtime}-container-runtime",
         "SystemdCgroup": systemd,
     }
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from image_root import KERNEL, ImageRoot, namespaces_unavailable
+from node_root import KERNEL, NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
     bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
@@ -45,7 +45,7 @@ LEFT = (
     "var/lib/ecs/data/agent.db",
     "var/lib/amazon/ssm/Vault/Store/EC2RegistrationKey",
     "var/crash/core.1",
-    "tmp/trainshed/versions.json",
+    "tmp/trainshed/pins.json",
     "var/tmp/aws-efa-installer.tar.gz",
 )
 KEPT = (
@@ -80,8 +80,8 @@ chroot /new /opt/trainshed/clean --prove
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> ImageRoot:
-    made = ImageRoot.make(tmp_path)
+def machine(tmp_path: Path) -> NodeRoot:
+    made = NodeRoot.make(tmp_path)
     for name in (*LEFT, *KEPT):
         if not (made.path / name).exists():
             made.write(name)
@@ -90,11 +90,11 @@ def machine(tmp_path: Path) -> ImageRoot:
     return made
 
 
-def prove(machine: ImageRoot) -> "subprocess.CompletedProcess[str]":
+def prove(machine: NodeRoot) -> "subprocess.CompletedProcess[str]":
     return machine.program("clean", "--prove")
 
 
-def test_the_proof_names_every_leftover_with_its_path(machine: ImageRoot) -> None:
+def test_the_proof_names_every_leftover_with_its_path(machine: NodeRoot) -> None:
     done = prove(machine)
 
     assert done.returncode == 1
@@ -107,13 +107,13 @@ def test_the_proof_names_every_leftover_with_its_path(machine: ImageRoot) -> Non
     assert all(line.startswith("trainshed: ERROR: clean: ") for line in done.stderr.splitlines())
 
 
-def test_the_proof_removes_nothing(machine: ImageRoot) -> None:
+def test_the_proof_removes_nothing(machine: NodeRoot) -> None:
     prove(machine)
 
     assert all((machine.path / name).exists() for name in (*LEFT, *KEPT))
 
 
-def test_a_cleaned_machine_is_proven_clean(machine: ImageRoot) -> None:
+def test_a_cleaned_machine_is_proven_clean(machine: NodeRoot) -> None:
     cleaned = machine.program("clean")
 
     done = prove(machine)
@@ -123,7 +123,7 @@ def test_a_cleaned_machine_is_proven_clean(machine: ImageRoot) -> None:
     assert done.stdout == "trainshed: nothing is left\n"
 
 
-def test_what_was_left_is_gone_and_the_rest_is_there(machine: ImageRoot) -> None:
+def test_what_was_left_is_gone_and_the_rest_is_there(machine: NodeRoot) -> None:
     machine.program("clean")
 
     emptied = {"etc/machine-id", "var/log/wtmp", "var/lib/dbus/machine-id"}
@@ -131,14 +131,14 @@ def test_what_was_left_is_gone_and_the_rest_is_there(machine: ImageRoot) -> None
     assert [name for name in KEPT if not (machine.path / name).exists()] == []
 
 
-def test_a_new_machine_gets_an_id_of_its_own(machine: ImageRoot) -> None:
+def test_a_new_machine_gets_an_id_of_its_own(machine: NodeRoot) -> None:
     machine.program("clean")
 
     assert (machine.path / "etc" / "machine-id").read_text() == ""
     assert (machine.path / "var/lib/dbus/machine-id").readlink() == Path("/etc/machine-id")
 
 
-def test_folders_of_logs_stay_for_the_services_that_write_there(machine: ImageRoot) -> None:
+def test_folders_of_logs_stay_for_the_services_that_write_there(machine: NodeRoot) -> None:
     machine.write("var/log/chrony/tracking.log")
 
     machine.program("clean")
@@ -147,7 +147,7 @@ def test_folders_of_logs_stay_for_the_services_that_write_there(machine: ImageRo
     assert not (machine.path / "var/log/chrony/tracking.log").exists()
 
 
-def test_only_what_runs_and_would_write_again_is_stopped(machine: ImageRoot) -> None:
+def test_only_what_runs_and_would_write_again_is_stopped(machine: NodeRoot) -> None:
     machine.program("clean")
 
     calls = (machine.path / "run" / "calls").read_text().splitlines()
@@ -156,7 +156,7 @@ def test_only_what_runs_and_would_write_again_is_stopped(machine: ImageRoot) -> 
     assert not any("ssh" in call for call in calls)
 
 
-def test_a_service_that_does_not_stop_ends_the_clean_up_with_one_line(machine: ImageRoot) -> None:
+def test_a_service_that_does_not_stop_ends_the_clean_up_with_one_line(machine: NodeRoot) -> None:
     machine.command("systemctl", '[ "$1" = is-active ] || { echo stuck >&2; exit 1; }')
 
     done = machine.program("clean")
@@ -168,7 +168,7 @@ def test_a_service_that_does_not_stop_ends_the_clean_up_with_one_line(machine: I
 
 
 def test_the_session_manager_agent_is_stopped_unless_it_serves_a_session(
-    machine: ImageRoot,
+    machine: NodeRoot,
 ) -> None:
     machine.command(
         "systemctl", 'echo "$*" >>/run/calls; [ "$2" = amazon-ssm-agent.service ] || exit 3'
@@ -184,7 +184,7 @@ def test_the_session_manager_agent_is_stopped_unless_it_serves_a_session(
     assert "stop amazon-ssm-agent.service" in after
 
 
-def test_the_log_of_the_agent_that_serves_the_session_is_no_leftover(machine: ImageRoot) -> None:
+def test_the_log_of_the_agent_that_serves_the_session_is_no_leftover(machine: NodeRoot) -> None:
     machine.program("clean")
     machine.write("var/log/amazon/ssm/amazon-ssm-agent.log")
     served = "cp /usr/bin/sleep /run/ssm-session-worker; /run/ssm-session-worker 60 &"
@@ -196,7 +196,7 @@ def test_the_log_of_the_agent_that_serves_the_session_is_no_leftover(machine: Im
     assert "log left: /var/log/amazon/ssm/amazon-ssm-agent.log" in alone.stderr
 
 
-def test_the_script_that_packer_runs_is_no_leftover(machine: ImageRoot) -> None:
+def test_the_script_that_packer_runs_is_no_leftover(machine: NodeRoot) -> None:
     machine.program("clean")
     machine.write("tmp/script_1234.sh", "/opt/trainshed/clean --prove\n")
 
@@ -208,7 +208,7 @@ def test_the_script_that_packer_runs_is_no_leftover(machine: ImageRoot) -> None:
     assert "temporary file left: /tmp/script_1234.sh" in alone.stderr
 
 
-def test_a_missing_machine_id_is_no_clean_one(machine: ImageRoot) -> None:
+def test_a_missing_machine_id_is_no_clean_one(machine: NodeRoot) -> None:
     machine.program("clean")
     (machine.path / "etc/machine-id").unlink()
 
@@ -218,7 +218,7 @@ def test_a_missing_machine_id_is_no_clean_one(machine: ImageRoot) -> None:
     assert "/etc/machine-id is missing" in done.stderr
 
 
-def test_a_dkms_module_that_was_not_built_is_found(machine: ImageRoot) -> None:
+def test_a_dkms_module_that_was_not_built_is_found(machine: NodeRoot) -> None:
     machine.program("clean")
     machine.command("dkms", "echo 'efa/3.3.0: added'")
 
@@ -228,7 +228,7 @@ def test_a_dkms_module_that_was_not_built_is_found(machine: ImageRoot) -> None:
     assert f"dkms module efa 3.3.0 is missing for {KERNEL}" in done.stderr
 
 
-def test_a_full_disk_is_found(machine: ImageRoot) -> None:
+def test_a_full_disk_is_found(machine: NodeRoot) -> None:
     machine.program("clean")
 
     done = machine.shell(SMALL_DISK)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_root import ImageRoot, namespaces_unavailable
+from node_root import NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
     bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
@@ -60,7 +60,7 @@ class Boot:
     calls: list[str]
 
 
-class Machine(ImageRoot):
+class Machine(NodeRoot):
     """A machine with or without disks."""
 
     def tell(self, document: object) -> None:

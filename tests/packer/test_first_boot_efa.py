@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_root import ImageRoot, namespaces_unavailable
 from lnet import add_lnet
+from node_root import NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
     bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
@@ -31,7 +31,7 @@ P5 = [
 ]
 
 
-class Node(ImageRoot):
+class Node(NodeRoot):
     """A machine with a Lustre client."""
 
     def prepare(

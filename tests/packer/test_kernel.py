@@ -49,7 +49,7 @@ LISTING = {
 @pytest.fixture(params=[UBUNTU, AMAZON_LINUX])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> OverlayMachine:
     base = request.param
-    pins = tmp_path / "versions.json"
+    pins = tmp_path / "pins.json"
     document = {"bases": {base: {"kernel": KERNELS[base]}}, "components": {}}
     pins.write_text(json.dumps(document))
     return OverlayMachine(folder=tmp_path, base=base, pins=pins)

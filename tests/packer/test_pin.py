@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_root import FILES, VERSIONS
+from node_root import FILES, VERSIONS
 
-from trainshed_image.pins import read_pins
+from trainshed import pins as toolkit_pins
+from trainshed_node.pins import read_pins
 
 PROGRAMS = FILES / "opt" / "trainshed"
 IMAGE = {"accelerator": "nvidia", "orchestrator": "ecs", "base": "amazon-linux-2023"}
@@ -58,7 +59,7 @@ class Home:
         (path / "lib").symlink_to(PROGRAMS / "lib")
         (path / "pin").write_bytes((PROGRAMS / "pin").read_bytes())
         (path / "pin").chmod(0o755)
-        self.write("versions.json", PINS)
+        self.write("pins.json", PINS)
         self.write("image.json", IMAGE)
 
     def write(self, name: str, document: object) -> None:
@@ -98,6 +99,46 @@ def test_packages_are_one_a_line_and_only_those_of_the_chosen_driver(
     assert home.pin("driver", "packages").stdout == f"{kept} 580-1\ntools 3\n"
 
 
+@pytest.mark.parametrize(
+    ("driver", "releases"), [("open", {"cuda13"}), ("proprietary", {"cuda12", "cuda13"})]
+)
+def test_dcgm_has_the_parts_for_cuda_12_only_where_v100_may_be(
+    home: Home, driver: str, releases: set[str]
+) -> None:
+    home.write("image.json", {**IMAGE, "nvidia_driver": driver})
+    home.write("pins.json", json.loads(VERSIONS.read_text()))
+
+    names = {line.split()[0] for line in home.pin("nvidia-dcgm", "packages").stdout.splitlines()}
+
+    prefix = "datacenter-gpu-manager-4-"
+    parts = {"core", "proprietary", *releases, *(f"proprietary-{each}" for each in releases)}
+    assert names == {f"{prefix}{part}" for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("driver", "kept"),
+    [
+        ("open", ["nvidia-dkms-580-open", "nvidia-kernel-source-580-open"]),
+        ("proprietary", ["nvidia-dkms-580", "nvidia-kernel-source-580"]),
+    ],
+)
+def test_ubuntus_packages_are_those_of_the_chosen_driver(
+    home: Home, driver: str, kept: list[str]
+) -> None:
+    home.write("pins.json", json.loads(VERSIONS.read_text()))
+    cell = {"accelerator": "nvidia", "orchestrator": "ec2", "base": "ubuntu-24.04"}
+    home.write("image.json", {**cell, "nvidia_driver": driver})
+
+    told = home.pin("nvidia-driver", "packages").stdout.splitlines()
+
+    names = [line.split()[0] for line in told]
+    modules = ("nvidia-dkms-", "nvidia-kernel-source-")
+    assert [name for name in names if name.startswith(modules)] == kept
+    assert {"nvidia-utils-580", "nvidia-kernel-common-580"} <= set(names)
+    assert home.pin("nvidia-driver", "suite").stdout == "/\n"
+    assert home.pin("docker", "suite").stdout == "noble\n"
+
+
 def test_the_base_has_a_kernel(home: Home) -> None:
     assert home.pin("base", "kernel").stdout == "6.18.1\n"
 
@@ -112,7 +153,7 @@ def test_only_the_components_of_the_cell_are_listed(home: Home) -> None:
         (("missing", "url"), "missing: is no component of nvidia/ecs on amazon-linux-2023"),
         (("other-base", "url"), "other-base: is no component"),
         (("installer", "color"), "installer: has no field 'color'; these are: version, kind"),
-        (("base", "color"), "base: has no field 'color'; these are: release, kernel"),
+        (("base", "color"), "base: has no field 'color'; these are: release, suite, k"),
     ],
 )
 def test_what_is_not_pinned_stops_the_bake_with_one_line(
@@ -131,12 +172,12 @@ def test_what_is_not_pinned_stops_the_bake_with_one_line(
     [
         ("image.json", None, "image.json: is not there"),
         ("image.json", "[]", "image.json: is not a JSON object"),
-        ("versions.json", "{", "versions.json: is not JSON"),
+        ("pins.json", "{", "pins.json: is not JSON"),
         ("image.json", '{"accelerator": "nvidia"}', "orchestrator has to be a text"),
         (
             "image.json",
             json.dumps({**IMAGE, "base": "debian"}),
-            "debian: is no base of versions.json; these are: amazon-linux-2023",
+            "debian: is no base of pins.json; these are: amazon-linux-2023",
         ),
     ],
 )
@@ -156,18 +197,12 @@ def test_documents_that_cannot_be_read_are_told_without_a_traceback(
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "base"),
-    [
-        ("habana", "ubuntu-22.04"),
-        ("neuron", "amazon-linux-2023"),
-        ("nvidia", "amazon-linux-2023"),
-    ],
+    ("accelerator", "orchestrator", "base"), list(toolkit_pins.read_pins(VERSIONS).cells())
 )
-@pytest.mark.parametrize("orchestrator", ["ec2", "ecs", "eks"])
 def test_every_component_of_every_cell_can_be_read(
     home: Home, accelerator: str, orchestrator: str, base: str
 ) -> None:
-    home.write("versions.json", json.loads(VERSIONS.read_text()))
+    home.write("pins.json", json.loads(VERSIONS.read_text()))
     cell = {"accelerator": accelerator, "orchestrator": orchestrator, "base": base}
     home.write("image.json", {**cell, "nvidia_driver": "open"})
 
@@ -178,6 +213,11 @@ def test_every_component_of_every_cell_can_be_read(
     for component in pins.components.values():
         assert component.version
         assert component.field("kind") == "archive" or component.packages, component.name
+        assert "{" not in str(component.field("suite")), component.name
+    asked = toolkit_pins.read_pins(VERSIONS).cell(accelerator, orchestrator, base)
+    assert {each.name: each.version for each in pins.components.values()} == {
+        name: source.version for name, source in asked.items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 
 from trainshed.ami.channel import cells
 from trainshed.ami.reference import PageError, with_tables
-from trainshed.ami.versions import ACCELERATORS, Pins, read_pins
+from trainshed.cells import ACCELERATORS
+from trainshed.pins import Pins, read_pins
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "amis.md").read_text()
@@ -15,7 +16,7 @@ VARIABLES = (ROOT / "packer" / "variables.pkr.hcl").read_text()
 
 @pytest.fixture(scope="module")
 def pins() -> Pins:
-    return read_pins(ROOT / "packer" / "versions.json")
+    return read_pins(ROOT / "packer" / "pins.json")
 
 
 def test_the_page_on_the_first_bake_names_the_pinned_tools(pins: Pins) -> None:
@@ -39,4 +40,4 @@ def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
 
 def test_a_page_without_a_place_for_a_table_is_refused(pins: Pins) -> None:
     with pytest.raises(PageError, match="cells: begin"):
-        with_tables("# Machine images\n", pins, VARIABLES)
+        with_tables("# AMIs\n", pins, VARIABLES)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_root import ImageRoot, namespaces_unavailable
 from lib4sbom.parser import SBOMParser
+from node_root import NodeRoot, namespaces_unavailable
 
 from trainshed.ami.report import write_report
 from trainshed.ami.software import ReportError
@@ -132,7 +132,7 @@ def test_a_real_list_of_a_real_machine_is_complete(tmp_path: Path) -> None:
 def test_what_the_image_lists_is_what_the_report_reads(
     tmp_path: Path, base: str, lister: str, expected: dict[str, str]
 ) -> None:
-    image = ImageRoot.make(tmp_path)
+    image = NodeRoot.make(tmp_path)
     image.pin(image={"base": base}, base=base)
     entry = "Package: {}\nStatus: {} ok {}\nArchitecture: amd64\nVersion: {}\nDescription: x\n"
     name = "a-package-with-quite-a-long-name-for-a-column"
@@ -160,7 +160,7 @@ def test_the_page_tells_versions_states_and_what_was_not_checked(tmp_path: Path)
     _, summary = write_report(bake_result(tmp_path, DPKG, kernel="6.8.0-1063-aws"))
 
     lines = summary.read_text().splitlines()
-    assert lines[0] == "# Image for habana on ecs"
+    assert lines[0] == "# AMI for habana on ecs"
     assert "| kernel | 6.8.0-1063-aws |" in lines
     assert "| packages | 3 |" in lines
     assert "| docker | 28.5.2 | ok | - |" in lines

@@ -57,7 +57,7 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
     folder = tmp_path_factory.mktemp("vendors")
     packer = folder / "packer"
     packer.mkdir()
-    (packer / "versions.json").write_text(json.dumps(PINS))
+    (packer / "pins.json").write_text(json.dumps(PINS))
     offered = folder / "offered"
     offered.mkdir()
     with serve_vendors(packer, offered, region="us-east-1") as served:
@@ -66,7 +66,7 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
 
 @pytest.fixture
 def machine(tmp_path: Path, vendors: Vendors, base: str) -> OverlayMachine:
-    pins = vendors.template / "versions.json"
+    pins = vendors.template / "pins.json"
     return OverlayMachine(folder=tmp_path, base=base, pins=pins, vendors=vendors)
 
 
@@ -208,7 +208,7 @@ def test_a_package_that_nobody_offers_is_refused(machine: OverlayMachine) -> Non
 
     assert refusal(done) == (
         "version 1.0 of vendor-gone is not offered, nor any other; "
-        "check url, suite and packages in versions.json"
+        "check url, suite and packages in pins.json"
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_root import KERNEL, ImageRoot, namespaces_unavailable
+from node_root import KERNEL, NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
     bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
@@ -58,7 +58,7 @@ done
 MEMLOCK = {"--property=DefaultLimitMEMLOCK": "infinity", "docker.service": "infinity"}
 
 
-class Machine(ImageRoot):
+class Machine(NodeRoot):
     """A machine of a habana image for ECS."""
 
     def selftest(self, *arguments: str, stage: str = "boot") -> dict[str, dict[str, str]]:
@@ -561,3 +561,22 @@ def test_packages_of_amazon_linux_are_asked_of_rpm_with_or_without_their_release
     )
 
     assert machine.selftest()["all"]["detail"] == "chrony is 4.3-1.amzn2023, not 4.4"
+
+
+@pytest.mark.parametrize(
+    ("default", "state"), [("nvidia", "ok"), ("runc", "failed")], ids=["nvidia", "untouched"]
+)
+def test_on_ubuntu_containerd_is_made_from_a_template_that_names_the_runtime(
+    machine: Machine, default: str, state: str
+) -> None:
+    base = "ubuntu-24.04"
+    machine.pin(image={"accelerator": "nvidia", "orchestrator": "eks", "base": base}, base=base)
+    # Below /usr only what is local is the test's.
+    path = Path(f"{machine.path}.local", "share/eks/containerd-config.toml")
+    path.parent.mkdir(parents=True)
+    path.write_text(f'default_runtime_name = "{default}"\n')
+
+    found = machine.selftest()["containerd runtime"]
+
+    assert found["state"] == state
+    assert ("containerd-config.toml does not make nvidia" in found["detail"]) is (state != "ok")

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,14 @@ import hcl2
 import pytest
 from hcl2.utils import SerializationOptions
 
-from trainshed.ami.lowering import PLUGINS, lower
-from trainshed.ami.versions import ACCELERATORS, ORCHESTRATORS, Pins, read_pins
+from trainshed.ami.packer_compat import PLUGINS, lower
+from trainshed.cells import ACCELERATORS
+from trainshed.pins import Pins, read_pins
 
 ROOT = Path(__file__).parents[2]
 PACKER = ROOT / "packer"
 SCRIPTS = PACKER / "scripts"
-CELLS = list(product(ACCELERATORS, ORCHESTRATORS))
+CELLS = list(read_pins(PACKER / "pins.json").cells())
 
 # Arguments of amazon-ebs that Packer 1.6.6 does not have and plugin 1.8 does, from a comparison of
 # both specifications; all that 1.6.6 has, plugin 1.8 has, too.
@@ -55,11 +55,13 @@ _NAMED = re.compile(
 )
 _SEVERAL = re.compile(r"\b(?:install_components +|parts\+?=\()([a-z][a-z0-9 -]+)")
 _FAMILY = re.compile(r"\bcomponents ([a-z]+)\b")
+# What is done only where the cell has a component.
+_GUARDED = re.compile(r"^if has_component ([a-z0-9-]+); then\n.*?^fi$", re.M | re.S)
 
 
 @pytest.fixture(scope="module")
 def pins() -> Pins:
-    return read_pins(PACKER / "versions.json")
+    return read_pins(PACKER / "pins.json")
 
 
 @pytest.fixture(scope="module")
@@ -171,26 +173,26 @@ def test_each_accelerators_base_is_the_one_that_has_its_pins(pins: Pins) -> None
         assert variables()[f"{accelerator}_base"]["default"] == pins.base_of(accelerator).name
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator"), CELLS)
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
 def test_an_ami_has_no_more_tags_than_ec2_allows(
-    pins: Pins, accelerator: str, orchestrator: str
+    pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
     fixed = len(re.findall(r'^ +"trainshed:', (PACKER / "locals.pkr.hcl").read_text(), re.M))
 
     # EC2 user guide, tag restrictions.
-    assert len(pins.cell(accelerator, orchestrator)) + fixed + 1 <= 50
+    assert len(pins.cell(accelerator, orchestrator, base)) + fixed + 1 <= 50
 
 
 # The scripts.
 
 
 def test_the_template_runs_exactly_the_scripts_that_exist() -> None:
-    listed = {name for cell in CELLS for name in scripts_of(*cell)}
+    listed = {name for cell in CELLS for name in scripts_of(*cell[:2])}
 
     assert listed == {path.name for path in SCRIPTS.glob("*.sh")}
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator"), CELLS)
+@pytest.mark.parametrize(("accelerator", "orchestrator"), sorted({cell[:2] for cell in CELLS}))
 def test_scripts_run_in_the_order_of_their_numbers(accelerator: str, orchestrator: str) -> None:
     names = scripts_of(accelerator, orchestrator)
 
@@ -212,10 +214,13 @@ def test_scripts_stop_at_the_first_failure() -> None:
 # Scripts and pins.
 
 
-def used_by(script: str, pins: Pins) -> set[str]:
-    """Components that a script names, itself or through the library."""
+def used_by(script: str, pins: Pins, cell: tuple[str, str, str]) -> set[str]:
+    """Components that a script uses for a cell, itself or through the library."""
     library = "\n".join(path.read_text() for path in (SCRIPTS / "lib").glob("*.sh"))
-    text = (SCRIPTS / script).read_text()
+    text = _GUARDED.sub(
+        lambda found: found[0] if found[1] in pins.cell(*cell) else "",
+        (SCRIPTS / script).read_text(),
+    )
     functions = set(re.findall(r"^(\w+)\(\) \{", library, re.M))
     called = {name for name in functions if re.search(rf"\b{name}\b", text)}
     bodies = [
@@ -235,15 +240,15 @@ def without_comments(text: str) -> str:
     return re.sub(r"^\s*#.*$", "", text, flags=re.M)
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator"), CELLS)
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
 def test_scripts_use_the_pins_of_their_cell_and_leave_none_out(
-    pins: Pins, accelerator: str, orchestrator: str
+    pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
     used = set()
     for script in scripts_of(accelerator, orchestrator):
-        used |= used_by(script, pins)
+        used |= used_by(script, pins, (accelerator, orchestrator, base))
 
-    assert used == set(pins.cell(accelerator, orchestrator))
+    assert used == set(pins.cell(accelerator, orchestrator, base))
 
 
 def test_no_version_is_written_anywhere_but_in_the_pins(pins: Pins) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from image_root import ImageRoot, namespaces_unavailable
+from node_root import NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
     bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
@@ -36,8 +36,8 @@ esac
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> ImageRoot:
-    made = ImageRoot.make(
+def machine(tmp_path: Path) -> NodeRoot:
+    made = NodeRoot.make(
         tmp_path, devices='mount -t tmpfs none "$1/dev"; mknod "$1/dev/null" c 1 3'
     )
     base = "amazon-linux-2023"
@@ -47,24 +47,24 @@ def machine(tmp_path: Path) -> ImageRoot:
     return made
 
 
-def with_command_line(machine: ImageRoot, *arguments: str) -> ImageRoot:
+def with_command_line(machine: NodeRoot, *arguments: str) -> NodeRoot:
     machine.write("cmdline", " ".join(("BOOT_IMAGE=/vmlinuz", "root=LABEL=/", *arguments)) + "\n")
     hide = 'mount --bind "$1/cmdline" "$1/proc/cmdline"'
-    return ImageRoot(path=machine.path, devices=f"{machine.devices}\n{hide}")
+    return NodeRoot(path=machine.path, devices=f"{machine.devices}\n{hide}")
 
 
-def tuning(machine: ImageRoot) -> dict[str, dict[str, str]]:
+def tuning(machine: NodeRoot) -> dict[str, dict[str, str]]:
     done = machine.program("selftest", "--json")
     names = ("kernel argument", "clock source", "GPU clocks")
     results = json.loads(done.stdout)["components"]
     return {each["name"]: each for each in results if each["name"].startswith(names)}
 
 
-def states(machine: ImageRoot) -> dict[str, str]:
+def states(machine: NodeRoot) -> dict[str, str]:
     return {name: each["state"] for name, each in tuning(machine).items()}
 
 
-def test_a_kernel_with_all_arguments_passes(machine: ImageRoot) -> None:
+def test_a_kernel_with_all_arguments_passes(machine: NodeRoot) -> None:
     machine = with_command_line(machine, *ARGUMENTS)
     machine.write(CLOCK, "tsc\n")
 
@@ -76,7 +76,7 @@ def test_a_kernel_with_all_arguments_passes(machine: ImageRoot) -> None:
 
 
 @pytest.mark.parametrize("missing", ARGUMENTS)
-def test_a_kernel_without_one_of_them_fails(machine: ImageRoot, missing: str) -> None:
+def test_a_kernel_without_one_of_them_fails(machine: NodeRoot, missing: str) -> None:
     rest = [argument for argument in ARGUMENTS if argument != missing]
     machine = with_command_line(machine, *rest, f"not-{missing}")
 
@@ -87,7 +87,7 @@ def test_a_kernel_without_one_of_them_fails(machine: ImageRoot, missing: str) ->
     assert failed == {name: f"the kernel was booted without {missing}"}
 
 
-def test_another_clock_source_fails(machine: ImageRoot) -> None:
+def test_another_clock_source_fails(machine: NodeRoot) -> None:
     machine = with_command_line(machine, *ARGUMENTS)
     machine.write(CLOCK, "xen\n")
 
@@ -96,7 +96,7 @@ def test_another_clock_source_fails(machine: ImageRoot) -> None:
     assert (result["state"], result["version"], result["expected"]) == ("failed", "xen", "tsc")
 
 
-def test_a_container_says_nothing_of_its_hosts_kernel(machine: ImageRoot) -> None:
+def test_a_container_says_nothing_of_its_hosts_kernel(machine: NodeRoot) -> None:
     machine.command("systemd-detect-virt", "echo systemd-nspawn")
     machine.write(CLOCK, "xen\n")
 
@@ -104,14 +104,14 @@ def test_a_container_says_nothing_of_its_hosts_kernel(machine: ImageRoot) -> Non
 
 
 @pytest.mark.parametrize(("active", "state"), [("active", "ok"), ("failed", "failed")])
-def test_a_gpu_whose_clocks_were_not_set_fails(machine: ImageRoot, active: str, state: str) -> None:
-    made = ImageRoot(path=machine.path, devices=f'{machine.devices}; touch "$1/dev/nvidia0"')
+def test_a_gpu_whose_clocks_were_not_set_fails(machine: NodeRoot, active: str, state: str) -> None:
+    made = NodeRoot(path=machine.path, devices=f'{machine.devices}; touch "$1/dev/nvidia0"')
     made.command("systemctl", f"echo {active}")
 
     assert tuning(made)["GPU clocks"]["state"] == state
 
 
-def test_each_gpu_gets_the_highest_clocks_of_its_own_list(machine: ImageRoot) -> None:
+def test_each_gpu_gets_the_highest_clocks_of_its_own_list(machine: NodeRoot) -> None:
     machine.write("gpus/0", "1215, 1410\n1215, 210\n405, 1410\n")
     machine.write("gpus/1", "405, 345\n2619, 1965\n2619, 1980\n")
 
@@ -126,7 +126,7 @@ def test_each_gpu_gets_the_highest_clocks_of_its_own_list(machine: ImageRoot) ->
     assert (machine.path / "set-1").read_text() == "2619,1980\n"
 
 
-def test_a_gpu_without_application_clocks_is_left_alone(machine: ImageRoot) -> None:
+def test_a_gpu_without_application_clocks_is_left_alone(machine: NodeRoot) -> None:
     machine.write("gpus/0", "[N/A]\n")
     machine.write("gpus/1", "2619, 1980\n")
     machine.write("fixed/1")
@@ -138,7 +138,7 @@ def test_a_gpu_without_application_clocks_is_left_alone(machine: ImageRoot) -> N
     assert done.stdout.splitlines() == [f"GPU 0: {left}", f"GPU 1: {left}"]
 
 
-def test_a_driver_that_does_not_answer_is_one_line(machine: ImageRoot) -> None:
+def test_a_driver_that_does_not_answer_is_one_line(machine: NodeRoot) -> None:
     machine.command("nvidia-smi", "echo 'No devices were found' >&2; exit 6")
 
     done = machine.program("gpu-clocks")

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from image_root import FILES
+from node_root import FILES
 
 UNITS = FILES / "etc" / "systemd" / "system"
 SERVICE = "[Service]\nType=oneshot\nExecStart=/bin/true\n"
@@ -47,7 +47,7 @@ WANTED = {
     "ubuntu": (UBUNTU, ("docker",), (*CLOUD_INIT, "ecs")),
     "amazon-linux": (AMAZON_LINUX, ("docker", "ecs", "nodeadm-config", "nodeadm-run"), CLOUD_INIT),
 }
-OURS = ("trainshed-first-boot", "trainshed-selftest")
+OURS = ("trainshed-first-boot", "trainshed-selftest", "trainshed-gdrcopy")
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("systemd-analyze"), reason="there is no systemd-analyze"

@@ -1,4 +1,4 @@
-"""The stub vendors offer what versions.json asks for, and the baked copy differs in no more."""
+"""The stub vendors offer what pins.json asks for, and the baked copy differs in no more."""
 
 import filecmp
 import hashlib
@@ -49,6 +49,8 @@ def test_every_pinned_package_is_in_the_index_of_its_repository(vendors: Vendors
         base = repository.url.rstrip("/")
         if repository.kind == "apt":
             index = f"{base}/dists/{repository.suite}/{repository.section}/binary-amd64/Packages"
+            if repository.suite.endswith("/"):
+                index = f"{base}{repository.suite}Packages"
             told = _get(vendors, index).decode()
             for name, version in repository.packages.items():
                 assert f"Package: {name}\nVersion: {version}\n" in told
@@ -68,17 +70,17 @@ def test_the_copy_of_the_template_differs_in_keys_fingerprints_and_checksums_onl
     compared = filecmp.dircmp(ROOT / "packer", vendors.template)
 
     assert compared.left_only == compared.right_only == []
-    assert [name for name in compared.diff_files if name != "versions.json"] == []
+    assert [name for name in compared.diff_files if name != "pins.json"] == []
     real, copy = (
-        _blank(json.loads((folder / "versions.json").read_text()))
+        _blank(json.loads((folder / "pins.json").read_text()))
         for folder in (ROOT / "packer", vendors.template)
     )
     assert real == copy
 
 
 def test_the_copy_has_the_checksums_of_what_is_served(vendors: Vendors) -> None:
-    components = json.loads((vendors.template / "versions.json").read_text())["components"]
-    source = components["aws-cli"]["sources"]["ubuntu-22.04"]
+    components = json.loads((vendors.template / "pins.json").read_text())["components"]
+    source = components["aws-cli"]["sources"]["ubuntu"]
 
     served = _get(vendors, source["url"].replace("{version}", components["aws-cli"]["version"]))
 

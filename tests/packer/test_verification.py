@@ -61,7 +61,7 @@ class Vendor:
         }
         component = {"version": "1.2.3", "sources": {"any": source}, "basis": "made up"}
         document = {"bases": {"ubuntu-22.04": {}}, "components": {"installer": component}}
-        (self.home / "versions.json").write_text(json.dumps(document))
+        (self.home / "pins.json").write_text(json.dumps(document))
 
     def fetch(self) -> subprocess.CompletedProcess[str]:
         """Have the scripts' own function fetch the installer and print it."""
@@ -227,7 +227,7 @@ def test_a_key_may_come_with_the_scripts_and_counts_by_its_fingerprint(vendor: V
 
 
 def test_every_key_of_the_scripts_is_the_one_that_is_pinned(tmp_path: Path) -> None:
-    document = json.loads((ROOT / "packer/versions.json").read_text())
+    document = json.loads((ROOT / "packer/pins.json").read_text())
     sources = [s for c in document["components"].values() for s in c["sources"].values()]
     pinned = {
         source["key"]: source["fingerprint"]
@@ -257,7 +257,7 @@ def test_what_is_no_key_is_refused(vendor: Vendor) -> None:
 def test_a_signature_without_a_pinned_key_is_refused(vendor: Vendor) -> None:
     vendor.pin(fingerprint=None)
 
-    assert refusal(vendor.fetch()) == "has no key or no fingerprint; add both to versions.json"
+    assert refusal(vendor.fetch()) == "has no key or no fingerprint; add both to pins.json"
 
 
 def test_a_file_that_nothing_confirms_is_not_even_downloaded(vendor: Vendor) -> None:
@@ -271,7 +271,7 @@ def test_a_file_that_is_gone_is_told_with_its_address(vendor: Vendor, name: str)
     (vendor.files / name).unlink()
 
     assert refusal(vendor.fetch()) == (
-        f"{vendor.url}/{name} answered 404; check url and version in versions.json"
+        f"{vendor.url}/{name} answered 404; check url and version in pins.json"
     )
     assert not (vendor.home / "pauses").exists()
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from call_recorder import Recorder, recording
 
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.embedded import EmbeddedAws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class Bake:
     Attributes:
         accelerator: of the cell.
         orchestrator: of the cell.
+        base: that was asked for, or None for the accelerator's first.
         code: Packer's exit code.
         log: all that it said.
         output: the folder with what it downloaded.
@@ -32,6 +33,7 @@ class Bake:
 
     accelerator: str
     orchestrator: str
+    base: str | None
     code: int
     log: str
     output: Path
@@ -94,6 +96,7 @@ class Oven:
         self,
         accelerator: str,
         orchestrator: str,
+        base: str | None = None,
         *,
         variables: dict[str, str] | None = None,
         interrupt: Callable[[str], bool] | None = None,
@@ -105,12 +108,14 @@ class Oven:
         Args:
             accelerator: of the cell.
             orchestrator: of the cell.
+            base: of the cell, by default the accelerator's first.
             variables: further variables of the template.
             interrupt: is asked after every line of output whether to interrupt the build (SIGINT).
             template: another one than the oven's.
             name: of the output's folder, by default the cell's.
         """
-        folder = self.folder / (name or f"{accelerator}-{orchestrator}")
+        cell = "-".join(filter(None, (accelerator, orchestrator, base)))
+        folder = self.folder / (name or cell)
         output = folder / "output"
         output.mkdir(parents=True)
         given = {
@@ -120,6 +125,8 @@ class Oven:
             "output": str(output),
             "commit": "0123abc",
         } | (variables or {})
+        if base:
+            given[f"{accelerator}_base"] = base
         command = ["packer", "build", "-color=false", "-timestamp-ui"]
         command += [f"-var={name}={value}" for name, value in given.items()] + ["."]
         started = time.monotonic()
@@ -137,6 +144,7 @@ class Oven:
         bake = Bake(
             accelerator=accelerator,
             orchestrator=orchestrator,
+            base=base,
             code=code,
             log=log,
             output=output,
@@ -188,17 +196,17 @@ class Bakery:
     def __init__(self, oven: Oven, pool: ThreadPoolExecutor) -> None:
         self._oven = oven
         self._pool = pool
-        self._bakes: dict[tuple[str, str], Future[Bake]] = {}
+        self._bakes: dict[tuple[str, ...], Future[Bake]] = {}
 
-    def start(self, *cells: tuple[str, str]) -> None:
+    def start(self, *cells: tuple[str, ...]) -> None:
         """Have cells baked, without waiting."""
         for cell in cells:
             if cell not in self._bakes:
                 self._bakes[cell] = self._pool.submit(self._oven.bake, *cell)
 
-    def baked(self, accelerator: str, orchestrator: str) -> Bake:
-        """A bake that must have worked."""
-        self.start((accelerator, orchestrator))
-        bake = self._bakes[accelerator, orchestrator].result()
+    def baked(self, *cell: str) -> Bake:
+        """A bake that must have worked: of accelerator, orchestrator and, maybe, base."""
+        self.start(cell)
+        bake = self._bakes[cell].result()
         assert bake.code == 0, bake.said()
         return bake

@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-from trainshed.offline.embedded import EmbeddedAws
+from embedded_aws.embedded import EmbeddedAws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ commands refuse:
 
 from collections.abc import Sequence
 
-from image_root import ImageRoot
+from node_root import NodeRoot
 
 # What the stand-ins remember is under /run, as the kernel forgets it at a reboot, too.
 _SHARED = """
@@ -131,7 +131,7 @@ _ROUTES = (
 
 
 def add_lnet(
-    machine: ImageRoot,
+    machine: NodeRoot,
     devices: Sequence[tuple[str, str, str]],
     *,
     efa: str | None = "3.0.0g",

@@ -33,7 +33,7 @@ class OverlayMachine:
     Attributes:
         folder: an empty folder, for the overlay; seen by the machine as /bench, with what is in it.
         base: whose package manager is used.
-        pins: versions.json.
+        pins: pins.json.
         vendors: who can be reached, or None.
     """
 
@@ -76,7 +76,7 @@ class OverlayMachine:
             mount --bind {self.folder} root/bench
             cp -r "{ROOT}/packer/files/opt/trainshed" root/opt/
             cp {self.folder}/image.json root/opt/trainshed/
-            cp "{self.pins}" root/opt/trainshed/versions.json
+            cp "{self.pins}" root/opt/trainshed/pins.json
             cp -r "{ROOT}/packer/scripts/lib" root/tmp/trainshed/
             rm -rf root/etc/apt/sources.list* root/etc/yum.repos.d
             mkdir -p root/var/lib/rpm root/etc/rpm root/etc/dnf/vars

@@ -10,14 +10,14 @@ from aws_cdk.assertions import Template
 from constructs import Construct
 
 import trainshed_constructs
-from trainshed_constructs.image_pipeline import ImagePipeline
+from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 from trainshed_stacks import TrainClusterStack
 
 EXPLAINED = [
     found
     for found in (getattr(trainshed_constructs, name) for name in trainshed_constructs.__all__)
     if isinstance(found, type) and issubclass(found, Construct)
-] + [ImagePipeline, TrainClusterStack]
+] + [AmiPipeline, TrainClusterStack]
 
 
 @pytest.mark.parametrize("construct", EXPLAINED, ids=lambda found: found.__name__)

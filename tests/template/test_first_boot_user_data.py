@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any
 sys.path.insert(0, sys.argv[1])
-from trainshed_image.settings import read_settings
+from trainshed_node.settings import read_settings
 print(read_settings(Path(sys.argv[2])).lustre)
 """
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trainshed.plan import Fleet, load_fleet
-from trainshed_constructs import handlers
+from trainshed_constructs import custom_resources
 
 ROOT = Path(__file__).parents[2]
 # CloudFormation, AWS::Lambda::Function Code, ZipFile.
@@ -56,11 +56,9 @@ def imports(code: str, module: str) -> list[str]:
 
 
 def test_every_handler_is_rendered(inline: set[str]) -> None:
-    [folder] = handlers.__path__
+    [folder] = custom_resources.__path__
 
-    assert inline == {
-        path.read_text() for path in Path(folder).glob("*.py") if path.stem != "__init__"
-    }
+    assert inline == {path.read_text() for path in Path(folder).glob("*/handler.py")}
 
 
 def test_cfnresponse_is_imported_on_a_line_of_its_own(inline: set[str]) -> None:
@@ -73,3 +71,19 @@ def test_cfnresponse_is_imported_on_a_line_of_its_own(inline: set[str]) -> None:
 
 def test_inline_code_is_short_enough(inline: set[str]) -> None:
     assert max(map(len, inline)) <= LONGEST
+
+
+def test_handlers_wait_for_a_new_role_in_one_way(inline: set[str]) -> None:
+    # Each is a file of its own for Lambda, so that they cannot share the function.
+    waiting = [
+        ast.get_source_segment(code, node)
+        for code in inline
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.FunctionDef) and node.name == "_patiently"
+    ]
+
+    assert len(waiting) > 1
+    assert len(set(waiting)) == 1
+    # What keeps trying after other errors, too, is not for roles alone.
+    others = [code for code in inline if "time.sleep" in code and "def _patiently" not in code]
+    assert len(others) == 1 and "_until_done" in others[0]

@@ -10,7 +10,7 @@ import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from trainshed.plan import Fleet, plan_fleet
-from trainshed.plan.pipeline import load_image_pipeline
+from trainshed.plan.pipeline import load_ami_pipeline
 from trainshed.spec import IamSpec, read_spec
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def templates(
     context: dict[str, Any],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Templates:
-    """The shipped clusters and an image pipeline, all with a key and rules for roles."""
+    """The shipped clusters and an AMI pipeline, all with a key and rules for roles."""
     asked = {"kms_key": KEY, "iam": IamSpec(boundary=BOUNDARY, prefix=PREFIX)}
     readings = [read_spec(path) for path in (ROOT / "clusters").glob("*.yaml")]
     specs = [reading.spec.model_copy(update=asked) for reading in readings if reading.spec]
@@ -61,13 +61,13 @@ def _pipeline(context: dict[str, Any], folder: Path) -> Path:
     import aws_cdk as cdk
     from cdk_nag import AwsSolutionsChecks
 
-    from trainshed_stacks.image_pipeline_stack import add_image_pipeline
+    from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
 
-    file = folder / "image-pipeline.yaml"
+    file = folder / "ami-pipeline.yaml"
     file.write_text(json.dumps(PIPELINE))
     app = cdk.App(context=context, outdir=str(folder / "out"))
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    add_image_pipeline(app, load_image_pipeline(file, pins=ROOT / "packer/versions.json"))
+    add_ami_pipeline(app, load_ami_pipeline(file, pins=ROOT / "packer/pins.json"))
     return Path(app.synth().directory)
 
 

@@ -66,7 +66,9 @@ def test_deploying_a_cluster_brings_its_prerequisites_network_storage_and_images
 
     found = dependencies(assembly, cluster)
 
-    assert found == {f"{stem}{part}" for part in ("Prerequisites", "Network", "Storage", "Images")}
+    assert found == {
+        f"{stem}{part}" for part in ("Prerequisites", "Network", "Storage", "Containers")
+    }
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
@@ -78,7 +80,7 @@ def test_storage_and_images_wait_for_no_cluster_and_not_for_each_other(
     first = f"{stem}Prerequisites"
     assert dependencies(assembly, f"{stem}Storage") == {first, f"{stem}Network"}
     assert dependencies(assembly, f"{stem}Network") == {first}
-    assert dependencies(assembly, f"{stem}Images") == {first}
+    assert dependencies(assembly, f"{stem}Containers") == {first}
     assert dependencies(assembly, first) == set()
 
 
@@ -93,7 +95,7 @@ def test_what_clusters_share_waits_for_the_prerequisites_of_none(synthesise: Syn
     assembly = synthesise(fleet)
 
     assert dependencies(assembly, "LabNetwork") == set()
-    assert dependencies(assembly, "LabImages") == {"OnePrerequisites"}
+    assert dependencies(assembly, "LabContainers") == {"OnePrerequisites"}
     assert dependencies(assembly, "TwoStorage") == {"TwoPrerequisites", "LabNetwork"}
     for cluster in ("One", "Two"):
         found = dependencies(assembly, f"{cluster}Cluster")
@@ -112,6 +114,19 @@ def test_prerequisites_make_nothing_that_bills_and_export_nothing(
     assert "Outputs" not in template
 
 
+@pytest.mark.parametrize("part", ["Prerequisites", "Cluster"])
+def test_an_ami_id_is_checked_by_compute_too(synthesise: Synthesise, part: str) -> None:
+    given = "ami-0123456789abcdef0"
+    one = spec("OneCluster", instance={"type": "trn1.32xlarge", "ami": given})
+
+    template = json.loads((synthesise(plan_fleet([one])) / f"One{part}.template.json").read_text())
+
+    [pinned] = resources(template, "Custom::PinnedAmi")
+    assert pinned["Properties"]["Ami"] == given
+    # Nodes take what was checked, so that the check comes before them.
+    assert given not in json.dumps(resources(template, "AWS::Batch::ComputeEnvironment"))
+
+
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_compute_imports_from_the_network_only(
     templates: Mapping[str, dict[str, Any]], cluster: str
@@ -121,7 +136,7 @@ def test_compute_imports_from_the_network_only(
 
     assert imports
     assert all(each.startswith(f"{stem}Network:") for each in imports)
-    for data in ("Storage", "Images"):
+    for data in ("Storage", "Containers"):
         outputs = templates[f"{stem}{data}"].get("Outputs", {})
         assert not [each for each in outputs.values() if "Export" in each]
 
@@ -175,7 +190,7 @@ def test_nodes_that_fail_to_boot_are_replaced_a_bounded_number_of_times(
     assert rule["Properties"]["EventPattern"]["source"] == ["aws.ec2"]
 
 
-@pytest.mark.parametrize("suffix", ["Storage", "Images"])
+@pytest.mark.parametrize("suffix", ["Storage", "Containers"])
 def test_data_is_protected_and_kept(assembly: Path, suffix: str) -> None:
     kinds = {"AWS::FSx::FileSystem", "AWS::ECR::Repository"}
 
@@ -338,7 +353,7 @@ def test_a_cluster_can_be_made_in_python_alone(context: dict[str, Any], tmp_path
         "X",
         "MinePrerequisites",
         "MineNetwork",
-        "MineImages",
+        "MineContainers",
     }
 
 
@@ -360,7 +375,7 @@ def test_clusters_that_name_the_same_things_share_them(synthesise: Synthesise) -
     assembly = synthesise(fleet)
 
     names = {path.name.split(".")[0] for path in assembly.glob("*.template.json")}
-    shared_by_both = {"LabNetwork", "LabStorage", "LabImages"}
+    shared_by_both = {"LabNetwork", "LabStorage", "LabContainers"}
     own = {f"{each}{part}" for each in ("One", "Two") for part in ("Cluster", "Prerequisites")}
     assert names == own | shared_by_both
     clients = resources(read(assembly, "LabNetwork"), "AWS::EC2::SecurityGroup")
@@ -456,3 +471,41 @@ def test_no_folder_is_called_constructs_as_a_package() -> None:
     ).stdout.split()
 
     assert not [path for path in tracked if Path(path).parent.name == "constructs"]
+
+
+def network_guard(assembly: Path, network: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The properties of a network's guard, and what its function may do with CloudFormation."""
+    template = read(assembly, network)
+    [guard] = resources(template, "Custom::NetworkGuard")
+    allowed = [
+        statement
+        for role in resources(template, "AWS::IAM::Role")
+        for policy in role["Properties"]["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "cloudformation:" in json.dumps(statement)
+    ]
+    return guard["Properties"], allowed
+
+
+def test_a_network_guard_knows_what_imports_from_its_network_and_reads_no_other_stack(
+    assembly: Path,
+) -> None:
+    templates = {
+        path.name.split(".")[0]: path.read_text() for path in assembly.glob("*.template.*")
+    }
+    networks = [name for name, text in templates.items() if "Custom::NetworkGuard" in text]
+
+    for network in networks:
+        importers = {
+            name for name, text in templates.items() if f'"Fn::ImportValue": "{network}:' in text
+        }
+        guard, allowed = network_guard(assembly, network)
+        read_stacks = [each for each in allowed if "GetTemplate" in json.dumps(each["Action"])]
+        assert importers and importers <= set(guard["Users"])
+        assert [json.dumps(each["Resource"]).count(":stack/") for each in read_stacks] == [
+            len(guard["Users"])
+        ]
+        assert [each["Action"] for each in allowed if each["Resource"] == "*"] == [
+            "cloudformation:ListImports"
+        ]
+    assert networks

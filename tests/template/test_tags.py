@@ -13,8 +13,8 @@ import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from trainshed.plan import Fleet, load_fleet, plan_fleet
-from trainshed.plan.pipeline import load_image_pipeline
-from trainshed_stacks.image_pipeline_stack import add_image_pipeline
+from trainshed.plan.pipeline import load_ami_pipeline
+from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
 from trainshed_stacks.tags import REPLACED_FOR_TAGS
 
 ROOT = Path(__file__).parents[2]
@@ -70,18 +70,18 @@ def tags_replace(resource_type: str) -> bool:
 def synthesised(
     synthesise: Callable[[Fleet], Path], context: dict[str, Any], tmp_path_factory: Any
 ) -> Callable[[str], Templates]:
-    """Every shipped stack, that of the image pipeline's example with them, of one owner."""
+    """Every shipped stack, that of the AMI pipeline's example with them, of one owner."""
 
     def run(owner: str) -> Templates:
         read = load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))).clusters
         specs = [each.spec.model_copy(update={"owner": owner}) for each in read]
         folders = [synthesise(plan_fleet(specs)), tmp_path_factory.mktemp("pipeline")]
         app = cdk.App(context=context, outdir=str(folders[1]))
-        plan = load_image_pipeline(
-            ROOT / "examples/image-pipeline.yaml", pins=ROOT / "packer/versions.json"
+        plan = load_ami_pipeline(
+            ROOT / "examples/ami-pipeline.yaml", pins=ROOT / "packer/pins.json"
         )
         spec = plan.spec.model_copy(update={"owner": owner})
-        add_image_pipeline(app, replace(plan, spec=spec))
+        add_ami_pipeline(app, replace(plan, spec=spec))
         app.synth()
         return {
             path.name.split(".")[0]: json.loads(path.read_text())
@@ -158,7 +158,7 @@ def test_every_taggable_resource_carries_cluster_and_owner_unless_an_owner_would
 
     for place, resource in resources(first):
         tags = tags_of(resource)
-        if tags is None or place.startswith("ImagePipeline/"):
+        if tags is None or place.startswith("AmiPipeline/"):
             continue
         wanted = {"trainshed:cluster"}
         wanted |= set() if resource["Type"] in REPLACED_FOR_TAGS else {"owner"}

@@ -224,10 +224,7 @@ def test_no_role_has_a_wildcard_but_for_rules_that_do_not_exist_yet(
 ) -> None:
     wild = [each for each in statements(resources) if "*" in json.dumps(each)]
 
-    # Those of NetworkGuard that list exports and imports take no resource.
-    listing = ["cloudformation:ListExports", "cloudformation:ListImports"]
-    wild = [each for each in wild if each["Action"] != listing]
-    assert len(statements(resources)) == 8
+    assert len(statements(resources)) == 5
     for statement in wild:
         assert statement["Resource"] == "*" or "security-group-rule/*" in json.dumps(statement)
     assert [each["Action"] for each in wild if each["Resource"] == "*"] == [

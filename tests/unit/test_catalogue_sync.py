@@ -2,7 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -38,30 +39,27 @@ def record(name: str) -> dict[str, Any]:
     }
 
 
-class Ec2:
+@dataclass(frozen=True)
+class Table:
     """The three EC2 calls, answered from a table; DescribeInstanceTypes also lists `described`."""
 
-    def __init__(
-        self, types: Mapping[str, list[str]], described: tuple[str, ...], fields: dict[str, Any]
-    ) -> None:
-        self.types, self.described, self.fields = types, described, fields
+    name: str
+    types: Mapping[str, list[str]]
+    described: tuple[str, ...]
+    fields: Mapping[str, Any]
 
-    def get_paginator(self, call: str) -> "Ec2":
-        self.call = call
-        return self
-
-    def paginate(self, **_: Any) -> list[dict[str, Any]]:
-        if self.call == "describe_instance_types":
+    def pages(self, service: str, operation: str, key: str, **_: Any) -> Iterator[Any]:
+        if operation == "describe_instance_types":
             names = [*self.types, *self.described, "m7i.large"]
-            return [{"InstanceTypes": [record(name) | self.fields]} for name in names]
+            return iter([record(name) | dict(self.fields) for name in names])
         places = [(name, zone) for name, zones in self.types.items() for zone in zones]
-        return [
-            {"InstanceTypeOfferings": [{"InstanceType": name, "Location": zone}]}
-            for name, zone in reversed(places)
-        ]
+        return iter([{"InstanceType": name, "Location": zone} for name, zone in reversed(places)])
 
-    def describe_availability_zones(self, **_: Any) -> dict[str, Any]:
+    def call(self, service: str, operation: str, **_: Any) -> dict[str, Any]:
         return {"AvailabilityZones": [{"ZoneId": "z2"}, {"ZoneId": "z1"}]}
+
+    def wait(self, service: str, waiter: str, **_: Any) -> None:
+        """No call waits."""
 
 
 Sync = Callable[..., Change]
@@ -73,8 +71,7 @@ def sync(tmp_path: Path) -> Sync:
         answers: Answers, today: date, described: tuple[str, ...] = (), **fields: Any
     ) -> Change:
         return synchronise(
-            ec2_client=lambda region: Ec2(answers[region], described, fields),
-            regions=answers,
+            regions=[Table(name, types, described, fields) for name, types in answers.items()],
             today=today,
             folder=tmp_path,
             source="a test",

@@ -13,7 +13,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 HANDLER = (
-    Path(__file__).parents[2] / "constructs/trainshed_constructs/handlers/default_security_group.py"
+    Path(__file__).parents[2]
+    / "constructs/trainshed_constructs/custom_resources/default_security_group/handler.py"
 )
 PREFIX = "trainshed:needed-by:"
 Rules = set[tuple[str, str, str]]

@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from trainshed.cli import GROUPS
+from trainshed.plan import load_fleet
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"TS-[A-Z]+-[0-9]{3}")
@@ -45,12 +46,16 @@ def test_every_finding_has_severity_meaning_and_remedy(row: list[str]) -> None:
     assert meaning and remedy
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/offline.md", "src/trainshed/cli/offline.py"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/offline.md", "embedded-aws/src/embedded_aws/cli/commands.py"]
+)
 def test_a_deployment_by_offline_run_needs_no_terminal(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
 
     commands = re.findall(
-        r"trainshed offline run -- (sh -c '[^']*cdk deploy[^']*'|[^`\n]*cdk deploy[^`\n]*)", text
+        r"(?:trainshed offline|embedded-aws) run -- "
+        r"(sh -c '[^']*cdk deploy[^']*'|[^`\n]*cdk deploy[^`\n]*)",
+        text,
     )
 
     assert commands
@@ -60,7 +65,7 @@ def test_a_deployment_by_offline_run_needs_no_terminal(page: str) -> None:
 def advising() -> list[Path]:
     """What tells people what to do: messages, help and pages."""
     programs = [path for folder in ("src", "packer") for path in (ROOT / folder).rglob("*.py")]
-    return [*programs, *(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    return [*programs, *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
 
 
 def subcommands(group: str) -> set[str]:
@@ -68,7 +73,9 @@ def subcommands(group: str) -> set[str]:
     return set(getattr(command, "commands", ()))
 
 
-@pytest.mark.parametrize("group", [name for name in GROUPS if name not in ("explain", "teardown")])
+@pytest.mark.parametrize(
+    "group", [name for name in GROUPS if name not in ("explain", "init", "teardown")]
+)
 def test_every_command_that_people_are_told_to_run_exists(group: str) -> None:
     told = {
         name
@@ -92,3 +99,13 @@ def test_every_page_that_messages_name_exists() -> None:
 
     assert pages
     assert [page for page in pages if not (ROOT / page).is_file()] == []
+
+
+def test_the_page_on_first_boots_says_in_how_many_hours_failures_are_counted() -> None:
+    [train] = load_fleet([ROOT / "clusters/train.yaml"]).clusters
+    page = (ROOT / "docs/node-programs.md").read_text(encoding="utf-8")
+
+    said = re.findall(r"(\d+) hours", page)
+
+    assert said
+    assert set(said) == {str(train.failed_boot_hours)}

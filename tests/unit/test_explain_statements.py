@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from trainshed.ami.versions import read_pins
 from trainshed.catalogue import AcceleratorFamily, InstanceType, all_types, lookup, regions_offering
 from trainshed.explain import Explanation, draw_node, explain
+from trainshed.pins import read_pins
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec
 
-PINS = read_pins(Path(__file__).parents[2] / "packer" / "versions.json")
+PINS = read_pins(Path(__file__).parents[2] / "packer" / "pins.json")
 EXISTING = {
     "vpc": "vpc-0123456789abcdef0",
     "subnet": "subnet-0123456789abcdef0",
@@ -123,10 +123,10 @@ def test_a_network_stack_without_resources_is_not_among_the_stacks() -> None:
         make_plan(ClusterSpec.model_validate(spec | {"network": network} | KINDS["storage"]))
     )
 
-    assert bare.stacks == ("AlphaPrerequisites", "AlphaImages", "Alpha")
+    assert bare.stacks == ("AlphaPrerequisites", "AlphaContainers", "Alpha")
     assert stored.stacks == (
         *("AlphaPrerequisites", "AlphaNetwork", "AlphaStorage"),
-        *("AlphaImages", "Alpha"),
+        *("AlphaContainers", "Alpha"),
     )
 
 

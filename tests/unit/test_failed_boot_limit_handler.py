@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from trainshed_constructs.handlers import failed_boot_limit
+from trainshed_constructs.custom_resources.failed_boot_limit import handler as failed_boot_limit
 
 ARN = "arn:aws:batch:us-west-2:123456789012:compute-environment/x"
 EVENT = {"detail": {"instance-id": "i-1", "state": "terminated"}}
@@ -54,7 +54,13 @@ class Aws:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Any:
     def call(aws: Aws, *, minimum: int = 0) -> Aws:
-        names = {"CLUSTER": "C", "ENVIRONMENT": ARN, "LIMIT": "3", "MIN_VCPUS": str(minimum)}
+        names = {
+            "CLUSTER": "C",
+            "ENVIRONMENT": ARN,
+            "LIMIT": "3",
+            "HOURS": "3",
+            "MIN_VCPUS": str(minimum),
+        }
         for name, value in names.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(failed_boot_limit, "boto3", SimpleNamespace(client=lambda service: aws))

@@ -48,7 +48,7 @@ def test_clusters_apart_have_stacks_apart(fleet: Plan) -> None:
     found = fleet(text("Alpha"), text("Beta"))
 
     assert list(found.networks) == ["AlphaNetwork", "BetaNetwork"]
-    assert list(found.repositories) == ["AlphaImages", "BetaImages"]
+    assert list(found.repositories) == ["AlphaContainers", "BetaContainers"]
     assert found.file_systems == {}
 
 
@@ -192,7 +192,7 @@ def test_a_shared_file_system_and_repository_are_one_stack(fleet: Plan) -> None:
 
     assert list(found.networks) == ["SharedNetwork"]
     assert list(found.file_systems) == ["DataStorage"]
-    assert list(found.repositories) == ["TeamTrainImages"]
+    assert list(found.repositories) == ["TeamTrainContainers"]
 
 
 def test_stacks_of_different_kinds_with_one_name_are_told(told: Told) -> None:

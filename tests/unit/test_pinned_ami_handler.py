@@ -1,9 +1,7 @@
 """The function that finds an AMI once, and checks it."""
 
-import importlib
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType, SimpleNamespace
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ OLD, NEW = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 # Status, physical id, data and reason of an answer.
 Answer = tuple[str, str, Mapping[str, str], str | None]
 Ask = Callable[..., Answer]
+LoadHandler = Callable[[str], tuple[Any, list[Any]]]
 
 
 class ParameterNotFound(ClientError):  # type: ignore[misc]  # botocore has no types
@@ -58,6 +57,7 @@ class Ec2:
     def __init__(self, states: Mapping[str, str] | None = None, *, denials: int = 0) -> None:
         self.states = {OLD: "available", NEW: "available", **(states or {})}
         self.tags: dict[str, str] = {}
+        self.root_device = "/dev/xvda"
         self.denials = denials
         self.meta = SimpleNamespace(region_name=REGION)
 
@@ -74,7 +74,8 @@ class Ec2:
         if state == "deregistered a moment ago":
             return {"Images": []}
         tags = [{"Key": key, "Value": value} for key, value in self.tags.items()]
-        return {"Images": [{"ImageId": ImageIds[0], "State": state, "Tags": tags}]}
+        image = {"ImageId": ImageIds[0], "State": state, "RootDeviceName": self.root_device}
+        return {"Images": [{**image, "Tags": tags}]}
 
 
 def baked(accelerator: str, orchestrator: str) -> dict[str, str]:
@@ -93,28 +94,9 @@ def pauses() -> list[int]:
 
 
 @pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int]) -> Iterator[Ask]:
+def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int], load_handler: LoadHandler) -> Ask:
     """Sends an event to the handler."""
-    answers: list[Answer] = []
-    cfnresponse = ModuleType("cfnresponse")
-
-    def send(
-        event: object,
-        context: object,
-        status: str,
-        data: Mapping[str, str],
-        physical_id: str,
-        *,
-        reason: str | None = None,
-    ) -> None:
-        answers.append((status, physical_id, data, reason))
-
-    for key, value in {"SUCCESS": "SUCCESS", "FAILED": "FAILED", "send": send}.items():
-        setattr(cfnresponse, key, value)
-    monkeypatch.setitem(sys.modules, "cfnresponse", cfnresponse)
-    module = "trainshed_constructs.handlers.pinned_ami"
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    handler = importlib.import_module(module)
+    handler, answers = load_handler("pinned_ami")
     monkeypatch.setattr(handler, "time", SimpleNamespace(sleep=pauses.append))
 
     def ask(
@@ -124,11 +106,12 @@ def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int]) -> Iterator[Ask]:
         *,
         ec2: Ec2 | None = None,
         cell: str = "neuron/ecs",
+        root_device: str = "/dev/xvda",
         **more: Any,
     ) -> Answer:
         clients = {"ssm": ssm, "ec2": ec2 or Ec2()}
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=clients.__getitem__))
-        properties = {"Ami": asked, "Cell": cell, "Remedy": REMEDY}
+        properties = {"Ami": asked, "Cell": cell, "RootDevice": root_device, "Remedy": REMEDY}
         event = {
             "RequestType": kind,
             "LogicalResourceId": "Ami",
@@ -136,10 +119,10 @@ def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int]) -> Iterator[Ask]:
             **more,
         }
         handler.handler(event, None)
-        return answers.pop()
+        answer = answers.pop()
+        return answer.status, answer.physical_id, answer.data, answer.reason
 
-    yield ask
-    sys.modules.pop(module, None)
+    return ask
 
 
 def test_a_creation_reads_the_newest_version(ask: Ask) -> None:
@@ -207,7 +190,7 @@ def test_what_is_wrong_is_told(ask: Ask, ssm: Ssm, asked: str, reason: str) -> N
     status, _, data, told = ask("Create", ssm, asked)
 
     assert (status, data) == ("FAILED", {})
-    assert told == f"{reason}; {REMEDY}"
+    assert told == f"\n{reason}; {REMEDY}\n"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +216,7 @@ def test_an_ami_that_cannot_be_launched_is_refused(
     status, _, data, told = ask("Create", Ssm(OLD), asked, ec2=Ec2({OLD: state}))
 
     assert (status, data) == ("FAILED", {})
-    assert told == f"{reason.format(named)}; {REMEDY}"
+    assert told == f"\n{reason.format(named)}; {REMEDY}\n"
 
 
 @pytest.mark.parametrize(
@@ -256,6 +239,21 @@ def test_a_build_of_ours_must_be_of_the_cell(
     assert ask("Create", Ssm(OLD), ec2=ec2, cell=cell)[0] == status
 
 
+@pytest.mark.parametrize("asked", [NAME, OLD], ids=["channel", "literal"])
+def test_an_ami_whose_root_volume_is_another_device_is_refused(ask: Ask, asked: str) -> None:
+    ec2 = Ec2()
+    ec2.root_device = "/dev/sda1"
+
+    status, _, data, told = ask("Create", Ssm(OLD), asked, ec2=ec2)
+
+    assert (status, data) == ("FAILED", {})
+    assert told is not None
+    objection = " has root device /dev/sda1, and the nodes need /dev/xvda"
+    assert told.endswith(f"{objection}; {REMEDY}\n")
+    assert ask("Create", Ssm(OLD), asked, ec2=ec2, root_device="/dev/sda1")[0] == "SUCCESS"
+    assert ask("Create", Ssm(OLD), asked, ec2=ec2, root_device="")[0] == "SUCCESS"
+
+
 def test_the_message_names_both_cells(ask: Ask) -> None:
     ec2 = Ec2()
     ec2.tags = baked("nvidia", "eks")
@@ -263,7 +261,7 @@ def test_the_message_names_both_cells(ask: Ask) -> None:
     *_, told = ask("Create", Ssm(OLD), ec2=ec2)
 
     ami = f"AMI {OLD} (SSM parameter {NAME})"
-    assert told == f"{ami} is of nvidia/eks, and the nodes need neuron/ecs; {REMEDY}"
+    assert told == f"\n{ami} is of nvidia/eks, and the nodes need neuron/ecs; {REMEDY}\n"
 
 
 def test_an_ami_id_is_its_own_answer(ask: Ask) -> None:

@@ -203,12 +203,12 @@ WRONG = {
     ),
     "channel of another maker": (
         text("dl2q.24xlarge"),
-        "a.yaml:3: instance.ami: there is no 'stable' image for dl2q.24xlarge (qualcomm, x86_64): "
+        "a.yaml:3: instance.ami: there is no 'stable' AMI for dl2q.24xlarge (qualcomm, x86_64): "
         "ours are x86_64, for habana, neuron, nvidia; give an AMI id or an SSM parameter",
     ),
     "no image for this architecture": (
         text("g5g.xlarge", nodes=1),
-        "a.yaml:3: instance.ami: there is no 'stable' image for g5g.xlarge (nvidia, arm64): ours "
+        "a.yaml:3: instance.ami: there is no 'stable' AMI for g5g.xlarge (nvidia, arm64): ours "
         "are x86_64, for habana, neuron, nvidia; give an AMI id or an SSM parameter",
     ),
     "shared memory": (
@@ -459,39 +459,41 @@ def test_an_image_is_taken_at_a_version_or_as_it_is_at_first(
         pytest.param(
             "trn1.32xlarge",
             "stable:7",
-            "bake an AMI and publish it: trainshed ami build neuron ecs --region us-west-2, then "
-            "trainshed ami publish build/neuron-ecs/manifest.json --channel stable",
+            "bake an AMI and publish it:\n"
+            "  trainshed ami build neuron ecs --region us-west-2\n"
+            "  trainshed ami publish build/neuron-ecs/manifest.json --channel stable",
             id="channel",
         ),
         pytest.param(
             "p4d.24xlarge",
             "/trainshed/ami/nvidia/ecs/candidate",
-            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2, then "
-            "trainshed ami publish build/nvidia-ecs/manifest.json --channel candidate",
+            "bake an AMI and publish it:\n"
+            "  trainshed ami build nvidia ecs --region us-west-2\n"
+            "  trainshed ami publish build/nvidia-ecs/manifest.json --channel candidate",
             id="channel-by-its-parameter",
         ),
         pytest.param(
             "p3dn.24xlarge",
             "volta",
-            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2 --var "
-            "nvidia_driver=proprietary, then trainshed ami publish build/nvidia-ecs/manifest.json "
-            "--channel volta",
+            "bake an AMI and publish it:\n"
+            "  trainshed ami build nvidia ecs --region us-west-2 --var nvidia_driver=proprietary\n"
+            "  trainshed ami publish build/nvidia-ecs/manifest.json --channel volta",
             id="V100",
         ),
         pytest.param(
             "p3dn.24xlarge",
             "stable",
-            "bake an AMI and publish it: trainshed ami build nvidia ecs --region us-west-2 --var "
-            "nvidia_driver=proprietary, then trainshed ami publish build/nvidia-ecs/manifest.json "
-            "--channel v100, and give instance.ami: v100",
+            "bake an AMI and publish it, and give instance.ami: v100:\n"
+            "  trainshed ami build nvidia ecs --region us-west-2 --var nvidia_driver=proprietary\n"
+            "  trainshed ami publish build/nvidia-ecs/manifest.json --channel v100",
             id="V100-leaves-the-default-channel-to-others",
         ),
         pytest.param(
             "trn1.32xlarge",
             "/trainshed/ami/nvidia/ecs/candidate",
-            "name another AMI in instance.ami; or leave it out, bake an AMI and publish it: "
-            "trainshed ami build neuron ecs --region us-west-2, then trainshed ami publish "
-            "build/neuron-ecs/manifest.json --channel stable",
+            "name another AMI in instance.ami; or leave it out, bake an AMI and publish it:\n"
+            "  trainshed ami build neuron ecs --region us-west-2\n"
+            "  trainshed ami publish build/neuron-ecs/manifest.json --channel stable",
             id="channel-of-another-cell",
         ),
         pytest.param(
@@ -566,13 +568,14 @@ def test_the_image_follows_the_accelerator(
 @pytest.mark.parametrize("name", ["trn1.32xlarge", "dl1.24xlarge", "p4d.24xlarge"])
 def test_the_root_device_is_that_of_the_image_that_is_baked(planned: Planned, name: str) -> None:
     plan = planned(text(name))
-    bases = json.loads((ROOT / "packer" / "versions.json").read_text(encoding="utf-8"))["bases"]
+    bases = json.loads((ROOT / "packer" / "pins.json").read_text(encoding="utf-8"))["bases"]
 
-    [base] = [
-        each for each in bases.values() if plan.instance.accelerator.family in each["accelerators"]
-    ]
-
-    assert plan.ami.root_device == base["root_device"]
+    devices = {
+        base["root_device"]
+        for base in bases.values()
+        if plan.instance.accelerator.family in base["accelerators"] and "ecs" in base["source_amis"]
+    }
+    assert devices == {plan.ami.root_device}
 
 
 @pytest.mark.parametrize(

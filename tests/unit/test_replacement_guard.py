@@ -1,9 +1,7 @@
 """The function that stops a deployment which would make another, empty file system."""
 
-import importlib
-import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,6 +25,7 @@ KEPT = {
 
 Answer = tuple[str, str, str | None]
 Ask = Callable[..., Answer]
+LoadHandler = Callable[[str], tuple[Any, list[Any]]]
 
 
 class CloudFormation:
@@ -65,28 +64,9 @@ class Fsx:
 
 
 @pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     """Sends an event to the handler; returns status, physical id and reason of its answer."""
-    answers: list[Answer] = []
-    cfnresponse = ModuleType("cfnresponse")
-
-    def send(
-        event: object,
-        context: object,
-        status: str,
-        data: object,
-        physical_id: str,
-        *,
-        reason: str | None = None,
-    ) -> None:
-        answers.append((status, physical_id, reason))
-
-    for name, value in {"SUCCESS": "SUCCESS", "FAILED": "FAILED", "send": send}.items():
-        setattr(cfnresponse, name, value)
-    monkeypatch.setitem(sys.modules, "cfnresponse", cfnresponse)
-    name = "trainshed_constructs.handlers.replacement_guard"
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    handler = importlib.import_module(name)
+    handler, answers = load_handler("replacement_guard")
 
     def ask(
         kind: str = "Update",
@@ -124,10 +104,9 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
             event["OldResourceProperties"] = {"FileSystem": FILE_SYSTEM, "S3": links[0]}
         handler.handler(event, None)
         [answer] = answers
-        return answer
+        return answer.status, answer.physical_id, answer.reason
 
-    yield ask
-    monkeypatch.delitem(sys.modules, name, raising=False)
+    return ask
 
 
 @pytest.mark.parametrize("kind", ["Create", "Delete"])

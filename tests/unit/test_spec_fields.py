@@ -35,6 +35,10 @@ WRONG = {
         "network: is empty; leave the key out for its defaults, or give it fields "
         f"({', '.join(NetworkSpec.model_fields)})",
     ),
+    "nothing for a mapping whose default is nothing": (
+        "storage:",
+        "storage: is empty; leave the key out for none, or give it fields (lustre)",
+    ),
     "nothing for a mapping that is none by default": (
         "storage: {lustre: }",
         "storage.lustre: is empty; write lustre: {} for one with the defaults, or leave the key "
@@ -94,6 +98,10 @@ WRONG = {
         "image: {tag: 2.9}",
         "image.tag: 2.9 is not text: put it in quotes",
     ),
+    "version for a text that ends with a zero": (
+        "image: {tag: 2.10}",
+        "image.tag: 2.10 is not text: put it in quotes",
+    ),
     "digest of another form": (
         "image: {digest: sha512:00}",
         "image.digest: 'sha512:00' is not allowed; for instance "
@@ -117,7 +125,7 @@ WRONG = {
     ),
     "infinity": (
         "job: {timeout_hours: .inf}",
-        "job.timeout_hours: inf is not a whole number",
+        "job.timeout_hours: .inf is not a whole number",
     ),
     "text for true": (
         "storage: {lustre: {efa: yes}}",
@@ -156,6 +164,10 @@ WRONG = {
     "account without quotes": (
         "account: 123456789012",
         "account: 123456789012 is not text: put it in quotes",
+    ),
+    "account without quotes that begins with a zero": (
+        "account: 012345678901",
+        "account: 012345678901 is not text: put it in quotes",
     ),
     "account too short": (
         "account: '12345'",

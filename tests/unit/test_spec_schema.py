@@ -53,7 +53,7 @@ def test_they_are_valid_schemas() -> None:
 
 
 def test_the_example_of_a_pipeline_follows_its_schema() -> None:
-    text = (ROOT / "examples/image-pipeline.yaml").read_text(encoding="utf-8")
+    text = (ROOT / "examples/ami-pipeline.yaml").read_text(encoding="utf-8")
 
     Draft202012Validator(pipeline_schema()).validate(YAML(typ="safe", pure=True).load(text))
 

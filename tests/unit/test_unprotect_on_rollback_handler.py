@@ -1,20 +1,18 @@
 """The function that ends termination protection when a stack's creation is rolled back."""
 
-import importlib
-import sys
-from collections.abc import Callable, Iterator
-from types import ModuleType, SimpleNamespace
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:123456789012:stack/TrainStorage/1"
-NAME = "trainshed_constructs.handlers.unprotect_on_rollback"
 
 # Status and reason of an answer.
 Answer = tuple[str, str | None]
 Ask = Callable[..., Answer]
+LoadHandler = Callable[[str], tuple[Any, list[Any]]]
 
 
 class CloudFormation:
@@ -40,37 +38,18 @@ class CloudFormation:
 
 
 @pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     """Sends an event to the handler about a stack of that CloudFormation."""
-    answers: list[Answer] = []
-    cfnresponse = ModuleType("cfnresponse")
-
-    def send(
-        event: object,
-        context: object,
-        status: str,
-        data: object,
-        physical_id: str,
-        *,
-        reason: str | None = None,
-    ) -> None:
-        answers.append((status, reason))
-
-    for name, value in {"SUCCESS": "SUCCESS", "FAILED": "FAILED", "send": send}.items():
-        setattr(cfnresponse, name, value)
-    monkeypatch.setitem(sys.modules, "cfnresponse", cfnresponse)
-    monkeypatch.delitem(sys.modules, NAME, raising=False)
-    handler = importlib.import_module(NAME)
+    handler, answers = load_handler("unprotect_on_rollback")
     monkeypatch.setattr(handler.time, "sleep", lambda seconds: None)
 
     def ask(kind: str, cloudformation: CloudFormation) -> Answer:
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=lambda name: cloudformation))
         event = {"RequestType": kind, "StackId": STACK_ID, "LogicalResourceId": "Protection"}
         handler.handler(event, None)
-        return answers[-1]
+        return answers[-1].status, answers[-1].reason
 
-    yield ask
-    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    return ask
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.embedded import EmbeddedAws
-from trainshed.offline.process import start
-from trainshed.offline.settings import OfflineSettings
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.process import start
+from embedded_aws.settings import OfflineSettings
 
 WEST, EAST = "us-west-2", "us-east-1"
 
@@ -45,7 +45,12 @@ class Account:
     _builders: dict[str, str] = field(default_factory=dict)
 
     def bake(
-        self, build: str = "20261101T120000Z", *, cell: str = "neuron/ecs", region: str = WEST
+        self,
+        build: str = "20261101T120000Z",
+        *,
+        cell: str = "neuron/ecs",
+        base: str = "amazon-linux-2023",
+        region: str = WEST,
     ) -> str:
         """Make an AMI with the tags of the template, and return its id."""
         accelerator, orchestrator = cell.split("/")
@@ -53,7 +58,7 @@ class Account:
             "Name": f"trainshed-{accelerator}-{orchestrator}-{build}",
             "trainshed:accelerator": accelerator,
             "trainshed:orchestrator": orchestrator,
-            "trainshed:base": "amazon-linux-2023",
+            "trainshed:base": base,
             "trainshed:commit": "0123abc",
             "trainshed:build": build,
         }

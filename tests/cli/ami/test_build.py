@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from trainshed.ami.account import AwsRegion
+from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
-from trainshed.offline.faults import Fault
+from trainshed.aws import AwsRegion
 
 Command = Callable[..., Any]
 WEST = "us-west-2"
@@ -134,14 +134,14 @@ def test_a_source_ami_that_is_gone_is_told_with_its_name(
 ) -> None:
     template = tmp_path / "packer"
     shutil.copytree("packer", template)
-    pins = template / "versions.json"
+    pins = template / "pins.json"
     pins.write_text(pins.read_text().replace("al2023-ami-", "al2023-withdrawn-"))
 
     answer = build("--template", str(template))
 
     assert answer.code == 1
     assert "error: no source AMI: No AMI was found matching filters" in answer.err
-    assert "al2023-withdrawn-" in answer.err and "versions.json" in answer.err
+    assert "al2023-withdrawn-" in answer.err and "pins.json" in answer.err
 
 
 @needs_packer
@@ -198,6 +198,42 @@ def test_dry_run_prints_packers_command_for_each_subnet_and_runs_nothing(
     assert "-var=spot=true" in commands[0] and f"-var-file={ROOT}/mine.pkrvars.hcl" in commands[0]
     assert commands[0][-1] == str(ROOT / "packer")
     assert not (tmp_path / "out").exists()
+
+
+@needs_packer
+def test_a_base_is_handed_on_and_has_a_folder_of_its_own(trainshed: Command, account: Any) -> None:
+    subnet = f"--subnet={account.subnets[WEST][0]}"
+
+    answer = trainshed(
+        "ami", "build", "nvidia", "ec2", "--base", "ubuntu-24.04", "--dry-run", subnet
+    )
+
+    words = shlex.split(answer.out)
+    assert "-var=nvidia_base=ubuntu-24.04" in words
+    assert f"-var=output={ROOT}/build/nvidia-ec2-ubuntu-24.04" in words
+
+
+@needs_packer
+@pytest.mark.parametrize(
+    ("cell", "base", "message"),
+    [
+        (
+            ("nvidia", "ecs"),
+            "ubuntu-24.04",
+            "there is no AMI for nvidia/ecs on ubuntu-24.04: AWS documents multi-node jobs of "
+            "AWS Batch, and ecs-init, for Amazon Linux only; leave out --base",
+        ),
+        (("nvidia", "ec2"), "ubuntu-24", "base of nvidia images 'ubuntu-24' is not known"),
+        (("habana", "ec2"), "ubuntu-24.04", "did you mean ubuntu-22.04"),
+    ],
+)
+def test_a_base_that_the_cell_has_no_pins_for_is_refused(
+    trainshed: Command, account: Any, cell: tuple[str, str], base: str, message: str
+) -> None:
+    answer = trainshed("ami", "build", *cell, "--base", base, "--dry-run")
+
+    assert answer.code == 2
+    assert message in answer.err
 
 
 def test_without_packer_it_says_where_to_get_it(
@@ -284,7 +320,7 @@ def test_a_cell_that_does_not_exist_is_refused_before_anything_is_looked_for(
     answer = trainshed("ami", "build", "gpu", "ecs")
 
     assert answer.code == 2
-    assert answer.err.startswith("error: there is no image for gpu/ecs, only for habana/ec2, ")
+    assert answer.err.startswith("error: there is no AMI for gpu/ecs, only for habana/ec2, ")
 
 
 @pytest.fixture

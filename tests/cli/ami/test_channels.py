@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trainshed.offline.faults import Fault
+from embedded_aws.faults import Fault
 
 Command = Callable[..., Any]
 WEST, EAST = "us-west-2", "us-east-1"
@@ -51,6 +51,21 @@ def test_publishing_again_changes_nothing(trainshed: Command, account: Any) -> N
     assert [written["action"] for written in answer.json] == ["already there"]
     history = account.aws.client("ssm").get_parameter_history(Name=PARAMETER)["Parameters"]
     assert [version["Version"] for version in history] == [1]
+
+
+def test_a_channel_that_gets_another_distribution_says_so(trainshed: Command, account: Any) -> None:
+    trainshed("ami", "publish", account.bake())
+
+    same = trainshed("ami", "publish", account.bake("20261102T120000Z"))
+    ubuntu = account.bake("20261103T120000Z", base="ubuntu-24.04")
+    other = trainshed("ami", "publish", ubuntu)
+
+    assert "login name" not in same.err
+    assert other.code == 0
+    assert (
+        "us-west-2: neuron/ecs candidate was on amazon-linux-2023 and is on ubuntu-24.04 now: "
+        "root device and login name differ for whoever launches it"
+    ) in other.err
 
 
 def test_a_manifest_is_published_in_every_region_of_the_last_build(
@@ -151,6 +166,13 @@ def test_a_failed_test_keeps_an_image_from_being_published(
     ("words", "message"),
     [
         pytest.param(["publish", "none.json"], "none.json cannot be read", id="no-manifest"),
+        pytest.param(
+            ["publish", "ami-0123456789abcdef0", "--region", "mars"],
+            "region 'mars' is not known (known: ",
+            id="region",
+        ),
+        pytest.param(["publish", "."], ". is a directory; name a build's manifest", id="folder"),
+        pytest.param(["publish", ""], "give a build's manifest.json or an AMI id", id="nothing"),
         pytest.param(
             ["promote", "a", "b", "--cell", "neurn/ecs"], "did you mean neuron/ecs", id="cell"
         ),

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from trainshed.ami.image import Image, ImageError
+from embedded_aws.faults import Fault
+from trainshed.ami.ami import Ami, AmiError
 from trainshed.ami.trial import Place, try_image
 from trainshed.catalogue import all_types, lookup
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
-from trainshed.offline.faults import Fault
 
 Command = Callable[..., Any]
 TYPES = [name for name in all_types() if lookup(name).accelerator.family != "qualcomm"]
@@ -58,8 +58,8 @@ class Ec2:
         raise AssertionError("nothing waits")
 
 
-def image_for(accelerator: str) -> Image:
-    return Image(
+def image_for(accelerator: str) -> Ami:
+    return Ami(
         image_id="ami-1",
         region="us-west-2",
         name="trainshed",
@@ -135,7 +135,7 @@ def test_an_image_whose_self_test_counts_no_devices_is_not_well() -> None:
 def test_an_image_is_not_tried_on_a_type_of_another_accelerator() -> None:
     ec2 = Ec2(told=selftest("neuron", 16, 8))
 
-    with pytest.raises(ImageError, match=r"ami-1 is for neuron, and p4d\.24xlarge has 8 x A100"):
+    with pytest.raises(AmiError, match=r"ami-1 is for neuron, and p4d\.24xlarge has 8 x A100"):
         try_on("p4d.24xlarge", ec2, accelerator="neuron")
     assert ec2.launched == {}
 

@@ -146,7 +146,7 @@ def operation(service: str, name: str, code: str, message: str) -> str:
         (
             "No AMI was found matching filters: &{DryRun:<nil> Filters:[{Name:0xc000}]}",
             Cause.NO_SOURCE_AMI,
-            "pinned by name in packer/versions.json",
+            "pinned by name in packer/pins.json",
         ),
         (
             "Error querying AMI: operation error EC2: DescribeImages, get identity: get "
@@ -183,7 +183,7 @@ def test_ssh_that_never_came_up_says_what_ways_there_are() -> None:
     ("line", "cause"),
     [
         pytest.param(
-            "efa-installer: sha256 is 0a and not 0b; check versions.json",
+            "efa-installer: sha256 is 0a and not 0b; check pins.json",
             Cause.VERIFICATION,
             id="checksum",
         ),

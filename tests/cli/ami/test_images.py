@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from embedded_aws.faults import Fault
 from trainshed.ami.trial import read_console
-from trainshed.offline.faults import Fault
 
 Command = Callable[..., Any]
 WEST, EAST = "us-west-2", "us-east-1"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trainshed.ami.account import AwsRegion
 from trainshed.ami.leftovers import logged_leftovers, remove_leftover, tagged_leftovers
+from trainshed.aws import AwsRegion
 
 WEST = "us-west-2"
 TAGS = [

@@ -17,7 +17,7 @@ def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_pin_is_listed_with_its_version(trainshed: Command) -> None:
-    document = json.loads((ROOT / "packer/versions.json").read_text())
+    document = json.loads((ROOT / "packer/pins.json").read_text())
 
     pins = {row["pin"]: row["version"] for row in trainshed("ami", "pins", "--json").json}
 
@@ -69,7 +69,7 @@ def test_a_list_that_cannot_be_read_is_told(
 
 
 def test_pins_that_are_not_there_are_told(trainshed: Command, tmp_path: Path) -> None:
-    answer = trainshed("ami", "pins", "--pins", str(tmp_path / "versions.json"))
+    answer = trainshed("ami", "pins", "--pins", str(tmp_path / "pins.json"))
 
     assert answer.code == 2
     assert "cannot be read" in answer.err

@@ -44,8 +44,8 @@ def policies() -> list[set[str]]:
     ("number", "modules"),
     [
         pytest.param(0, ["subnets", "leftovers"], id="build"),
-        pytest.param(1, ["publishing", "rollback", "trial", "subnets", "image"], id="publish"),
-        pytest.param(2, ["usage", "pruning", "image", "listing"], id="prune"),
+        pytest.param(1, ["publishing", "rollback", "trial", "subnets", "ami"], id="publish"),
+        pytest.param(2, ["usage", "pruning", "ami", "listing"], id="prune"),
     ],
 )
 def test_a_policy_allows_what_its_commands_call(

@@ -13,13 +13,13 @@ from pathlib import Path
 from vendors.bench import serve_vendors
 from vendors.layers import build_layers
 
-from trainshed.ami.lowering import lower, needs_lowering
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.guests import GuestSettings, guests_unavailable
+from embedded_aws.guests.recipe import prepared
+from embedded_aws.process import start
+from embedded_aws.settings import DEFAULT_REGION, OfflineSettings
 from trainshed.ami.packer import find_packer
-from trainshed.offline.embedded import EmbeddedAws
-from trainshed.offline.guests import GuestSettings, guests_unavailable
-from trainshed.offline.guests.recipe import prepared
-from trainshed.offline.process import start
-from trainshed.offline.settings import DEFAULT_REGION, OfflineSettings
+from trainshed.ami.packer_compat import lower, needs_lowering
 
 _PACKER = Path(__file__).parents[3] / "packer"
 

@@ -2,12 +2,14 @@
 
 import io
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from vendors.debian import build_deb
 from vendors.package import File, Package
+from vendors.redhat import build_rpms
 
 
 def write_archive(target: Path, files: Mapping[str, File]) -> None:
@@ -31,7 +33,12 @@ def write_archive(target: Path, files: Mapping[str, File]) -> None:
         target.write_text(file.text)
 
 
-def write_deb(target: Path, package: Package) -> None:
-    """Write a package that is downloaded by itself."""
+def write_package(target: Path, package: Package) -> None:
+    """Write a package that is downloaded by itself, a deb or an rpm."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    build_deb(package, target.parent).rename(target)
+    if target.name.endswith(".deb"):
+        build_deb(package, target.parent).rename(target)
+        return
+    with tempfile.TemporaryDirectory() as work:
+        (built,) = build_rpms([package], target.parent, Path(work))
+    built.rename(target)

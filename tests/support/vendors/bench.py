@@ -17,7 +17,7 @@ from vendors.template import copy_template
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendors:
-    """Every vendor of versions.json, on one loopback address.
+    """Every vendor of pins.json, on one loopback address.
 
     Attributes:
         site: what they offer.
@@ -51,7 +51,7 @@ class Vendors:
 
 @contextmanager
 def serve_vendors(packer: Path, folder: Path, *, region: str) -> Iterator[Vendors]:
-    """Generate what packer/versions.json asks for into an empty folder, and serve it.
+    """Generate what packer/pins.json asks for into an empty folder, and serve it.
 
     Args:
         packer: the template's folder.

@@ -1,4 +1,4 @@
-"""Which contents a package or an archive of versions.json gets."""
+"""Which contents a package or an archive of pins.json gets."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from vendors.modules import dkms_driver
 from vendors.nodes import NODES
 from vendors.nvidia import NVIDIA
 from vendors.package import Contents, File, Package, bare, program
-from vendors.sources import nccl_tests
+from vendors.sources import gdrcopy, nccl_tests
 
 _BY_NAME = (
     HABANA_AND_NEURON
@@ -51,6 +51,7 @@ _PACKAGE_OF = {
     "ssm-agent": "amazon-ssm-agent",
     "cloudwatch-agent": "amazon-cloudwatch-agent",
     "ecs-init": "amazon-ecs-init",
+    "nvidia-dcgm-exporter": "datacenter-gpu-manager-exporter",
 }
 
 
@@ -83,6 +84,8 @@ def archive_files(component: str, version: str) -> dict[str, File]:
         return efa_installer(version)
     if component == "nccl-tests":
         return nccl_tests(version)
+    if component == "gdrcopy":
+        return gdrcopy(version)
     if component == "aws-cli":
         (cli,) = aws_cli(version).files.values()
         return {

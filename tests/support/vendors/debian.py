@@ -56,14 +56,16 @@ def make_apt_repository(
 
     A suite that ends in a slash is a flat repository, as apt understands it.
     """
-    pool = folder / "pool"
+    suites = list(suites)
+    # Several repositories may share an address, each with suites of its own.
+    pool = folder / "pool" / suites[0].strip("/")
     pool.mkdir(parents=True)
     for package in packages:
         build_deb(package, pool)
-    index = _run("dpkg-scanpackages", "--multiversion", "pool", cwd=folder)
+    index = _run("dpkg-scanpackages", "--multiversion", pool.relative_to(folder), cwd=folder)
     for suite in suites:
         flat = suite.endswith("/")
-        top = folder / suite if flat else folder / "dists" / suite
+        top = folder / suite.strip("/") if flat else folder / "dists" / suite
         places = [top] if flat else [top / section / "binary-amd64" for section in sections]
         for position, place in enumerate(places):
             place.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """What the images that bakes start from bring along, over the guests' roots."""
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vendors.contents import package_contents
@@ -12,7 +12,7 @@ from vendors.package import Contents, Package
 from vendors.redhat import build_rpms
 from vendors.snaps import snapped_agent
 
-from trainshed.offline.guests.layers import make_layer
+from embedded_aws.guests.layers import make_layer
 
 # What the guests' root has from Debian and scripts of RPM's packages need.
 _SHELL = Package(
@@ -27,6 +27,7 @@ _ECS_PACKAGES = {
 }
 _EKS_PACKAGES = {"containerd": "2.1.4-1.amzn2023.0.1", "runc": "1.3.2-1.amzn2023.0.1"}
 _UBUNTU_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~22.04.1", "runc": "1.3.3-0ubuntu1~22.04.1"}
+_NOBLE_EKS_PACKAGES = {"containerd": "1.7.28-0ubuntu1~24.04.1", "runc": "1.3.3-0ubuntu1~24.04.1"}
 _KUBERNETES = "1.36.1"
 
 
@@ -54,8 +55,9 @@ UBUNTU = Distribution(
         "etc/apt/trusted.gpg.d/ubuntu-keyring-2018-archive.gpg",
     ),
     armored=False,
-    owner="ubuntu-22.04",
+    owner="ubuntu",
 )
+NOBLE = replace(UBUNTU, root="noble")
 AMAZON_LINUX = Distribution(
     root="amazon",
     key=("etc/pki/rpm-gpg/RPM-GPG-KEY-amazon-linux-2023",),
@@ -75,8 +77,10 @@ def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
     for name, distribution, packages in (
         # The distributions' own come first: the others lie over them.
         ("ubuntu", UBUNTU, {}),
+        ("noble", NOBLE, {}),
         ("amazon", AMAZON_LINUX, {}),
         ("ubuntu-eks", UBUNTU, _UBUNTU_EKS_PACKAGES),
+        ("noble-eks", NOBLE, _NOBLE_EKS_PACKAGES),
         ("amazon-ecs", AMAZON_LINUX, _ECS_PACKAGES),
         ("amazon-eks", AMAZON_LINUX, _EKS_PACKAGES),
     ):
@@ -87,7 +91,7 @@ def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
         if name == "amazon-eks":
             kubelet(_KUBERNETES).unpack(layer)
             nodeadm(_KUBERNETES).unpack(layer)
-        elif name == "ubuntu-eks":
+        elif name in ("ubuntu-eks", "noble-eks"):
             canonical_kubelet(_KUBERNETES).unpack(layer)
         built = [
             Package(name=name, version=version, contents=package_contents(name, version))
@@ -95,10 +99,10 @@ def build_layers(folder: Path, roots: Path, keys: KeyRing) -> None:
         ]
         if name == "amazon":
             built.append(_SHELL)
-        if name == "ubuntu":
+        if name in ("ubuntu", "noble"):
             # Debian's libraries refuse programs of Ubuntu's age, which here are stubs.
             make_layer(
-                [roots / "ubuntu", roots / "base"], layer, "sed -i /^Breaks:/d /var/lib/dpkg/status"
+                [roots / name, roots / "base"], layer, "sed -i /^Breaks:/d /var/lib/dpkg/status"
             )
             snapped_agent().unpack(layer)
         if built:
@@ -121,7 +125,7 @@ def _install(
     """Install packages as the image's maker did: they are in the package manager's database."""
     stubs = layer / "stubs"
     stubs.mkdir(parents=True)
-    if distribution is UBUNTU:
+    if distribution is not AMAZON_LINUX:
         for package in packages:
             build_deb(package, stubs)
         script = "dpkg --install /stubs/*.deb"

@@ -1,4 +1,4 @@
-"""What versions.json asks of the vendors: archives, and repositories with their packages."""
+"""What pins.json asks of the vendors: archives, and repositories with their packages."""
 
 import json
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """versions.json, as far as vendors are concerned.
+    """pins.json, as far as vendors are concerned.
 
     Attributes:
         document: the whole of it.
@@ -55,7 +55,7 @@ class Pins:
     @classmethod
     def read(cls, packer: Path) -> "Pins":
         """The pins of a template's folder."""
-        return cls(document=json.loads((packer / "versions.json").read_text()))
+        return cls(document=json.loads((packer / "pins.json").read_text()))
 
     def sources(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """Component, its version, base (or any) and source with its repository, for each source."""
@@ -65,6 +65,9 @@ class Pins:
                 if "repository" in own:
                     repository = self.document["repositories"][own["repository"]]
                 source = repository | own
+                if "suite" in source:
+                    suite = self.document["bases"].get(base, {}).get("suite", "")
+                    source["suite"] = source["suite"].replace("{suite}", suite)
                 yield name, own.get("version", component["version"]), base, source
 
     @property
@@ -128,5 +131,5 @@ class Pins:
 
 
 def expand(text: str, version: str) -> str:
-    """A URL of versions.json with the version in it."""
+    """A URL of pins.json with the version in it."""
     return text.replace("{version}", version)

@@ -1,4 +1,4 @@
-"""Everything the vendors' hosts offer, generated from versions.json."""
+"""Everything the vendors' hosts offer, generated from pins.json."""
 
 import hashlib
 import tempfile
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from vendors.archives import write_archive, write_deb
+from vendors.archives import write_archive, write_package
 from vendors.contents import archive_files, package_contents, packaged_archive
 from vendors.debian import make_apt_repository
 from vendors.distribution import tools
@@ -17,9 +17,9 @@ from vendors.package import Package
 from vendors.pins import Archive, Pins, Repository
 from vendors.redhat import make_dnf_repository
 
-UBUNTU = "ubuntu-22.04"
+# Whose keys sign the distributions.
+UBUNTU = "ubuntu"
 AMAZON_LINUX = "amazon-linux-2023"
-UBUNTU_SUITES = ("jammy", "jammy-updates", "jammy-security")
 
 
 def owner_of(key: str) -> str:
@@ -109,8 +109,8 @@ class Site:
     def write_archive(self, archive: Archive) -> None:
         """Write an archive, its signature and the key of that."""
         target = self.folder / place_of(archive.url)
-        if target.name.endswith(".deb"):
-            write_deb(target, packaged_archive(archive.component, archive.version))
+        if target.name.endswith((".deb", ".rpm")):
+            write_package(target, packaged_archive(archive.component, archive.version))
         else:
             write_archive(target, archive_files(archive.component, archive.version))
         content = target.read_bytes()
@@ -144,20 +144,25 @@ class Site:
             )
 
     def _write_ubuntu(self) -> None:
-        """Ubuntu's snapshot of the pinned day, and the archive as it is now: they are alike."""
-        facts = self.pins.base(UBUNTU)
-        snapshot = self.folder / "snapshot.ubuntu.com" / "ubuntu" / facts["release"]
-        make_apt_repository(
-            snapshot,
-            suites=UBUNTU_SUITES,
-            sections=["main", "universe"],
-            packages=self._of_distribution(UBUNTU),
-            keys=self.keys,
-            owner=UBUNTU,
-        )
-        for host in ("archive.ubuntu.com", "security.ubuntu.com"):
-            (self.folder / host).mkdir()
-            (self.folder / host / "ubuntu").symlink_to(snapshot)
+        """Ubuntu's snapshots of the pinned days, and the archive as it is now: they are alike."""
+        for base, facts in self.pins.document["bases"].items():
+            if "suite" not in facts:
+                continue
+            snapshot = self.folder / "snapshot.ubuntu.com" / "ubuntu" / facts["release"]
+            suites = [facts["suite"] + pocket for pocket in ("", "-updates", "-security")]
+            make_apt_repository(
+                snapshot,
+                suites=suites,
+                sections=["main", "universe"],
+                packages=self._of_distribution(base),
+                keys=self.keys,
+                owner=UBUNTU,
+            )
+            for host in ("archive.ubuntu.com", "security.ubuntu.com"):
+                for part in (f"pool/{suites[0]}", *(f"dists/{suite}" for suite in suites)):
+                    link = self.folder / host / "ubuntu" / part
+                    link.parent.mkdir(parents=True, exist_ok=True)
+                    link.symlink_to(snapshot / part)
 
     def _write_amazon_linux(self) -> None:
         """Amazon Linux's repository of the pinned release, behind its list of mirrors."""

@@ -1,4 +1,4 @@
-"""Stub sources of the collectives' tests: their makefiles make programs that tell their version."""
+"""Stub sources: makefiles that make what the real ones make, and stop where those stop."""
 
 from vendors.package import File
 
@@ -23,6 +23,35 @@ def nccl_tests(version: str) -> dict[str, File]:
 def hccl_demo(version: str) -> dict[str, File]:
     """The files of a commit of hccl_demo."""
     return {"Makefile": _makefile(folder=".", program="hccl_demo", version=version)}
+
+
+# GDRCopy's library needs no CUDA; its programs, which nobody asks for, do. `lib_install` installs
+# what `lib` made.
+_GDRCOPY_MAKEFILE = """\
+prefix ?= /usr/local
+libdir ?= $(prefix)/lib
+name := libgdrapi.so.@VERSION@
+lib:
+\techo 'int gdr_runtime_get_version(void) { return 0; }' | \\
+\t\t$(CC) -shared -fPIC -Wl,-soname,libgdrapi.so.2 -x c - -o src/$(name)
+exes:
+\ttest -d /usr/local/cuda/include
+lib_install:
+\tinstall -D -m 755 src/$(name) $(DESTDIR)$(libdir)/$(name)
+\tln -sf $(name) $(DESTDIR)$(libdir)/libgdrapi.so.2
+\tln -sf libgdrapi.so.2 $(DESTDIR)$(libdir)/libgdrapi.so
+.PHONY: lib exes lib_install
+"""
+
+
+def gdrcopy(version: str) -> dict[str, File]:
+    """The files of GitHub's tarball of a tag of gdrcopy."""
+    number = version.rpartition(".")[0]
+    folder = f"gdrcopy-{version}"
+    return {
+        f"{folder}/Makefile": File(text=_GDRCOPY_MAKEFILE.replace("@VERSION@", number)),
+        f"{folder}/src/README": File(text=""),
+    }
 
 
 # As in Habana's repository: without LIBFABRIC_ROOT it looks where nothing is.

@@ -30,4 +30,4 @@ def copy_template(packer: Path, target: Path, site: Site) -> None:
             if source.get("sha256"):
                 url = expand(source["url"], source.get("version", component["version"]))
                 source["sha256"] = site.checksums[url]
-    (target / "versions.json").write_text(json.dumps(document, indent=2) + "\n")
+    (target / "pins.json").write_text(json.dumps(document, indent=2) + "\n")

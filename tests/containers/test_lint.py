@@ -1,0 +1,98 @@
+"""The Dockerfiles and their scripts, as linters and the pins see them."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from trainshed.containers.building import BuildArguments, build_context, parse_arguments
+from trainshed.containers.pins import read_container
+from trainshed.errors import UnknownName
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("cpu", "habana", "neuron", "nvidia")
+DOCKERFILES = [ROOT / "containers" / name / "Dockerfile" for name in NAMES]
+
+
+def test_there_are_no_other_dockerfiles() -> None:
+    assert sorted((ROOT / "containers").glob("*/Dockerfile")) == DOCKERFILES
+
+
+def test_hadolint_has_nothing_to_say() -> None:
+    done = subprocess.run(
+        ["hadolint", "--failure-threshold", "style", *DOCKERFILES],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_shellcheck_has_nothing_to_say() -> None:
+    scripts = [path for path in (ROOT / "containers/shared").iterdir() if path.is_file()]
+
+    done = subprocess.run(
+        ["shellcheck", "--external-sources", *scripts],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dockerfile_has_no_version_and_labels_all_that_it_installs(name: str) -> None:
+    text = (ROOT / "containers" / name / "Dockerfile").read_text()
+
+    assert re.findall(r"\d+\.\d+", text) == []
+    (installed,) = re.findall(r"/opt/trainshed/install((?:[\s\\]+[a-z-]+)+)", text)
+    components = set(installed.replace("\\", "").split())
+    assert components == set(re.findall(r"trainshed\.version\.([a-z-]+)=", text))
+    pins = read_container(ROOT / "packer/pins.json", name)
+    assert set(pins.drivers) == set(re.findall(r"trainshed\.driver\.([a-z-]+)=", text))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_argument_has_a_value_and_a_given_one_wins(name: str) -> None:
+    text = (ROOT / "containers" / name / "Dockerfile").read_text()
+    pins = read_container(ROOT / "packer/pins.json", name)
+
+    arguments = BuildArguments.of(text, pins, {"BASE": "other"}).declared
+
+    assert arguments["BASE"] == "other"
+    assert all(arguments.values())
+    assert set(arguments) == set(re.findall(r"^ARG (\w+)", text, re.MULTILINE))
+
+
+def test_an_argument_that_is_not_declared_is_told_with_the_nearest() -> None:
+    pins = read_container(ROOT / "packer/pins.json", "cpu")
+    text = (ROOT / "containers/cpu/Dockerfile").read_text()
+
+    with pytest.raises(UnknownName, match="did you mean BASE"):
+        BuildArguments.of(text, pins, parse_arguments(["BAS=other"]))
+
+
+def test_ubuntus_name_of_the_release_comes_along_where_repositories_need_it() -> None:
+    found = {
+        name: read_container(ROOT / "packer/pins.json", name).document["bases"]
+        for name in ("neuron", "cpu")
+    }
+
+    assert found == {"neuron": {"ubuntu-24.04": {"suite": "noble"}}, "cpu": {"debian-12": {}}}
+
+
+def test_a_context_holds_only_what_the_image_takes() -> None:
+    pins = read_container(ROOT / "packer/pins.json", "cpu")
+
+    with build_context(ROOT / "packer", ROOT / "containers", pins, ["openmpi"]) as context:
+        versions = (context / "trainshed/pins.json").read_text()
+        files = {path.name for path in context.iterdir()}
+
+    assert files == {"Dockerfile", "trainshed"}
+    assert "openmpi" in versions
+    assert "efa-installer" not in versions
+    assert not context.exists()

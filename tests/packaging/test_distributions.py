@@ -1,0 +1,197 @@
+"""The distributions: built as for an index, installed where no checkout is, and used from there."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trainshed import __version__
+
+ROOT = Path(__file__).parents[2]
+TRAIN = "name: TrainCluster\nregion: us-west-2\ninstance: {type: trn1.32xlarge, nodes: {max: 2}}\n"
+# Packages, in the wheel, by the folder that has them in a checkout.
+TRAINSHED = {
+    "src/trainshed": "trainshed",
+    "constructs/trainshed_constructs": "trainshed_constructs",
+    "stacks/trainshed_stacks": "trainshed_stacks",
+    "packer": "trainshed/_shipped/packer",
+    "containers": "trainshed/_shipped/containers",
+}
+FILES = (
+    "cdk.json",
+    "package.json",
+    "package-lock.json",
+    "requirements-dev.txt",
+    "requirements.txt",
+)
+TRAINSHED |= {name: f"trainshed/_shipped/{name}" for name in FILES}
+EMBEDDED_AWS = {"src/embedded_aws": "embedded_aws"}
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels by distribution, each built from its sdist, as pip builds an sdist."""
+    return {
+        name: build_wheel(project, tmp_path_factory.mktemp(name))
+        for name, project in (("trainshed", ROOT), ("embedded-aws", ROOT / "embedded-aws"))
+    }
+
+
+def build_wheel(project: Path, folder: Path) -> Path:
+    hatchling = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    subprocess.run([*hatchling, "--target", "sdist"], cwd=project, check=True, capture_output=True)
+    [sdist] = folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    source = folder / sdist.name.removesuffix(".tar.gz")
+    subprocess.run([*hatchling, "--target", "wheel"], cwd=source, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def environment(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the wheels, and with all that they need but no checkout.
+
+    A .pth file adds the libraries of the environment that runs the tests; those .pth files by which
+    that one finds the checkout are not read again from there.
+    """
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    pip = [sys.executable, "-m", "pip", f"--python={folder}", "install", "--quiet", "--no-deps"]
+    subprocess.run([*pip, "--no-index", *map(str, wheels.values())], check=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder
+
+
+@pytest.fixture
+def run(environment: Path, tmp_path: Path) -> Run:
+    """Runs a command of the environment from an empty directory."""
+    path = [str(environment / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    kept.pop("PYTHONPATH", None)
+
+    def running(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=kept | {"PATH": os.pathsep.join(path)},
+            capture_output=True,
+            text=True,
+        )
+
+    return running
+
+
+def tracked(project: Path, places: dict[str, str]) -> dict[str, Path]:
+    """What git has of a project, by the names in its wheel."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *places],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    found = {}
+    for name in filter(lambda name: (project / name).exists(), listed):
+        [place] = [each for each in places if name == each or name.startswith(f"{each}/")]
+        found[places[place] + name.removeprefix(place)] = project / name
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "project", "places"),
+    [
+        pytest.param("trainshed", ROOT, TRAINSHED, id="trainshed"),
+        pytest.param("embedded-aws", ROOT / "embedded-aws", EMBEDDED_AWS, id="embedded-aws"),
+    ],
+)
+def test_a_wheel_has_every_file_of_the_checkout_and_nothing_else(
+    wheels: dict[str, Path], name: str, project: Path, places: dict[str, str]
+) -> None:
+    expected = tracked(project, places)
+
+    with zipfile.ZipFile(wheels[name]) as wheel:
+        there = {each for each in wheel.namelist() if ".dist-info/" not in each}
+        modes = {each.filename: each.external_attr >> 16 & 0o111 for each in wheel.infolist()}
+
+    assert there == set(expected)
+    assert {package.partition("/")[0] + "/py.typed" for package in there} <= there
+    programs = {each for each, path in expected.items() if os.access(path, os.X_OK)}
+    assert {each for each in there if modes[each]} == programs
+
+
+def test_the_sources_are_those_of_the_wheel(run: Run, environment: Path) -> None:
+    code = "import trainshed.sources as s; print(s.checkout(), s.packer_folder())"
+
+    shown = run("python", "-c", code)
+
+    [packages] = environment.glob("lib/python*/site-packages")
+    assert shown.stdout.split() == ["None", str(packages / "trainshed/_shipped/packer")]
+
+
+def test_the_commands_run_from_an_empty_directory(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(TRAIN)
+    pinned = json.loads((ROOT / "packer/pins.json").read_text())["components"]
+
+    version = run("trainshed", "--version")
+    explained = run("trainshed", "explain", "train.yaml", "--json")
+    pins = run("trainshed", "ami", "pins", "--json")
+    types = run("embedded-aws", "types", "--json")
+
+    assert version.stdout == f"trainshed {__version__}\n"
+    assert json.loads(explained.stdout)["name"] == "TrainCluster", explained.stderr
+    versions = {row["pin"]: row["version"] for row in json.loads(pins.stdout)}
+    assert versions["efa-installer"] == pinned["efa-installer"]["version"]
+    assert "AWS::Batch::ComputeEnvironment" in types.stdout
+
+
+def test_packer_is_given_the_template_and_its_version(
+    run: Run, environment: Path, tmp_path: Path
+) -> None:
+    packer = tmp_path / "packer-stand-in"
+    packer.mkdir()
+    (packer / "packer").write_text("#!/bin/sh\necho Packer v1.11.0\n")
+    (packer / "packer").chmod(0o755)
+    # Somebody's own repository, whose commit is not that of the template.
+    git = ["git", "-C", str(environment), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--allow-empty", "-m", "Theirs"], check=True)
+
+    shown = run(
+        *("env", f"PATH={packer}:{environment}/bin:/usr/bin:/bin", "AWS_REGION=us-west-2"),
+        *("trainshed", "ami", "build", "neuron", "ecs", "--dry-run", "--var", "subnet_id=subnet-1"),
+    )
+
+    assert shown.returncode == 0, shown.stderr
+    assert f"-var=commit=trainshed-{__version__}" in shown.stdout
+    assert shown.stdout.rstrip().endswith("/trainshed/_shipped/packer")
+
+
+def test_a_cluster_is_synthesised(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(TRAIN)
+    (tmp_path / "app.py").write_text(
+        "from pathlib import Path\n"
+        "import aws_cdk as cdk\n"
+        "from trainshed.plan import load_fleet\n"
+        "from trainshed_stacks import add_fleet\n"
+        "app = cdk.App(outdir='cdk.out')\n"
+        "add_fleet(app, load_fleet([Path('train.yaml')]))\n"
+        "app.synth()\n"
+    )
+
+    done = run("python", "app.py")
+
+    assert done.returncode == 0, done.stderr
+    template = json.loads((tmp_path / "cdk.out/TrainCluster.template.json").read_text())
+    kinds = [resource["Type"] for resource in template["Resources"].values()]
+    assert "AWS::Batch::ComputeEnvironment" in kinds

@@ -1,0 +1,98 @@
+"""The template for Packer before 1.7: what is left out, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from trainshed.ami.packer_compat import LoweringError, lower, needs_lowering
+
+FENCED = """source "amazon-ebs" "image" {
+  region = "us-west-2"
+  # compat:begin packer>=1.7
+  imds_support = "v2.0"
+  # compat:end
+  spot_price = "auto"
+}
+"""
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> Path:
+    folder = tmp_path / "template"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "scripts" / "10-base.sh").write_text("true\n")
+    (folder / "pins.json").write_text("{}\n")
+    (folder / "plugins.pkr.hcl").write_text("packer {}\n")
+    (folder / "source.pkr.hcl").write_text(FENCED)
+    return folder
+
+
+def test_lines_between_the_marks_are_left_out_and_no_others(template: Path, tmp_path: Path) -> None:
+    lower(template, tmp_path / "lowered")
+
+    assert (tmp_path / "lowered" / "source.pkr.hcl").read_text() == (
+        'source "amazon-ebs" "image" {\n  region = "us-west-2"\n  spot_price = "auto"\n}\n'
+    )
+
+
+def test_the_block_that_names_plugins_is_left_out(template: Path, tmp_path: Path) -> None:
+    lower(template, tmp_path / "lowered")
+
+    assert not (tmp_path / "lowered" / "plugins.pkr.hcl").exists()
+
+
+def test_everything_that_is_no_template_is_the_very_file(template: Path, tmp_path: Path) -> None:
+    lower(template, tmp_path / "lowered")
+
+    assert (tmp_path / "lowered" / "pins.json").samefile(template / "pins.json")
+    assert (tmp_path / "lowered" / "scripts").samefile(template / "scripts")
+
+
+def test_the_template_stays_as_it_was(template: Path, tmp_path: Path) -> None:
+    lower(template, tmp_path / "lowered")
+
+    assert (template / "source.pkr.hcl").read_text() == FENCED
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("# compat:begin packer>=1.7\na = 1\n", "source.pkr.hcl:1: .*never", id="open"),
+        pytest.param("a = 1\n# compat:end\n", "source.pkr.hcl:2: .*none is", id="end-alone"),
+        pytest.param(
+            "# compat:begin packer>=1.7\n# compat:begin packer>=1.7\n# compat:end\n",
+            "source.pkr.hcl:2: .*line 1 is still open",
+            id="twice",
+        ),
+        pytest.param("# compat:begin\na = 1\n# compat:end\n", "1: .*no mark", id="misspelt"),
+    ],
+)
+def test_marks_that_do_not_match_are_refused_with_their_line(
+    template: Path, tmp_path: Path, text: str, told: str
+) -> None:
+    (template / "source.pkr.hcl").write_text(text)
+
+    with pytest.raises(LoweringError, match=told):
+        lower(template, tmp_path / "lowered")
+    assert not (tmp_path / "lowered").exists()
+
+
+def test_a_folder_without_a_template_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LoweringError, match="give the folder of the template"):
+        lower(tmp_path, tmp_path / "lowered")
+
+
+def test_a_folder_in_use_is_not_written_into(template: Path, tmp_path: Path) -> None:
+    (tmp_path / "lowered").mkdir()
+    (tmp_path / "lowered" / "mine.txt").write_text("keep\n")
+
+    with pytest.raises(LoweringError, match="is not empty"):
+        lower(template, tmp_path / "lowered")
+
+
+@pytest.mark.parametrize(
+    ("version", "needed"),
+    [((1, 6, 6), True), ((1, 7, 0), False), ((1, 16, 0), False), ((2, 0, 0), False)],
+)
+def test_only_packer_before_1_7_needs_it(version: tuple[int, int, int], needed: bool) -> None:
+    assert needs_lowering(version) is needed

@@ -1,0 +1,497 @@
+"""The pins: what the reader takes, what it refuses, and what it calls outdated."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from trainshed.cells import ACCELERATORS
+from trainshed.errors import UnknownName
+from trainshed.pins import (
+    Outdated,
+    PinError,
+    Pins,
+    SourceKind,
+    outdated,
+    parse_pins,
+    pinned_versions,
+    read_pins,
+)
+from trainshed.pins.outdated import is_older
+
+FILE = Path(__file__).parents[2] / "packer" / "pins.json"
+DOCUMENT: dict[str, Any] = json.loads(FILE.read_text())
+
+CELLS = list(read_pins(FILE).cells())
+# What a base does not have yet; docs/amis.md says why.
+MISSING = {"ubuntu-24.04": {"nvidia-dcgm", "nvidia-dcgm-exporter", "gdrcopy"}}
+SOURCES = [
+    (component, base)
+    for component, entry in DOCUMENT["components"].items()
+    for base in entry["sources"]
+]
+ARCHIVES = [
+    (component, base)
+    for component, base in SOURCES
+    if DOCUMENT["components"][component]["sources"][base].get("kind") == "archive"
+]
+REPOSITORIES = sorted(DOCUMENT["repositories"])
+VERSIONS = st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,4}){1,3}([-~_][a-z0-9]{1,4})?", fullmatch=True)
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    document = copy.deepcopy(DOCUMENT)
+    change(document)
+    return document
+
+
+def source(document: dict[str, Any], component: str, base: str) -> dict[str, Any]:
+    found: dict[str, Any] = document["components"][component]["sources"][base]
+    return found
+
+
+def newer_nvidia(document: dict[str, Any], *, proprietary: bool) -> None:
+    """Pin a driver of a branch after 580, with or without its proprietary modules."""
+    for name in ("nvidia-driver", "nvidia-fabric-manager"):
+        document["components"][name]["version"] = "595.91.07"
+    packages = source(document, "nvidia-driver", "amazon-linux-2023")["packages"]
+    for name in packages:
+        packages[name] = "595.91.07-1.amzn2023"
+    if not proprietary:
+        del packages["kmod-nvidia-latest-dkms"]
+
+
+@pytest.fixture(scope="module")
+def pins() -> Pins:
+    return read_pins(FILE)
+
+
+# What the file that is shipped says.
+
+
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
+def test_every_cell_has_what_every_image_needs(
+    pins: Pins, accelerator: str, orchestrator: str, base: str
+) -> None:
+    cell = pins.cell(accelerator, orchestrator, base)
+
+    assert {"kernel", "efa-installer", "lustre-client", "ssm-agent", "aws-cli"} <= cell.keys()
+    assert ("docker" in cell) == (orchestrator != "eks")
+    assert ("ecs-init" in cell) == (orchestrator == "ecs")
+    families = {name.partition("-")[0] for name in cell} & set(ACCELERATORS)
+    assert families == {accelerator}
+
+
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
+def test_every_component_of_a_cell_is_pinned_on_its_base(
+    pins: Pins, accelerator: str, orchestrator: str, base: str
+) -> None:
+    asked = {
+        name
+        for name, component in pins.components.items()
+        if accelerator in component.accelerators and orchestrator in component.orchestrators
+    }
+
+    assert pins.cell(accelerator, orchestrator, base).keys() == asked - MISSING.get(base, set())
+
+
+def test_the_first_base_is_the_one_that_nobody_names(pins: Pins) -> None:
+    assert pins.base_of("nvidia").name == "amazon-linux-2023"
+    assert pins.cell("nvidia", "ec2") == pins.cell("nvidia", "ec2", "amazon-linux-2023")
+    assert pins.cell("nvidia", "ec2", "ubuntu-24.04") != pins.cell("nvidia", "ec2")
+
+
+def test_the_version_of_a_source_counts_before_the_components(pins: Pins) -> None:
+    docker = DOCUMENT["components"]["docker"]
+
+    versions = {base: found.version for base, found in pins.components["docker"].sources.items()}
+
+    assert versions["ubuntu-22.04"] == docker["version"]
+    assert versions["amazon-linux-2023"] == docker["sources"]["amazon-linux-2023"]["version"]
+
+
+def test_addresses_have_their_version_in_them(pins: Pins) -> None:
+    efa = pins.cell("neuron", "ecs")["efa-installer"]
+
+    assert efa.url and efa.url.endswith(f"aws-efa-installer-{efa.version}.tar.gz")
+    assert efa.signature == f"{efa.url}.sig"
+
+
+def test_an_unknown_accelerator_orchestrator_or_base_is_refused(pins: Pins) -> None:
+    with pytest.raises(UnknownName, match="did you mean habana"):
+        pins.cell("habanna", "ecs")
+    with pytest.raises(UnknownName, match="did you mean ecs"):
+        pins.cell("habana", "ec")
+    with pytest.raises(UnknownName, match=r"base of nvidia images 'ubuntu-26.04'.*ubuntu-24.04"):
+        pins.cell("nvidia", "ec2", "ubuntu-26.04")
+
+
+# Nothing unsigned, nothing latest.
+
+
+@given(st.sampled_from(ARCHIVES), st.data())
+def test_an_archive_without_its_proof_is_refused(
+    where: tuple[str, str], data: st.DataObject
+) -> None:
+    proof = ("sha256", "signature", "key", "fingerprint")
+    taken = data.draw(st.sets(st.sampled_from(proof), min_size=1))
+    document = copy.deepcopy(DOCUMENT)
+    entry = source(document, *where)
+    left = {name for name in proof if entry.get(name) and name not in taken}
+    assume(any(entry.get(name) for name in taken))
+    for name in taken:
+        entry.pop(name, None)
+
+    signed = {"signature", "key", "fingerprint"}
+    if left in ({"sha256"}, signed, signed | {"sha256"}):
+        parse_pins(document)
+    else:
+        with pytest.raises(PinError, match=f"component {where[0]} on {where[1]}: "):
+            parse_pins(document)
+
+
+@given(st.sampled_from(REPOSITORIES), st.sampled_from(["kind", "url", "key", "fingerprint"]))
+def test_a_repository_without_its_proof_is_refused(name: str, field: str) -> None:
+    document = changed(lambda d: d["repositories"][name].pop(field))
+
+    with pytest.raises(PinError, match=f"repository {name}: {field} is missing"):
+        parse_pins(document)
+
+
+@given(
+    st.sampled_from(SOURCES),
+    st.one_of(
+        st.sampled_from(["latest", "Latest", "stable", "*", "1.*", "2.1 ", "1.0 || 2.0", "", "-1"]),
+        VERSIONS.map(lambda version: version + "*"),
+        VERSIONS.map(lambda version: f">={version}"),
+    ),
+)
+def test_what_is_no_exact_version_is_refused(where: tuple[str, str], version: str) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    source(document, *where)["version"] = version
+
+    with pytest.raises(PinError, match="version has to be an exact version"):
+        parse_pins(document)
+
+
+@given(st.sampled_from([s for s in SOURCES if "packages" in source(DOCUMENT, *s)]), st.data())
+def test_no_package_is_taken_at_any_version(where: tuple[str, str], data: st.DataObject) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    packages = source(document, *where)["packages"]
+    name = data.draw(st.sampled_from(sorted(packages)))
+    packages[name] = data.draw(st.sampled_from(["latest", "*", "2.*", "", None]))
+
+    with pytest.raises(PinError, match=f"packages: {name} "):
+        parse_pins(document)
+
+
+@given(
+    st.sampled_from(
+        [("components", *where, name) for where in ARCHIVES for name in ("url", "signature", "key")]
+        + [("repositories", name, "", field) for name in REPOSITORIES for field in ("url", "key")]
+    )
+)
+def test_addresses_are_https_and_lead_to_no_latest(where: tuple[str, str, str, str]) -> None:
+    kind, owner, base, name = where
+    for url in ("http://example.com/{version}", "https://example.com/latest/{version}", "ftp://x"):
+        document = copy.deepcopy(DOCUMENT)
+        entry = document[kind][owner]
+        (entry["sources"][base] if base else entry)[name] = url
+
+        with pytest.raises(PinError, match=f"{name} has to be an https address"):
+            parse_pins(document)
+
+
+@given(st.text(alphabet="0123456789ABCDEFabcdef ", max_size=50))
+def test_a_fingerprint_is_40_hexadecimal_digits(text: str) -> None:
+    assume(not (len(text) == 40 and set(text) <= set("0123456789ABCDEF")))
+    document = changed(lambda d: d["repositories"]["docker"].update(fingerprint=text))
+
+    with pytest.raises(PinError, match="repository docker: fingerprint has to be"):
+        parse_pins(document)
+
+
+def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
+    for component in pins.components.values():
+        for found in component.sources.values():
+            if found.kind is SourceKind.ARCHIVE:
+                assert found.sha256 or found.fingerprint, component.name
+            elif found.kind in (SourceKind.APT, SourceKind.DNF):
+                assert found.fingerprint and found.packages, component.name
+
+
+# Messages that say where.
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(
+            lambda d: d["components"]["docker"].update(verison="1"),
+            "component docker: verison is no field of it; did you mean version",
+            id="misspelt-field",
+        ),
+        pytest.param(
+            lambda d: d["components"]["docker"].pop("version"),
+            "component docker: version is missing",
+            id="missing-field",
+        ),
+        pytest.param(
+            lambda d: d["components"]["docker"].update(orchestrators=["ec2", "esc"]),
+            "component docker: orchestrators has 'esc'",
+            id="unknown-orchestrator",
+        ),
+        pytest.param(
+            lambda d: d["components"]["docker"]["sources"].update({"debian-11": {}}),
+            "component docker: sources has 'debian-11'",
+            id="unknown-base",
+        ),
+        pytest.param(
+            lambda d: d["repositories"]["docker"].pop("suite"),
+            "repository docker: suite is missing; it has to be a suite",
+            id="apt-without-suite",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "ubuntu-22.04").update(repository="dockr"),
+            "component docker on ubuntu-22.04: repository 'dockr' is not in repositories; did you",
+            id="unknown-repository",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "ubuntu-22.04").pop("packages"),
+            "component docker on ubuntu-22.04: packages is missing",
+            id="repository-without-packages",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "ubuntu-22.04").update(kind="apt"),
+            "component docker on ubuntu-22.04: kind is no field of it",
+            id="facts-of-the-repository-again",
+        ),
+        pytest.param(
+            lambda d: d["repositories"].update(docker2=d["repositories"]["docker"]),
+            "repository docker2: is docker once more; let sources name that one",
+            id="repository-twice",
+        ),
+        pytest.param(
+            lambda d: d["repositories"].update(
+                unused=d["repositories"]["docker"] | {"suite": "noble"}
+            ),
+            "repository unused: no component comes from it; remove it",
+            id="unused-repository",
+        ),
+        pytest.param(
+            lambda d: source(d, "docker", "amazon-linux-2023").update(key="https://example.com/k"),
+            "component docker on amazon-linux-2023: key means nothing to a source of kind dist",
+            id="key-of-distribution",
+        ),
+        pytest.param(
+            lambda d: source(d, "efa-installer", "any").update(url="https://example.com/efa.tgz"),
+            r"component efa-installer on any: url needs \{version\} in it",
+            id="address-that-stays-behind",
+        ),
+        pytest.param(
+            lambda d: d["components"]["docker"].update(basis="somebody said so"),
+            "component docker: basis has to say how sure it is",
+            id="no-basis",
+        ),
+        pytest.param(
+            lambda d: d["bases"]["ubuntu-22.04"]["source_amis"]["ecs"].update(name="ubuntu-*"),
+            "base ubuntu-22.04: AMI of ecs: name has to be an AMI's exact name",
+            id="ami-pattern",
+        ),
+        pytest.param(
+            lambda d: d["bases"]["ubuntu-22.04"]["source_amis"].pop("eks"),
+            "base ubuntu-22.04: source_amis has to name one for each",
+            id="no-ami",
+        ),
+        pytest.param(
+            lambda d: d["tools"]["packer"].pop("sha256"),
+            "tool packer: sha256 is missing",
+            id="tool-unconfirmed",
+        ),
+        pytest.param(
+            lambda d: source(d, "hccl-demo", "any").update(version="main"),
+            "component hccl-demo on any: version of a git source has to be a commit",
+            id="branch",
+        ),
+        pytest.param(
+            lambda d: d["containers"]["cpu"].update(tag="latest"),
+            "container base cpu: tag has to be an exact version",
+            id="latest-tag",
+        ),
+        pytest.param(
+            lambda d: d["containers"]["cpu"].update(digest="sha256:abc"),
+            "container base cpu: digest has to be sha256:",
+            id="digest",
+        ),
+        pytest.param(
+            lambda d: d["containers"]["habana"]["drivers"].update({"habana-driver": "==1.21"}),
+            "container base habana: drivers: habana-driver has to be a range of versions",
+            id="no-range",
+        ),
+        pytest.param(
+            lambda d: d.pop("bases"), "the pins: bases has to be an object", id="no-bases"
+        ),
+        pytest.param(
+            lambda d: d["components"].update(docker=["1"]),
+            "component docker: has to be an object, and is list",
+            id="no-object",
+        ),
+        # What has to agree.
+        pytest.param(
+            lambda d: d["bases"]["ubuntu-22.04"].update(kernel="6.8.0-1064-aws"),
+            "base ubuntu-22.04: kernel is 6.8.0-1064-aws, and no package",
+            id="kernel-of-ubuntu",
+        ),
+        pytest.param(
+            lambda d: d["bases"]["amazon-linux-2023"].update(kernel="6.18.52-1.amzn2023.x86_64"),
+            "base amazon-linux-2023: kernel is 6.18.52",
+            id="kernel-of-amazon",
+        ),
+        pytest.param(
+            lambda d: source(d, "lustre-client", "ubuntu-22.04").update(
+                packages={"lustre-client-modules-6.8.0-1057-aws": "2.15.6-1fsx34"}
+            ),
+            "lustre-client-modules-6.8.0-1057-aws is for another kernel",
+            id="lustre-of-another-kernel",
+        ),
+        pytest.param(
+            lambda d: d["components"]["habana-driver"].update(version="1.22.0-740"),
+            "habana-driver: 1.22.0-740 does not drive first-generation Gaudi.*pin a 1.21",
+            id="gaudi-1-ended",
+        ),
+        pytest.param(
+            lambda d: newer_nvidia(d, proprietary=True),
+            "kmod-nvidia-latest-dkms 595.91.07-1.amzn2023 has no modules for V100.*pin a 580",
+            id="volta-ended",
+        ),
+        pytest.param(
+            lambda d: d["components"]["nvidia-fabric-manager"].update(version="580.159.03"),
+            "nvidia-fabric-manager: is 580.159.03, and has to be 580.178.04",
+            id="manager-of-another-driver",
+        ),
+        pytest.param(
+            lambda d: d["bases"].update({"amazon-linux-2023": d["bases"].pop("amazon-linux-2023")}),
+            "base ubuntu-24.04: is the first of neuron and refuses ecs; put one",
+            id="default-base-that-refuses",
+        ),
+        pytest.param(
+            lambda d: d["bases"]["ubuntu-24.04"]["refused"].update(eks="nobody tried"),
+            "base ubuntu-24.04: source_amis has to name one for each of ec2, ecs, eks, or refused",
+            id="refused-and-given",
+        ),
+        pytest.param(
+            lambda d: d["bases"]["ubuntu-24.04"].pop("suite"),
+            "base ubuntu-24.04: suite is missing, and repository lustre of component lustre-client",
+            id="no-suite",
+        ),
+        pytest.param(
+            lambda d: source(d, "nvidia-driver", "ubuntu-24.04")["packages"].update(
+                {"nvidia-dkms-580": "595.91.07-1ubuntu1"}
+            ),
+            "nvidia-dkms-580 595.91.07-1ubuntu1 has no modules for V100.*pin a 580",
+            id="volta-ended-on-ubuntu",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(
+    change: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    with pytest.raises(PinError, match=told):
+        parse_pins(changed(change))
+
+
+def test_open_modules_alone_may_be_of_a_later_branch() -> None:
+    pins = parse_pins(changed(lambda d: newer_nvidia(d, proprietary=False)))
+
+    assert pins.cell("nvidia", "ecs")["nvidia-driver"].version == "595.91.07"
+
+
+def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PinError, match=r"pins.json cannot be read \(No such file"):
+        read_pins(tmp_path / "pins.json")
+    (tmp_path / "pins.json").write_text("{")
+    with pytest.raises(PinError, match=r"pins\.json is not JSON"):
+        read_pins(tmp_path / "pins.json")
+    (tmp_path / "pins.json").write_text("[]")
+    with pytest.raises(PinError, match=r"pins\.json: the pins: has to be an object"):
+        read_pins(tmp_path / "pins.json")
+
+
+# Outdated pins.
+
+
+def test_a_pin_behind_the_list_is_outdated_on_every_base(pins: Pins) -> None:
+    found = outdated(pins, {"docker": "99.0", "efa-installer": "99.0"})
+
+    assert {(entry.pin, entry.newest) for entry in found} == {
+        ("efa-installer", "99.0"),
+        ("docker@ubuntu-22.04", "99.0"),
+        ("docker@ubuntu-24.04", "99.0"),
+        ("docker@amazon-linux-2023", "99.0"),
+    }
+
+
+def test_a_list_may_speak_of_one_base_of_a_release_of_tools_and_of_tags(pins: Pins) -> None:
+    newest = {
+        "docker@ubuntu-22.04": "99.0",
+        "amazon-linux-2023": "2099.1.20990101",
+        "tool/packer": "99.0",
+        "container/cpu": "99.1-slim",
+    }
+
+    assert {entry.pin for entry in outdated(pins, newest)} == newest.keys()
+
+
+def test_pins_that_are_newest_or_newer_are_not_outdated(pins: Pins) -> None:
+    assert outdated(pins, pinned_versions(pins)) == ()
+    assert outdated(pins, {"efa-installer": "0.1"}) == ()
+
+
+def test_another_commit_is_a_newer_one(pins: Pins) -> None:
+    pinned = pinned_versions(pins)["hccl-demo"]
+
+    assert outdated(pins, {"hccl-demo": "0" * 40}) == (
+        Outdated(pin="hccl-demo", pinned=pinned, newest="0" * 40),
+    )
+
+
+def test_a_name_that_no_pin_has_is_refused(pins: Pins) -> None:
+    with pytest.raises(UnknownName, match="did you mean efa-installer"):
+        outdated(pins, {"efa-instaler": "1.0"})
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("1.9", "1.10"),
+        ("1.2", "1.2.1"),
+        ("1.0~rc1", "1.0"),
+        ("580.95.05", "580.126.09"),
+        ("6.8.0-1063.66~22.04.1", "6.8.0-1064.67~22.04.1"),
+        ("5:28.5.2-1~ubuntu.22.04~jammy", "5:29.0.0-1~ubuntu.22.04~jammy"),
+        ("2.15.6-1fsx34", "2.15.6-1fsx35"),
+        ("20261015T000000Z", "20261116T000000Z"),
+        ("1.300072.0b1766", "1.300072.0b1767"),
+        ("2023.12.20260930", "2023.12.20261012"),
+    ],
+)
+def test_versions_are_ordered_as_package_managers_do(older: str, newer: str) -> None:
+    assert is_older(older, newer)
+    assert not is_older(newer, older)
+
+
+@given(VERSIONS, VERSIONS)
+def test_of_two_versions_at_most_one_is_older(one: str, other: str) -> None:
+    assert not (is_older(one, other) and is_older(other, one))
+    assert not is_older(one, one)
+
+
+@given(VERSIONS, VERSIONS, VERSIONS)
+def test_order_is_transitive(one: str, two: str, three: str) -> None:
+    if is_older(one, two) and is_older(two, three):
+        assert is_older(one, three)

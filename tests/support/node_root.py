@@ -1,0 +1,134 @@
+"""A plain directory that a program of the image takes for the whole machine.
+
+The real programs run, by the system's Python, in namespaces and a root of their own: so they see
+their absolute paths, and what they remove or mount is nothing of this machine's. /usr is this
+machine's; /usr/local/bin is the test's and comes first: what stands there stands in for a command
+that cannot be had without a booted system, such as systemctl. Nothing of systemd runs in here; the
+tests in guests have all of it.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+FILES = Path(__file__).parents[2] / "packer" / "files"
+VERSIONS = FILES.parent / "pins.json"
+HOME = "opt/trainshed"
+KERNEL = "6.8.0-1-test"
+# A cell of our own: what the programs do does not depend on today's pins.
+BASE = {"kernel": KERNEL, "ssh_user": "ubuntu", "release": "20260101"}
+IMAGE = {"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"}
+_MERGED = ("bin", "lib", "lib64", "sbin")
+_FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")
+_ENTER = """
+set -e
+mount --bind /usr "$1/usr"
+mount --bind "$1.local" "$1/usr/local"
+mount --bind "$1.src" "$1/usr/src"
+mount -t proc none "$1/proc"
+eval "$2"
+shift 2
+exec "$@"
+"""
+
+
+def namespaces_unavailable() -> str | None:
+    """Why programs cannot be run in a root of their own here; None when they can."""
+    if not shutil.which("unshare"):
+        return "there is no unshare(1)"
+    done = subprocess.run([*_unshare(), "true"], capture_output=True, text=True)
+    return f"no mount namespaces here: {done.stderr.strip()}" if done.returncode else None
+
+
+def _unshare() -> tuple[str, ...]:
+    own = () if os.geteuid() == 0 else ("--map-root-user",)
+    return (
+        "unshare",
+        *own,
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--propagation",
+        "private",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRoot:
+    """The directory.
+
+    Attributes:
+        path: where it is.
+        devices: shell commands that fill its /dev.
+    """
+
+    path: Path
+    devices: str = 'mount --rbind /dev "$1/dev"'
+
+    @classmethod
+    def make(cls, folder: Path, **arguments: Any) -> Self:
+        """Make one in an empty folder, with the files that a bake installs."""
+        root = folder / "root"
+        for name in _FOLDERS:
+            (root / name).mkdir(parents=True)
+        for name in ("local/bin", "src"):
+            Path(f"{root}.{name}").mkdir(parents=True)
+        for name in _MERGED:
+            (root / name).symlink_to(f"usr/{name}")
+        shutil.copytree(FILES, root, dirs_exist_ok=True)
+        image = cls(path=root, **arguments)
+        image.write("etc/os-release", 'PRETTY_NAME="Ubuntu 22.04.5 LTS"\nID=ubuntu\n')
+        image.pin()
+        return image
+
+    def pin(
+        self,
+        components: Mapping[str, Any] | None = None,
+        image: Mapping[str, Any] | None = None,
+        base: str = "ubuntu-22.04",
+    ) -> None:
+        """Write pins.json and image.json."""
+        pins = {"bases": {base: BASE}, "components": components or {}}
+        self.write(f"{HOME}/pins.json", json.dumps(pins))
+        self.write(f"{HOME}/image.json", json.dumps({**IMAGE, **(image or {})}))
+
+    def write(self, name: str, content: str = "x\n") -> Path:
+        """Write a file, with its folders."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        return path
+
+    def source(self, name: str, content: str) -> None:
+        """Write a file under /usr/src."""
+        path = Path(f"{self.path}.src", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+    def command(self, name: str, script: str) -> None:
+        """Put a stand-in of a command, a shell script, before this machine's."""
+        path = Path(f"{self.path}.local", "bin", name)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command in the directory."""
+        enter = ("sh", "-c", _ENTER, "sh", str(self.path), self.devices, "chroot", str(self.path))
+        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8"}
+        return subprocess.run(
+            [*_unshare(), *enter, *command], capture_output=True, text=True, env=environment
+        )
+
+    def shell(self, script: str) -> "subprocess.CompletedProcess[str]":
+        """Run a shell script in the directory, in one namespace: mounts last until its end."""
+        return self.run("sh", "-c", script)
+
+    def program(self, name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run a program of the image."""
+        return self.run(f"/{HOME}/{name}", *arguments)
