@@ -4,12 +4,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+
+from embedded_aws.run import run as run_command
+from embedded_aws.settings import OfflineSettings
 
 RUN = (str(Path(sys.executable).parent / "embedded-aws"), "run")
 # Says that it is ready, then waits for a signal.
@@ -80,6 +84,27 @@ def test_a_signal_reaches_the_command_and_shows_in_the_exit_code(run: Run) -> No
     process.send_signal(signal.SIGTERM)
 
     assert process.wait(timeout=120) == 128 + signal.SIGTERM
+
+
+def test_a_signal_that_comes_while_the_command_starts_reaches_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # The alarm ends a command that the signal did not reach.
+    command = [sys.executable, "-c", "import signal; signal.alarm(20); signal.pause()"]
+
+    class Slow(subprocess.Popen[bytes]):
+        """Returns to its caller some time after the command runs, as on a loaded machine."""
+
+        def __init__(self, arguments: Sequence[str], **options: Any) -> None:
+            super().__init__(arguments, **options)
+            if arguments == command:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(subprocess, "Popen", Slow)
+
+    code, _ = run_command(command, OfflineSettings(), state=tmp_path)
+
+    assert code == 128 + signal.SIGTERM
 
 
 def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:

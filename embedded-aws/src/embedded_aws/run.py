@@ -77,14 +77,22 @@ def _require_program(program: str) -> None:
 
 def _wait_for(command: Sequence[str], environment: dict[str, str]) -> int:
     process: subprocess.Popen[bytes] | None = None
+    # Those that came while the command was being started: it may run before Popen returns.
+    early: list[int] = []
 
     def forward(number: int, _frame: FrameType | None) -> None:
         # Ctrl-C in a terminal reaches the command by itself; twice would make it give up at once.
-        if process and not (number == signal.SIGINT and _in_foreground()):
+        if number == signal.SIGINT and _in_foreground():
+            return
+        if process is None:
+            early.append(number)
+        else:
             process.send_signal(number)
 
     with ending_with_us() as guard, _handling(forward):
         process = subprocess.Popen(command, env=environment)
+        for number in early:
+            process.send_signal(number)
         guard(process.pid)
         code = process.wait()
     return code if code >= 0 else 128 - code
