@@ -1,12 +1,10 @@
 """Batch compute environments, job queues and job definitions."""
 
 import secrets
-from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
-from embedded_aws.cloudformation.handlers.tags import all_tags
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
 from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
 
 
@@ -32,14 +30,8 @@ def _in_capitals(properties: Properties) -> dict[str, Any]:
 
 
 class _BatchHandler(Handler):
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        batch = request.client("batch")
-        if tags:
-            batch.tag_resource(resourceArn=physical_id, tags=dict(tags))
-        if stale:
-            batch.untag_resource(resourceArn=physical_id, tagKeys=stale)
+    service = "batch"
+    tagging = Tagging(target="resourceArn", form=dict)
 
 
 @resource("AWS::Batch::ComputeEnvironment")
@@ -52,19 +44,17 @@ class ComputeEnvironment(_BatchHandler):
     _changeable = ("Context", "ServiceRole", "State", "UnmanagedvCpus")
 
     def _create(self, request: Request) -> str:
-        batch = request.client("batch")
-        wanted = _in_capitals(request.properties)
-        taken = arguments(batch, "CreateComputeEnvironment", wanted, leave=self._later)
-        reply = batch.create_compute_environment(
+        reply = self._call(
+            request,
+            "CreateComputeEnvironment",
+            _in_capitals(request.properties),
+            leave=self._later,
             computeEnvironmentName=_name(request, "ComputeEnvironmentName"),
-            **taken,
             tags=all_tags(request),
         )
-        arn: str = reply["computeEnvironmentArn"]
-        return arn
+        return str(reply["computeEnvironmentArn"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        batch = request.client("batch")
         wanted = present(request.properties, *self._changeable, "UpdatePolicy")
         if changed(request, before, "ComputeResources"):
             # UpdateComputeEnvironment takes what changes, not what only a creation may say.
@@ -73,8 +63,7 @@ class ComputeEnvironment(_BatchHandler):
             wanted["ComputeResources"] = {
                 name: value for name, value in new.items() if value != old.get(name)
             }
-        taken = arguments(batch, "UpdateComputeEnvironment", wanted)
-        batch.update_compute_environment(computeEnvironment=physical_id, **taken)
+        self._call(request, "UpdateComputeEnvironment", wanted, computeEnvironment=physical_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"ComputeEnvironmentArn": physical_id}
@@ -93,21 +82,13 @@ class JobQueue(_BatchHandler):
     """A job queue; its Ref is the ARN."""
 
     def _create(self, request: Request) -> str:
-        batch = request.client("batch")
-        taken = arguments(
-            batch, "CreateJobQueue", request.properties, leave=("JobQueueName", "Tags")
-        )
-        reply = batch.create_job_queue(
-            jobQueueName=_name(request, "JobQueueName"), **taken, tags=all_tags(request)
-        )
-        arn: str = reply["jobQueueArn"]
-        return arn
+        name, tags = _name(request, "JobQueueName"), all_tags(request)
+        wanted = {**request.properties, "JobQueueName": name, "Tags": tags}
+        return str(self._call(request, "CreateJobQueue", wanted)["jobQueueArn"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        batch = request.client("batch")
-        leave = ("JobQueueName", "JobQueueType", "Tags")
-        taken = arguments(batch, "UpdateJobQueue", request.properties, leave=leave)
-        batch.update_job_queue(jobQueue=physical_id, **taken)
+        wanted, leave = request.properties, ("JobQueueName", "JobQueueType", "Tags")
+        self._call(request, "UpdateJobQueue", wanted, leave=leave, jobQueue=physical_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"JobQueueArn": physical_id}
@@ -131,14 +112,10 @@ class JobDefinition(_BatchHandler):
         return self._register(request, _name(request, "JobDefinitionName"))
 
     def _register(self, request: Request, name: str) -> str:
-        batch = request.client("batch")
-        leave = ("JobDefinitionName", "ResourceRetentionPolicy", "Tags")
-        taken = arguments(batch, "RegisterJobDefinition", request.properties, leave=leave)
-        reply = batch.register_job_definition(
-            jobDefinitionName=name, **taken, tags=all_tags(request)
-        )
-        arn: str = reply["jobDefinitionArn"]
-        return arn
+        own = {"JobDefinitionName": name, "Tags": all_tags(request)}
+        wanted, leave = {**request.properties, **own}, ("ResourceRetentionPolicy",)
+        reply = self._call(request, "RegisterJobDefinition", wanted, leave=leave)
+        return str(reply["jobDefinitionArn"])
 
     def update(self, request: Request, physical_id: str, before: Properties) -> Made:
         """Register a revision under the same name; its ARN becomes the Ref."""

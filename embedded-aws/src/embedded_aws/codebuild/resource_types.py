@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
@@ -16,6 +15,7 @@ _GONE = "ResourceNotFoundException"
 class Project(Handler):
     """A project and its webhook; its Ref is the project's name."""
 
+    service = "codebuild"
     gone = (_GONE,)
     # The API sets these by calls of their own.
     fixed = ("ResourceAccessRole", "Visibility")
@@ -40,21 +40,15 @@ class Project(Handler):
     }
 
     def _create(self, request: Request) -> str:
-        codebuild = request.client("codebuild")
         name = given_or_generated(request, "Name", limit=150)
-        taken = self._taken(request, "CreateProject", request.properties)
-        codebuild.create_project(name=name, **taken, tags=_tags(all_tags(request)))
+        more = {"name": name, "tags": _tags(all_tags(request))}
+        self._call(request, "CreateProject", request.properties, leave=self._later, **more)
         return name
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         dropped = {name: value for name, value in self._defaults.items() if name in before}
         wanted = {**dropped, **request.properties}
-        taken = self._taken(request, "UpdateProject", wanted)
-        request.client("codebuild").update_project(name=physical_id, **taken)
-
-    def _taken(self, request: Request, operation: str, properties: Properties) -> dict[str, Any]:
-        client = request.client("codebuild")
-        return arguments(client, operation, properties, leave=self._later)
+        self._call(request, "UpdateProject", wanted, leave=self._later, name=physical_id)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         if not changed(request, before, "Triggers"):
@@ -66,11 +60,9 @@ class Project(Handler):
                 codebuild.delete_webhook(projectName=physical_id)
             return
         wanted = present(triggers, "BuildType", "FilterGroups", "PullRequestBuildPolicy")
-        taken = arguments(codebuild, "UpdateWebhook", wanted)
-        if before.get("Triggers", {}).get("Webhook"):
-            codebuild.update_webhook(projectName=physical_id, **taken)
-        else:
-            codebuild.create_webhook(projectName=physical_id, **taken)
+        exists = before.get("Triggers", {}).get("Webhook")
+        operation = "UpdateWebhook" if exists else "CreateWebhook"
+        self._call(request, operation, wanted, projectName=physical_id)
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]

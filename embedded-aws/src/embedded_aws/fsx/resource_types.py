@@ -3,22 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
-from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
 class _FsxHandler(Handler):
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        fsx = request.client("fsx")
-        arn = self._attributes(request, physical_id)["ResourceARN"]
-        if tags:
-            fsx.tag_resource(ResourceARN=arn, Tags=tag_list(tags))
-        if stale:
-            fsx.untag_resource(ResourceARN=arn, TagKeys=stale)
+    service = "fsx"
+    tagging = Tagging(target="ResourceARN", by="ResourceARN")
 
 
 @resource("AWS::FSx::FileSystem")
@@ -39,14 +31,10 @@ class FileSystem(_FsxHandler):
     )
 
     def _create(self, request: Request) -> str:
-        fsx = request.client("fsx")
-        taken = arguments(fsx, "CreateFileSystem", request.properties, leave=("Tags",))
-        reply = fsx.create_file_system(**taken, Tags=tag_list(all_tags(request)))
-        file_system_id: str = reply["FileSystem"]["FileSystemId"]
-        return file_system_id
+        wanted = {**request.properties, "Tags": tag_list(all_tags(request))}
+        return str(self._call(request, "CreateFileSystem", wanted)["FileSystem"]["FileSystemId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        fsx = request.client("fsx")
         change: dict[str, Any] = {}
         for name in self._changeable:
             if name in request.properties and changed(request, before, name):
@@ -57,8 +45,7 @@ class FileSystem(_FsxHandler):
                     value = {key: part for key, part in value.items() if part != old.get(key)}
                 change[name] = value
         if change:
-            taken = arguments(fsx, "UpdateFileSystem", change)
-            fsx.update_file_system(FileSystemId=physical_id, **taken)
+            self._call(request, "UpdateFileSystem", change, FileSystemId=physical_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("fsx").describe_file_systems(FileSystemIds=[physical_id])
@@ -83,13 +70,9 @@ class DataRepositoryAssociation(_FsxHandler):
     gone = ("DataRepositoryAssociationNotFound",)
 
     def _create(self, request: Request) -> str:
-        fsx = request.client("fsx")
-        taken = arguments(
-            fsx, "CreateDataRepositoryAssociation", request.properties, leave=("Tags",)
-        )
-        reply = fsx.create_data_repository_association(**taken, Tags=tag_list(all_tags(request)))
-        association_id: str = reply["Association"]["AssociationId"]
-        return association_id
+        wanted = {**request.properties, "Tags": tag_list(all_tags(request))}
+        reply = self._call(request, "CreateDataRepositoryAssociation", wanted)
+        return str(reply["Association"]["AssociationId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         change = {
@@ -98,9 +81,8 @@ class DataRepositoryAssociation(_FsxHandler):
             if name in request.properties and changed(request, before, name)
         }
         if change:
-            fsx = request.client("fsx")
-            taken = arguments(fsx, "UpdateDataRepositoryAssociation", change)
-            fsx.update_data_repository_association(AssociationId=physical_id, **taken)
+            change["AssociationId"] = physical_id
+            self._call(request, "UpdateDataRepositoryAssociation", change)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("fsx").describe_data_repository_associations(

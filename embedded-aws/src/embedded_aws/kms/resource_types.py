@@ -1,21 +1,24 @@
 """Encryption keys and their aliases."""
 
 import json
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
-from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
+
+_tag_list = partial(tag_list, key="TagKey", value="TagValue")
 
 
 @resource("AWS::KMS::Key")
 class Key(Handler):
     """A key; its Ref is the key's id."""
 
+    service = "kms"
     gone = ("NotFoundException", "KMSInvalidStateException")
     fixed = ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
+    tagging = Tagging(target="KeyId", form=_tag_list)
 
     _later = (
         "EnableKeyRotation",
@@ -27,14 +30,12 @@ class Key(Handler):
     )
 
     def _create(self, request: Request) -> str:
-        kms = request.client("kms")
         properties = request.properties
-        taken = arguments(kms, "CreateKey", properties, leave=self._later)
+        more: dict[str, Any] = {"Tags": _tag_list(all_tags(request))}
         if "KeyPolicy" in properties:
-            taken["Policy"] = json.dumps(properties["KeyPolicy"])
-        tags = tag_list(all_tags(request), key="TagKey", value="TagValue")
-        key_id: str = kms.create_key(**taken, Tags=tags)["KeyMetadata"]["KeyId"]
-        return key_id
+            more["Policy"] = json.dumps(properties["KeyPolicy"])
+        reply = self._call(request, "CreateKey", properties, leave=self._later, **more)
+        return str(reply["KeyMetadata"]["KeyId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         kms = request.client("kms")
@@ -62,15 +63,6 @@ class Key(Handler):
             else:
                 kms.disable_key(KeyId=physical_id)
 
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        kms = request.client("kms")
-        if tags:
-            kms.tag_resource(KeyId=physical_id, Tags=tag_list(tags, key="TagKey", value="TagValue"))
-        if stale:
-            kms.untag_resource(KeyId=physical_id, TagKeys=stale)
-
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         metadata = request.client("kms").describe_key(KeyId=physical_id)["KeyMetadata"]
         return {"Arn": metadata["Arn"], "KeyId": physical_id}
@@ -84,17 +76,15 @@ class Key(Handler):
 class Alias(Handler):
     """A name of a key; its Ref is the alias, `alias/...`."""
 
+    service = "kms"
     gone = ("NotFoundException",)
 
     def _create(self, request: Request) -> str:
-        kms = request.client("kms")
-        kms.create_alias(**arguments(kms, "CreateAlias", request.properties))
-        name: str = request.properties["AliasName"]
-        return name
+        self._call(request, "CreateAlias", request.properties)
+        return str(request.properties["AliasName"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        kms = request.client("kms")
-        kms.update_alias(**arguments(kms, "UpdateAlias", request.properties))
+        self._call(request, "UpdateAlias", request.properties)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("kms").delete_alias(AliasName=physical_id)

@@ -1,13 +1,11 @@
 """CloudWatch log groups."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.names import given_or_generated
-from embedded_aws.cloudformation.handlers.tags import all_tags
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -15,6 +13,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 class LogGroup(Handler):
     """A log group; its Ref is the group's name."""
 
+    service = "logs"
     gone = ("ResourceNotFoundException",)
     fixed = (
         "BearerTokenAuthenticationEnabled",
@@ -23,14 +22,14 @@ class LogGroup(Handler):
         "LogGroupClass",
         "ResourcePolicyDocument",
     )
+    tagging = Tagging(target="resourceArn", by="TaggedArn", form=dict)
 
     _later = ("DataProtectionPolicy", "LogGroupName", "RetentionInDays", "Tags")
 
     def _create(self, request: Request) -> str:
-        logs = request.client("logs")
-        name = given_or_generated(request, "LogGroupName", limit=512)
-        taken = arguments(logs, "CreateLogGroup", request.properties, leave=self._later)
-        logs.create_log_group(logGroupName=name, **taken, tags=all_tags(request))
+        name, wanted = given_or_generated(request, "LogGroupName", limit=512), request.properties
+        more = {"logGroupName": name, "tags": all_tags(request)}
+        self._call(request, "CreateLogGroup", wanted, leave=self._later, **more)
         return name
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
@@ -61,20 +60,11 @@ class LogGroup(Handler):
             else:
                 logs.disassociate_kms_key(logGroupName=physical_id)
 
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        logs = request.client("logs")
-        arn = self._attributes(request, physical_id)["Arn"].removesuffix(":*")
-        if tags:
-            logs.tag_resource(resourceArn=arn, tags=dict(tags))
-        if stale:
-            logs.untag_resource(resourceArn=arn, tagKeys=stale)
-
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("logs").describe_log_groups(logGroupNamePrefix=physical_id)
         group = next(group for group in reply["logGroups"] if group["logGroupName"] == physical_id)
-        return {"Arn": group["arn"]}
+        # Tagging takes the ARN without the wildcard for the group's streams.
+        return {"Arn": group["arn"], "TaggedArn": group["arn"].removesuffix(":*")}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("logs").delete_log_group(logGroupName=physical_id)

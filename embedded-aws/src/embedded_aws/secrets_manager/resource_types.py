@@ -1,13 +1,12 @@
 """Secrets of Secrets Manager."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present, refuse_unknown
 from embedded_aws.cloudformation.handlers.names import random_suffix
-from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -25,7 +24,9 @@ class Secret(Handler):
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secret.html
     """
 
+    service = "secretsmanager"
     gone = ("ResourceNotFoundException",)
+    tagging = Tagging(target="SecretId")
 
     _settings = ("Description", "KmsKeyId")
     _value = ("GenerateSecretString", "SecretString")
@@ -39,8 +40,7 @@ class Secret(Handler):
             **_secret_string(request),
             Tags=tag_list(all_tags(request)),
         )
-        arn: str = reply["ARN"]
-        return arn
+        return str(reply["ARN"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         value = _secret_string(request) if changed(request, before, *self._value) else {}
@@ -53,15 +53,6 @@ class Secret(Handler):
             request.client("secretsmanager").update_secret(
                 SecretId=physical_id, **settings, **value
             )
-
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        client = request.client("secretsmanager")
-        if tags:
-            client.tag_resource(SecretId=physical_id, Tags=tag_list(tags))
-        if stale:
-            client.untag_resource(SecretId=physical_id, TagKeys=stale)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"Id": physical_id}

@@ -1,9 +1,8 @@
 """SQS queues and their policies."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import (
     Handler,
     changed,
@@ -12,7 +11,7 @@ from embedded_aws.cloudformation.handlers.handler import (
     refuse_unknown,
 )
 from embedded_aws.cloudformation.handlers.names import generated_name
-from embedded_aws.cloudformation.handlers.tags import all_tags
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 _NAME_LENGTH = 80
@@ -35,7 +34,9 @@ _DEFAULTS = {
 class Queue(Handler):
     """A queue; its Ref is the URL."""
 
+    service = "sqs"
     gone = ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist")
+    tagging = Tagging(target="QueueUrl", tag="TagQueue", untag="UntagQueue", form=dict)
 
     _settable = (
         "ContentBasedDeduplication",
@@ -54,12 +55,10 @@ class Queue(Handler):
     )
 
     def _create(self, request: Request) -> str:
-        sqs = request.client("sqs")
         attributes = present(request.properties, "FifoQueue", *self._settable)
-        taken = arguments(sqs, "CreateQueue", {"Attributes": attributes})
-        reply = sqs.create_queue(QueueName=self._name(request), **taken, tags=all_tags(request))
-        url: str = reply["QueueUrl"]
-        return url
+        wanted = {"Attributes": attributes, "Tags": all_tags(request)}
+        reply = self._call(request, "CreateQueue", wanted, QueueName=self._name(request))
+        return str(reply["QueueUrl"])
 
     def _name(self, request: Request) -> str:
         if name := request.properties.get("QueueName"):
@@ -72,21 +71,11 @@ class Queue(Handler):
         names = [name for name in self._settable if changed(request, before, name)]
         values = {name: request.properties.get(name, _DEFAULTS.get(name, "")) for name in names}
         if values:
-            sqs = request.client("sqs")
-            taken = arguments(sqs, "SetQueueAttributes", {"Attributes": values})
-            sqs.set_queue_attributes(QueueUrl=physical_id, **taken)
+            wanted = {"Attributes": values}
+            self._call(request, "SetQueueAttributes", wanted, QueueUrl=physical_id)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         refuse_unknown(request, ("FifoQueue", "QueueName", "Tags", *self._settable))
-
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        sqs = request.client("sqs")
-        if tags:
-            sqs.tag_queue(QueueUrl=physical_id, Tags=tags)
-        if stale:
-            sqs.untag_queue(QueueUrl=physical_id, TagKeys=stale)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("sqs").get_queue_attributes(
@@ -103,13 +92,15 @@ class Queue(Handler):
 class QueuePolicy(Handler):
     """One policy on several queues; its Ref is a generated name."""
 
+    service = "sqs"
+
     def _create(self, request: Request) -> str:
         return generated_name(request, limit=128)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         document = request.properties["PolicyDocument"]
         for queue in request.properties["Queues"]:
-            _set_policy(request, queue, document)
+            self._set_policy(request, queue, document)
         self._take_off(request, {*before.get("Queues", ())} - {*request.properties["Queues"]})
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
@@ -122,10 +113,8 @@ class QueuePolicy(Handler):
         for queue in queues:
             # A queue that went first took its policy with it.
             with forgiving(*Queue.gone):
-                _set_policy(request, queue, "")
+                self._set_policy(request, queue, "")
 
-
-def _set_policy(request: Request, queue: str, document: Any) -> None:
-    sqs = request.client("sqs")
-    taken = arguments(sqs, "SetQueueAttributes", {"Attributes": {"Policy": document}})
-    sqs.set_queue_attributes(QueueUrl=queue, **taken)
+    def _set_policy(self, request: Request, queue: str, document: Any) -> None:
+        wanted = {"Attributes": {"Policy": document}}
+        self._call(request, "SetQueueAttributes", wanted, QueueUrl=queue)

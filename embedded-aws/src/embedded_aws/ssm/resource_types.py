@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.names import random_suffix
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
@@ -14,6 +13,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 class Parameter(Handler):
     """A parameter; its Ref is the parameter's name."""
 
+    service = "ssm"
     gone = ("ParameterNotFound",)
 
     def _create(self, request: Request) -> str:
@@ -25,9 +25,7 @@ class Parameter(Handler):
         self._put(request, Name=physical_id, Overwrite=True)
 
     def _put(self, request: Request, **more: Any) -> None:
-        ssm = request.client("ssm")
-        taken = arguments(ssm, "PutParameter", request.properties, leave=("Name", "Tags"))
-        ssm.put_parameter(**taken, **more)
+        self._call(request, "PutParameter", request.properties, leave=("Name", "Tags"), **more)
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from botocore import xform_name
 from botocore.exceptions import ClientError, ParamValidationError
 
-from embedded_aws.cloudformation.handlers.tags import all_tags, own_tags
+from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, own_tags
 from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
 
 
@@ -18,12 +20,16 @@ class Handler:
     (`_change`, for an update only), how to read its attributes, and how to delete.
 
     Attributes:
+        service: boto3's name of the service that `_call` calls.
         gone: error codes of the service that say the resource does not exist.
         fixed: properties that CloudFormation changes in place, and the embedded AWS cannot.
+        tagging: how tags are changed; None for a type without tags.
     """
 
+    service: ClassVar[str]
     gone: ClassVar[tuple[str, ...]] = ()
     fixed: ClassVar[tuple[str, ...]] = ()
+    tagging: ClassVar[Tagging | None] = None
 
     def create(self, request: Request) -> Made:
         """Create the resource; what was made is deleted again when configuring it fails."""
@@ -78,6 +84,28 @@ class Handler:
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
     ) -> None:
         """Put `tags` on the resource and take the keys in `stale` off, if the type has tags."""
+        if tagging := self.tagging:
+            by = tagging.by
+            name = self._attributes(request, physical_id)[by] if by else physical_id
+            if tags:
+                wanted = {tagging.target: name, "Tags": tagging.form(tags)}
+                self._call(request, tagging.tag, wanted)
+            if stale:
+                self._call(request, tagging.untag, {tagging.target: name, "TagKeys": stale})
+
+    def _call(
+        self,
+        request: Request,
+        operation: str,
+        properties: Properties,
+        *,
+        leave: tuple[str, ...] = (),
+        **more: Any,
+    ) -> Any:
+        """Call an operation with properties of a template, all but `leave`, and with arguments."""
+        client = request.client(self.service)
+        converted = arguments(client, operation, properties, leave=leave)
+        return getattr(client, xform_name(operation))(**converted, **more)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         """Return what Fn::GetAtt gives beside the properties."""

@@ -1,6 +1,7 @@
 """Tags of a resource: the template's own over the stack's."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from embedded_aws.cloudformation.resource import Properties, Request
@@ -32,6 +33,20 @@ def tag_list(tags: Mapping[str, str], key: str = "Key", value: str = "Value") ->
     return [{key: name, value: text} for name, text in tags.items()]
 
 
-def tag_specifications(request: Request, resource_type: str) -> list[Any]:
-    """Return the TagSpecifications that EC2's create calls take."""
-    return [{"ResourceType": resource_type, "Tags": tag_list(all_tags(request))}]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tagging:
+    """How a service changes the tags of a resource that exists.
+
+    Attributes:
+        target: the argument that names the resource.
+        by: the attribute that names it there; None for the physical id.
+        tag: the operation that sets tags.
+        untag: the operation that removes them by their keys.
+        form: makes what the API takes out of names and values.
+    """
+
+    target: str
+    by: str | None = None
+    tag: str = "TagResource"
+    untag: str = "UntagResource"
+    form: Callable[[Mapping[str, str]], Any] = tag_list

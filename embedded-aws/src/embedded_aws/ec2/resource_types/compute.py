@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import changed, present
 from embedded_aws.cloudformation.handlers.names import generated_name, random_suffix
-from embedded_aws.cloudformation.handlers.tags import tag_specifications
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -14,22 +12,16 @@ from embedded_aws.ec2.resource_types.handler import Ec2Handler
 class PlacementGroup(Ec2Handler):
     """A placement group; its Ref is the group's name, which a template cannot choose."""
 
+    kind = "placement-group"
     gone = ("InvalidPlacementGroup.Unknown",)
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
         name = generated_name(request, limit=255)
-        taken = arguments(ec2, "CreatePlacementGroup", request.properties, leave=("Tags",))
-        ec2.create_placement_group(
-            GroupName=name,
-            **taken,
-            TagSpecifications=tag_specifications(request, "placement-group"),
-        )
+        self._make(request, "CreatePlacementGroup", GroupName=name)
         return name
 
     def _taggable_id(self, request: Request, physical_id: str) -> str:
-        group_id: str = self._attributes(request, physical_id)["GroupId"]
-        return group_id
+        return str(self._attributes(request, physical_id)["GroupId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_placement_groups(GroupNames=[physical_id])
@@ -47,31 +39,26 @@ class LaunchTemplate(Ec2Handler):
     (AWS::EC2::LaunchTemplate, attribute DefaultVersionNumber).
     """
 
+    kind = "launch-template"
     gone = ("InvalidLaunchTemplateId.NotFound", "InvalidLaunchTemplateName.NotFoundException")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
         name = request.properties.get("LaunchTemplateName")
-        taken = arguments(
-            ec2,
+        reply = self._make(
+            request,
             "CreateLaunchTemplate",
-            request.properties,
-            leave=("LaunchTemplateName", "TagSpecifications"),
-        )
-        reply = ec2.create_launch_template(
+            leave=("LaunchTemplateName",),
             LaunchTemplateName=name or f"{request.logical_id[:115]}_{random_suffix()}",
-            **taken,
-            TagSpecifications=tag_specifications(request, "launch-template"),
         )
-        template_id: str = reply["LaunchTemplate"]["LaunchTemplateId"]
-        return template_id
+        return str(reply["LaunchTemplate"]["LaunchTemplateId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        if changed(request, before, "LaunchTemplateData", "VersionDescription"):
-            ec2 = request.client("ec2")
-            version = present(request.properties, "LaunchTemplateData", "VersionDescription")
-            taken = arguments(ec2, "CreateLaunchTemplateVersion", version)
-            ec2.create_launch_template_version(LaunchTemplateId=physical_id, **taken)
+        names = ("LaunchTemplateData", "VersionDescription")
+        if changed(request, before, *names):
+            version = present(request.properties, *names)
+            self._call(
+                request, "CreateLaunchTemplateVersion", version, LaunchTemplateId=physical_id
+            )
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_launch_templates(LaunchTemplateIds=[physical_id])
@@ -90,28 +77,22 @@ class LaunchTemplate(Ec2Handler):
 class CapacityReservation(Ec2Handler):
     """A capacity reservation; its Ref is the reservation's id."""
 
+    kind = "capacity-reservation"
     gone = ("InvalidCapacityReservationId.NotFound",)
     fixed = ("UnusedReservationBillingOwnerId",)
 
     _changeable = ("InstanceCount", "EndDate", "EndDateType", "InstanceMatchCriteria")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        taken = arguments(
-            ec2, "CreateCapacityReservation", request.properties, leave=("TagSpecifications",)
-        )
-        reply = ec2.create_capacity_reservation(
-            **taken, TagSpecifications=tag_specifications(request, "capacity-reservation")
-        )
-        reservation_id: str = reply["CapacityReservation"]["CapacityReservationId"]
-        return reservation_id
+        reply = self._make(request, "CreateCapacityReservation")
+        return str(reply["CapacityReservation"]["CapacityReservationId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, *self._changeable):
-            ec2 = request.client("ec2")
-            wanted = present(request.properties, *self._changeable)
-            taken = arguments(ec2, "ModifyCapacityReservation", wanted)
-            ec2.modify_capacity_reservation(CapacityReservationId=physical_id, **taken)
+            wanted, reservation = present(request.properties, *self._changeable), physical_id
+            self._call(
+                request, "ModifyCapacityReservation", wanted, CapacityReservationId=reservation
+            )
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_capacity_reservations(

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import present
-from embedded_aws.cloudformation.handlers.tags import tag_specifications
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -18,25 +16,19 @@ from embedded_aws.ec2.resource_types.handler import Ec2Handler
 class VpcEndpoint(Ec2Handler):
     """A gateway or interface endpoint; its Ref is the endpoint's id."""
 
+    kind = "vpc-endpoint"
     gone = ("InvalidVpcEndpointId.NotFound", "InvalidVpcEndpoint.NotFound")
 
     _lists = ("RouteTableIds", "SubnetIds", "SecurityGroupIds")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        taken = arguments(ec2, "CreateVpcEndpoint", request.properties, leave=("Tags",))
-        reply = ec2.create_vpc_endpoint(
-            **taken, TagSpecifications=tag_specifications(request, "vpc-endpoint")
-        )
-        endpoint_id: str = reply["VpcEndpoint"]["VpcEndpointId"]
-        return endpoint_id
+        return str(self._make(request, "CreateVpcEndpoint")["VpcEndpoint"]["VpcEndpointId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        ec2 = request.client("ec2")
         settings = present(
             request.properties, "PolicyDocument", "PrivateDnsEnabled", "IpAddressType", "DnsOptions"
         )
-        change = arguments(ec2, "ModifyVpcEndpoint", settings)
+        change: dict[str, Any] = {}
         if "PolicyDocument" in before and "PolicyDocument" not in settings:
             change["ResetPolicy"] = True
         for name in self._lists:
@@ -45,7 +37,7 @@ class VpcEndpoint(Ec2Handler):
                 change[f"Add{name}"] = added
             if removed := [item for item in old if item not in new]:
                 change[f"Remove{name}"] = removed
-        ec2.modify_vpc_endpoint(VpcEndpointId=physical_id, **change)
+        self._call(request, "ModifyVpcEndpoint", settings, VpcEndpointId=physical_id, **change)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_vpc_endpoints(VpcEndpointIds=[physical_id])
@@ -68,21 +60,16 @@ class VpcEndpoint(Ec2Handler):
 class FlowLog(Ec2Handler):
     """A flow log; its Ref is the flow log's id."""
 
+    kind = "vpc-flow-log"
     gone = ("InvalidFlowLogId.NotFound",)
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        taken = arguments(ec2, "CreateFlowLogs", request.properties, leave=("ResourceId", "Tags"))
-        reply = ec2.create_flow_logs(
-            **taken,
-            ResourceIds=[request.properties["ResourceId"]],
-            TagSpecifications=tag_specifications(request, "vpc-flow-log"),
-        )
+        ids = [request.properties["ResourceId"]]
+        reply = self._make(request, "CreateFlowLogs", leave=("ResourceId",), ResourceIds=ids)
         # CreateFlowLogs answers 200 and lists what it refused.
         for refusal in reply.get("Unsuccessful", []):
             raise HandlerError(refusal["Error"]["Message"], code="InvalidRequest")
-        flow_log_id: str = reply["FlowLogIds"][0]
-        return flow_log_id
+        return str(reply["FlowLogIds"][0])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"Id": physical_id}

@@ -1,14 +1,32 @@
 """What the handlers of EC2 have in common."""
 
 from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler
-from embedded_aws.cloudformation.handlers.tags import tag_list
+from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import Request
 
 
 class Ec2Handler(Handler):
-    """A handler whose physical id EC2's CreateTags takes."""
+    """A handler of a resource that has tags.
+
+    Attributes:
+        kind: the ResourceType of its TagSpecifications.
+    """
+
+    service = "ec2"
+    kind: ClassVar[str]
+
+    def _make(
+        self, request: Request, operation: str, *, leave: tuple[str, ...] = (), **more: Any
+    ) -> Any:
+        """Call the creating operation with the properties, all but `leave`, and the tags."""
+        tags = [{"ResourceType": self.kind, "Tags": tag_list(all_tags(request))}]
+        leave = (*leave, "Tags", "TagSpecifications")
+        return self._call(
+            request, operation, request.properties, leave=leave, **more, TagSpecifications=tags
+        )
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]

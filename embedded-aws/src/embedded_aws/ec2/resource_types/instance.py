@@ -3,7 +3,6 @@
 import base64
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import changed
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import (
@@ -36,20 +35,18 @@ class Instance(Ec2Handler):
     _changeable = ("DisableApiTermination", "InstanceType", "SecurityGroupIds", "SourceDestCheck")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
         properties = request.properties
         leave = (*self._nested, *self._later)
-        taken = arguments(ec2, "RunInstances", properties, leave=leave) | arguments(
-            ec2, "RunInstances", self._restructured(properties)
-        )
+        flat = {name: value for name, value in properties.items() if name not in leave}
         kinds = ["instance"]
         if properties.get("PropagateTagsToVolumeOnCreation", False):
             kinds.append("volume")
         tags = [{"ResourceType": kind, "Tags": tag_list(all_tags(request))} for kind in kinds]
-        reply = ec2.run_instances(MinCount=1, MaxCount=1, **taken, TagSpecifications=tags)
-        instance_id: str = reply["Instances"][0]["InstanceId"]
+        wanted = {**flat, **self._restructured(properties), "TagSpecifications": tags}
+        reply = self._call(request, "RunInstances", wanted, MinCount=1, MaxCount=1)
+        instance_id = str(reply["Instances"][0]["InstanceId"])
         if "SourceDestCheck" in properties:
-            self._set(ec2, instance_id, "SourceDestCheck", properties["SourceDestCheck"])
+            self._set(request, instance_id, "SourceDestCheck")
         return instance_id
 
     def _restructured(self, properties: Properties) -> dict[str, Any]:
@@ -87,14 +84,14 @@ class Instance(Ec2Handler):
         if stop := "InstanceType" in moved:
             ec2.stop_instances(InstanceIds=[physical_id])
         for name in sorted(moved & set(request.properties)):
-            self._set(ec2, physical_id, name, request.properties[name])
+            self._set(request, physical_id, name)
         if stop:
             ec2.start_instances(InstanceIds=[physical_id])
 
-    def _set(self, ec2: Any, instance_id: str, name: str, value: Any) -> None:
+    def _set(self, request: Request, instance_id: str, name: str) -> None:
+        value = request.properties[name]
         wanted = {"Groups": value} if name == "SecurityGroupIds" else {name: {"Value": value}}
-        setting = arguments(ec2, "ModifyInstanceAttribute", wanted)
-        ec2.modify_instance_attribute(InstanceId=instance_id, **setting)
+        self._call(request, "ModifyInstanceAttribute", wanted, InstanceId=instance_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_instances(InstanceIds=[physical_id])

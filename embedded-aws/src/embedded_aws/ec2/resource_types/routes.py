@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
-from embedded_aws.cloudformation.handlers.tags import tag_specifications
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -13,15 +11,11 @@ from embedded_aws.ec2.resource_types.handler import Ec2Handler
 class RouteTable(Ec2Handler):
     """A route table; its Ref is the table's id."""
 
+    kind = "route-table"
     gone = ("InvalidRouteTableID.NotFound",)
 
     def _create(self, request: Request) -> str:
-        reply = request.client("ec2").create_route_table(
-            VpcId=request.properties["VpcId"],
-            TagSpecifications=tag_specifications(request, "route-table"),
-        )
-        table_id: str = reply["RouteTable"]["RouteTableId"]
-        return table_id
+        return str(self._make(request, "CreateRouteTable")["RouteTable"]["RouteTableId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"RouteTableId": physical_id}
@@ -34,21 +28,20 @@ class RouteTable(Ec2Handler):
 class Route(Handler):
     """A route; its Ref is `rtb-...|destination`."""
 
+    service = "ec2"
     gone = ("InvalidRoute.NotFound", "InvalidRouteTableID.NotFound")
 
     _destinations = ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        ec2.create_route(**arguments(ec2, "CreateRoute", request.properties))
+        self._call(request, "CreateRoute", request.properties)
         destination = next(
             request.properties[name] for name in self._destinations if name in request.properties
         )
         return f"{request.properties['RouteTableId']}|{destination}"
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        ec2 = request.client("ec2")
-        ec2.replace_route(**arguments(ec2, "ReplaceRoute", request.properties))
+        self._call(request, "ReplaceRoute", request.properties)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"CidrBlock": physical_id.partition("|")[2]}
@@ -68,13 +61,11 @@ class Route(Handler):
 class SubnetRouteTableAssociation(Handler):
     """A subnet's route table; its Ref is the association's id."""
 
+    service = "ec2"
     gone = ("InvalidAssociationID.NotFound",)
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        taken = arguments(ec2, "AssociateRouteTable", request.properties)
-        association_id: str = ec2.associate_route_table(**taken)["AssociationId"]
-        return association_id
+        return str(self._call(request, "AssociateRouteTable", request.properties)["AssociationId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"Id": physical_id}
@@ -87,21 +78,14 @@ class SubnetRouteTableAssociation(Handler):
 class ElasticIp(Ec2Handler):
     """An elastic address; its Ref is the address itself, as the documentation has it."""
 
+    kind = "elastic-ip"
     gone = ("InvalidAddress.NotFound", "InvalidAllocationID.NotFound")
     fixed = ("Domain", "PublicIpv4Pool")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        leave = ("InstanceId", "TransferAddress", "Tags")
-        taken = {
-            "Domain": "vpc",
-            **arguments(ec2, "AllocateAddress", request.properties, leave=leave),
-        }
-        reply = ec2.allocate_address(
-            **taken, TagSpecifications=tag_specifications(request, "elastic-ip")
-        )
-        address: str = reply["PublicIp"]
-        return address
+        leave = ("Domain", "InstanceId", "TransferAddress")
+        domain = request.properties.get("Domain", "vpc")
+        return str(self._make(request, "AllocateAddress", leave=leave, Domain=domain)["PublicIp"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         if not changed(request, before, "InstanceId"):
@@ -119,8 +103,7 @@ class ElasticIp(Ec2Handler):
         return address
 
     def _taggable_id(self, request: Request, physical_id: str) -> str:
-        allocation_id: str = self._address(request, physical_id)["AllocationId"]
-        return allocation_id
+        return str(self._address(request, physical_id)["AllocationId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         allocation_id = self._address(request, physical_id)["AllocationId"]
@@ -138,6 +121,7 @@ class ElasticIp(Ec2Handler):
 class NatGateway(Ec2Handler):
     """A NAT gateway; its Ref is the gateway's id."""
 
+    kind = "natgateway"
     gone = ("NatGatewayNotFound",)
     fixed = (
         "AvailabilityZoneAddresses",
@@ -148,14 +132,8 @@ class NatGateway(Ec2Handler):
     )
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        leave = ("MaxDrainDurationSeconds", "Tags")
-        taken = arguments(ec2, "CreateNatGateway", request.properties, leave=leave)
-        reply = ec2.create_nat_gateway(
-            **taken, TagSpecifications=tag_specifications(request, "natgateway")
-        )
-        gateway_id: str = reply["NatGateway"]["NatGatewayId"]
-        return gateway_id
+        reply = self._make(request, "CreateNatGateway", leave=("MaxDrainDurationSeconds",))
+        return str(reply["NatGateway"]["NatGatewayId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ec2").describe_nat_gateways(NatGatewayIds=[physical_id])

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.arguments import arguments
-from embedded_aws.cloudformation.handlers.handler import Handler, forgiving
+from embedded_aws.cloudformation.handlers.handler import Handler, forgiving, present
 from embedded_aws.cloudformation.handlers.names import given_or_generated
-from embedded_aws.cloudformation.handlers.tags import tag_specifications
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -48,18 +47,20 @@ def _ip_permission(ec2: Any, rule: Mapping[str, Any]) -> dict[str, Any]:
 class SecurityGroup(Ec2Handler):
     """A security group with its inline rules; its Ref is the group's id."""
 
+    kind = "security-group"
     gone = ("InvalidGroup.NotFound", "InvalidGroupId.NotFound")
 
+    _later = ("GroupDescription", "GroupName", "SecurityGroupEgress", "SecurityGroupIngress")
+
     def _create(self, request: Request) -> str:
-        vpc = {"VpcId": request.properties["VpcId"]} if "VpcId" in request.properties else {}
-        reply = request.client("ec2").create_security_group(
+        reply = self._make(
+            request,
+            "CreateSecurityGroup",
+            leave=self._later,
             GroupName=given_or_generated(request, "GroupName", limit=255),
             Description=request.properties["GroupDescription"],
-            **vpc,
-            TagSpecifications=tag_specifications(request, "security-group"),
         )
-        group_id: str = reply["GroupId"]
-        return group_id
+        return str(reply["GroupId"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         ec2 = request.client("ec2")
@@ -116,15 +117,10 @@ class SecurityGroupRule(Handler):
 
     def _create(self, request: Request) -> str:
         ec2 = request.client("ec2")
-        group = {
-            name: request.properties[name]
-            for name in ("GroupId", "GroupName")
-            if name in request.properties
-        }
+        group = present(request.properties, "GroupId", "GroupName")
         authorize = getattr(ec2, f"authorize_security_group_{_direction(request)}")
         reply = authorize(**group, IpPermissions=[_ip_permission(ec2, request.properties)])
-        rule_id: str = reply["SecurityGroupRules"][0]["SecurityGroupRuleId"]
-        return rule_id
+        return str(reply["SecurityGroupRules"][0]["SecurityGroupRuleId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         # Only the description can change; everything else replaces the rule.

@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
-from embedded_aws.cloudformation.handlers.tags import tag_specifications
 from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -15,23 +13,19 @@ from embedded_aws.ec2.resource_types.handler import Ec2Handler
 class Vpc(Ec2Handler):
     """A VPC; its Ref is the VPC's id."""
 
+    kind = "vpc"
     gone = ("InvalidVpcID.NotFound",)
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        leave = ("EnableDnsHostnames", "EnableDnsSupport", "Tags")
-        taken = arguments(ec2, "CreateVpc", request.properties, leave=leave)
-        reply = ec2.create_vpc(**taken, TagSpecifications=tag_specifications(request, "vpc"))
-        vpc_id: str = reply["Vpc"]["VpcId"]
-        return vpc_id
+        reply = self._make(request, "CreateVpc", leave=("EnableDnsHostnames", "EnableDnsSupport"))
+        return str(reply["Vpc"]["VpcId"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        ec2 = request.client("ec2")
         # ModifyVpcAttribute takes one attribute a call; EC2 switches support on and names off.
         for attribute, default in (("EnableDnsSupport", True), ("EnableDnsHostnames", False)):
             wanted = request.properties.get(attribute, default)
-            setting = arguments(ec2, "ModifyVpcAttribute", {attribute: {"Value": wanted}})
-            ec2.modify_vpc_attribute(VpcId=physical_id, **setting)
+            setting = {attribute: {"Value": wanted}}
+            self._call(request, "ModifyVpcAttribute", setting, VpcId=physical_id)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "InstanceTenancy"):
@@ -89,14 +83,12 @@ class _Present(Mapping[str, Any]):
 class InternetGateway(Ec2Handler):
     """An internet gateway; its Ref is the gateway's id."""
 
+    kind = "internet-gateway"
     gone = ("InvalidInternetGatewayID.NotFound",)
 
     def _create(self, request: Request) -> str:
-        reply = request.client("ec2").create_internet_gateway(
-            TagSpecifications=tag_specifications(request, "internet-gateway")
-        )
-        gateway_id: str = reply["InternetGateway"]["InternetGatewayId"]
-        return gateway_id
+        reply = self._make(request, "CreateInternetGateway")
+        return str(reply["InternetGateway"]["InternetGatewayId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"InternetGatewayId": physical_id}
@@ -109,6 +101,7 @@ class InternetGateway(Ec2Handler):
 class VpcGatewayAttachment(Handler):
     """The attachment of an internet or VPN gateway to a VPC; its Ref is `IGW|vpc-...`."""
 
+    service = "ec2"
     gone = ("Gateway.NotAttached", "InvalidAttachmentID.NotFound", "InvalidVpcID.NotFound")
 
     def _create(self, request: Request) -> str:
@@ -122,13 +115,9 @@ class VpcGatewayAttachment(Handler):
             self._attach(request)
 
     def _attach(self, request: Request) -> None:
-        ec2 = request.client("ec2")
-        if "InternetGatewayId" in request.properties:
-            ec2.attach_internet_gateway(
-                **arguments(ec2, "AttachInternetGateway", request.properties)
-            )
-        else:
-            ec2.attach_vpn_gateway(**arguments(ec2, "AttachVpnGateway", request.properties))
+        internet = "InternetGatewayId" in request.properties
+        operation = "AttachInternetGateway" if internet else "AttachVpnGateway"
+        self._call(request, operation, request.properties)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"AttachmentType": physical_id.partition("|")[0]}
@@ -151,22 +140,19 @@ class VpcGatewayAttachment(Handler):
 class Subnet(Ec2Handler):
     """A subnet; its Ref is the subnet's id."""
 
+    kind = "subnet"
     gone = ("InvalidSubnetID.NotFound",)
     fixed = ("Ipv6CidrBlock",)
 
     # ModifySubnetAttribute takes one attribute a call.
     _switches = ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64")
-    _later = (*_switches, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch", "Tags")
+    _later = (*_switches, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch")
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        taken = arguments(ec2, "CreateSubnet", request.properties, leave=self._later)
-        reply = ec2.create_subnet(**taken, TagSpecifications=tag_specifications(request, "subnet"))
-        subnet_id: str = reply["Subnet"]["SubnetId"]
-        return subnet_id
+        reply = self._make(request, "CreateSubnet", leave=self._later)
+        return str(reply["Subnet"]["SubnetId"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        ec2 = request.client("ec2")
         settings: dict[str, Any] = {}
         for switch in self._switches:
             if switch in request.properties or switch in before:
@@ -182,8 +168,7 @@ class Subnet(Ec2Handler):
         if "EnableLniAtDeviceIndex" in request.properties:
             settings["EnableLniAtDeviceIndex"] = request.properties["EnableLniAtDeviceIndex"]
         for name, value in settings.items():
-            setting = arguments(ec2, "ModifySubnetAttribute", {name: value})
-            ec2.modify_subnet_attribute(SubnetId=physical_id, **setting)
+            self._call(request, "ModifySubnetAttribute", {name: value}, SubnetId=physical_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         ec2 = request.client("ec2")

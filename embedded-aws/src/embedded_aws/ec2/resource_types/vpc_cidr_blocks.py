@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
 from embedded_aws.cloudformation.resource import Request, resource
 
@@ -11,14 +10,13 @@ from embedded_aws.cloudformation.resource import Request, resource
 class VpcCidrBlock(Handler):
     """A secondary IPv4 range, or Amazon's IPv6 range; its Ref is `vpc-cidr-assoc-...|vpc-...`."""
 
+    service = "ec2"
     gone = ("InvalidVpcCidrBlockAssociationID.NotFound", "InvalidVpcID.NotFound")
 
     def _create(self, request: Request) -> str:
         # Ranges of IPAM and of BYOIP pools exist in no embedded AWS.
         refuse_unknown(request, ("AmazonProvidedIpv6CidrBlock", "CidrBlock", "VpcId"))
-        ec2 = request.client("ec2")
-        taken = arguments(ec2, "AssociateVpcCidrBlock", request.properties)
-        reply = ec2.associate_vpc_cidr_block(**taken)
+        reply = self._call(request, "AssociateVpcCidrBlock", request.properties)
         made = reply.get("CidrBlockAssociation") or reply["Ipv6CidrBlockAssociation"]
         return f"{made['AssociationId']}|{request.properties['VpcId']}"
 

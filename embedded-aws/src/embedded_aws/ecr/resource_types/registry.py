@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -12,13 +11,12 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 class PullThroughCacheRule(Handler):
     """A cached upstream; its Ref is the prefix. Nothing of it changes in place."""
 
+    service = "ecr"
     gone = ("PullThroughCacheRuleNotFoundException",)
 
     def _create(self, request: Request) -> str:
-        ecr = request.client("ecr")
-        taken = arguments(ecr, "CreatePullThroughCacheRule", request.properties)
-        prefix: str = ecr.create_pull_through_cache_rule(**taken)["ecrRepositoryPrefix"]
-        return prefix
+        reply = self._call(request, "CreatePullThroughCacheRule", request.properties)
+        return str(reply["ecrRepositoryPrefix"])
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("ecr").delete_pull_through_cache_rule(ecrRepositoryPrefix=physical_id)
@@ -28,6 +26,7 @@ class PullThroughCacheRule(Handler):
 class RepositoryCreationTemplate(Handler):
     """A template for repositories under a prefix; its Ref is the prefix."""
 
+    service = "ecr"
     gone = ("TemplateNotFoundException",)
 
     # What UpdateRepositoryCreationTemplate leaves as it is when it is not named.
@@ -42,18 +41,12 @@ class RepositoryCreationTemplate(Handler):
     }
 
     def _create(self, request: Request) -> str:
-        ecr = request.client("ecr")
-        taken = arguments(ecr, "CreateRepositoryCreationTemplate", request.properties)
-        ecr.create_repository_creation_template(**taken)
-        prefix: str = request.properties["Prefix"]
-        return prefix
+        self._call(request, "CreateRepositoryCreationTemplate", request.properties)
+        return str(request.properties["Prefix"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        ecr = request.client("ecr")
         dropped = {name: self._defaults[name] for name in self._defaults if name in before}
-        wanted = {**dropped, **request.properties}
-        taken = arguments(ecr, "UpdateRepositoryCreationTemplate", wanted)
-        ecr.update_repository_creation_template(**taken)
+        self._call(request, "UpdateRepositoryCreationTemplate", {**dropped, **request.properties})
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ecr").describe_repository_creation_templates(prefixes=[physical_id])

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
@@ -13,6 +12,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 class Rule(Handler):
     """A rule and its targets; its Ref is the rule's name, with the bus before it if it has one."""
 
+    service = "events"
     gone = ("ResourceNotFoundException",)
     fixed = ("EventBusName",)
 
@@ -23,9 +23,8 @@ class Rule(Handler):
         return f"{bus}|{name}" if bus else name
 
     def _put(self, request: Request, name: str) -> None:
-        events = request.client("events")
-        taken = arguments(events, "PutRule", request.properties, leave=("Name", "Tags", "Targets"))
-        events.put_rule(Name=name, **taken, Tags=tag_list(all_tags(request)))
+        wanted = {**request.properties, "Name": name, "Tags": tag_list(all_tags(request))}
+        self._call(request, "PutRule", wanted, leave=("Targets",))
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         self._put(request, self._rule(physical_id)["Rule"])
@@ -39,9 +38,9 @@ class Rule(Handler):
         if gone:
             events.remove_targets(**rule, Ids=gone)
         if wanted:
-            events.put_targets(**rule, **arguments(events, "PutTargets", {"Targets": wanted}))
+            self._call(request, "PutTargets", {"Targets": wanted}, **rule)
 
-    def _rule(self, physical_id: str) -> dict[str, str]:
+    def _rule(self, physical_id: str) -> dict[str, Any]:
         bus, _, name = physical_id.rpartition("|")
         return {"Rule": name} | ({"EventBusName": bus} if bus else {})
 

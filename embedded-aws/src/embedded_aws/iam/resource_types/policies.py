@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.names import generated_name, given_or_generated
 from embedded_aws.cloudformation.resource import (
@@ -64,6 +63,7 @@ class Policy(Handler):
 class RolePolicy(Handler):
     """An inline policy on one role; its Ref is `policy|role`."""
 
+    service = "iam"
     gone = ("NoSuchEntity",)
 
     def _create(self, request: Request) -> str:
@@ -77,8 +77,7 @@ class RolePolicy(Handler):
         return f"{named['PolicyName']}|{named['RoleName']}"
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        iam = request.client("iam")
-        iam.put_role_policy(**arguments(iam, "PutRolePolicy", request.properties))
+        self._call(request, "PutRolePolicy", request.properties)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         request.client("iam").delete_role_policy(
@@ -90,17 +89,16 @@ class RolePolicy(Handler):
 class ManagedPolicy(Handler):
     """A managed policy and its attachments; its Ref is the policy's ARN."""
 
+    service = "iam"
     gone = ("NoSuchEntity",)
 
     _later = ("Groups", "ManagedPolicyName", "Roles", "Users")
 
     def _create(self, request: Request) -> str:
-        iam = request.client("iam")
         name = given_or_generated(request, "ManagedPolicyName", limit=128)
-        taken = arguments(iam, "CreatePolicy", request.properties, leave=self._later)
-        reply = iam.create_policy(PolicyName=name, **taken)
-        arn: str = reply["Policy"]["Arn"]
-        return arn
+        wanted, leave = request.properties, self._later
+        reply = self._call(request, "CreatePolicy", wanted, leave=leave, PolicyName=name)
+        return str(reply["Policy"]["Arn"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")

@@ -1,13 +1,11 @@
 """IAM roles and instance profiles."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.handlers.names import given_or_generated
-from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -15,15 +13,16 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 class Role(Handler):
     """A role with its inline and attached policies; its Ref is the role's name."""
 
+    service = "iam"
     gone = ("NoSuchEntity",)
+    tagging = Tagging(target="RoleName", tag="TagRole", untag="UntagRole")
 
     _later = ("ManagedPolicyArns", "Policies", "RoleName", "Tags")
 
     def _create(self, request: Request) -> str:
-        iam = request.client("iam")
-        name = given_or_generated(request, "RoleName", limit=64)
-        taken = arguments(iam, "CreateRole", request.properties, leave=self._later)
-        iam.create_role(RoleName=name, **taken, Tags=tag_list(all_tags(request)))
+        name, wanted = given_or_generated(request, "RoleName", limit=64), request.properties
+        more = {"RoleName": name, "Tags": tag_list(all_tags(request))}
+        self._call(request, "CreateRole", wanted, leave=self._later, **more)
         return name
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
@@ -41,7 +40,7 @@ class Role(Handler):
                 with forgiving(*self.gone):
                     iam.delete_role_policy(RoleName=physical_id, PolicyName=policy["PolicyName"])
         for policy in now.get("Policies", []):
-            iam.put_role_policy(RoleName=physical_id, **arguments(iam, "PutRolePolicy", policy))
+            self._call(request, "PutRolePolicy", policy, RoleName=physical_id)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
@@ -63,13 +62,6 @@ class Role(Handler):
                 )
             else:
                 iam.delete_role_permissions_boundary(RoleName=physical_id)
-
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        iam = request.client("iam")
-        iam.tag_role(RoleName=physical_id, Tags=tag_list(tags))
-        iam.untag_role(RoleName=physical_id, TagKeys=stale)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         role = request.client("iam").get_role(RoleName=physical_id)["Role"]
@@ -131,13 +123,12 @@ class InstanceProfile(Handler):
 class ServiceLinkedRole(Handler):
     """A role that a service owns; its Ref is the role's name."""
 
+    service = "iam"
     gone = ("NoSuchEntity",)
 
     def _create(self, request: Request) -> str:
-        iam = request.client("iam")
-        taken = arguments(iam, "CreateServiceLinkedRole", request.properties)
-        name: str = iam.create_service_linked_role(**taken)["Role"]["RoleName"]
-        return name
+        reply = self._call(request, "CreateServiceLinkedRole", request.properties)
+        return str(reply["Role"]["RoleName"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "Description"):

@@ -8,14 +8,12 @@ other variants of the import statement, CloudFormation doesn't include the respo
 
 import io
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.names import generated_name, given_or_generated
-from embedded_aws.cloudformation.handlers.tags import all_tags
+from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 _RESPONSE_MODULE = Path(__file__).parents[1] / "response_module" / "cfnresponse.py"
@@ -25,7 +23,9 @@ _RESPONSE_MODULE = Path(__file__).parents[1] / "response_module" / "cfnresponse.
 class Function(Handler):
     """A function; its Ref is the function's name."""
 
+    service = "lambda"
     gone = ("ResourceNotFoundException",)
+    tagging = Tagging(target="Resource", by="Arn", form=dict)
     # Lambda sets these by calls of their own.
     fixed = ("CodeSigningConfigArn", "PublishToLatestPublished")
 
@@ -34,11 +34,10 @@ class Function(Handler):
     _of_code = ("Code", "Architectures")
 
     def _create(self, request: Request) -> str:
-        client = request.client("lambda")
         name = given_or_generated(request, "FunctionName", limit=64)
-        taken = arguments(client, "CreateFunction", request.properties, leave=self._later)
-        code = arguments(client, "CreateFunction", {"Code": self._code(request.properties)})
-        client.create_function(FunctionName=name, **taken, **code, Tags=all_tags(request))
+        own = {"FunctionName": name, "Tags": all_tags(request)}
+        wanted = {**request.properties, "Code": self._code(request.properties), **own}
+        self._call(request, "CreateFunction", wanted, leave=("ReservedConcurrentExecutions",))
         return name
 
     def _code(self, properties: Properties) -> dict[str, Any]:
@@ -56,15 +55,12 @@ class Function(Handler):
         return code
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        client = request.client("lambda")
-        now = request.properties
+        now, function = request.properties, {"FunctionName": physical_id}
         if changed(request, before, *self._of_code):
-            architectures = present(now, "Architectures")
-            code = arguments(client, "UpdateFunctionCode", {**self._code(now), **architectures})
-            client.update_function_code(FunctionName=physical_id, **code)
+            wanted = {**self._code(now), **present(now, "Architectures"), **function}
+            self._call(request, "UpdateFunctionCode", wanted)
         leave = (*self._later, *self._of_code, "PackageType", *self.fixed)
-        taken = arguments(client, "UpdateFunctionConfiguration", now, leave=leave)
-        client.update_function_configuration(FunctionName=physical_id, **taken)
+        self._call(request, "UpdateFunctionConfiguration", now, leave=leave, **function)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         client = request.client("lambda")
@@ -77,16 +73,6 @@ class Function(Handler):
                 )
             else:
                 client.delete_function_concurrency(FunctionName=physical_id)
-
-    def _retag(
-        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
-    ) -> None:
-        client = request.client("lambda")
-        arn = self._attributes(request, physical_id)["Arn"]
-        if tags:
-            client.tag_resource(Resource=arn, Tags=dict(tags))
-        if stale:
-            client.untag_resource(Resource=arn, TagKeys=stale)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("lambda").get_function(FunctionName=physical_id)
@@ -110,13 +96,12 @@ class Function(Handler):
 class Permission(Handler):
     """Leave to invoke a function; its Ref is `function|statement id`."""
 
+    service = "lambda"
     gone = ("ResourceNotFoundException",)
 
     def _create(self, request: Request) -> str:
-        client = request.client("lambda")
         statement_id = generated_name(request, limit=100)
-        taken = arguments(client, "AddPermission", request.properties)
-        client.add_permission(StatementId=statement_id, **taken)
+        self._call(request, "AddPermission", request.properties, StatementId=statement_id)
         return f"{request.properties['FunctionName']}|{statement_id}"
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
 from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.resource import (
@@ -17,6 +16,7 @@ from embedded_aws.cloudformation.resource import (
 class Version(Handler):
     """A published version of a function; its Ref is the version's ARN."""
 
+    service = "lambda"
     gone = ("ResourceNotFoundException",)
 
     def _create(self, request: Request) -> str:
@@ -24,8 +24,7 @@ class Version(Handler):
         client = request.client("lambda")
         function = request.properties["FunctionName"]
         known = client.list_versions_by_function(FunctionName=function)["Versions"]
-        taken = arguments(client, "PublishVersion", request.properties)
-        version = client.publish_version(**taken)["Version"]
+        version = self._call(request, "PublishVersion", request.properties)["Version"]
         # Lambda returns the last version when nothing has changed since.
         # https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
         if version in [each["Version"] for each in known]:
@@ -36,8 +35,7 @@ class Version(Handler):
             )
         # PublishVersion of moto answers with the ARN of the function.
         reply = client.get_function(FunctionName=function, Qualifier=version)
-        arn: str = reply["Configuration"]["FunctionArn"]
-        return arn
+        return str(reply["Configuration"]["FunctionArn"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"FunctionArn": physical_id, "Version": physical_id.rpartition(":")[2]}
@@ -51,6 +49,7 @@ class Version(Handler):
 class Alias(Handler):
     """A name for a version; its Ref is the alias's ARN."""
 
+    service = "lambda"
     gone = ("ResourceNotFoundException",)
     fixed = ("ProvisionedConcurrencyConfig",)
 
@@ -58,24 +57,22 @@ class Alias(Handler):
 
     def _create(self, request: Request) -> str:
         refuse_unknown(request, self._settable)
-        arn: str = request.client("lambda").create_alias(**self._taken(request))["AliasArn"]
-        return arn
+        return str(self._call(request, "CreateAlias", self._wanted(request))["AliasArn"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        request.client("lambda").update_alias(
-            **{"Description": "", "RoutingConfig": {}, **self._taken(request)}
-        )
+        defaults = {"Description": "", "RoutingConfig": {}}
+        self._call(request, "UpdateAlias", {**defaults, **self._wanted(request)})
 
-    def _taken(self, request: Request) -> dict[str, Any]:
-        taken = dict(request.properties)
-        if routing := taken.get("RoutingConfig"):
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        wanted = dict(request.properties)
+        if routing := wanted.get("RoutingConfig"):
             # A list in templates, a map in the API.
             weights = {
                 each["FunctionVersion"]: each["FunctionWeight"]
                 for each in routing.get("AdditionalVersionWeights", [])
             }
-            taken["RoutingConfig"] = {"AdditionalVersionWeights": weights}
-        return arguments(request.client("lambda"), "CreateAlias", taken)
+            wanted["RoutingConfig"] = {"AdditionalVersionWeights": weights}
+        return wanted
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"AliasArn": physical_id}
@@ -89,14 +86,13 @@ class Alias(Handler):
 class LayerVersion(Handler):
     """A version of a layer; its Ref is the version's ARN."""
 
+    service = "lambda"
     gone = ("ResourceNotFoundException",)
 
     def _create(self, request: Request) -> str:
-        client = request.client("lambda")
         name = given_or_generated(request, "LayerName", limit=64)
-        taken = arguments(client, "PublishLayerVersion", {**request.properties, "LayerName": name})
-        arn: str = client.publish_layer_version(**taken)["LayerVersionArn"]
-        return arn
+        wanted = {**request.properties, "LayerName": name}
+        return str(self._call(request, "PublishLayerVersion", wanted)["LayerVersionArn"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"LayerVersionArn": physical_id}

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, refuse_unknown
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
@@ -16,22 +15,21 @@ from embedded_aws.s3.resource_types.settings import SETTINGS
 class Bucket(Handler):
     """A bucket with its settings; its Ref is the bucket's name."""
 
+    service = "s3"
     gone = ("NoSuchBucket",)
     fixed = ("ObjectLockEnabled",)
 
     def _create(self, request: Request) -> str:
-        s3 = request.client("s3")
         properties = request.properties
         # S3 allows lower case only.
         name = properties.get("BucketName") or generated_name(request, limit=63).lower()
-        taken: dict[str, Any] = {}
+        wanted: dict[str, Any] = {"Bucket": name}
         if "ObjectLockEnabled" in properties:
-            lock = {"ObjectLockEnabledForBucket": properties["ObjectLockEnabled"]}
-            taken = arguments(s3, "CreateBucket", lock)
+            wanted["ObjectLockEnabledForBucket"] = properties["ObjectLockEnabled"]
         # us-east-1 is the one region that must not be named.
         if request.region != "us-east-1":
-            taken["CreateBucketConfiguration"] = {"LocationConstraint": request.region}
-        s3.create_bucket(Bucket=name, **taken)
+            wanted["CreateBucketConfiguration"] = {"LocationConstraint": request.region}
+        self._call(request, "CreateBucket", wanted)
         return str(name)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
@@ -78,8 +76,7 @@ class BucketPolicy(Handler):
     gone = ("NoSuchBucket", "NoSuchBucketPolicy")
 
     def _create(self, request: Request) -> str:
-        bucket: str = request.properties["Bucket"]
-        return bucket
+        return str(request.properties["Bucket"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         document = json.dumps(request.properties["PolicyDocument"])

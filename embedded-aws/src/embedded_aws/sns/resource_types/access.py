@@ -1,10 +1,8 @@
 """Who may publish to SNS topics, and who gets what is published."""
 
-import json
 from typing import Any
 from uuid import uuid4
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -15,14 +13,14 @@ _GONE = ("NotFound", "NotFoundException")
 class TopicPolicy(Handler):
     """One policy on several topics; a topic that it leaves gets SNS's default one back."""
 
+    service = "sns"
+
     def _create(self, request: Request) -> str:
         return f"{request.stack_name}-{request.logical_id}-{uuid4().hex[:12]}"
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        document = request.properties["PolicyDocument"]
-        text = document if isinstance(document, str) else json.dumps(document)
         for topic in request.properties["Topics"]:
-            _set_policy(request, topic, text)
+            self._set_policy(request, topic, request.properties["PolicyDocument"])
         for topic in set(before.get("Topics", ())) - {*request.properties["Topics"]}:
             self._restore(request, topic)
 
@@ -35,13 +33,11 @@ class TopicPolicy(Handler):
 
     def _restore(self, request: Request, topic: str) -> None:
         with forgiving(*_GONE):
-            _set_policy(request, topic, json.dumps(_default_policy(topic)))
+            self._set_policy(request, topic, _default_policy(topic))
 
-
-def _set_policy(request: Request, topic: str, text: str) -> None:
-    request.client("sns").set_topic_attributes(
-        TopicArn=topic, AttributeName="Policy", AttributeValue=text
-    )
+    def _set_policy(self, request: Request, topic: str, document: Any) -> None:
+        wanted = {"AttributeName": "Policy", "AttributeValue": document}
+        self._call(request, "SetTopicAttributes", wanted, TopicArn=topic)
 
 
 def _default_policy(topic: str) -> dict[str, Any]:
@@ -70,6 +66,7 @@ def _default_policy(topic: str) -> dict[str, Any]:
 class Subscription(Handler):
     """Where what is published goes; its Ref is the ARN."""
 
+    service = "sns"
     gone = _GONE
     fixed = ("Region",)
 
@@ -84,24 +81,25 @@ class Subscription(Handler):
     )
 
     def _create(self, request: Request) -> str:
-        sns = request.client("sns")
         properties = request.properties
         wanted = {
             **{name: value for name, value in properties.items() if name not in self._settable},
             "Attributes": present(properties, *self._settable),
         }
-        taken = arguments(sns, "Subscribe", wanted, leave=("Region",))
-        arn: str = sns.subscribe(**taken, ReturnSubscriptionArn=True)["SubscriptionArn"]
-        return arn
+        reply = self._call(
+            request, "Subscribe", wanted, leave=("Region",), ReturnSubscriptionArn=True
+        )
+        return str(reply["SubscriptionArn"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        sns = request.client("sns")
         for name in self._settable:
             if changed(request, before, name):
-                value = request.properties.get(name, "")
-                taken = arguments(sns, "SetSubscriptionAttributes", {"AttributeValue": value})
-                sns.set_subscription_attributes(
-                    SubscriptionArn=physical_id, AttributeName=name, **taken
+                wanted = {
+                    "AttributeName": name,
+                    "AttributeValue": request.properties.get(name, ""),
+                }
+                self._call(
+                    request, "SetSubscriptionAttributes", wanted, SubscriptionArn=physical_id
                 )
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
