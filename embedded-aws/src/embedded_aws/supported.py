@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from moto.cloudformation import parsing
 
 from embedded_aws import services
+from embedded_aws.cloudformation.execution.support import is_supported
 from embedded_aws.cloudformation.resource import supported_types
-from embedded_aws.cloudformation.support import is_supported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,16 +108,10 @@ def test_a_custom_named_resource_is_not_replaced_by_its_namesake(stack: Any) -> 
         return {"Type": "AWS::SSM::Document", "Properties": properties}
 
     from embedded_aws.cloudformation.changes.comparison import keeps_its_name
-    from embedded_aws.cloudformation.stack import Resource
 
-    before = Resource(
-        logical_id="D",
-        resource_type="AWS::SSM::Document",
-        properties=group("2.0")["Properties"],
-    )
-
-    assert keeps_its_name(before, group("2.2")["Properties"], "us-west-2")
-    assert not keeps_its_name(before, {"Name": "another"}, "us-west-2")
+    document = ("AWS::SSM::Document", "us-west-2", group("2.0")["Properties"])
+    assert keeps_its_name(*document, group("2.2")["Properties"])
+    assert not keeps_its_name(*document, {"Name": "another"})
 
 
 def test_a_failed_update_brings_everything_back(stack: Any) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import ValidationError
-from embedded_aws.cloudformation.stack import Output, Stack
+from embedded_aws.cloudformation.records import Output
+from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.store import Store
+from embedded_aws.cloudformation.template.desired_state import DesiredState
 from embedded_aws.cloudformation.template.functions import evaluate
 from embedded_aws.cloudformation.template.scope import Scope, Unknown, text
 
@@ -21,6 +23,17 @@ def outputs_of(deployment: DesiredState, scope: Scope) -> tuple[Output | None, .
         ValidationError: an output is not text.
     """
     return tuple(_output(name, declared, scope) for name, declared in deployment.outputs.items())
+
+
+def is_empty(stack: Stack, changes: Changes) -> bool:
+    """Tell whether nothing at all would change, not even outputs or tags."""
+    before, desired = stack.deployment, changes.desired
+    return (
+        not any(changes)
+        and before is not None
+        and before.tags == desired.tags
+        and tuple(stack.outputs) == outputs_of(desired, changes.scope)
+    )
 
 
 def _output(name: str, declared: object, scope: Scope) -> Output | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from embedded_aws.cloudformation.errors import ValidationError
-from embedded_aws.cloudformation.stack import Resource
+from embedded_aws.cloudformation.records import Resource
 
 DELETION: Final = "DeletionPolicy"
 REPLACEMENT: Final = "UpdateReplacePolicy"

@@ -1,18 +1,19 @@
-"""What CloudFormation remembers of a stack: its resources, outputs and events."""
+"""One stack: its resources, outputs and events, and the only code that changes them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
-from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.records import Event, Output, Resource
+from embedded_aws.cloudformation.template.desired_state import DesiredState
 
-STACK_TYPE = "AWS::CloudFormation::Stack"
+STACK_TYPE: Final = "AWS::CloudFormation::Stack"
 
 # The stack's statuses with which an operation begins; a rollback is one of its own.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeEvents.html
-_BEGINNINGS = frozenset(
+_BEGINNINGS: Final = frozenset(
     {
         "REVIEW_IN_PROGRESS",
         "CREATE_IN_PROGRESS",
@@ -25,70 +26,6 @@ _BEGINNINGS = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One line of a stack's history.
-
-    Attributes:
-        reason: why, for a failure or a skip.
-        token: ClientRequestToken of the call that caused it.
-        operation_id: of the operation that it belongs to.
-    """
-
-    logical_id: str
-    physical_id: str
-    resource_type: str
-    status: str
-    reason: str | None
-    token: str | None
-    operation_id: str
-    timestamp: datetime
-    event_id: str = field(default_factory=lambda: str(uuid4()))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """One resource as it stands; changed by replacing the whole record.
-
-    Attributes:
-        physical_id: empty while it is being created.
-        properties: the template's, resolved, dynamic references left as they are written.
-        sent: what the handler got: dynamic references resolved, scalars coerced.
-        attributes: what `Fn::GetAtt` returns.
-        definition: the template's resource without its properties: policies, metadata.
-        dependencies: logical ids that must outlive it.
-        tags: the stack's tags that it was made with.
-        status: for instance `CREATE_COMPLETE`.
-    """
-
-    logical_id: str
-    resource_type: str
-    physical_id: str = ""
-    properties: Mapping[str, Any] = field(default_factory=dict)
-    sent: Mapping[str, Any] = field(default_factory=dict)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    definition: Mapping[str, Any] = field(default_factory=dict)
-    dependencies: frozenset[str] = frozenset()
-    tags: Mapping[str, str] = field(default_factory=dict)
-    status: str = ""
-    reason: str | None = None
-    changed_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """One output of a stack.
-
-    Attributes:
-        export: name under which other stacks of the region import it.
-    """
-
-    name: str
-    value: str
-    description: str | None = None
-    export: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stable:
     """A state to roll back to.
 
@@ -98,15 +35,17 @@ class Stable:
 
     deployment: DesiredState | None
     resources: Mapping[str, Resource]
-    outputs: tuple[Output, ...]
+    outputs: Sequence[Output]
 
 
 @dataclass(slots=True, kw_only=True)
 class Stack:
-    """One stack; only its own operation changes it, everybody may read it meanwhile.
+    """One stack. Others read its attributes, at any time, and change them through its methods.
+
+    A change replaces the whole mapping or sequence, so a reader's copy stays as it is.
 
     Attributes:
-        deployment: what it was last told to be.
+        deployment: its desired state, reached or not.
         stable: what it was before the operation that runs, or failed without rolling back.
         leftovers: replaced resources whose deletion is still due.
         gone: resources that it had and has no more.
@@ -118,15 +57,15 @@ class Stack:
     name: str
     account: str
     region: str
-    status: str
+    status: str = ""
     reason: str | None = None
     deployment: DesiredState | None = None
-    resources: dict[str, Resource] = field(default_factory=dict)
-    outputs: tuple[Output, ...] = ()
-    events: list[Event] = field(default_factory=list)
+    resources: Mapping[str, Resource] = field(default_factory=dict)
+    outputs: Sequence[Output] = ()
+    events: Sequence[Event] = ()
     stable: Stable | None = None
-    leftovers: list[Resource] = field(default_factory=list)
-    gone: dict[str, Resource] = field(default_factory=dict)
+    leftovers: Sequence[Resource] = ()
+    gone: Mapping[str, Resource] = field(default_factory=dict)
     termination_protection: bool = False
     disable_rollback: bool = False
     role_arn: str | None = None
@@ -149,38 +88,100 @@ class Stack:
         """Whether an operation runs on it."""
         return self.status.endswith("_IN_PROGRESS") and self.status != "REVIEW_IN_PROGRESS"
 
-    def forget(self, resource: Resource) -> None:
-        """Let go of a resource that was deleted or is kept without the stack."""
-        current = self.resources.get(resource.logical_id)
-        if current and current.physical_id == resource.physical_id:
-            del self.resources[resource.logical_id]
-            self.gone[resource.logical_id] = resource
+    def value(self, logical_id: str, attribute: str | None) -> Any:
+        """Return what `Ref` (attribute None) or `Fn::GetAtt` of a resource returns."""
+        return self.resources[logical_id].value(attribute)
 
-    def tell(
-        self,
-        status: str,
-        reason: str | None = None,
-        *,
-        resource: Resource | None = None,
+    def claim(self, status: str, token: str | None, role_arn: str | None) -> None:
+        """Take the status of an operation that was accepted, before its first event."""
+        self.status, self.token = status, token
+        self.role_arn = role_arn or self.role_arn
+
+    def protect(self, protected: bool) -> None:
+        """Switch termination protection."""
+        self.termination_protection = protected
+
+    def nest_in(self, parent: "Stack") -> None:
+        """Make it a nested stack of another one."""
+        self.parent_id, self.root_id = parent.stack_id, parent.root_id or parent.stack_id
+
+    def start(self, desired: DesiredState, *, disable_rollback: bool) -> None:
+        """Take a new desired state, and keep the present state to roll back to."""
+        if self.stable is None:
+            self.stable = Stable(
+                deployment=self.deployment, resources=self.resources, outputs=self.outputs
+            )
+        if self.deployment is not None:
+            self.updated = datetime.now(UTC)
+        self.deployment, self.disable_rollback = desired, disable_rollback
+
+    def record(self, status: str, reason: str | None = None) -> None:
+        """Give the stack a status, with an event."""
+        self.status, self.reason = status, reason
+        if status in _BEGINNINGS:
+            self.operation_id = str(uuid4())
+        self._add_event(self.name, self.stack_id, STACK_TYPE, status, reason)
+
+    def record_resource(
+        self, resource: Resource, status: str, reason: str | None = None
+    ) -> Resource:
+        """Add an event about a resource; return the resource with its new status, not stored."""
+        changed = replace(resource, status=status, reason=reason, changed_at=datetime.now(UTC))
+        self._add_event(
+            resource.logical_id, resource.physical_id, resource.resource_type, status, reason
+        )
+        return changed
+
+    def _add_event(
+        self, logical_id: str, physical_id: str, resource_type: str, status: str, reason: str | None
     ) -> None:
-        """Add an event about a resource, or about the stack itself, whose status it becomes."""
-        if resource is None:
-            self.status, self.reason = status, reason
-            if status in _BEGINNINGS:
-                self.operation_id = str(uuid4())
         now = datetime.now(UTC)
         if self.events:
-            # JavaScript's clocks, the CDK CLI's among them, tell events apart by the millisecond.
+            # JavaScript, the CDK CLI too, distinguishes events by the millisecond.
             now = max(now, self.events[-1].timestamp + timedelta(milliseconds=1))
-        self.events.append(
-            Event(
-                logical_id=resource.logical_id if resource else self.name,
-                physical_id=resource.physical_id if resource else self.stack_id,
-                resource_type=resource.resource_type if resource else STACK_TYPE,
-                status=status,
-                reason=reason,
-                token=self.token,
-                operation_id=self.operation_id,
-                timestamp=now,
-            )
+        event = Event(
+            logical_id=logical_id,
+            physical_id=physical_id,
+            resource_type=resource_type,
+            status=status,
+            reason=reason,
+            token=self.token,
+            operation_id=self.operation_id,
+            timestamp=now,
         )
+        self.events = (*self.events, event)
+
+    def store(self, resource: Resource) -> Resource:
+        """Keep the new record of a resource, and return it."""
+        self.resources = {**self.resources, resource.logical_id: resource}
+        return resource
+
+    def leave_over(self, resource: Resource) -> None:
+        """Keep a replaced resource until the end of the operation."""
+        self.leftovers = (*self.leftovers, resource)
+
+    def forget(self, resource: Resource) -> None:
+        """Let go of a resource that was deleted, is kept without the stack, or was never made."""
+        current = self.resources.get(resource.logical_id)
+        if current and current.physical_id == resource.physical_id:
+            self.resources = {
+                name: it for name, it in self.resources.items() if name != resource.logical_id
+            }
+            if resource.physical_id:
+                self.gone = {**self.gone, resource.logical_id: resource}
+
+    def publish(self, outputs: Sequence[Output]) -> None:
+        """Replace the outputs."""
+        self.outputs = outputs
+
+    def complete(self, status: str) -> None:
+        """End an operation: nothing is left to clean up or to roll back to."""
+        self.leftovers, self.stable = (), None
+        if status == "DELETE_COMPLETE":
+            self.deleted = datetime.now(UTC)
+        self.record(status)
+
+    def return_to_stable(self) -> None:
+        """Take back the desired state and the outputs of before the operation."""
+        assert self.stable is not None
+        self.deployment, self.outputs = self.stable.deployment, self.stable.outputs

@@ -1,6 +1,6 @@
 """Where stacks and change sets are kept, by account and region."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -8,9 +8,10 @@ from uuid import uuid4
 
 from moto.cloudformation.models import cloudformation_backends
 
-from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import ValidationError
-from embedded_aws.cloudformation.stack import Output, Stack
+from embedded_aws.cloudformation.records import Output
+from embedded_aws.cloudformation.stack import Stack
 
 
 @dataclass(slots=True, kw_only=True)
@@ -21,16 +22,13 @@ class ChangeSet:
         kind: CREATE or UPDATE.
         on_failure: what a failing execution does: ROLLBACK, DO_NOTHING or DELETE.
         operation_id: of its creation, not of its execution.
-        deployment: None when it could not be worked out.
-        changes: as DescribeChangeSet shows them.
     """
 
     change_set_id: str
     name: str
     kind: str
     stack: Stack
-    deployment: DesiredState | None
-    changes: tuple[Mapping[str, Any], ...]
+    changes: Changes
     status: str
     reason: str | None
     execution_status: str
@@ -68,6 +66,19 @@ class Store:
         """Change sets, by id."""
         change_sets: dict[str, Any] = self._backend.change_sets
         return change_sets
+
+    def add(self, stack: Stack) -> None:
+        """Keep a new stack."""
+        self.stacks[stack.stack_id] = stack
+
+    def retire(self, stack: Stack) -> None:
+        """Keep a deleted stack apart, where its id still finds it."""
+        self.deleted[stack.stack_id] = stack
+        self.stacks.pop(stack.stack_id, None)
+
+    def change_sets_of(self, stack: Stack) -> list[ChangeSet]:
+        """Return a stack's change sets."""
+        return [it for it in list(self.change_sets.values()) if it.stack is stack]
 
     def find(self, name_or_id: str | None) -> Stack | None:
         """Return a stack by name, or by id even when it is deleted."""

@@ -6,7 +6,6 @@ from uuid import uuid4
 from moto.core.responses import ActionResult, EmptyResult
 from moto.utilities.utils import get_partition
 
-from embedded_aws.cloudformation.api import operations
 from embedded_aws.cloudformation.api.submission import (
     NAME,
     Submission,
@@ -14,15 +13,16 @@ from embedded_aws.cloudformation.api.submission import (
     bad_name,
     cannot,
 )
-from embedded_aws.cloudformation.changes.description import Preview
-from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import (
     AlreadyExists,
     ChangeSetNotFound,
     InvalidChangeSetStatus,
     ValidationError,
 )
+from embedded_aws.cloudformation.execution import operations
 from embedded_aws.cloudformation.execution.runs import launch
+from embedded_aws.cloudformation.exports import is_empty
 from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.store import ChangeSet
 
@@ -45,56 +45,48 @@ class ChangeSets(Submission):
             raise bad_name(name, "changeSetName")
         with admission:
             stack = self._stack_to_create() if kind == "CREATE" else self._stack_to_update()
-            if any(it.stack is stack and it.name == name for it in store.change_sets.values()):
+            if any(it.name == name for it in store.change_sets_of(stack)):
                 raise AlreadyExists(
                     f"ChangeSet {name} cannot be created due to a mismatch with "
                     "existing attribute: it exists already"
                 )
-            deployment = self._next_deployment(store, stack)
-            preview = Preview(stack, deployment)
-            change_set = self._new_change_set(stack, kind, name, deployment, preview)
+            change_set = self._new_change_set(stack, kind, name, self._update_of(stack))
             if kind == "CREATE" and stack.stack_id not in store.stacks:
-                stack.tell("REVIEW_IN_PROGRESS", "User Initiated")
+                stack.record("REVIEW_IN_PROGRESS", "User Initiated")
                 change_set.operation_id = stack.operation_id
-                store.stacks[stack.stack_id] = stack
+                store.add(stack)
             store.change_sets[change_set.change_set_id] = change_set
         return ActionResult({"Id": change_set.change_set_id, "StackId": stack.stack_id})
 
     def execute_change_set(self) -> ActionResult:
         """ExecuteChangeSet."""
         store, change_set = self._store, self._change_set()
-        stack, deployment = change_set.stack, change_set.deployment
+        stack, changes = change_set.stack, change_set.changes
         with admission:
-            if change_set.execution_status != "AVAILABLE" or deployment is None:
+            if change_set.execution_status != "AVAILABLE":
                 raise InvalidChangeSetStatus(
                     f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current "
                     f"status of [{change_set.status}]"
                 )
             if stack.in_progress:
                 raise cannot(stack, "updated")
-            for other in store.change_sets.values():
-                if other.stack is stack and other.execution_status == "AVAILABLE":
-                    other.execution_status = "OBSOLETE"
+            verb = "CREATE" if stack.status == "REVIEW_IN_PROGRESS" else "UPDATE"
+            self._begin(stack, f"{verb}_IN_PROGRESS")
             change_set.execution_status = "EXECUTE_IN_PROGRESS"
-            self._note(stack)
-            disable_rollback = bool(self._get_param("DisableRollback"))
-            on_failure = change_set.on_failure or ("DO_NOTHING" if disable_rollback else "ROLLBACK")
-            stack.disable_rollback = on_failure == "DO_NOTHING"
-            creates = stack.status == "REVIEW_IN_PROGRESS"
-            verb = "CREATE" if creates else "UPDATE"
-            stack.status = f"{verb}_IN_PROGRESS"
+        kept = "DO_NOTHING" if self._get_param("DisableRollback") else "ROLLBACK"
+        on_failure = change_set.on_failure or kept
 
         def work() -> None:
-            if creates:
-                operations.create(store, stack, deployment, on_failure)
+            if verb == "CREATE":
+                operations.create(store, stack, changes, on_failure)
             else:
                 operations.update(
-                    store, stack, deployment, disable_rollback=on_failure == "DO_NOTHING"
+                    store, stack, changes, disable_rollback=on_failure == "DO_NOTHING"
                 )
             succeeded = stack.status == f"{verb}_COMPLETE"
             change_set.execution_status = "EXECUTE_COMPLETE" if succeeded else "EXECUTE_FAILED"
 
-        launch(stack, f"{verb}_IN_PROGRESS", work)
+        launch(stack, work)
         return EmptyResult()
 
     def delete_change_set(self) -> ActionResult:
@@ -118,7 +110,7 @@ class ChangeSets(Submission):
         name = self._get_param("StackName")
         existing = self._store.find(name)
         if existing is None:
-            return self._new_stack(self._store, self._new_name())
+            return self._new_stack(self._new_name())
         if existing.status != "REVIEW_IN_PROGRESS":
             raise ValidationError(
                 f"Stack [{existing.name}] already exists and cannot be created again with the "
@@ -133,10 +125,8 @@ class ChangeSets(Submission):
         self._check_updatable(stack)
         return stack
 
-    def _new_change_set(
-        self, stack: Stack, kind: str, name: str, deployment: DesiredState, preview: Preview
-    ) -> ChangeSet:
-        nothing = kind == "UPDATE" and preview.empty
+    def _new_change_set(self, stack: Stack, kind: str, name: str, changes: Changes) -> ChangeSet:
+        nothing = kind == "UPDATE" and is_empty(stack, changes)
         return ChangeSet(
             change_set_id=(
                 f"arn:{get_partition(self.region)}:cloudformation:{self.region}:"
@@ -145,8 +135,7 @@ class ChangeSets(Submission):
             name=name,
             kind=kind,
             stack=stack,
-            deployment=deployment,
-            changes=tuple(preview.changes),
+            changes=changes,
             status="FAILED" if nothing else "CREATE_COMPLETE",
             reason=_NO_CHANGES if nothing else None,
             execution_status="UNAVAILABLE" if nothing else "AVAILABLE",

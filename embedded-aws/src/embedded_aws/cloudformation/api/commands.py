@@ -2,11 +2,11 @@
 
 from moto.core.responses import ActionResult, EmptyResult
 
-from embedded_aws.cloudformation.api import operations
 from embedded_aws.cloudformation.api.submission import Submission, admission, cannot
-from embedded_aws.cloudformation.changes.description import Preview
 from embedded_aws.cloudformation.errors import AlreadyExists, ValidationError
+from embedded_aws.cloudformation.execution import operations
 from embedded_aws.cloudformation.execution.runs import launch
+from embedded_aws.cloudformation.exports import is_empty
 
 
 class Commands(Submission):
@@ -22,17 +22,12 @@ class Commands(Submission):
             name = self._new_name()
             if existing := store.find(name):
                 raise AlreadyExists(f"Stack [{existing.name}] already exists")
-            stack = self._new_stack(store, name)
-            deployment = self._deployment(store, stack, self._submitted_template(), {})
-            stack.status = "CREATE_IN_PROGRESS"
-            store.stacks[stack.stack_id] = stack
-            stack.termination_protection = bool(self._get_param("EnableTerminationProtection"))
-            stack.disable_rollback = on_failure == "DO_NOTHING"
-        launch(
-            stack,
-            "CREATE_IN_PROGRESS",
-            lambda: operations.create(store, stack, deployment, on_failure),
-        )
+            stack = self._new_stack(name)
+            changes = self._changes(stack, self._submitted_template(), {})
+            self._begin(stack, "CREATE_IN_PROGRESS")
+            stack.protect(bool(self._get_param("EnableTerminationProtection")))
+            store.add(stack)
+        launch(stack, lambda: operations.create(store, stack, changes, on_failure))
         return ActionResult({"StackId": stack.stack_id})
 
     def update_stack(self) -> ActionResult:
@@ -41,15 +36,13 @@ class Commands(Submission):
         disable_rollback = bool(self._get_param("DisableRollback"))
         with admission:
             self._check_updatable(stack)
-            deployment = self._next_deployment(store, stack)
-            if Preview(stack, deployment).empty:
+            changes = self._update_of(stack)
+            if is_empty(stack, changes):
                 raise ValidationError("No updates are to be performed.")
-            self._note(stack)
-            stack.status = "UPDATE_IN_PROGRESS"
+            self._begin(stack, "UPDATE_IN_PROGRESS")
         launch(
             stack,
-            "UPDATE_IN_PROGRESS",
-            lambda: operations.update(store, stack, deployment, disable_rollback=disable_rollback),
+            lambda: operations.update(store, stack, changes, disable_rollback=disable_rollback),
         )
         return ActionResult({"StackId": stack.stack_id})
 
@@ -73,13 +66,8 @@ class Commands(Submission):
                 )
             if stack.in_progress:
                 raise cannot(stack, "deleted")
-            self._note(stack)
-            stack.status = "DELETE_IN_PROGRESS"
-        launch(
-            stack,
-            "DELETE_IN_PROGRESS",
-            lambda: operations.delete(store, stack, retain=retain, force=force),
-        )
+            self._begin(stack, "DELETE_IN_PROGRESS")
+        launch(stack, lambda: operations.delete(store, stack, retain=retain, force=force))
         return EmptyResult()
 
     def rollback_stack(self) -> ActionResult:
@@ -89,10 +77,11 @@ class Commands(Submission):
             if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED") or stack.stable is None:
                 raise cannot(stack, "rolled back")
             creation = stack.stable.deployment is None
-            self._note(stack)
-            stack.status = "ROLLBACK_IN_PROGRESS" if creation else "UPDATE_ROLLBACK_IN_PROGRESS"
+            self._begin(
+                stack, "ROLLBACK_IN_PROGRESS" if creation else "UPDATE_ROLLBACK_IN_PROGRESS"
+            )
         work = operations.roll_back_creation if creation else operations.roll_back_update
-        launch(stack, None, lambda: work(stack, "User Initiated"))
+        launch(stack, lambda: work(stack))
         return ActionResult({"StackId": stack.stack_id})
 
     def continue_update_rollback(self) -> ActionResult:
@@ -105,9 +94,8 @@ class Commands(Submission):
                     f"Stack:{stack.stack_id} is in {stack.status} state and can not continue "
                     "rolling back."
                 )
-            self._note(stack)
-            stack.status = "UPDATE_ROLLBACK_IN_PROGRESS"
-        launch(stack, None, lambda: operations.roll_back_update(stack, "User Initiated", skip))
+            self._begin(stack, "UPDATE_ROLLBACK_IN_PROGRESS")
+        launch(stack, lambda: operations.roll_back_update(stack, skip=skip))
         return EmptyResult()
 
     def update_termination_protection(self) -> ActionResult:
@@ -118,5 +106,5 @@ class Commands(Submission):
                 f"Stack [{stack.name}] is in {stack.status} state and its TerminationProtection "
                 "can not be updated"
             )
-        stack.termination_protection = bool(self._get_param("EnableTerminationProtection"))
+        stack.protect(bool(self._get_param("EnableTerminationProtection")))
         return ActionResult({"StackId": stack.stack_id})

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from embedded_aws.cloudformation.api.capabilities import needed_capabilities
-from embedded_aws.cloudformation.stack import Event, Resource, Stack
+from embedded_aws.cloudformation.changes.description import described
+from embedded_aws.cloudformation.records import Event, Resource
+from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.store import ChangeSet
 from embedded_aws.cloudformation.template.document import Template
 from embedded_aws.cloudformation.template.parameters import Parameter
@@ -93,10 +95,8 @@ def shown_event(stack: Stack, event: Event) -> Mapping[str, Any]:
 
 def resources_of(stack: Stack) -> list[Resource]:
     """Return the resources that the API lists; a stack that is no more still lists what it had."""
-    resources = dict(stack.resources)
-    if stack.status.startswith(("DELETE_", "ROLLBACK_")):
-        resources = {**stack.gone, **resources}
-    return list(resources.values())
+    ended = stack.status.startswith(("DELETE_", "ROLLBACK_"))
+    return list({**(stack.gone if ended else {}), **stack.resources}.values())
 
 
 def shown_resource(stack: Stack, resource: Resource) -> Mapping[str, Any]:
@@ -138,18 +138,16 @@ def _resource(resource: Resource) -> Mapping[str, Any]:
 
 def shown_change_set(change_set: ChangeSet) -> Mapping[str, Any]:
     """Return a change set as DescribeChangeSet does."""
-    deployment = change_set.deployment
+    desired = change_set.changes.desired
     return _without_none(
         {
             **shown_change_set_summary(change_set),
-            "Parameters": _parameters(deployment.parameters) if deployment else [],
-            "Tags": _tags(deployment.tags) if deployment else [],
+            "Parameters": _parameters(desired.parameters),
+            "Tags": _tags(desired.tags),
             "NotificationARNs": [],
-            "Changes": list(change_set.changes),
+            "Changes": list(map(described, change_set.changes)),
             "OnStackFailure": change_set.on_failure,
-            "Capabilities": (
-                needed_capabilities(deployment.template.resources) if deployment else []
-            ),
+            "Capabilities": needed_capabilities(desired.template.resources),
         }
     )
 

@@ -62,7 +62,7 @@ class Queries(BaseResponse):
         stack = self._store.find(name := self._get_param("StackName"))
         if stack is None:
             raise ValidationError(f"Stack [{name}] does not exist")
-        events = [describe.shown_event(stack, event) for event in reversed(list(stack.events))]
+        events = [describe.shown_event(stack, event) for event in reversed(stack.events)]
         return ActionResult({"StackEvents": events})
 
     def describe_events(self) -> ActionResult:
@@ -83,7 +83,7 @@ class Queries(BaseResponse):
         events = [
             {**describe.shown_event(stack, event), "EventType": "STACK_EVENT"}
             for stack in stacks
-            for event in reversed(list(stack.events))
+            for event in reversed(stack.events)
             if operation in (None, event.operation_id)
             if not failed_only or event.status.endswith("_FAILED")
         ]
@@ -114,7 +114,7 @@ class Queries(BaseResponse):
 
     def _owner(self, physical_id: str | None) -> Stack:
         for stack in list(self._store.stacks.values()):
-            if any(it.physical_id == physical_id for it in list(stack.resources.values())):
+            if any(it.physical_id == physical_id for it in stack.resources.values()):
                 return stack
         raise ValidationError(f"Stack for {physical_id} does not exist")
 
@@ -126,7 +126,9 @@ class Queries(BaseResponse):
     def get_template(self) -> ActionResult:
         """GetTemplate: Original and Processed are the same, as there are no transforms."""
         in_change_set = self._get_param("ChangeSetName")
-        deployment = (self._change_set() if in_change_set else self._stack()).deployment
+        deployment = (
+            self._change_set().changes.desired if in_change_set else self._stack().deployment
+        )
         if deployment is None:
             # A stack in review has none, and the CDK CLI asks for it.
             return ActionResult({"StagesAvailable": []})
@@ -157,8 +159,7 @@ class Queries(BaseResponse):
         stack = self._stack()
         summaries = [
             describe.shown_change_set_summary(change_set)
-            for change_set in list(self._store.change_sets.values())
-            if change_set.stack is stack
+            for change_set in self._store.change_sets_of(stack)
         ]
         return ActionResult({"Summaries": summaries})
 

@@ -10,12 +10,13 @@ from moto.utilities.utils import get_partition
 
 from embedded_aws.cloudformation.api.capabilities import check_capabilities
 from embedded_aws.cloudformation.api.queries import Queries
-from embedded_aws.cloudformation.changes.desired_state import DesiredState, prepare
+from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.execution.support import check_types
 from embedded_aws.cloudformation.exports import exported_value
 from embedded_aws.cloudformation.policies import check_policies
 from embedded_aws.cloudformation.stack import Stack
-from embedded_aws.cloudformation.store import Store
+from embedded_aws.cloudformation.template.desired_state import prepare
 from embedded_aws.cloudformation.template.document import Template
 
 NAME: Final = re.compile(r"[a-zA-Z][-a-zA-Z0-9]{0,127}")
@@ -45,10 +46,12 @@ admission = threading.RLock()
 class Submission(Queries):
     """What the changing calls have in common."""
 
-    def _note(self, stack: Stack) -> None:
-        """Remember what belongs to the operation that begins."""
-        stack.token = self._get_param("ClientRequestToken")
-        stack.role_arn = self._get_param("RoleARN") or stack.role_arn
+    def _begin(self, stack: Stack, status: str) -> None:
+        """Let an operation begin: what change sets describe is the stack before it."""
+        for change_set in self._store.change_sets_of(stack):
+            if change_set.execution_status == "AVAILABLE":
+                change_set.execution_status = "OBSOLETE"
+        stack.claim(status, self._get_param("ClientRequestToken"), self._get_param("RoleARN"))
 
     def _new_name(self) -> str:
         name: str = self._get_param("StackName")
@@ -56,26 +59,25 @@ class Submission(Queries):
             raise bad_name(name, "stackName")
         return name
 
-    def _new_stack(self, store: Store, name: str) -> Stack:
-        stack = Stack(
+    def _new_stack(self, name: str) -> Stack:
+        return Stack(
             stack_id=(
                 f"arn:{get_partition(self.region)}:cloudformation:{self.region}:"
                 f"{self.current_account}:stack/{name}/{uuid4()}"
             ),
             name=name,
-            account=store.account,
-            region=store.region,
-            status="",
+            account=self.current_account,
+            region=self.region,
+            token=self._get_param("ClientRequestToken"),
+            role_arn=self._get_param("RoleARN"),
             timeout_minutes=self._get_param("TimeoutInMinutes"),
         )
-        self._note(stack)
-        return stack
 
     def _check_updatable(self, stack: Stack) -> None:
         if stack.status not in _UPDATABLE:
             raise cannot(stack, "updated")
 
-    def _next_deployment(self, store: Store, stack: Stack) -> DesiredState:
+    def _update_of(self, stack: Stack) -> Changes:
         previous = stack.deployment
         if self._get_param("UsePreviousTemplate") and previous:
             template = previous.template
@@ -86,16 +88,15 @@ class Submission(Queries):
             if previous
             else {}
         )
-        return self._deployment(store, stack, template, given)
+        return self._changes(stack, template, given)
 
-    def _deployment(
-        self, store: Store, stack: Stack, template: Template, previous: Mapping[str, str]
-    ) -> DesiredState:
+    def _changes(self, stack: Stack, template: Template, previous: Mapping[str, str]) -> Changes:
         for name in _UNSUPPORTED:
             if self._get_param(name):
                 raise ValidationError(f"the embedded AWS does not support {name}; leave it out")
         check_policies(template.resources)
         check_capabilities(template.resources, self._get_param("Capabilities", []))
+        check_types((it["Type"] for it in template.resources.values()), stack.region)
         given = {
             parameter["ParameterKey"]: (
                 previous.get(parameter["ParameterKey"], "")
@@ -106,7 +107,7 @@ class Submission(Queries):
         }
         tags = self._get_param("Tags")
         kept = stack.tags if tags is None else {tag["Key"]: tag["Value"] for tag in tags}
-        return prepare(
+        desired = prepare(
             template,
             given=given,
             tags=kept,
@@ -114,8 +115,9 @@ class Submission(Queries):
             stack_id=stack.stack_id,
             account=stack.account,
             region=stack.region,
-            export=lambda name: exported_value(store, name),
+            export=lambda name: exported_value(self._store, name),
         )
+        return Changes(stack, desired)
 
 
 def cannot(stack: Stack, what: str) -> ValidationError:

@@ -1,14 +1,12 @@
-"""What an update does to a resource: nothing, a change in place, or a replacement."""
+"""Which properties differ, and whether a difference makes another resource."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from embedded_aws.cloudformation.stack import Resource
-from embedded_aws.cloudformation.support import is_custom
 from embedded_aws.cloudformation.template.schema import Path, Schema, schema_of, values_at
-from embedded_aws.cloudformation.template.scope import first_unknown, text
+from embedded_aws.cloudformation.template.scope import Unknown, text, unknown_in
 
 
 class Recreation(StrEnum):
@@ -20,18 +18,25 @@ class Recreation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One changed property, or the stack's tags.
+class PropertyChange:
+    """One changed property.
 
     Attributes:
         path: of the property, from the top.
         recreation: what the change asks for.
-        dynamic: its new value waits for another resource.
+        unknown: parts of its new value that are known only after another resource has changed.
+        parameters: names of changed parameters to which it refers.
     """
 
     path: Path
     recreation: Recreation
-    dynamic: bool = False
+    unknown: tuple[Unknown, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether only the execution shows that it changes."""
+        return bool(self.unknown) and not self.parameters
 
 
 # Types with a property that says whether the conditionally create-only ones replace.
@@ -43,7 +48,7 @@ _REPLACES: Final[Mapping[str, tuple[str, bool]]] = {
 
 def compare(
     resource_type: str, region: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Sequence[Change]:
+) -> Sequence[PropertyChange]:
     """Return the changed properties of a resource.
 
     Args:
@@ -52,23 +57,15 @@ def compare(
         before: resolved properties as they are.
         after: resolved properties as desired; may wait for resources (`Unknown`).
     """
-    schema = None if is_custom(resource_type) else schema_of(resource_type, region)
+    schema = schema_of(resource_type, region)
     return [
-        Change(
+        PropertyChange(
             path=path,
             recreation=_recreation(path, resource_type, schema, before, after),
-            dynamic=first_unknown(next(values_at(after, path), None)) is not None,
+            unknown=tuple(unknown_in(next(values_at(after, path), None))),
         )
         for path in _differences(before, after, ())
     ]
-
-
-def replaces(changes: Sequence[Change]) -> bool:
-    """Tell whether changes, all values known, make another resource.
-
-    A conditional one does not: the update is tried in place, and the API refuses what it cannot do.
-    """
-    return any(change.recreation is Recreation.ALWAYS for change in changes)
 
 
 def _differences(before: Any, after: Any, path: Path) -> list[Path]:
@@ -119,26 +116,25 @@ def _touches(
     for candidate in listed:
         common = min(len(path), len(candidate))
         if path[:common] == candidate[:common]:
-            was, shall_be = (list(values_at(where, candidate)) for where in (before, after))
-            if not _same(was, shall_be):
+            old, new = (list(values_at(it, candidate)) for it in (before, after))
+            if not _same(old, new):
                 return True
     return False
 
 
-def keeps_its_name(resource: Resource, after: Mapping[str, Any], region: str) -> bool:
+def keeps_its_name(
+    resource_type: str, region: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
     """Tell whether a replacement would have the name that the old resource still has.
 
     CloudFormation makes the new one first, so it refuses to replace a custom-named resource.
     """
-    schema = schema_of(resource.resource_type, region)
-    if schema is None or is_custom(resource.resource_type):
+    schema = schema_of(resource_type, region)
+    if schema is None:
         return False
     read_only = schema.paths("readOnlyProperties")
     identity = schema.paths("primaryIdentifier")
     if any(path in read_only for path in identity):
         return False
-    was, shall_be = (
-        [list(values_at(where, path)) for path in identity]
-        for where in (resource.properties, after)
-    )
-    return all(was) and _same(was, shall_be)
+    old, new = ([list(values_at(it, path)) for path in identity] for it in (before, after))
+    return all(old) and _same(old, new)

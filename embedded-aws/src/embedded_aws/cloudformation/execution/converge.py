@@ -2,18 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from embedded_aws.cloudformation.changes.comparison import compare, keeps_its_name, replaces
-from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.changes.comparison import keeps_its_name
+from embedded_aws.cloudformation.changes.model import Changes, Replacement
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution.step import Step, StepFailed
-from embedded_aws.cloudformation.failures import InvalidProperties
-from embedded_aws.cloudformation.stack import Resource, Stack
-from embedded_aws.cloudformation.support import is_custom
-from embedded_aws.cloudformation.template.functions import evaluate
-from embedded_aws.cloudformation.template.schema import is_taggable
-from embedded_aws.cloudformation.values import value_of
+from embedded_aws.cloudformation.records import Resource
+from embedded_aws.cloudformation.stack import Stack
+from embedded_aws.cloudformation.template.schema import is_custom
 
 _REPLACING = (
     "Requested update requires the creation of a new physical resource; hence creating one."
@@ -43,8 +39,8 @@ class _Task:
     refusal: str | None = None
 
 
-def converge(stack: Stack, deployment: DesiredState) -> None:
-    """Create and change the stack's resources until they are what the deployment says.
+def converge(stack: Stack, changes: Changes) -> None:
+    """Create and change the stack's resources as the changes say.
 
     What is ready at the same time starts at the same time, as on AWS: when one fails, the others
     that started with it are cancelled. Removed and replaced resources stay; the replaced ones
@@ -53,10 +49,11 @@ def converge(stack: Stack, deployment: DesiredState) -> None:
     Raises:
         ConvergeFailed: a resource failed.
     """
-    work = _Work(stack, deployment)
-    waiting = list(deployment.order)
+    work = _Work(stack, changes)
+    desired = changes.desired
+    waiting = list(desired.order)
     while waiting:
-        ready = [name for name in waiting if not deployment.dependencies[name] & set(waiting)]
+        ready = [name for name in waiting if not desired.dependencies[name] & set(waiting)]
         waiting = [name for name in waiting if name not in ready]
         tasks = [task for name in ready if (task := work.begin(name))]
         failed: dict[str, list[str]] = {}
@@ -83,50 +80,44 @@ def failure_reason(failed: Mapping[str, list[str]]) -> str:
 class _Work:
     """One convergence."""
 
-    def __init__(self, stack: Stack, deployment: DesiredState) -> None:
+    def __init__(self, stack: Stack, changes: Changes) -> None:
         self._stack = stack
-        self._deployment = deployment
+        self._changes = changes
         self._step = Step(stack=stack)
-        self._scope = deployment.scope(
-            lambda logical_id, attribute: value_of(stack, logical_id, attribute)
-        )
+        self._scope = changes.desired.scope(stack.value)
 
     def begin(self, logical_id: str) -> _Task | None:
         """Announce what happens to a resource; None when nothing does."""
-        before = self._stack.resources.get(logical_id)
-        after = self._wanted(logical_id)
-        if before is None or not before.physical_id:
-            after = self._store(self._step.tell(after, "CREATE_IN_PROGRESS"))
-            return _Task(before=None, after=after, verb="CREATE")
-        after = replace(after, physical_id=before.physical_id)
+        stack = self._stack
+        planned = self._changes.resources[logical_id]
         try:
-            after = replace(after, properties=self._properties(logical_id))
+            change = self._changes.resolve(logical_id, self._scope)
         except ValidationError as error:
-            after = self._store(self._step.tell(before, "UPDATE_IN_PROGRESS"))
-            return _Task(before=before, after=after, verb="UPDATE", refusal=error.message)
-        changes = compare(
-            after.resource_type, self._stack.region, before.properties, after.properties
-        )
-        retagged = before.tags != after.tags and is_taggable(
-            after.resource_type, self._stack.region
-        )
-        if not changes and not retagged and before.status != "UPDATE_FAILED":
+            assert planned.before is not None
+            begun = self._announce(planned.before, "UPDATE")
+            return _Task(before=planned.before, after=begun, verb="UPDATE", refusal=error.message)
+        before, after = change.before, change.after
+        assert after is not None
+        if before is None:
+            return _Task(before=None, after=self._announce(after, "CREATE"), verb="CREATE")
+        if not change.calls_handler:
             # Policies and metadata belong to the stack alone.
-            self._store(
+            stack.store(
                 replace(before, definition=after.definition, dependencies=after.dependencies)
             )
             return None
-        if not replaces(changes):
-            after = self._store(self._step.tell(after, "UPDATE_IN_PROGRESS"))
-            return _Task(before=before, after=after, verb="UPDATE")
-        self._step.tell(after, "UPDATE_IN_PROGRESS", _REPLACING)
-        refusal = None
-        if keeps_its_name(before, after.properties, self._stack.region):
-            refusal = _same_name(logical_id)
+        # A conditional replacement, all values known, is tried in place: the API refuses what it
+        # cannot do.
+        if change.replacement is not Replacement.TRUE:
+            return _Task(before=before, after=self._announce(after, "UPDATE"), verb="UPDATE")
+        stack.record_resource(after, "UPDATE_IN_PROGRESS", _REPLACING)
+        kind, region = after.resource_type, stack.region
+        same = keeps_its_name(kind, region, before.properties, after.properties)
+        refusal = _same_name(logical_id) if same else None
         return _Task(before=before, after=after, verb="UPDATE", replaces=True, refusal=refusal)
 
     def cancel(self, task: _Task) -> bool:
-        """Tell that a resource had begun when another one failed; False, as for any failure."""
+        """Fail a resource that had begun when another one failed; False, as for any failure."""
         what = "creation" if task.verb == "CREATE" else "update"
         self._refuse(task, f"Resource {what} cancelled")
         return False
@@ -146,7 +137,7 @@ class _Work:
         except StepFailed as failure:
             not_made = task.replaces and not failure.resource.physical_id
             if task.before and (failure.untouched or not_made):
-                self._store(
+                self._stack.store(
                     replace(
                         task.before,
                         status=failure.resource.status,
@@ -156,15 +147,19 @@ class _Work:
             return False
         return True
 
+    def _announce(self, resource: Resource, verb: str) -> Resource:
+        return self._stack.store(self._stack.record_resource(resource, f"{verb}_IN_PROGRESS"))
+
     def _refuse(self, task: _Task, reason: str) -> None:
-        told = self._step.tell(task.after, f"{task.verb}_FAILED", reason)
+        failed = self._stack.record_resource(task.after, f"{task.verb}_FAILED", reason)
         if task.before:
-            told = replace(task.before, status=told.status, reason=reason)
-        self._store(told)
+            failed = replace(task.before, status=failed.status, reason=reason)
+        self._stack.store(failed)
 
     def _create(self, wanted: Resource) -> None:
         def evaluated() -> Resource:
-            return replace(wanted, properties=self._properties(wanted.logical_id))
+            properties = self._changes.properties(wanted.logical_id, self._scope)
+            return replace(wanted, properties=properties)
 
         self._step.create(self._step.attempt(wanted, "CREATE_FAILED", evaluated, harmless=True))
 
@@ -172,38 +167,19 @@ class _Work:
         updated = self._step.update(before, wanted)
         if is_custom(updated.resource_type) and updated.physical_id != before.physical_id:
             # The function made another resource; the old one is deleted when all is done.
-            self._stack.leftovers.append(before)
+            self._leave_over(before, wanted)
 
     def _replace(self, before: Resource, wanted: Resource) -> None:
         made = self._step.create(replace(wanted, physical_id=""), "UPDATE")
         if made.physical_id == before.physical_id:
             # Some APIs answer a second creation with what exists.
-            told = self._step.tell(made, "UPDATE_FAILED", _same_name(made.logical_id))
-            raise StepFailed(self._store(told), untouched=False)
-        self._stack.leftovers.append(before)
+            failed = self._stack.record_resource(made, "UPDATE_FAILED", _same_name(made.logical_id))
+            raise StepFailed(self._stack.store(failed), untouched=False)
+        self._leave_over(before, wanted)
 
-    def _wanted(self, logical_id: str) -> Resource:
-        """What the template says of a resource, its properties not yet resolved."""
-        definition = self._deployment.resources[logical_id]
-        return Resource(
-            logical_id=logical_id,
-            resource_type=definition["Type"],
-            definition={key: item for key, item in definition.items() if key != "Properties"},
-            dependencies=self._deployment.dependencies[logical_id],
-            tags=self._deployment.tags,
-        )
-
-    def _properties(self, logical_id: str) -> Any:
-        properties = evaluate(
-            self._deployment.resources[logical_id].get("Properties", {}), self._scope
-        )
-        if not isinstance(properties, dict):
-            raise InvalidProperties(f"Properties of resource {logical_id} must be an object")
-        return properties
-
-    def _store(self, resource: Resource) -> Resource:
-        self._stack.resources[resource.logical_id] = resource
-        return resource
+    def _leave_over(self, before: Resource, wanted: Resource) -> None:
+        """Keep a replaced resource for the clean-up, where the new template's policy decides."""
+        self._stack.leave_over(replace(before, definition=wanted.definition))
 
 
 def _same_name(logical_id: str) -> str:

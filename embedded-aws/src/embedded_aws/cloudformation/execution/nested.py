@@ -28,8 +28,7 @@ class NestedStack:
             **_wanted(request),
         )["StackId"]
         store = Store(request.account, request.region)
-        parent, stack = store.get(request.stack_id), store.get(stack_id)
-        stack.parent_id, stack.root_id = parent.stack_id, parent.root_id or parent.stack_id
+        store.get(stack_id).nest_in(store.get(request.stack_id))
         return _outcome(cloudformation, stack_id, "created")
 
     def update(self, request: Request, physical_id: str, before: Properties) -> Made:
@@ -40,6 +39,7 @@ class NestedStack:
         except ClientError as error:
             if error.response["Error"]["Message"] != "No updates are to be performed.":
                 raise
+            return _outcome(cloudformation, physical_id, "kept")
         return _outcome(cloudformation, physical_id, "updated")
 
     def delete(self, request: Request, physical_id: str) -> None:
@@ -51,7 +51,8 @@ class NestedStack:
 
 _GOOD: Final = {
     "created": ("CREATE_COMPLETE",),
-    "updated": ("CREATE_COMPLETE", "UPDATE_COMPLETE"),
+    "kept": ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"),
+    "updated": ("UPDATE_COMPLETE",),
     "deleted": ("DELETE_COMPLETE",),
 }
 

@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 
 from embedded_aws.cloudformation.execution.step import Step, StepFailed
 from embedded_aws.cloudformation.policies import is_retained
-from embedded_aws.cloudformation.stack import Resource, Stack
+from embedded_aws.cloudformation.records import Resource
+from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.template.references import in_order
 
 
@@ -18,10 +19,10 @@ def remove(
 ) -> list[str]:
     """Delete resources, each before what it depends on.
 
-    What something undeleted still depends on is left alone.
+    A resource stays when another one that depends on it could not be deleted.
 
     Args:
-        stack: whose events tell of it.
+        stack: gets the events.
         resources: what to delete; those without a physical id were never made.
         attribute: which policy decides, `policies.DELETION` or `policies.REPLACEMENT`.
         being_created: the operation that made them is being rolled back.
@@ -50,7 +51,7 @@ def remove(
             continue
         kept = is_retained(resource, attribute, being_created=being_created)
         if kept or resource.logical_id in retain:
-            stack.forget(step.tell(resource, "DELETE_SKIPPED"))
+            stack.forget(stack.record_resource(resource, "DELETE_SKIPPED"))
             continue
         try:
             stack.forget(step.delete(resource))

@@ -15,16 +15,13 @@ _log = logging.getLogger(__name__)
 _PATIENCE: Final = 20
 
 
-def launch(stack: Stack, status: str | None, work: Callable[[], None]) -> None:
+def launch(stack: Stack, work: Callable[[], None]) -> None:
     """Start an operation and wait for it a while.
 
     Args:
-        stack: the stack; it has the new status before this function does anything else.
-        status: for instance `CREATE_IN_PROGRESS`; None when the work tells its first status.
+        stack: the stack.
         work: does the operation, and gives the stack its final status.
     """
-    if status:
-        stack.tell(status, "User Initiated")
 
     def run() -> None:
         try:
@@ -33,7 +30,7 @@ def launch(stack: Stack, status: str | None, work: Callable[[], None]) -> None:
             # A bug of ours must not leave a stack in progress for ever.
             _log.exception("internal error of the embedded AWS in stack %s", stack.name)
             verb = stack.status.partition("_IN_PROGRESS")[0]
-            stack.tell(
+            stack.record(
                 f"{verb}_FAILED",
                 f"internal error of the embedded AWS: {type(error).__name__}: {error}",
             )

@@ -4,17 +4,17 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from embedded_aws.cloudformation.clients import client
+from embedded_aws.cloudformation.execution.support import supporting_handler
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
+from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.resource import HandlerError, Request, ResourceHandler
-from embedded_aws.cloudformation.stack import STACK_TYPE, Resource, Stack
-from embedded_aws.cloudformation.support import is_custom, supporting_handler
+from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
 from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
-from embedded_aws.cloudformation.template.schema import schema_of
+from embedded_aws.cloudformation.template.schema import is_custom, schema_of
 from embedded_aws.cloudformation.template.validation import valid_properties
 
 # moto's backends are not made for threads: stacks that deploy at the same time take turns,
@@ -23,7 +23,7 @@ _turn = threading.RLock()
 
 
 class StepFailed(Exception):
-    """A resource failed; its event has been told.
+    """A resource failed, and its event is recorded.
 
     Args:
         resource: the resource as it stands now.
@@ -41,12 +41,6 @@ class Step:
     """What a stack does to its resources, one at a time."""
 
     stack: Stack
-
-    def tell(self, resource: Resource, status: str, reason: str | None = None) -> Resource:
-        """Give a resource its new status, with an event; return the new record."""
-        told = replace(resource, status=status, reason=reason, changed_at=datetime.now(UTC))
-        self.stack.tell(status, reason, resource=told)
-        return told
 
     def create(self, resource: Resource, verb: str = "CREATE") -> Resource:
         """Make a resource.
@@ -66,8 +60,10 @@ class Step:
             return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
 
         made = self.attempt(checked, failed, make)
-        self._store(self.tell(made, f"{verb}_IN_PROGRESS", "Resource creation Initiated"))
-        return self._store(self.tell(made, f"{verb}_COMPLETE"))
+        self.stack.store(
+            self.stack.record_resource(made, f"{verb}_IN_PROGRESS", "Resource creation Initiated")
+        )
+        return self.stack.store(self.stack.record_resource(made, f"{verb}_COMPLETE"))
 
     def update(self, before: Resource, after: Resource) -> Resource:
         """Change a resource in place.
@@ -87,7 +83,7 @@ class Step:
             return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
 
         changed = self.attempt(checked, failed, change)
-        return self._store(self.tell(changed, "UPDATE_COMPLETE"))
+        return self.stack.store(self.stack.record_resource(changed, "UPDATE_COMPLETE"))
 
     def delete(self, resource: Resource) -> Resource:
         """Delete a resource.
@@ -100,9 +96,9 @@ class Step:
             _handler(resource).delete(self._request(resource), resource.physical_id)
             return resource
 
-        self._store_if_current(self.tell(resource, "DELETE_IN_PROGRESS"))
+        self._store_if_current(self.stack.record_resource(resource, "DELETE_IN_PROGRESS"))
         self.attempt(resource, "DELETE_FAILED", remove)
-        return self.tell(resource, "DELETE_COMPLETE")
+        return self.stack.record_resource(resource, "DELETE_COMPLETE")
 
     def attempt(
         self,
@@ -131,28 +127,24 @@ class Step:
             # make the caller's SDK send the request again. A bug is logged and named as one.
             if isinstance(error, PartlyDone):
                 resource = replace(resource, physical_id=error.physical_id)
-            told = self.tell(resource, failed, reason_of(error))
-            self._store_if_current(told)
+            failed_now = self.stack.record_resource(resource, failed, reason_of(error))
+            self._store_if_current(failed_now)
             untouched = harmless or (
                 isinstance(error, HandlerError) and error.code == "NotUpdatable"
             )
-            raise StepFailed(told, untouched=untouched) from error
-
-    def _store(self, resource: Resource) -> Resource:
-        self.stack.resources[resource.logical_id] = resource
-        return resource
+            raise StepFailed(failed_now, untouched=untouched) from error
 
     def _store_if_current(self, resource: Resource) -> None:
         """A replaced resource that is being deleted must not hide the one that replaced it."""
         current = self.stack.resources.get(resource.logical_id)
         if current is None or current.physical_id in ("", resource.physical_id):
-            self._store(resource)
+            self.stack.store(resource)
 
     def _checked(self, resource: Resource) -> Resource:
-        """Resolve what only the moment of use can tell, and hold it against the schema."""
+        """Resolve dynamic references, and check the properties against the schema."""
         sent = with_dynamic_references(resource.properties, self._client)
         schema = schema_of(resource.resource_type, self.stack.region)
-        if schema is not None and not is_custom(resource.resource_type):
+        if schema is not None:
             sent = valid_properties(
                 sent,
                 schema=schema,

@@ -1,31 +1,11 @@
-"""A template as a whole: known types, and references that lead somewhere."""
+"""References within a template that lead somewhere."""
 
 from collections.abc import Collection, Sequence
 
 from embedded_aws.cloudformation.errors import ValidationError
-from embedded_aws.cloudformation.support import is_custom, is_supported
 from embedded_aws.cloudformation.template.document import Template
 from embedded_aws.cloudformation.template.references import depends_on, references
 from embedded_aws.cloudformation.template.schema import schema_of
-
-
-def check_types(template: Template, region: str) -> None:
-    """Refuse resource types that AWS does not know, or that the embedded AWS cannot make.
-
-    Raises:
-        ValidationError: names them, and says which of the two it is.
-    """
-    types = {resource["Type"] for resource in template.resources.values()}
-    unsupported = sorted(each for each in types if not is_supported(each))
-    if unknown := [each for each in unsupported if schema_of(each, region) is None]:
-        raise ValidationError(
-            f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]"
-        )
-    if unsupported:
-        raise ValidationError(
-            f"the embedded AWS cannot make resources of type {', '.join(unsupported)}, which AWS "
-            "can; `embedded-aws types` lists those that it makes"
-        )
 
 
 def check_references(template: Template, names: Collection[str], region: str) -> None:
@@ -78,7 +58,7 @@ def unresolved(missing: Sequence[str], block: str) -> ValidationError:
 
 def _check_attribute(template: Template, logical_id: str, attribute: str, region: str) -> None:
     resource_type = template.resources[logical_id]["Type"]
-    schema = None if is_custom(resource_type) else schema_of(resource_type, region)
+    schema = schema_of(resource_type, region)
     if schema and attribute and not schema.has_attribute(attribute):
         raise ValidationError(
             f"Template error: resource {logical_id} does not support attribute type "

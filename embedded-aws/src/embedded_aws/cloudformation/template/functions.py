@@ -5,7 +5,7 @@ from typing import Any
 
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.template.plain_functions import PLAIN_FUNCTIONS
-from embedded_aws.cloudformation.template.scope import NO_VALUE, Scope, Unknown, first_unknown, text
+from embedded_aws.cloudformation.template.scope import NO_VALUE, Scope, Unknown, text, unknown_in
 
 
 def function_in(value: Any) -> tuple[str, Any] | None:
@@ -108,7 +108,7 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
     if name not in PLAIN_FUNCTIONS:
         raise ValidationError(f"Template error: unsupported function {name}")
     evaluated = evaluate(argument, scope)
-    if waits := first_unknown(evaluated):
+    if waits := next(unknown_in(evaluated), None):
         return waits
     try:
         return PLAIN_FUNCTIONS[name](evaluated, scope)

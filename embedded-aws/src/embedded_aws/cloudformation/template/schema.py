@@ -65,14 +65,25 @@ class Schema:
         return bool(tags.get("type") == "array")
 
 
+def is_custom(resource_type: str) -> bool:
+    """Tell whether the type is a custom resource, made by a function of the user's."""
+    return resource_type.startswith("Custom::") or (
+        resource_type == "AWS::CloudFormation::CustomResource"
+    )
+
+
 @cache
 def schema_of(resource_type: str, region: str) -> Schema | None:
     """Return a type's schema, or None when AWS publishes none for it in the region.
+
+    The properties of a custom resource are its function's, so it has no schema either.
 
     Args:
         resource_type: for instance `AWS::EC2::LaunchTemplate`.
         region: for instance `us-west-2`; regions differ in a few types.
     """
+    if is_custom(resource_type):
+        return None
     try:
         found = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, resource_type)
     except ResourceNotFoundError:

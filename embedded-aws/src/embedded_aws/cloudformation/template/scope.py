@@ -1,6 +1,6 @@
 """What the intrinsic functions can see, and the values that are none yet."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -61,11 +61,10 @@ def text(value: Any) -> Any:
     return value
 
 
-def first_unknown(value: Any) -> Unknown | None:
-    """Return the first part of a value that waits for a resource."""
+def unknown_in(value: Any) -> Iterator[Unknown]:
+    """Yield the parts of a value that wait for resources."""
     if isinstance(value, Unknown):
-        return value
-    items = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list):
-        return None
-    return next((found for item in items if (found := first_unknown(item))), None)
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from unknown_in(item)

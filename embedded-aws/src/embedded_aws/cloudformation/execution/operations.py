@@ -2,119 +2,110 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import UTC, datetime
 
-from embedded_aws.cloudformation.changes.desired_state import DesiredState
+from embedded_aws.cloudformation.changes.comparison import compare
+from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution.converge import ConvergeFailed, converge, failure_reason
 from embedded_aws.cloudformation.execution.removal import remove
 from embedded_aws.cloudformation.execution.step import Step, StepFailed
 from embedded_aws.cloudformation.exports import check_exports, outputs_of
 from embedded_aws.cloudformation.policies import DELETION, REPLACEMENT
+from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.resource import HandlerError
-from embedded_aws.cloudformation.stack import Resource, Stable, Stack
+from embedded_aws.cloudformation.stack import Stable, Stack
 from embedded_aws.cloudformation.store import Store
-from embedded_aws.cloudformation.values import value_of
 
 _SKIPPED = "Resource skipped during UpdateRollback"
+_BY_USER = "User Initiated"
 
 
-def create(store: Store, stack: Stack, deployment: DesiredState, on_failure: str) -> None:
-    """Create a stack whose CREATE_IN_PROGRESS has been told.
+def create(store: Store, stack: Stack, changes: Changes, on_failure: str) -> None:
+    """Create a stack.
 
     Args:
         store: the region's stacks.
         stack: the stack, without resources.
-        deployment: its desired state.
+        changes: all additions.
         on_failure: ROLLBACK, DO_NOTHING or DELETE.
     """
-    stack.deployment = deployment
-    stack.stable = Stable(deployment=None, resources={}, outputs=())
+    stack.record("CREATE_IN_PROGRESS", _BY_USER)
+    stack.start(changes.desired, disable_rollback=on_failure == "DO_NOTHING")
     try:
-        _converge_and_publish_outputs(store, stack, deployment)
+        _converge_and_publish_outputs(store, stack, changes)
     except ConvergeFailed as failure:
         if on_failure == "DO_NOTHING":
-            stack.tell("CREATE_FAILED", str(failure))
+            stack.record("CREATE_FAILED", str(failure))
         elif on_failure == "DELETE":
-            stack.tell("DELETE_IN_PROGRESS", f"{failure} Delete requested by user.")
-            delete(store, stack)
+            delete(store, stack, f"{failure} Delete requested by user.")
         else:
             roll_back_creation(stack, f"{failure} Rollback requested by user.")
     else:
-        stack.stable = None
-        stack.tell("CREATE_COMPLETE")
+        stack.complete("CREATE_COMPLETE")
 
 
-def update(store: Store, stack: Stack, deployment: DesiredState, *, disable_rollback: bool) -> None:
-    """Update a stack whose UPDATE_IN_PROGRESS has been told.
+def update(store: Store, stack: Stack, changes: Changes, *, disable_rollback: bool) -> None:
+    """Update a stack.
 
     Args:
         store: the region's stacks.
         stack: the stack.
-        deployment: its desired state.
+        changes: what changes in it.
         disable_rollback: leave everything as it is when the update fails.
     """
-    if stack.stable is None:
-        stack.stable = Stable(
-            deployment=stack.deployment,
-            resources=dict(stack.resources),
-            outputs=stack.outputs,
-        )
-    stack.deployment = deployment
-    stack.updated = datetime.now(UTC)
+    stack.record("UPDATE_IN_PROGRESS", _BY_USER)
+    stack.start(changes.desired, disable_rollback=disable_rollback)
+    assert stack.stable is not None
     try:
-        _converge_and_publish_outputs(store, stack, deployment)
+        _converge_and_publish_outputs(store, stack, changes)
     except ConvergeFailed as failure:
         if disable_rollback:
-            stack.tell("UPDATE_FAILED", str(failure))
+            stack.record("UPDATE_FAILED", str(failure))
         elif stack.stable.deployment is None:
             roll_back_creation(stack, str(failure))
         else:
             roll_back_update(stack, str(failure))
         return
-    stack.tell("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+    stack.record("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
     remove(stack, stack.leftovers, REPLACEMENT)
-    removed = [it for name, it in stack.resources.items() if name not in deployment.resources]
+    wanted = changes.desired.resources
+    removed = [it for name, it in stack.resources.items() if name not in wanted]
     remove(stack, removed, DELETION)
     for resource in removed:
         # As on AWS, the stack lets go even of what it could not delete.
         stack.forget(resource)
-    stack.leftovers.clear()
-    stack.stable = None
-    stack.tell("UPDATE_COMPLETE")
+    stack.complete("UPDATE_COMPLETE")
 
 
-def _converge_and_publish_outputs(store: Store, stack: Stack, deployment: DesiredState) -> None:
-    """Converge, then publish the outputs."""
+def _converge_and_publish_outputs(store: Store, stack: Stack, changes: Changes) -> None:
     before = stack.outputs
-    converge(stack, deployment)
-    scope = deployment.scope(lambda logical_id, attribute: value_of(stack, logical_id, attribute))
+    converge(stack, changes)
+    scope = changes.desired.scope(stack.value)
     try:
-        stack.outputs = tuple(output for output in outputs_of(deployment, scope) if output)
+        stack.publish([output for output in outputs_of(changes.desired, scope) if output])
         check_exports(store, stack, before)
     except (ValidationError, HandlerError) as error:
-        stack.outputs = before
+        stack.publish(before)
         raise ConvergeFailed(str(error.args[0])) from error
 
 
-def roll_back_creation(stack: Stack, reason: str | None) -> None:
+def roll_back_creation(stack: Stack, reason: str = _BY_USER) -> None:
     """Delete what a creation made.
 
     Args:
         stack: a stack that never was complete.
         reason: for the event.
     """
-    stack.tell("ROLLBACK_IN_PROGRESS", reason)
-    stack.outputs = ()
+    stack.record("ROLLBACK_IN_PROGRESS", reason)
+    stack.publish(())
     made = [*stack.leftovers, *stack.resources.values()]
     if failed := remove(stack, made, DELETION, being_created=True):
-        stack.tell("ROLLBACK_FAILED", failure_reason({"DELETE": failed}))
+        stack.record("ROLLBACK_FAILED", failure_reason({"DELETE": failed}))
         return
-    stack.leftovers.clear()
-    stack.tell("ROLLBACK_COMPLETE")
+    stack.complete("ROLLBACK_COMPLETE")
 
 
-def roll_back_update(stack: Stack, reason: str | None, skip: Collection[str] = ()) -> None:
+def roll_back_update(stack: Stack, reason: str = _BY_USER, skip: Collection[str] = ()) -> None:
     """Bring a stack back to what it was before its update.
 
     Args:
@@ -124,7 +115,7 @@ def roll_back_update(stack: Stack, reason: str | None, skip: Collection[str] = (
     """
     stable = stack.stable
     assert stable is not None and stable.deployment is not None
-    stack.tell("UPDATE_ROLLBACK_IN_PROGRESS", reason)
+    stack.record("UPDATE_ROLLBACK_IN_PROGRESS", reason)
     made = _made_since(stack, stable)
     failed = [
         name
@@ -132,17 +123,15 @@ def roll_back_update(stack: Stack, reason: str | None, skip: Collection[str] = (
         if name in stable.resources and not _restore(stack, stable.resources[name], name in skip)
     ]
     if failed:
-        stack.tell("UPDATE_ROLLBACK_FAILED", failure_reason({"UPDATE": failed}))
+        stack.record("UPDATE_ROLLBACK_FAILED", failure_reason({"UPDATE": failed}))
         return
-    stack.tell("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
-    for name in [name for name in stack.resources if name not in stable.resources]:
-        if not stack.resources[name].physical_id:
-            del stack.resources[name]
+    stack.record("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
+    for name, resource in stack.resources.items():
+        if name not in stable.resources and not resource.physical_id:
+            stack.forget(resource)
     remove(stack, made, DELETION, being_created=True)
-    stack.deployment, stack.outputs = stable.deployment, stable.outputs
-    stack.leftovers.clear()
-    stack.stable = None
-    stack.tell("UPDATE_ROLLBACK_COMPLETE")
+    stack.return_to_stable()
+    stack.complete("UPDATE_ROLLBACK_COMPLETE")
 
 
 def _made_since(stack: Stack, stable: Stable) -> list[Resource]:
@@ -157,54 +146,59 @@ def _made_since(stack: Stack, stable: Stable) -> list[Resource]:
 
 def _restore(stack: Stack, old: Resource, skip: bool) -> bool:
     """Bring one resource back to its old state; False when it failed."""
-    step = Step(stack=stack)
     current = stack.resources[old.logical_id]
     same_thing = current.physical_id == old.physical_id
-    if current.properties == old.properties and same_thing and current.tags == old.tags:
+    differs = compare(old.resource_type, stack.region, current.properties, old.properties)
+    if not differs and same_thing and current.tags == old.tags:
         failed = current.status == "UPDATE_FAILED"
-        stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE") if failed else old
+        stack.store(stack.record_resource(old, "UPDATE_COMPLETE") if failed else old)
         return True
     if skip:
-        stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE", _SKIPPED)
+        stack.store(stack.record_resource(old, "UPDATE_COMPLETE", _SKIPPED))
         return True
-    step.tell(old, "UPDATE_IN_PROGRESS")
+    stack.record_resource(old, "UPDATE_IN_PROGRESS")
     if not same_thing:
-        stack.resources[old.logical_id] = step.tell(old, "UPDATE_COMPLETE")
+        stack.store(stack.record_resource(old, "UPDATE_COMPLETE"))
         return True
     try:
-        step.update(current, old)
+        Step(stack=stack).update(current, old)
     except StepFailed as failure:
         # It is still as the update left it.
-        stack.resources[old.logical_id] = replace(current, status=failure.resource.status)
+        stack.store(replace(current, status=failure.resource.status))
         return False
     return True
 
 
 def delete(
-    store: Store, stack: Stack, *, retain: Collection[str] = (), force: bool = False
+    store: Store,
+    stack: Stack,
+    reason: str = _BY_USER,
+    *,
+    retain: Collection[str] = (),
+    force: bool = False,
 ) -> None:
-    """Delete a stack whose DELETE_IN_PROGRESS has been told.
+    """Delete a stack.
 
     Args:
         store: the region's stacks.
         stack: the stack.
+        reason: for the event.
         retain: logical ids to keep.
         force: keep what cannot be deleted, and be rid of the stack.
     """
-    before, stack.outputs = stack.outputs, ()
+    stack.record("DELETE_IN_PROGRESS", reason)
+    before = stack.outputs
+    stack.publish(())
     try:
         check_exports(store, stack, before)
     except ValidationError as error:
-        stack.outputs = before
-        stack.tell("DELETE_FAILED", error.message)
+        stack.publish(before)
+        stack.record("DELETE_FAILED", error.message)
         return
     everything = [*stack.leftovers, *stack.resources.values()]
     failed = remove(stack, everything, DELETION, retain=retain)
     if failed and not force:
-        stack.tell("DELETE_FAILED", failure_reason({"DELETE": failed}))
+        stack.record("DELETE_FAILED", failure_reason({"DELETE": failed}))
         return
-    stack.leftovers.clear()
-    stack.deleted = datetime.now(UTC)
-    stack.tell("DELETE_COMPLETE")
-    store.deleted[stack.stack_id] = stack
-    store.stacks.pop(stack.stack_id, None)
+    stack.complete("DELETE_COMPLETE")
+    store.retire(stack)

@@ -10,11 +10,7 @@ from moto.utilities.utils import get_partition
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.stack_output import stack_output
 from embedded_aws.cloudformation.template import rules
-from embedded_aws.cloudformation.template.checks import (
-    check_references,
-    check_types,
-    unresolved,
-)
+from embedded_aws.cloudformation.template.checks import check_references, unresolved
 from embedded_aws.cloudformation.template.document import Template
 from embedded_aws.cloudformation.template.functions import condition, evaluate, function_in
 from embedded_aws.cloudformation.template.parameters import Parameter, resolve_parameters
@@ -82,7 +78,6 @@ def prepare(
     parameters = resolve_parameters(template.section("Parameters"), given, fetch)
     names = {name: parameter.value for name, parameter in parameters.items()}
     names |= _pseudo_parameters(stack_name, stack_id, account, region)
-    check_types(template, region)
     check_references(template, names, region)
     imports: dict[str, str] = {}
 

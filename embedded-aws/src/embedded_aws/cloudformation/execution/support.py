@@ -1,0 +1,38 @@
+"""Which resource types the embedded AWS can make, and who makes them."""
+
+from collections.abc import Iterable
+
+from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.execution.moto_resource import moto_handler
+from embedded_aws.cloudformation.resource import ResourceHandler, handler_of
+from embedded_aws.cloudformation.template.schema import is_custom, schema_of
+
+
+def supporting_handler(resource_type: str) -> ResourceHandler | None:
+    """Return who makes resources of a type: our own handler, else moto's model, else None."""
+    if is_custom(resource_type):
+        resource_type = "AWS::CloudFormation::CustomResource"
+    return handler_of(resource_type) or moto_handler(resource_type)
+
+
+def is_supported(resource_type: str) -> bool:
+    """Tell whether resources of a type can be made."""
+    return supporting_handler(resource_type) is not None
+
+
+def check_types(types: Iterable[str], region: str) -> None:
+    """Refuse resource types that AWS does not know, or that the embedded AWS cannot make.
+
+    Raises:
+        ValidationError: names them, and says which of the two it is.
+    """
+    unsupported = sorted(each for each in set(types) if not is_supported(each))
+    if unknown := [each for each in unsupported if schema_of(each, region) is None]:
+        raise ValidationError(
+            f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]"
+        )
+    if unsupported:
+        raise ValidationError(
+            f"the embedded AWS cannot make resources of type {', '.join(unsupported)}, which AWS "
+            "can; `embedded-aws types` lists those that it makes"
+        )
