@@ -6,13 +6,13 @@ import boto3
 import pytest
 
 from embedded_aws.environment import applied, variables
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 ENDPOINT = "http://localhost:4566"
 
 
 def led(outer: dict[str, str]) -> dict[str, str]:
-    changes = variables(OfflineSettings(), endpoint=ENDPOINT, cdk_home=Path("home"), outer=outer)
+    changes = variables(ServerSettings(), endpoint=ENDPOINT, cdk_home=Path("home"), outer=outer)
     return applied(changes, outer)
 
 

@@ -10,14 +10,14 @@ from botocore.exceptions import ClientError
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 FIRST, SECOND = "111111111111", "222222222222"
 
 
 @pytest.fixture(scope="module")
 def two_accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
-    settings = OfflineSettings(accounts=(FIRST, SECOND), regions=("us-west-2", "eu-west-1"))
+    settings = ServerSettings(accounts=(FIRST, SECOND), regions=("us-west-2", "eu-west-1"))
     server = start(settings, log=tmp_path_factory.mktemp("two") / "server.log")
     yield EmbeddedAws(server)
     server.stop()

@@ -15,7 +15,7 @@ import pytest
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.lifecycle import Project, Running
 from embedded_aws.process import ServerError, start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 
 def answers(endpoint: str) -> bool:
@@ -37,7 +37,7 @@ def chosen_port() -> int:
 def project_up(tmp_path_factory: pytest.TempPathFactory, chosen_port: int) -> Iterator[Project]:
     """A directory whose embedded AWS is up; tests only look at it."""
     project = Project(tmp_path_factory.mktemp("up"))
-    project.up(OfflineSettings(port=chosen_port))
+    project.up(ServerSettings(port=chosen_port))
     yield project
     project.down()
 
@@ -55,7 +55,7 @@ def test_it_answers_at_the_chosen_port(running: Running, chosen_port: int) -> No
 
 
 def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
-    second, new = project_up.up(OfflineSettings())
+    second, new = project_up.up(ServerSettings())
 
     assert not new
     assert second == running
@@ -63,7 +63,7 @@ def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
 
 def test_up_with_other_settings_says_what_runs(project_up: Project, running: Running) -> None:
     with pytest.raises(ServerError, match=r"other settings is running.*embedded-aws down"):
-        project_up.up(OfflineSettings(accounts=("210987654321",)))
+        project_up.up(ServerSettings(accounts=("210987654321",)))
 
 
 def test_it_listens_on_loopback_only(running: Running) -> None:
@@ -98,13 +98,13 @@ def test_a_process_id_given_to_another_process_is_left_alone(
 
 
 def test_after_a_crash_up_starts_another_and_down_ends_it(project: Project) -> None:
-    crashed, _ = project.up(OfflineSettings())
+    crashed, _ = project.up(ServerSettings())
     psutil.Process(crashed.pid).kill()
     psutil.wait_procs([psutil.Process(crashed.pid)])
     assert project.running() is None
     assert project.remembered() == crashed
 
-    again, new = project.up(OfflineSettings())
+    again, new = project.up(ServerSettings())
     assert new
     assert answers(again.endpoint)
 
@@ -119,7 +119,7 @@ def test_a_crash_leaves_no_folder_behind(
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
-    running, _ = project.up(OfflineSettings())
+    running, _ = project.up(ServerSettings())
     crashed = psutil.Process(running.pid)
     serving = crashed.children()
     assert list(folder.iterdir())
@@ -132,7 +132,7 @@ def test_a_crash_leaves_no_folder_behind(
 
 
 def test_a_crash_of_the_serving_process_ends_the_whole(project: Project) -> None:
-    running, _ = project.up(OfflineSettings())
+    running, _ = project.up(ServerSettings())
     process = psutil.Process(running.pid)
     [serving] = process.children()
 
@@ -151,7 +151,7 @@ def test_a_port_in_use_is_told_with_its_holder(project: Project) -> None:
         port = taken.getsockname()[1]
 
         with pytest.raises(ServerError, match=rf"port {port} is in use by .*{os.getpid()}"):
-            project.up(OfflineSettings(port=port))
+            project.up(ServerSettings(port=port))
 
 
 def test_a_port_in_use_is_told_by_the_server_too(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_port_in_use_is_told_by_the_server_too(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
 
         with pytest.raises(ServerError, match=rf"did not start: port {port} is in use; its log is"):
-            start(OfflineSettings(port=port), log=tmp_path / "server.log")
+            start(ServerSettings(port=port), log=tmp_path / "server.log")
 
 
 def test_a_damaged_state_file_is_named(project: Project) -> None:
@@ -174,7 +174,7 @@ def test_a_directory_without_write_access_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(EmbeddedAwsError, match="cannot write to"):
-        Project(tmp_path / "file").up(OfflineSettings())
+        Project(tmp_path / "file").up(ServerSettings())
 
 
 def test_a_start_that_fails_tells_the_real_reason_and_the_log(
@@ -185,4 +185,4 @@ def test_a_start_that_fails_tells_the_real_reason_and_the_log(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     with pytest.raises(ServerError, match=r"moto is broken here; its log is .*server\.log"):
-        start(OfflineSettings(), log=tmp_path / "server.log")
+        start(ServerSettings(), log=tmp_path / "server.log")

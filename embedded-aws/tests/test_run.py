@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from embedded_aws.run import run as run_command
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 RUN = (str(Path(sys.executable).parent / "embedded-aws"), "run")
 # Says that it is ready, then waits for a signal.
@@ -102,7 +102,7 @@ def test_a_signal_that_comes_while_the_command_starts_reaches_it(
 
     monkeypatch.setattr(subprocess, "Popen", Slow)
 
-    code, _ = run_command(command, OfflineSettings(), state=tmp_path)
+    code, _ = run_command(command, ServerSettings(), state=tmp_path)
 
     assert code == 128 + signal.SIGTERM
 

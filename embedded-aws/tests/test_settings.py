@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from embedded_aws.errors import EmbeddedAwsError
-from embedded_aws.settings import OfflineSettings, access_key, account_of, parse_as_of
+from embedded_aws.settings import ServerSettings, access_key, account_of, parse_as_of
 
 
 def test_the_default_is_one_account_in_one_region_today() -> None:
-    settings = OfflineSettings()
+    settings = ServerSettings()
 
     assert settings.accounts == ("123456789012",)
     assert settings.regions == ("us-west-2",)
@@ -30,7 +30,7 @@ def test_the_default_is_one_account_in_one_region_today() -> None:
 )
 def test_an_impossible_choice_is_refused_in_words(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(EmbeddedAwsError, match=message):
-        OfflineSettings(**choices)
+        ServerSettings(**choices)
 
 
 @pytest.mark.parametrize(

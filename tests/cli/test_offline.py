@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from embedded_aws.lifecycle import Project
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 Command = Callable[..., Any]
 
@@ -15,7 +15,7 @@ Command = Callable[..., Any]
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     project = Project(tmp_path_factory.mktemp("project"))
-    project.up(OfflineSettings())
+    project.up(ServerSettings())
     yield project
     project.down()
 

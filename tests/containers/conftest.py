@@ -17,7 +17,7 @@ from vendors.site import owner_of
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]
 REGION = "us-west-2"
@@ -144,7 +144,7 @@ def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("registry")
     with serving_registry(folder) as address:
-        server = start(OfflineSettings(registry=address), log=folder / "server.log")
+        server = start(ServerSettings(registry=address), log=folder / "server.log")
         yield EmbeddedAws(server)
         server.stop()
 

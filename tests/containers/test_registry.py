@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
-from embedded_aws.settings import OfflineSettings, SettingsError
+from embedded_aws.settings import ServerSettings, SettingsError
 from trainshed.aws import AwsRegion
 from trainshed.containers.repository import PushedImage, Repository, RepositoryError
 
@@ -159,13 +159,13 @@ def test_a_layer_of_no_image_has_no_url(ecr: Any, repository: str) -> None:
 @pytest.mark.parametrize("registry", ["example.com:5000", "localhost", "http://localhost:5000"])
 def test_a_registry_elsewhere_is_refused(registry: str) -> None:
     with pytest.raises(SettingsError, match="is not HOST:PORT on loopback"):
-        OfflineSettings(registry=registry)
+        ServerSettings(registry=registry)
 
 
 def test_a_registry_that_does_not_answer_is_named(bench: Any, tmp_path: Path) -> None:
     with create_server(("127.0.0.1", 0)) as free:
         gone = f"127.0.0.1:{free.getsockname()[1]}"
-    server = start(OfflineSettings(registry=gone), log=tmp_path / "server.log")
+    server = start(ServerSettings(registry=gone), log=tmp_path / "server.log")
     try:
         ecr = EmbeddedAws(server).client("ecr")
         uri = ecr.create_repository(repositoryName="train")["repository"]["repositoryUri"]

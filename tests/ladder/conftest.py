@@ -15,7 +15,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests import GuestSettings, guests_unavailable
 from embedded_aws.guests.recipe import prepared
 from embedded_aws.process import start
-from embedded_aws.settings import DEFAULT_REGION, OfflineSettings
+from embedded_aws.settings import DEFAULT_REGION, ServerSettings
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import lower, needs_lowering
 from trainshed.pins import Pins, read_pins
@@ -53,7 +53,7 @@ def aws(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(guests_folder))
-        server = start(OfflineSettings(guests=guests), log=folder / "server.log")
+        server = start(ServerSettings(guests=guests), log=folder / "server.log")
     yield EmbeddedAws(server)
     server.stop()
 

@@ -10,7 +10,7 @@ import pytest
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 from trainshed.plan import Fleet, load_fleet
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def aws(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS with all that the cluster depends on."""
-    server = start(OfflineSettings(), log=tmp_path_factory.mktemp("broken") / "server.log")
+    server = start(ServerSettings(), log=tmp_path_factory.mktemp("broken") / "server.log")
     aws = EmbeddedAws(server)
     publish_ami(aws)
     for name in ("TrainNetwork", STORAGE, "TrainContainers"):

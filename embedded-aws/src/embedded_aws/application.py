@@ -17,7 +17,7 @@ from embedded_aws.gateway import Gateway, StartOver
 from embedded_aws.guests.engine import Engine
 from embedded_aws.seed import seed
 from embedded_aws.service_settings import ServiceSettings
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 # Loaded before the first fork; others load in each serving process when they are first asked for.
 _USUAL_SERVICES: tuple[SERVICE_NAMES, ...] = (
@@ -32,7 +32,7 @@ _SUBNET_PARAMETERS = (
 )
 
 
-def build_application(settings: OfflineSettings) -> DomainDispatcherApplication:
+def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     """Return moto's application with everything of ours in it, and every account seeded."""
     cloudformation.install()
     services.install()
@@ -48,7 +48,7 @@ def build_application(settings: OfflineSettings) -> DomainDispatcherApplication:
 
 def application(
     moto: DomainDispatcherApplication,
-    settings: OfflineSettings,
+    settings: ServerSettings,
     as_of: date | None,
     start_over: StartOver,
     guests: Engine | None,

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from embedded_aws.settings import SECRET_KEY, OfflineSettings, access_key
+from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
 
 
 def client_of(
-    settings: OfflineSettings,
+    settings: ServerSettings,
     endpoint: str,
     service: str,
     *,

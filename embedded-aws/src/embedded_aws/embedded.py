@@ -11,7 +11,7 @@ from embedded_aws.client import client_of
 from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault, to_json
 from embedded_aws.process import Server, reset
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 if TYPE_CHECKING:
     import pytest
@@ -35,7 +35,7 @@ class EmbeddedAws:
         return self.server.endpoint
 
     @property
-    def settings(self) -> OfflineSettings:
+    def settings(self) -> ServerSettings:
         """Its accounts and regions, the default ones first."""
         return self.server.settings
 

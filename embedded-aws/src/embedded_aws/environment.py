@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedded_aws.settings import SECRET_KEY, OfflineSettings, access_key
+from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
 
 # What could lead a tool to other credentials, another region or another endpoint.
 _MISLEADING = (
@@ -24,7 +24,7 @@ _SERVICE_ENDPOINT = "AWS_ENDPOINT_URL_"
 
 
 def variables(
-    settings: OfflineSettings,
+    settings: ServerSettings,
     *,
     endpoint: str,
     cdk_home: Path,

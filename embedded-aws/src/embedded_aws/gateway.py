@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
 from embedded_aws.faults import FAULTS_PATH, Fault, FaultError, Faults, from_json
-from embedded_aws.settings import OfflineSettings, account_of
+from embedded_aws.settings import ServerSettings, account_of
 
 if TYPE_CHECKING:
     from embedded_aws.ecr.registry import Registry
@@ -61,7 +61,7 @@ class Gateway:
     def __init__(
         self,
         application: Application,
-        settings: OfflineSettings,
+        settings: ServerSettings,
         *,
         as_of: date | None,
         start_over: StartOver,

@@ -20,7 +20,7 @@ from embedded_aws.environment import variables
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.process import ServerError, start
-from embedded_aws.settings import OfflineSettings, endpoint_url
+from embedded_aws.settings import ServerSettings, endpoint_url
 
 _PATIENCE_SECONDS = 5
 
@@ -38,7 +38,7 @@ class Running:
 
     pid: int
     started: float
-    settings: OfflineSettings
+    settings: ServerSettings
     log: Path
 
     @property
@@ -79,7 +79,7 @@ class Project:
             ) from error
         return state
 
-    def up(self, settings: OfflineSettings) -> tuple[Running, bool]:
+    def up(self, settings: ServerSettings) -> tuple[Running, bool]:
         """Bring the embedded AWS up; return it, and whether it is new.
 
         Raises:
@@ -185,7 +185,7 @@ def _port_holder(port: int) -> str | None:
         return None
 
 
-def _same(running: Running, asked: OfflineSettings) -> Running:
+def _same(running: Running, asked: ServerSettings) -> Running:
     has = running.settings
     if asked.port in (0, has.port) and replace(asked, port=has.port) == has:
         return running
@@ -204,7 +204,7 @@ def _read(state: dict[str, Any]) -> Running:
         pid=state["pid"],
         started=state["started"],
         log=Path(state["log"]),
-        settings=OfflineSettings(
+        settings=ServerSettings(
             accounts=tuple(settings["accounts"]),
             regions=tuple(settings["regions"]),
             as_of=date.fromisoformat(settings["as_of"]) if settings["as_of"] else None,

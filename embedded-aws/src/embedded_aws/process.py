@@ -12,7 +12,7 @@ from embedded_aws.environment import applied, variables
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.gateway import RESET_PATH
 from embedded_aws.guests import guests_unavailable
-from embedded_aws.settings import OfflineSettings, endpoint_url
+from embedded_aws.settings import ServerSettings, endpoint_url
 
 # Guests have disks to be removed.
 _PATIENCE_SECONDS = 20
@@ -36,7 +36,7 @@ class Server:
     """
 
     process: subprocess.Popen[bytes]
-    settings: OfflineSettings
+    settings: ServerSettings
     port: int
     log: Path
 
@@ -57,7 +57,7 @@ class Server:
             self.process.stdin.close()
 
 
-def start(settings: OfflineSettings, *, log: Path, outlive: bool = False) -> Server:
+def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Server:
     """Start a server and return when it answers requests.
 
     Args:

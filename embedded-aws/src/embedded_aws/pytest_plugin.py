@@ -13,7 +13,7 @@ import pytest
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests import GuestSettings, guests_unavailable
 from embedded_aws.process import start
-from embedded_aws.settings import DEFAULT_REGION, OfflineSettings, parse_as_of
+from embedded_aws.settings import DEFAULT_REGION, ServerSettings, parse_as_of
 from embedded_aws.template_snapshot import normalise
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _running(
     guests: GuestSettings | None = None,
 ) -> Iterator[EmbeddedAws]:
     month = config.getini(_AS_OF)
-    settings = OfflineSettings(
+    settings = ServerSettings(
         regions=tuple(config.getini(_REGIONS)),
         as_of=parse_as_of(month) if month else None,
         guests=guests,

@@ -14,7 +14,7 @@ from embedded_aws.environment import applied, variables
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.guard import ending_with_us
 from embedded_aws.process import ServerError, start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -31,7 +31,7 @@ class CommandNotExecutable(EmbeddedAwsError):
     exit_code = 126
 
 
-def run(command: Sequence[str], settings: OfflineSettings, *, state: Path) -> tuple[int, Path]:
+def run(command: Sequence[str], settings: ServerSettings, *, state: Path) -> tuple[int, Path]:
     """Start an embedded AWS, run the command with its environment, end it.
 
     Args:

@@ -27,7 +27,7 @@ from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.guests.engine import Engine
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.pristine import Channel, keep_serving
-from embedded_aws.settings import SECRET_KEY, OfflineSettings, access_key, endpoint_url
+from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key, endpoint_url
 
 if TYPE_CHECKING:
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication
@@ -40,7 +40,7 @@ _GUESTS_LOCK = "guests.lock"
 def main() -> None:
     """Serve until SIGTERM, or until standard input ends when told to watch it."""
     arguments = _parser().parse_args()
-    settings = OfflineSettings(
+    settings = ServerSettings(
         accounts=tuple(arguments.account),
         regions=tuple(arguments.region),
         as_of=arguments.as_of,
@@ -99,7 +99,7 @@ def _announce(**facts: object) -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
-def _load_and_seed(settings: OfflineSettings) -> "DomainDispatcherApplication":
+def _load_and_seed(settings: ServerSettings) -> "DomainDispatcherApplication":
     """Load and seed without looking for garbage, of which there is none; a third faster."""
     gc.disable()
     # moto reads its environment on import.
@@ -113,7 +113,7 @@ def _load_and_seed(settings: OfflineSettings) -> "DomainDispatcherApplication":
 
 def _serve(
     moto: "DomainDispatcherApplication",
-    settings: OfflineSettings,
+    settings: ServerSettings,
     sockets: Sequence[socket.socket],
     folder: str,
     as_of: date | None,
@@ -146,13 +146,13 @@ def _serve(
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _engine(settings: OfflineSettings, folder: Path) -> Engine | None:
+def _engine(settings: ServerSettings, folder: Path) -> Engine | None:
     if settings.guests is None:
         return None
     return Engine(settings.guests, folder, folder / _GUESTS_LOCK)
 
 
-def _lead_here(settings: OfflineSettings, port: int) -> None:
+def _lead_here(settings: ServerSettings, port: int) -> None:
     """Make every AWS client of this process a client of this server."""
     os.environ |= {
         "AWS_ENDPOINT_URL": endpoint_url(port),

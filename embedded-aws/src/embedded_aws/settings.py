@@ -1,4 +1,4 @@
-"""What one embedded AWS is: its accounts, its regions, the day it shows, its port."""
+"""The settings of one embedded AWS: its accounts, its regions, the day it shows, its port."""
 
 import re
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class SettingsError(EmbeddedAwsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfflineSettings:
-    """The choices of one embedded AWS.
+class ServerSettings:
+    """The settings of one embedded AWS.
 
     Attributes:
         accounts: account ids of 12 digits; the first one is that of every unknown access key.

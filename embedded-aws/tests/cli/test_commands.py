@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from embedded_aws.lifecycle import Project
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 Command = Callable[..., Any]
 
@@ -25,7 +25,7 @@ def nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     project = Project(tmp_path_factory.mktemp("project"))
-    project.up(OfflineSettings())
+    project.up(ServerSettings())
     yield project
     project.down()
 

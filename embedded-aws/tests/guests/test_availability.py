@@ -10,7 +10,7 @@ from embedded_aws.guests import GuestSettings, guests_unavailable
 from embedded_aws.guests.prepare import PrepareError, prepare
 from embedded_aws.guests.recipe import FILES, STOCK_KERNELS, prepared
 from embedded_aws.process import ServerError, start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_roots_of_another_recipe_are_none(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("able")
 def test_a_server_that_can_have_no_guests_does_not_start(tmp_path: Path) -> None:
-    settings = OfflineSettings(guests=GuestSettings(roots=tmp_path))
+    settings = ServerSettings(guests=GuestSettings(roots=tmp_path))
 
     with pytest.raises(ServerError, match="can have no guests: no roots of this version"):
         start(settings, log=tmp_path / "server.log")

@@ -15,7 +15,7 @@ from guest_bench import AMAZON, UBUNTU, Bench, Guest, make_bench
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests import GuestSettings, guests_unavailable
 from embedded_aws.process import start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 _PATIENCE_SECONDS = 120
 
@@ -26,7 +26,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     if reason := guests_unavailable():
         pytest.skip(reason)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    server = start(OfflineSettings(guests=GuestSettings()), log=tmp_path / "server.log")
+    server = start(ServerSettings(guests=GuestSettings()), log=tmp_path / "server.log")
     bench = make_bench(EmbeddedAws(server), tmp_path)
     for name in (UBUNTU, AMAZON):
         _wait_for_processes(bench.launch(bench.image_id(name)))

@@ -8,7 +8,7 @@ import pytest
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
-from embedded_aws.settings import OfflineSettings
+from embedded_aws.settings import ServerSettings
 
 WEST, EAST = "us-west-2", "us-east-1"
 
@@ -16,7 +16,7 @@ WEST, EAST = "us-west-2", "us-east-1"
 @pytest.fixture(scope="session")
 def two_regions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
     log = tmp_path_factory.mktemp("two-regions") / "server.log"
-    server = start(OfflineSettings(regions=(WEST, EAST)), log=log)
+    server = start(ServerSettings(regions=(WEST, EAST)), log=log)
     yield EmbeddedAws(server)
     server.stop()
 

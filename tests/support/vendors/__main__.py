@@ -17,7 +17,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests import GuestSettings, guests_unavailable
 from embedded_aws.guests.recipe import prepared
 from embedded_aws.process import start
-from embedded_aws.settings import DEFAULT_REGION, OfflineSettings
+from embedded_aws.settings import DEFAULT_REGION, ServerSettings
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import lower, needs_lowering
 
@@ -39,7 +39,7 @@ def main() -> None:
             certificate_authority=vendors.authority,
             layers=folder / "layers",
         )
-        server = start(OfflineSettings(guests=guests), log=folder / "server.log")
+        server = start(ServerSettings(guests=guests), log=folder / "server.log")
         try:
             _tell(EmbeddedAws(server), _template(vendors.template, folder / "lowered"))
             signal.pause()

@@ -10,7 +10,7 @@ from embedded_aws.guests import GuestSettings
 from embedded_aws.settings import (
     DEFAULT_ACCOUNT,
     DEFAULT_REGION,
-    OfflineSettings,
+    ServerSettings,
     parse_as_of,
 )
 
@@ -77,7 +77,7 @@ def settings_of(
     guests: bool,
     guest_hosts: Path | None,
     certificate_authority: Path | None,
-) -> OfflineSettings:
+) -> ServerSettings:
     """Return the settings that the options make; the arguments are those of the options above.
 
     Raises:
@@ -92,7 +92,7 @@ def settings_of(
         if file and not file.is_file():
             raise EmbeddedAwsError(f"{option} {file} is no file; give one that exists")
     told = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
-    return OfflineSettings(
+    return ServerSettings(
         accounts=tuple(accounts or [DEFAULT_ACCOUNT]),
         regions=tuple(regions or [DEFAULT_REGION]),
         as_of=parse_as_of(as_of) if as_of else None,
