@@ -45,6 +45,38 @@ def test_a_broken_plug_in_is_named(package: Path, source: str, message: str) -> 
     assert message in str(told.value)
 
 
+def test_a_plug_in_seeds_each_account_and_region(package: Path) -> None:
+    (package / "theirs.py").write_text(
+        "from embedded_aws.plugins import Plugin\n"
+        "class Theirs(Plugin):\n"
+        "    def seed(self, client, account, region):\n"
+        "        value = f'{account} {region}'\n"
+        "        client('ssm').put_parameter(Name='/seeded', Value=value, Type='String')\n"
+        "PLUGIN = Theirs()\n"
+    )
+    (package / "look.py").write_text(
+        "import boto3, os, urllib.request as r\n"
+        "reset = os.environ['AWS_ENDPOINT_URL'] + '/_embedded-aws/reset'\n"
+        "r.urlopen(r.Request(reset, method='POST')).close()\n"
+        "for region in ('us-west-2', 'eu-north-1'):\n"
+        "    ssm = boto3.client('ssm', region_name=region)\n"
+        "    print(ssm.get_parameter(Name='/seeded')['Parameter']['Value'])\n"
+    )
+
+    done = subprocess.run(
+        [
+            *(Path(sys.executable).parent / "embedded-aws", "run"),
+            *("--region", "us-west-2", "--region", "eu-north-1", "--", sys.executable, "look.py"),
+        ],
+        cwd=package,
+        env=os.environ | {"PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.stdout.splitlines() == ["123456789012 us-west-2", "123456789012 eu-north-1"]
+
+
 def test_no_server_starts_with_a_broken_plug_in(package: Path) -> None:
     (package / "theirs.py").write_text("import no_such_thing")
 

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
+from itertools import product
 
 from moto.backends import SERVICE_NAMES
 from moto.core.utils import get_service_model
@@ -11,11 +13,13 @@ from moto.iam.models import iam_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 from embedded_aws import cloudformation, services
+from embedded_aws.cloudformation.clients import client
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.faults import Faults
 from embedded_aws.gateway import Gateway, StartOver
 from embedded_aws.guests.engine import Engine
-from embedded_aws.seed import seed
+from embedded_aws.plugins import plugins
+from embedded_aws.seed import NewAccount
 from embedded_aws.service_settings import ServiceSettings
 from embedded_aws.settings import ServerSettings
 
@@ -36,9 +40,9 @@ def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     """Return moto's application with everything of ours in it, and every account seeded."""
     cloudformation.install()
     services.install()
-    for account in settings.accounts:
-        for region in settings.regions:
-            seed(account, region)
+    for account, region in product(settings.accounts, settings.regions):
+        for plugin in (NewAccount(), *plugins()):
+            plugin.seed(partial(client, account=account, region=region), account, region)
     moto = DomainDispatcherApplication(create_backend_app)
     for service in _USUAL_SERVICES:
         moto.app_instances[service] = create_backend_app(service)

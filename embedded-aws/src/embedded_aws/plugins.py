@@ -47,6 +47,18 @@ class Plugin:
         """Return the guest's root (see `guests/flavours.py`) by a pattern of the image's name."""
         return {}
 
+    def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
+        """Add to a new account what it is to have from its start, and after each reset.
+
+        Called for each account and region, in the server's process, where a plug-in that needs
+        more than AWS's API may also change moto's backends.
+
+        Args:
+            client: gives a boto3 client of a service, in this account and region.
+            account: 12 digits.
+            region: for instance `us-west-2`.
+        """
+
     def inventory(self, client: Callable[[str], Any]) -> Iterable[Row]:
         """Yield rows about what your stacks make, with `kind`, `name` and `facts`.
 

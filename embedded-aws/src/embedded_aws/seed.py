@@ -10,7 +10,7 @@ It works on moto's backends, in the server's process: AWS's API lets nobody writ
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +21,8 @@ from moto.ec2.models.amis import Ami
 from moto.iam.models import SERVICE_NAME_CONVERSION, iam_backends
 from moto.ssm.models import Parameter, ssm_backends
 from moto.utilities.utils import get_partition
+
+from embedded_aws.plugins import Plugin
 
 # The Kubernetes versions that EKS had images of on _BORN (newest: aws-cdk-lib 2.275.0's enum).
 _KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
@@ -134,20 +136,19 @@ def _ubuntu_images() -> Iterator[SeededImage]:
             )
 
 
-def seed(account: str, region: str) -> None:
-    """Give an account in a region what AWS gives it; may be repeated.
+class NewAccount(Plugin):
+    """Seeds what AWS gives a new account, before what plug-ins of other packages add.
 
     AWS also gives a default VPC, which many owners delete: there is none, so that nothing here
-    leans on one.
-
-    Args:
-        account: 12 digits.
-        region: for instance `us-west-2`.
+    depends on one.
     """
-    _give_policies_and_roles(account, region)
-    _take_default_vpc(account, region)
-    for image in seeded_images():
-        _give_image(image, account, region)
+
+    def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
+        """Give an account in a region what AWS gives it; may be repeated."""
+        _give_policies_and_roles(account, region)
+        _take_default_vpc(account, region)
+        for image in seeded_images():
+            _give_image(image, account, region)
 
 
 def _give_policies_and_roles(account: str, region: str) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from embedded_aws.seed import seed, seeded_images
+from embedded_aws.seed import NewAccount, seeded_images
 
 ACCOUNT, REGION = "210987654321", "us-west-2"
 
@@ -82,7 +82,7 @@ def test_a_second_seeding_changes_nothing(client: Any) -> None:
         return len(versions), len(images), len(client("iam").list_roles()["Roles"])
 
     before = seen()
-    seed(ACCOUNT, REGION)
+    NewAccount().seed(client, ACCOUNT, REGION)
 
     assert seen() == before
 
