@@ -167,7 +167,25 @@ def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> Non
     [
         (b"{", "this is not a list of faults"),
         (b'[{"service": "ec2"}]', "missing 1 required keyword-only argument: 'operation'"),
-        (b'[{"service": "ec2", "operation": "X", "count": 0}]', "number from 1 or null, got 0"),
+        (
+            b'[{"service": "ec2", "operation": "RunInstances", "count": 0}]',
+            "number from 1 or null, got 0",
+        ),
+        (
+            b'[{"service": "ec2", "operation": "RunInstance"}]',
+            "ec2 has no operation 'RunInstance'; did you mean RunInstances?",
+        ),
+        (b'[{"service": "ecs2", "operation": "RunTask"}]', "for 'ecs2'; did you mean ecs?"),
+        (
+            b'[{"service": "cloudwatch", "operation": "PutMetricAlarm"}]',
+            "for 'cloudwatch'; did you mean monitoring?",
+        ),
+        (b'[{"service": "s3", "operation": "GetObject"}]', "calls of s3 cannot fail on purpose"),
+        (b'[{"service": "lambda", "operation": "Invoke"}]', "name their operation in the path"),
+        (
+            b'[{"service": "guests", "operation": "OpenSSH"}]',
+            "guests has no operation 'OpenSSH'; did you mean OpenSsh?",
+        ),
     ],
 )
 def test_what_is_no_fault_is_refused(faulty: EmbeddedAws, body: bytes, reason: str) -> None:

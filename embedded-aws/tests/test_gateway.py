@@ -1,7 +1,9 @@
 """Which requests an embedded AWS lets in."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import boto3
@@ -9,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.gateway import RESET_PATH
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 
@@ -144,6 +147,37 @@ def test_a_reset_leaves_the_seed_only(clean_aws: EmbeddedAws, path: str) -> None
 
     assert clean_aws.client("logs").describe_log_groups()["logGroups"] == []
     assert clean_aws.client("iam").list_roles()["Roles"] == seeded != []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/_embedded-aws/"), ("GET", "/_embedded-aws/fault"), ("GET", "/_embedded-aws/reset")],
+)
+def test_an_unknown_control_is_not_found(embedded_aws: EmbeddedAws, method: str, path: str) -> None:
+    with pytest.raises(HTTPError) as caught:
+        urlopen(Request(embedded_aws.endpoint + path, method=method))
+
+    assert caught.value.code == 404
+    assert caught.value.read().decode() == (
+        f"there is no control {method} {path}; the controls are: GET /_embedded-aws/status; "
+        "POST /_embedded-aws/faults; POST /_embedded-aws/reset\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("day", "reason"),
+    [("2999-01", "2999-01-01 is in the future"), ("June", "is not a month")],
+)
+def test_a_reset_to_a_day_that_cannot_be_is_refused(
+    embedded_aws: EmbeddedAws, day: str, reason: str
+) -> None:
+    body = json.dumps({"as_of": day}).encode()
+
+    with pytest.raises(HTTPError) as caught:
+        urlopen(Request(embedded_aws.endpoint + RESET_PATH, data=body, method="POST"))
+
+    assert caught.value.code == 400
+    assert reason in caught.value.read().decode()
 
 
 def test_the_log_has_the_requests(embedded_aws: EmbeddedAws) -> None:

@@ -45,8 +45,17 @@ def test_what_the_embedded_aws_refuses_is_one_line(
     answer = trainshed("offline", "env")
 
     assert answer.code == 1
-    assert answer.err.startswith("error: no embedded AWS is running in this directory")
-    assert answer.err.count("\n") == 1
+    assert answer.err == (
+        "error: no embedded AWS is running in this directory; start it: trainshed offline up\n"
+    )
+
+
+def test_a_command_is_named_as_it_is_typed(trainshed: Command, endpoint: str) -> None:
+    other_settings = trainshed("offline", "up", "--account", "210987654321")
+    without_dashes = trainshed("offline", "run", "true")
+
+    assert other_settings.err.endswith("take it down first: trainshed offline down\n")
+    assert "trainshed offline run [OPTIONS] -- COMMAND" in without_dashes.err
 
 
 def test_an_ami_is_added_that_can_be_published(

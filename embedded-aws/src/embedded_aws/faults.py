@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from embedded_aws.errors import EmbeddedAwsError
@@ -29,6 +30,17 @@ _STATUS = {
     "Unavailable": 503,
 }
 _CLIENT_ERROR = 400
+
+# Services that moto has whose requests are signed for another name than boto3 calls them.
+_SIGNED_AS = {
+    "elasticloadbalancing": "elbv2",
+    "monitoring": "cloudwatch",
+    "servicequotas": "service-quotas",
+    "states": "stepfunctions",
+    "tagging": "resourcegroupstaggingapi",
+}
+# Protocols whose requests name their operation in the body or a header.
+_PROTOCOLS = frozenset({"ec2", "json", "query"})
 
 
 class FaultError(EmbeddedAwsError):
@@ -115,6 +127,40 @@ def from_json(text: bytes) -> list[Fault]:
     for fault in faults:
         if not isinstance(fault.when, Mapping):
             raise FaultError(f"a fault's when is an object of parameters, got {fault.when!r}")
+        _check_operation(fault.service, fault.operation)
         if fault.count is not None and not (type(fault.count) is int and fault.count >= 1):
             raise FaultError(f"a fault's count is a number from 1 or null, got {fault.count}")
     return faults
+
+
+def _check_operation(service: str, operation: str) -> None:
+    """Refuse a fault that no call could meet."""
+    known: Iterable[str] = (OPEN_SSH,)
+    if service != GUESTS:
+        model = _service_model(service)
+        if model.resolved_protocol not in _PROTOCOLS:
+            raise FaultError(
+                f"calls of {service} cannot fail on purpose: they name their operation in the "
+                "path, which the embedded AWS does not read; choose a call of another service"
+            )
+        known = model.operation_names
+    if operation not in known:
+        raise FaultError(f"{service} has no operation {operation!r}{_nearest(operation, known)}")
+
+
+def _service_model(service: str) -> Any:
+    # Loaded in the server only: tests that make faults have no need of it.
+    import botocore.session
+
+    session = botocore.session.get_session()
+    names = [*session.get_available_services(), *_SIGNED_AS, GUESTS]
+    signed_as = {name: signed for signed, name in _SIGNED_AS.items()}.get(service)
+    if service not in names or signed_as:
+        hint = f"; did you mean {signed_as}?" if signed_as else _nearest(service, names)
+        raise FaultError(f"no service's requests are signed for {service!r}{hint}")
+    return session.get_service_model(_SIGNED_AS.get(service, service))
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,13 +1,13 @@
 """The door of the embedded AWS: whose request it is, whether its region is enabled, its controls.
 
-A WSGI application around moto's. It answers `GET /_embedded-aws/status`,
-`POST /_embedded-aws/faults` and `POST /_embedded-aws/reset` itself (moto's own `/moto-api/reset`
-too, which would forget what was seeded).
+A WSGI application around moto's. It answers the controls itself, whose paths begin with
+`/_embedded-aws/`.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from http import HTTPStatus
 from io import BytesIO
@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
-from embedded_aws.faults import FAULTS_PATH, Fault, FaultError, Faults, from_json
-from embedded_aws.settings import ServerSettings, account_of
+from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.faults import FAULTS_PATH, Fault, Faults, from_json
+from embedded_aws.settings import ServerSettings, account_of, parse_as_of
 
 if TYPE_CHECKING:
     from embedded_aws.ecr.registry import Registry
 
-_STATUS_PATH = "/_embedded-aws/status"
-RESET_PATH = "/_embedded-aws/reset"
+CONTROLS = "/_embedded-aws/"
+RESET_PATH = f"{CONTROLS}reset"
 
 # JSON and WSGI enter here.
 Environ = dict[str, Any]
@@ -78,16 +79,26 @@ class Gateway:
         self._registry = registry
         self._faults = faults
         self._zone = zone
+        self._controls = {
+            f"GET {CONTROLS}status": self._status,
+            f"POST {FAULTS_PATH}": self._set_faults,
+            f"POST {RESET_PATH}": self._reset,
+            # moto's own would forget what was seeded.
+            "POST /moto-api/reset": self._reset,
+        }
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
-        path = environ.get("PATH_INFO", "")
-        if path == _STATUS_PATH:
-            return self._status(start_response)
-        if path in (RESET_PATH, "/moto-api/reset") and environ["REQUEST_METHOD"] == "POST":
-            self._reset(environ)
-        if path == FAULTS_PATH and environ["REQUEST_METHOD"] == "POST":
-            return self._set_faults(environ, start_response)
+        called = f"{environ['REQUEST_METHOD']} {environ.get('PATH_INFO', '')}"
+        if called in self._controls:
+            try:
+                return self._controls[called](environ, start_response)
+            except EmbeddedAwsError as error:
+                return _plain(start_response, HTTPStatus.BAD_REQUEST, str(error))
+        if environ.get("PATH_INFO", "").startswith(CONTROLS):
+            controls = "; ".join(name for name in self._controls if CONTROLS in name)
+            message = f"there is no control {called}; the controls are: {controls}"
+            return _plain(start_response, HTTPStatus.NOT_FOUND, message)
         if self._registry and self._registry.serves(environ):
             return self._registry(environ, start_response)
         account = self._settings.accounts[0]
@@ -125,7 +136,7 @@ class Gateway:
             f"{', '.join(self._settings.regions)}: start it with --region {region}"
         )
 
-    def _status(self, start_response: StartResponse) -> Iterable[bytes]:
+    def _status(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         start_response("200 OK", [("Content-Type", "application/json")])
         status = {
             "accounts": self._settings.accounts,
@@ -135,11 +146,7 @@ class Gateway:
         return [json.dumps(status).encode()]
 
     def _set_faults(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        try:
-            self._faults.set(from_json(_body(environ)))
-        except FaultError as error:
-            start_response("400 Bad Request", [("Content-Type", "text/plain")])
-            return [f"{error}\n".encode()]
+        self._faults.set(from_json(_body(environ)))
         start_response("204 No Content", [])
         return []
 
@@ -157,16 +164,21 @@ class Gateway:
             parameters["AvailabilityZone"] = zone
         return self._faults.take(service, operation, parameters)
 
-    def _reset(self, environ: Environ) -> NoReturn:
+    def _reset(self, environ: Environ, start_response: StartResponse) -> NoReturn:
         body = _body(environ)
         as_of = json.loads(body).get("as_of") if body else None
-        day = date.fromisoformat(as_of) if as_of else self._settings.as_of
-        self._start_over(environ["werkzeug.socket"], day)
+        asked = replace(self._settings, as_of=parse_as_of(as_of)) if as_of else self._settings
+        self._start_over(environ["werkzeug.socket"], asked.as_of)
 
 
 def _body(environ: Environ) -> bytes:
     body: bytes = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     return body
+
+
+def _plain(start_response: StartResponse, status: HTTPStatus, text: str) -> Iterable[bytes]:
+    start_response(f"{status.value} {status.phrase}", [("Content-Type", "text/plain")])
+    return [f"{text}\n".encode()]
 
 
 def _refuse(

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from embedded_aws.environment import variables
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.errors import EmbeddedAwsError, program
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.process import ServerError, start
 from embedded_aws.settings import ServerSettings, endpoint_url
@@ -193,7 +193,7 @@ def _same(running: Running, asked: ServerSettings) -> Running:
         f"an embedded AWS with other settings is running at {running.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
-        f"guests {'yes' if has.guests else 'no'}); take it down first: embedded-aws down"
+        f"guests {'yes' if has.guests else 'no'}); take it down first: {program.get()} down"
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import cache
 
@@ -38,8 +38,8 @@ class ServerSettings:
         guests: how EC2's instances are real guests; None for instances on which nothing runs.
 
     Raises:
-        SettingsError: an account, a port or a registry that cannot be, or a region that AWS does
-            not have.
+        SettingsError: an account, a day, a port or a registry that cannot be, or a region that
+            AWS does not have.
     """
 
     accounts: tuple[str, ...] = (DEFAULT_ACCOUNT,)
@@ -66,6 +66,12 @@ class ServerSettings:
         if not (self.port == 0 or 1024 <= self.port <= 65535):
             raise SettingsError(
                 f"port {self.port} cannot be used; choose one of 1024 to 65535, or 0 for a free one"
+            )
+        today = datetime.now(UTC).date()
+        if self.as_of and self.as_of > today:
+            raise SettingsError(
+                f"as-of {self.as_of} is in the future, and nobody knows which instance types EC2 "
+                f"will have then; give a month up to {today:%Y-%m}, or none for today"
             )
         if self.registry is not None and not _LOOPBACK.fullmatch(self.registry):
             raise SettingsError(

@@ -6,9 +6,15 @@ import typer
 
 from embedded_aws.cli.commands import app as embedded_app
 from embedded_aws.cli.commands import asking, connect
+from embedded_aws.errors import program
 from trainshed.offline.stand_in import add_stand_in
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(
+    add_completion=False,
+    help="An AWS on this machine: no account, no network, no cost.",
+    # What the embedded AWS says names its commands as they are typed here.
+    callback=lambda: program.set("trainshed offline"),
+)
 app.add_typer(embedded_app)
 
 

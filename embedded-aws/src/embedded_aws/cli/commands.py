@@ -26,7 +26,7 @@ from embedded_aws.cli.options import (
 )
 from embedded_aws.cli.output import JsonOption, print_json, print_table
 from embedded_aws.client import client_of
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.errors import EmbeddedAwsError, program
 from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.inventory import inventory as exists
 from embedded_aws.lifecycle import Project, Running
@@ -44,7 +44,6 @@ app.add_typer(guests_app, name="guests")
 
 @app.command()
 def up(
-    context: typer.Context,
     port: PortOption = 0,
     account: AccountOption = None,
     region: RegionOption = None,
@@ -68,9 +67,7 @@ def up(
     running, new = _project().up(settings)
     state = "is up" if new else "is up already"
     typer.echo(f"the embedded AWS {state} at {running.endpoint} (process {running.pid})")
-    # `embedded-aws`, or the command of a package that has these among its own.
-    command = context.parent.command_path if context.parent else context.command_path
-    typer.echo(f'use it: eval "$({command} env)"')
+    typer.echo(f'use it: eval "$({program.get()} env)"')
 
 
 @app.command()
@@ -165,7 +162,7 @@ class _RunCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--" not in args and not set(args) & set(ctx.help_option_names):
             raise EmbeddedAwsError(
-                "put `--` before the command: embedded-aws run [OPTIONS] -- COMMAND..."
+                f"put `--` before the command: {program.get()} run [OPTIONS] -- COMMAND..."
             )
         return super().parse_args(ctx, args)
 
@@ -234,7 +231,9 @@ def asking() -> Iterator[None]:
 def _running(project: Project) -> Running:
     running = project.running()
     if not running:
-        raise ServerError("no embedded AWS is running in this directory; start it: embedded-aws up")
+        raise ServerError(
+            f"no embedded AWS is running in this directory; start it: {program.get()} up"
+        )
     return running
 
 

@@ -1,4 +1,8 @@
-"""What the commands print: a table for people, or the same records as JSON."""
+"""What the commands print: a table for people, or the same records as JSON.
+
+trainshed has a module like this one. Neither distribution may import the other for it: trainshed
+runs without the embedded AWS, which knows nothing of trainshed.
+"""
 
 import json
 import sys

@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 
+from embedded_aws.errors import program
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.guests.recipe import prepared
 
@@ -41,5 +42,5 @@ def guests_unavailable(settings: GuestSettings | None = None) -> str | None:
         return reason
     roots = prepared((settings or GuestSettings()).roots)
     if not roots.is_dir():
-        return f"no roots of this version are in {roots.parent}: embedded-aws guests prepare"
+        return f"no roots of this version are in {roots.parent}: {program.get()} guests prepare"
     return None
