@@ -3,7 +3,7 @@
 build {
   sources = ["source.amazon-ebs.image"]
 
-  # The files, the pins and what the image is, where scripts and programs expect them.
+  # The files, the cell's pins and what the image is, where scripts and programs expect them.
 
   provisioner "shell" {
     inline = [
@@ -24,8 +24,8 @@ build {
   }
 
   provisioner "file" {
-    source      = "${path.root}/pins.json"
-    destination = "${local.upload}/pins.json"
+    source      = "${path.root}/${local.cell_file}"
+    destination = "${local.upload}/cell.json"
   }
 
   # The distribution and its kernel, then a reboot into that kernel.
@@ -95,8 +95,8 @@ build {
     strip_path = true
     custom_data = merge(
       local.image,
-      { name = local.name, kernel = local.base.kernel, source_ami = local.source_ami.name },
-      { for name, version in local.components : "version:${name}" => version }
+      { name = local.name, kernel = local.pins.kernel, source_ami = local.source_ami.name },
+      { for name, pin in local.pins.components : "version:${name}" => pin.version }
     )
   }
 }

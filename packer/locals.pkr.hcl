@@ -1,9 +1,6 @@
 # What follows from the variables and the pins: base, names, tags, scripts.
 
 locals {
-  # Relative to this folder, whatever folder Packer is started in.
-  pins = jsondecode(file("pins.json"))
-
   # Compiling is all the build instance has to do for an accelerator; NVIDIA's modules take longest.
   accelerators = {
     habana = { base = var.habana_base, instance_type = "m6i.xlarge" }
@@ -14,31 +11,21 @@ locals {
   # to what the refusal says.
   accelerator = lookup(local.accelerators, var.accelerator, local.accelerators.habana)
   base_name   = local.accelerator.base
-  base        = lookup(local.pins.bases, local.base_name, local.pins.bases["ubuntu-22.04"])
 
-  # A validation sees one variable only. What a base refuses of the orchestrators is told by the
-  # error of a function that repeats what it was given and is never given a number here.
-  refusals   = contains(local.base.accelerators, var.accelerator) ? lookup(local.base, "refused", {}) : {}
-  refused    = lookup(local.refusals, var.orchestrator, "")
+  # What the cell consists of, as `make cells` resolved it from pins.json. Names are relative to this
+  # folder, whatever folder Packer is started in.
+  cell      = "${var.accelerator}-${var.orchestrator}"
+  cell_name = "cells/${local.cell}-${local.base_name}.json"
+  cell_file = fileexists(local.cell_name) ? local.cell_name : "cells/habana-ec2-ubuntu-22.04.json"
+  pins      = jsondecode(file(local.cell_file))
+
+  # A validation sees one variable only. Why a base refuses an orchestrator is said by the error of a
+  # function that repeats what it was given and is never given a number here.
+  refused    = lookup(local.pins, "refused", "")
   refusal    = "${var.accelerator}/${var.orchestrator} on ${local.base_name}: ${local.refused}. Leave out ${var.accelerator}_base."
-  source_ami = local.refused == "" ? lookup(local.base.source_amis, var.orchestrator, local.base.source_amis.ec2) : parseint(local.refusal, 10)
-
-  # The components of this cell at the version of this base. A source is of the base, of every
-  # release of its distribution, or of any base.
-  distribution = regex_replace(local.base_name, "-[0-9.]+$", "")
-  components = {
-    for name, component in local.pins.components : name => lookup(
-      lookup(component.sources, local.base_name,
-      lookup(component.sources, local.distribution, lookup(component.sources, "any", {}))),
-      "version", component.version
-    )
-    if contains(lookup(component, "accelerators", [var.accelerator]), var.accelerator) &&
-    contains(lookup(component, "orchestrators", [var.orchestrator]), var.orchestrator) &&
-    length(setintersection(keys(component.sources), [local.base_name, local.distribution, "any"])) > 0
-  }
+  source_ami = local.refused == "" ? local.pins.source_ami : parseint(local.refusal, 10)
 
   stamp = "${formatdate("YYYYMMDD'T'hhmmss", timestamp())}Z"
-  cell  = "${var.accelerator}-${var.orchestrator}"
   name  = "${var.name_prefix}-${local.cell}-${local.base_name}-${local.stamp}"
 
   # What the image knows of itself; scripts and the image's own programs read it.
@@ -60,9 +47,9 @@ locals {
       "trainshed:commit"       = var.commit
       "trainshed:build"        = local.stamp
       "trainshed:source-ami"   = "{{ .SourceAMI }}"
-      "trainshed:kernel"       = local.base.kernel
+      "trainshed:kernel"       = local.pins.kernel
     },
-    { for name, version in local.components : "trainshed:version:${name}" => version }
+    { for name, pin in local.pins.components : "trainshed:version:${name}" => pin.version }
   )
   run_tags = {
     Name              = "${local.name}-builder"

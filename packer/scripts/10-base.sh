@@ -17,7 +17,7 @@ install_files() {
     if [[ -x $file ]]; then mode=755; fi
     install -D -o root -g root -m "$mode" "$file" "/$file"
   done < <(find etc opt -type f ! -name '*.pyc')
-  install -D -o root -g root -m 644 -t "$HERE" pins.json image.json
+  install -D -o root -g root -m 644 -t "$HERE" cell.json image.json
   cd /
 }
 

@@ -76,20 +76,18 @@ def test_an_argument_that_is_not_declared_is_told_with_the_nearest() -> None:
         BuildArguments.of(text, pins, parse_arguments(["BAS=other"]))
 
 
-def test_ubuntus_name_of_the_release_comes_along_where_repositories_need_it() -> None:
-    found = {
-        name: read_container(ROOT / "packer/pins.json", name).document["bases"]
-        for name in ("neuron", "cpu")
-    }
+def test_a_repository_has_the_suite_of_the_base_images_distribution() -> None:
+    cell = read_container(ROOT / "packer/pins.json", "neuron").cell
 
-    assert found == {"neuron": {"ubuntu-24.04": {"suite": "noble"}}, "cpu": {"debian-12": {}}}
+    assert cell.base == "ubuntu-24.04"
+    assert cell.components["neuron-runtime"].suite == "noble"
 
 
 def test_a_context_holds_only_what_the_image_takes() -> None:
     pins = read_container(ROOT / "packer/pins.json", "cpu")
 
     with build_context(ROOT / "packer", ROOT / "containers", pins, ["openmpi"]) as context:
-        versions = (context / "trainshed/pins.json").read_text()
+        versions = (context / "trainshed/cell.json").read_text()
         files = {path.name for path in context.iterdir()}
 
     assert files == {"Dockerfile", "trainshed"}

@@ -9,7 +9,7 @@ import pytest
 from bake_bench import Bake, Bakery
 from guest_bench import Bench
 
-from trainshed.pins import Base, Pins
+from trainshed.pins import AmiPins, Pins, ami_pins
 
 CELLS = [
     *(
@@ -39,15 +39,14 @@ def bake(request: pytest.FixtureRequest, started: Bakery) -> Bake:
 
 
 @pytest.fixture
-def base(bake: Bake, pins: Pins) -> Base:
-    return pins.base_of(bake.accelerator, bake.base)
+def cell(bake: Bake, pins: Pins) -> AmiPins:
+    return ami_pins(pins, bake.accelerator, bake.orchestrator, bake.base)
 
 
 @pytest.fixture
-def versions(bake: Bake, pins: Pins) -> dict[str, str]:
+def versions(cell: AmiPins) -> dict[str, str]:
     """Component to version, as the pins have them for the cell."""
-    cell = pins.cell(bake.accelerator, bake.orchestrator, bake.base)
-    return {name: source.version for name, source in cell.items()}
+    return {name: pin.version for name, pin in cell.components.items()}
 
 
 @pytest.fixture
@@ -56,18 +55,18 @@ def image(bake: Bake, bench: Bench) -> dict[str, Any]:
 
 
 def test_the_manifest_tells_cell_base_and_versions(
-    bake: Bake, base: Base, versions: dict[str, str]
+    bake: Bake, cell: AmiPins, versions: dict[str, str]
 ) -> None:
     told = bake.manifest["custom_data"]
 
     assert {name: told[name] for name in ("accelerator", "orchestrator", "base", "commit")} == {
         "accelerator": bake.accelerator,
         "orchestrator": bake.orchestrator,
-        "base": base.name,
+        "base": cell.base,
         "commit": "0123abc",
     }
-    assert told["kernel"] == base.kernel
-    assert told["source_ami"] == base.source_amis[bake.orchestrator].name
+    assert told["kernel"] == cell.kernel
+    assert told["source_ami"] == cell.source_ami.name
     prefix = "version:"
     assert {
         name.removeprefix(prefix): told[name] for name in told if name.startswith(prefix)
@@ -75,7 +74,7 @@ def test_the_manifest_tells_cell_base_and_versions(
 
 
 def test_image_and_snapshot_are_tagged_with_every_version(
-    bake: Bake, base: Base, versions: dict[str, str], image: dict[str, Any], bench: Bench
+    bake: Bake, cell: AmiPins, versions: dict[str, str], image: dict[str, Any], bench: Bench
 ) -> None:
     (mapping,) = image["BlockDeviceMappings"]
 
@@ -88,10 +87,10 @@ def test_image_and_snapshot_are_tagged_with_every_version(
         "Name": bake.manifest["custom_data"]["name"],
         "trainshed:accelerator": bake.accelerator,
         "trainshed:orchestrator": bake.orchestrator,
-        "trainshed:base": base.name,
+        "trainshed:base": cell.base,
         "trainshed:commit": "0123abc",
         "trainshed:build": bake.manifest["custom_data"]["build"],
-        "trainshed:kernel": base.kernel,
+        "trainshed:kernel": cell.kernel,
         "trainshed:source-ami": run["ImageId"],
     } | {f"trainshed:version:{name}": version for name, version in versions.items()}
     assert _tags(image) == expected
@@ -100,25 +99,25 @@ def test_image_and_snapshot_are_tagged_with_every_version(
 
 
 def test_the_root_volume_is_the_one_that_was_asked_for(
-    bake: Bake, base: Base, image: dict[str, Any]
+    bake: Bake, cell: AmiPins, image: dict[str, Any]
 ) -> None:
     asked = bake.recorder.parameters("RunInstances")
     (mapping,) = image["BlockDeviceMappings"]
 
     first = "BlockDeviceMapping.1"
-    assert asked[f"{first}.DeviceName"] == base.root_device
+    assert asked[f"{first}.DeviceName"] == cell.root_device
     assert asked[f"{first}.Ebs.VolumeType"] == "gp3"
     assert asked[f"{first}.Ebs.DeleteOnTermination"] == "true"
     assert asked[f"{first}.Ebs.Encrypted"] == "true"
     assert f"{first}.DeviceName".replace("1", "2") not in asked
-    assert mapping["DeviceName"] == image["RootDeviceName"] == base.root_device
+    assert mapping["DeviceName"] == image["RootDeviceName"] == cell.root_device
     assert mapping["Ebs"]["VolumeSize"] == int(asked[f"{first}.Ebs.VolumeSize"])
     assert mapping["Ebs"]["VolumeType"] == "gp3"
     assert mapping["Ebs"]["Encrypted"]
 
 
 def test_the_self_test_passed_and_looked_at_every_component(
-    bake: Bake, base: Base, versions: dict[str, str]
+    bake: Bake, cell: AmiPins, versions: dict[str, str]
 ) -> None:
     results = {result["name"]: result for result in bake.selftest["components"]}
 
@@ -127,17 +126,17 @@ def test_the_self_test_passed_and_looked_at_every_component(
     assert {name: (results[name]["version"], results[name]["state"]) for name in versions} == {
         name: (version, "ok") for name, version in versions.items()
     }
-    assert results["running kernel"]["version"] == base.kernel
+    assert results["running kernel"]["version"] == cell.kernel
 
 
-def test_its_drivers_were_compiled_for_the_pinned_kernel(bake: Bake, base: Base) -> None:
+def test_its_drivers_were_compiled_for_the_pinned_kernel(bake: Bake, cell: AmiPins) -> None:
     drivers = {"habana": "habanalabs", "neuron": "aws-neuronx", "nvidia": "nvidia"}
 
     results = {result["name"]: result for result in bake.selftest["components"]}
 
     for module in ("efa", drivers[bake.accelerator]):
         assert results[f"dkms {module}"]["state"] == "ok"
-    assert bake.selftest["image"]["kernel"] == base.kernel
+    assert bake.selftest["image"]["kernel"] == cell.kernel
 
 
 def test_the_list_of_packages_came_back(bake: Bake) -> None:

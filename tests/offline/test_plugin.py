@@ -7,8 +7,8 @@ import pytest
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.inventory import inventory
 from embedded_aws.plugins import plugins
-from trainshed.ami.channel import cells
 from trainshed.catalogue import all_types, lookup
+from trainshed.cells import Cell
 from trainshed.offline.plugin import PLUGIN
 from trainshed.offline.stand_in import add_stand_in
 
@@ -47,7 +47,7 @@ def test_the_inventory_has_what_nodes_mount_and_no_other_parameter(clean_aws: Em
     ]
 
 
-@pytest.mark.parametrize("cell", cells())
+@pytest.mark.parametrize("cell", list(Cell))
 def test_every_stand_in_has_a_root_to_boot(clean_aws: EmbeddedAws, cell: str) -> None:
     image_id = add_stand_in(clean_aws.client, *cell.split("/"))
     images = clean_aws.client("ec2").describe_images(ImageIds=[image_id])["Images"]

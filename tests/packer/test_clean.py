@@ -45,7 +45,7 @@ LEFT = (
     "var/lib/ecs/data/agent.db",
     "var/lib/amazon/ssm/Vault/Store/EC2RegistrationKey",
     "var/crash/core.1",
-    "tmp/trainshed/pins.json",
+    "tmp/trainshed/cell.json",
     "var/tmp/aws-efa-installer.tar.gz",
 )
 KEPT = (

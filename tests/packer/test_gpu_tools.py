@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_root import VERSIONS, NodeRoot, namespaces_unavailable
+from node_root import CELLS, NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
     bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
@@ -42,13 +42,14 @@ def machine(tmp_path: Path) -> NodeRoot:
 
 
 def pin(machine: NodeRoot, **image: str) -> None:
-    pins = json.loads(VERSIONS.read_text())
-    wanted = {name: pins["components"][name] for name in ("nvidia-dcgm", "gdrcopy")}
-    for entry in wanted.values():
-        source = entry["sources"][BASE]
-        source |= pins["repositories"].get(source.get("repository"), {})
-        source.pop("repository", None)
-    machine.pin(wanted, {"accelerator": "nvidia", "base": BASE, **image}, base=BASE)
+    orchestrator = image.get("orchestrator", "ecs")
+    cell = json.loads((CELLS / f"nvidia-{orchestrator}-{BASE}.json").read_text())
+    wanted = {
+        name: facts
+        for name, facts in cell["components"].items()
+        if name in ("nvidia-dcgm", "gdrcopy")
+    }
+    machine.pin(wanted, {"accelerator": "nvidia", "base": BASE, **image})
 
 
 def with_devices(machine: NodeRoot, commands: str) -> NodeRoot:
@@ -226,6 +227,6 @@ def test_a_driver_that_does_not_load_is_one_line(
 
 
 def test_the_programs_are_executable() -> None:
-    program = VERSIONS.parent / "files" / "opt" / "trainshed" / "gdrcopy"
+    program = CELLS.parent / "files" / "opt" / "trainshed" / "gdrcopy"
 
     assert stat.S_IMODE(program.stat().st_mode) & 0o111

@@ -49,10 +49,9 @@ LISTING = {
 @pytest.fixture(params=[UBUNTU, AMAZON_LINUX])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> OverlayMachine:
     base = request.param
-    pins = tmp_path / "pins.json"
-    document = {"bases": {base: {"kernel": KERNELS[base]}}, "components": {}}
-    pins.write_text(json.dumps(document))
-    return OverlayMachine(folder=tmp_path, base=base, pins=pins)
+    cell = tmp_path / "cell.json"
+    cell.write_text(json.dumps({"kernel": KERNELS[base], "components": {}}))
+    return OverlayMachine(folder=tmp_path, base=base, cell=cell)
 
 
 def build(machine: OverlayMachine, packages: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from trainshed.cells import ACCELERATORS
-from trainshed.errors import UnknownName
+from trainshed.errors import TrainshedError, UnknownName
 from trainshed.pins import (
     Outdated,
     PinError,
     Pins,
-    SourceKind,
+    ami_cells,
+    ami_pins,
+    component_pin,
     outdated,
     parse_pins,
     pinned_versions,
@@ -27,7 +30,7 @@ from trainshed.pins.outdated import is_older
 FILE = Path(__file__).parents[2] / "packer" / "pins.json"
 DOCUMENT: dict[str, Any] = json.loads(FILE.read_text())
 
-CELLS = list(read_pins(FILE).cells())
+CELLS = list(ami_cells(read_pins(FILE)))
 # What a base does not have yet; docs/amis.md says why.
 MISSING = {"ubuntu-24.04": {"nvidia-dcgm", "nvidia-dcgm-exporter", "gdrcopy"}}
 SOURCES = [
@@ -78,7 +81,7 @@ def pins() -> Pins:
 def test_every_cell_has_what_every_image_needs(
     pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
-    cell = pins.cell(accelerator, orchestrator, base)
+    cell = ami_pins(pins, accelerator, orchestrator, base).components
 
     assert {"kernel", "efa-installer", "lustre-client", "ssm-agent", "aws-cli"} <= cell.keys()
     assert ("docker" in cell) == (orchestrator != "eks")
@@ -97,26 +100,26 @@ def test_every_component_of_a_cell_is_pinned_on_its_base(
         if accelerator in component.accelerators and orchestrator in component.orchestrators
     }
 
-    assert pins.cell(accelerator, orchestrator, base).keys() == asked - MISSING.get(base, set())
+    cell = ami_pins(pins, accelerator, orchestrator, base)
+    assert cell.components.keys() == asked - MISSING.get(base, set())
 
 
 def test_the_first_base_is_the_one_that_nobody_names(pins: Pins) -> None:
-    assert pins.base_of("nvidia").name == "amazon-linux-2023"
-    assert pins.cell("nvidia", "ec2") == pins.cell("nvidia", "ec2", "amazon-linux-2023")
-    assert pins.cell("nvidia", "ec2", "ubuntu-24.04") != pins.cell("nvidia", "ec2")
+    assert ami_pins(pins, "nvidia", "ec2").base == "amazon-linux-2023"
+    assert ami_pins(pins, "nvidia", "ec2") == ami_pins(pins, "nvidia", "ec2", "amazon-linux-2023")
 
 
 def test_the_version_of_a_source_counts_before_the_components(pins: Pins) -> None:
     docker = DOCUMENT["components"]["docker"]
 
-    versions = {base: found.version for base, found in pins.components["docker"].sources.items()}
+    versions = pins.components["docker"].versions()
 
     assert versions["ubuntu-22.04"] == docker["version"]
     assert versions["amazon-linux-2023"] == docker["sources"]["amazon-linux-2023"]["version"]
 
 
 def test_addresses_have_their_version_in_them(pins: Pins) -> None:
-    efa = pins.cell("neuron", "ecs")["efa-installer"]
+    efa = ami_pins(pins, "neuron", "ecs").components["efa-installer"]
 
     assert efa.url and efa.url.endswith(f"aws-efa-installer-{efa.version}.tar.gz")
     assert efa.signature == f"{efa.url}.sig"
@@ -124,11 +127,11 @@ def test_addresses_have_their_version_in_them(pins: Pins) -> None:
 
 def test_an_unknown_accelerator_orchestrator_or_base_is_refused(pins: Pins) -> None:
     with pytest.raises(UnknownName, match="did you mean habana"):
-        pins.cell("habanna", "ecs")
+        ami_pins(pins, "habanna", "ecs")
     with pytest.raises(UnknownName, match="did you mean ecs"):
-        pins.cell("habana", "ec")
-    with pytest.raises(UnknownName, match=r"base of nvidia images 'ubuntu-26.04'.*ubuntu-24.04"):
-        pins.cell("nvidia", "ec2", "ubuntu-26.04")
+        ami_pins(pins, "habana", "ec")
+    with pytest.raises(UnknownName, match=r"base of nvidia AMIs 'ubuntu-26.04'.*ubuntu-24.04"):
+        ami_pins(pins, "nvidia", "ec2", "ubuntu-26.04")
 
 
 # Nothing unsigned, nothing latest.
@@ -151,7 +154,7 @@ def test_an_archive_without_its_proof_is_refused(
     if left in ({"sha256"}, signed, signed | {"sha256"}):
         parse_pins(document)
     else:
-        with pytest.raises(PinError, match=f"component {where[0]} on {where[1]}: "):
+        with pytest.raises(PinError, match=f"components.{where[0]}.sources.{where[1]}"):
             parse_pins(document)
 
 
@@ -159,7 +162,7 @@ def test_an_archive_without_its_proof_is_refused(
 def test_a_repository_without_its_proof_is_refused(name: str, field: str) -> None:
     document = changed(lambda d: d["repositories"][name].pop(field))
 
-    with pytest.raises(PinError, match=f"repository {name}: {field} is missing"):
+    with pytest.raises(PinError, match=f"repositories.{name}.{field}: is required"):
         parse_pins(document)
 
 
@@ -175,7 +178,7 @@ def test_what_is_no_exact_version_is_refused(where: tuple[str, str], version: st
     document = copy.deepcopy(DOCUMENT)
     source(document, *where)["version"] = version
 
-    with pytest.raises(PinError, match="version has to be an exact version"):
+    with pytest.raises(PinError, match=r"version: .* is not allowed; .*an exact version"):
         parse_pins(document)
 
 
@@ -186,7 +189,7 @@ def test_no_package_is_taken_at_any_version(where: tuple[str, str], data: st.Dat
     name = data.draw(st.sampled_from(sorted(packages)))
     packages[name] = data.draw(st.sampled_from(["latest", "*", "2.*", "", None]))
 
-    with pytest.raises(PinError, match=f"packages: {name} "):
+    with pytest.raises(PinError, match=f"packages.{re.escape(name)}: "):
         parse_pins(document)
 
 
@@ -203,7 +206,7 @@ def test_addresses_are_https_and_lead_to_no_latest(where: tuple[str, str, str, s
         entry = document[kind][owner]
         (entry["sources"][base] if base else entry)[name] = url
 
-        with pytest.raises(PinError, match=f"{name} has to be an https address"):
+        with pytest.raises(PinError, match=rf"{name}: .* is not allowed; .*an https address"):
             parse_pins(document)
 
 
@@ -212,144 +215,145 @@ def test_a_fingerprint_is_40_hexadecimal_digits(text: str) -> None:
     assume(not (len(text) == 40 and set(text) <= set("0123456789ABCDEF")))
     document = changed(lambda d: d["repositories"]["docker"].update(fingerprint=text))
 
-    with pytest.raises(PinError, match="repository docker: fingerprint has to be"):
+    with pytest.raises(PinError, match=r"repositories.docker.fingerprint: .*40 upper-case"):
         parse_pins(document)
 
 
 def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
-    for component in pins.components.values():
-        for found in component.sources.values():
-            if found.kind is SourceKind.ARCHIVE:
-                assert found.sha256 or found.fingerprint, component.name
-            elif found.kind in (SourceKind.APT, SourceKind.DNF):
-                assert found.fingerprint and found.packages, component.name
+    for name, component in pins.components.items():
+        for place in component.sources:
+            found = component_pin(pins, component, place, place)
+            if found.kind == "archive":
+                assert found.sha256 or found.fingerprint, name
+            elif found.kind in ("apt", "dnf"):
+                assert found.fingerprint and found.packages, name
 
 
 # Messages that say where.
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "shown"),
     [
         pytest.param(
             lambda d: d["components"]["docker"].update(verison="1"),
-            "component docker: verison is no field of it; did you mean version",
+            "components.docker.verison: unknown key; did you mean version",
             id="misspelt-field",
         ),
         pytest.param(
             lambda d: d["components"]["docker"].pop("version"),
-            "component docker: version is missing",
+            "components.docker.version: is required",
             id="missing-field",
         ),
         pytest.param(
             lambda d: d["components"]["docker"].update(orchestrators=["ec2", "esc"]),
-            "component docker: orchestrators has 'esc'",
+            "components.docker.orchestrators.1: 'esc' is not allowed; did you mean",
             id="unknown-orchestrator",
         ),
         pytest.param(
-            lambda d: d["components"]["docker"]["sources"].update({"debian-11": {}}),
-            "component docker: sources has 'debian-11'",
+            lambda d: d["components"]["docker"]["sources"].update(
+                {"debian-11": source(d, "docker", "amazon-linux-2023")}
+            ),
+            "components.docker.sources.debian-11: 'debian-11' is not a base",
             id="unknown-base",
         ),
         pytest.param(
             lambda d: d["repositories"]["docker"].pop("suite"),
-            "repository docker: suite is missing; it has to be a suite",
+            "repositories.docker: suite is missing; an apt repository needs it",
             id="apt-without-suite",
         ),
         pytest.param(
             lambda d: source(d, "docker", "ubuntu-22.04").update(repository="dockr"),
-            "component docker on ubuntu-22.04: repository 'dockr' is not in repositories; did you",
+            "docker.sources.ubuntu-22.04.repository: 'dockr' is not in repositories; did you mean",
             id="unknown-repository",
         ),
         pytest.param(
             lambda d: source(d, "docker", "ubuntu-22.04").pop("packages"),
-            "component docker on ubuntu-22.04: packages is missing",
+            "components.docker.sources.ubuntu-22.04.packages: is required",
             id="repository-without-packages",
         ),
         pytest.param(
             lambda d: source(d, "docker", "ubuntu-22.04").update(kind="apt"),
-            "component docker on ubuntu-22.04: kind is no field of it",
+            r"ubuntu-22.04.kind: unknown key .*\(allowed: version, repository, packages\)",
             id="facts-of-the-repository-again",
         ),
         pytest.param(
             lambda d: d["repositories"].update(docker2=d["repositories"]["docker"]),
-            "repository docker2: is docker once more; let sources name that one",
+            "repositories.docker2: is the same as docker; remove it",
             id="repository-twice",
         ),
         pytest.param(
             lambda d: d["repositories"].update(
                 unused=d["repositories"]["docker"] | {"suite": "noble"}
             ),
-            "repository unused: no component comes from it; remove it",
+            "repositories.unused: no component comes from it; remove it",
             id="unused-repository",
         ),
         pytest.param(
             lambda d: source(d, "docker", "amazon-linux-2023").update(key="https://example.com/k"),
-            "component docker on amazon-linux-2023: key means nothing to a source of kind dist",
+            "components.docker.sources.amazon-linux-2023.key: unknown key",
             id="key-of-distribution",
         ),
         pytest.param(
             lambda d: source(d, "efa-installer", "any").update(url="https://example.com/efa.tgz"),
-            r"component efa-installer on any: url needs \{version\} in it",
+            r"efa-installer.sources.any.url: has no \{version\} in it",
             id="address-that-stays-behind",
         ),
         pytest.param(
             lambda d: d["components"]["docker"].update(basis="somebody said so"),
-            "component docker: basis has to say how sure it is",
+            "components.docker.basis: does not say how sure it is",
             id="no-basis",
         ),
         pytest.param(
             lambda d: d["bases"]["ubuntu-22.04"]["source_amis"]["ecs"].update(name="ubuntu-*"),
-            "base ubuntu-22.04: AMI of ecs: name has to be an AMI's exact name",
+            r"bases.ubuntu-22.04.source_amis.ecs.name: .*the exact name of an AMI",
             id="ami-pattern",
         ),
         pytest.param(
             lambda d: d["bases"]["ubuntu-22.04"]["source_amis"].pop("eks"),
-            "base ubuntu-22.04: source_amis has to name one for each",
+            "bases.ubuntu-22.04: name an AMI for each",
             id="no-ami",
         ),
         pytest.param(
             lambda d: d["tools"]["packer"].pop("sha256"),
-            "tool packer: sha256 is missing",
+            "tools.packer.sha256: is required",
             id="tool-unconfirmed",
         ),
         pytest.param(
             lambda d: source(d, "hccl-demo", "any").update(version="main"),
-            "component hccl-demo on any: version of a git source has to be a commit",
+            "hccl-demo.sources.any.version: 'main' is not a commit",
             id="branch",
         ),
         pytest.param(
             lambda d: d["containers"]["cpu"].update(tag="latest"),
-            "container base cpu: tag has to be an exact version",
+            r"containers.cpu.tag: .*an exact version",
             id="latest-tag",
         ),
         pytest.param(
             lambda d: d["containers"]["cpu"].update(digest="sha256:abc"),
-            "container base cpu: digest has to be sha256:",
+            r"containers.cpu.digest: .*sha256: and 64",
             id="digest",
         ),
         pytest.param(
             lambda d: d["containers"]["habana"]["drivers"].update({"habana-driver": "==1.21"}),
-            "container base habana: drivers: habana-driver has to be a range of versions",
+            r"containers.habana.drivers.habana-driver: .*a range of versions",
             id="no-range",
         ),
-        pytest.param(
-            lambda d: d.pop("bases"), "the pins: bases has to be an object", id="no-bases"
-        ),
+        pytest.param(lambda d: d.pop("bases"), "bases: is required", id="no-bases"),
         pytest.param(
             lambda d: d["components"].update(docker=["1"]),
-            "component docker: has to be an object, and is list",
+            "components.docker: a list is not a mapping",
             id="no-object",
         ),
         # What has to agree.
         pytest.param(
             lambda d: d["bases"]["ubuntu-22.04"].update(kernel="6.8.0-1064-aws"),
-            "base ubuntu-22.04: kernel is 6.8.0-1064-aws, and no package",
+            "bases.ubuntu-22.04.kernel: is 6.8.0-1064-aws, and no package",
             id="kernel-of-ubuntu",
         ),
         pytest.param(
             lambda d: d["bases"]["amazon-linux-2023"].update(kernel="6.18.52-1.amzn2023.x86_64"),
-            "base amazon-linux-2023: kernel is 6.18.52",
+            "bases.amazon-linux-2023.kernel: is 6.18.52",
             id="kernel-of-amazon",
         ),
         pytest.param(
@@ -361,7 +365,7 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
         ),
         pytest.param(
             lambda d: d["components"]["habana-driver"].update(version="1.22.0-740"),
-            "habana-driver: 1.22.0-740 does not drive first-generation Gaudi.*pin a 1.21",
+            "habana-driver.version: 1.22.0-740 does not drive first-generation Gaudi.*pin a 1.21",
             id="gaudi-1-ended",
         ),
         pytest.param(
@@ -371,22 +375,22 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
         ),
         pytest.param(
             lambda d: d["components"]["nvidia-fabric-manager"].update(version="580.159.03"),
-            "nvidia-fabric-manager: is 580.159.03, and has to be 580.178.04",
+            "nvidia-fabric-manager: is 580.159.03, and must be 580.178.04",
             id="manager-of-another-driver",
         ),
         pytest.param(
             lambda d: d["bases"].update({"amazon-linux-2023": d["bases"].pop("amazon-linux-2023")}),
-            "base ubuntu-24.04: is the first of neuron and refuses ecs; put one",
+            "bases.ubuntu-24.04: is the first of neuron and refuses ecs; put one",
             id="default-base-that-refuses",
         ),
         pytest.param(
             lambda d: d["bases"]["ubuntu-24.04"]["refused"].update(eks="nobody tried"),
-            "base ubuntu-24.04: source_amis has to name one for each of ec2, ecs, eks, or refused",
+            "bases.ubuntu-24.04: name an AMI for each of ec2, ecs, eks in source_amis, or in",
             id="refused-and-given",
         ),
         pytest.param(
             lambda d: d["bases"]["ubuntu-24.04"].pop("suite"),
-            "base ubuntu-24.04: suite is missing, and repository lustre of component lustre-client",
+            "ubuntu-24.04: suite is missing, and repository lustre of component lustre-client",
             id="no-suite",
         ),
         pytest.param(
@@ -398,27 +402,46 @@ def test_every_shipped_source_is_confirmed_by_something(pins: Pins) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_place(
-    change: Callable[[dict[str, Any]], object], told: str
+def test_a_mistake_is_shown_with_its_place(
+    change: Callable[[dict[str, Any]], object], shown: str
 ) -> None:
-    with pytest.raises(PinError, match=told):
+    with pytest.raises(PinError, match=shown):
         parse_pins(changed(change))
+
+
+def test_every_mistake_of_the_file_is_shown_with_its_line(tmp_path: Path) -> None:
+    lines = FILE.read_text().splitlines()
+    device, chrony = (
+        next(number for number, line in enumerate(lines) if text in line)
+        for text in ('"root_device": "/dev/sda1"', '"chrony": "4.2')
+    )
+    lines[device] = lines[device].replace("/dev/sda1", "sda1")
+    lines[chrony] = lines[chrony].replace("4.2", "latest 4.2")
+    (tmp_path / "pins.json").write_text("\n".join(lines))
+
+    with pytest.raises(PinError) as raised:
+        read_pins(tmp_path / "pins.json")
+
+    assert [line.partition(": ")[0] for line in str(raised.value).splitlines()] == [
+        f"{tmp_path}/pins.json:{device + 1}",
+        f"{tmp_path}/pins.json:{chrony + 1}",
+    ]
 
 
 def test_open_modules_alone_may_be_of_a_later_branch() -> None:
     pins = parse_pins(changed(lambda d: newer_nvidia(d, proprietary=False)))
 
-    assert pins.cell("nvidia", "ecs")["nvidia-driver"].version == "595.91.07"
+    assert ami_pins(pins, "nvidia", "ecs").components["nvidia-driver"].version == "595.91.07"
 
 
-def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:
-    with pytest.raises(PinError, match=r"pins.json cannot be read \(No such file"):
+def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TrainshedError, match=r"pins.json cannot be read \(No such file"):
         read_pins(tmp_path / "pins.json")
     (tmp_path / "pins.json").write_text("{")
-    with pytest.raises(PinError, match=r"pins\.json is not JSON"):
+    with pytest.raises(TrainshedError, match=r"pins\.json is not JSON"):
         read_pins(tmp_path / "pins.json")
     (tmp_path / "pins.json").write_text("[]")
-    with pytest.raises(PinError, match=r"pins\.json: the pins: has to be an object"):
+    with pytest.raises(PinError, match=r"pins\.json:1: a list is not a mapping"):
         read_pins(tmp_path / "pins.json")
 
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.ami.channel import cells
 from trainshed.ami.reference import PageError, with_tables
-from trainshed.cells import ACCELERATORS
-from trainshed.pins import Pins, read_pins
+from trainshed.cells import ACCELERATORS, Cell
+from trainshed.pins import Pins, ami_pins, pinned_versions, read_pins
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "amis.md").read_text()
@@ -23,7 +22,7 @@ def test_the_page_on_the_first_bake_names_the_pinned_tools(pins: Pins) -> None:
     page = (ROOT / "docs" / "first-bake.md").read_text(encoding="utf-8")
 
     for name in ("packer", "packer-plugin-amazon", "session-manager-plugin"):
-        assert pins.tools[name].version in page, name
+        assert pinned_versions(pins)[f"tool/{name}"] in page, name
 
 
 def test_the_tables_are_up_to_date(pins: Pins) -> None:
@@ -33,9 +32,11 @@ def test_the_tables_are_up_to_date(pins: Pins) -> None:
 def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
     rows = {line.split("|")[1].strip(" `") for line in PAGE.splitlines() if line.startswith("| ")}
 
-    assert set(cells()) <= rows
+    assert set(Cell) <= rows
     assert {"accelerator", "ssh_cidrs", "encrypt_boot", "output"} <= rows
-    assert {name for cell in ACCELERATORS for name in pins.cell(cell, "ecs")} <= rows
+    assert {
+        name for each in ACCELERATORS for name in ami_pins(pins, each, "ecs").components
+    } <= rows
 
 
 def test_a_page_without_a_place_for_a_table_is_refused(pins: Pins) -> None:

@@ -133,7 +133,7 @@ def test_what_the_image_lists_is_what_the_report_reads(
     tmp_path: Path, base: str, lister: str, expected: dict[str, str]
 ) -> None:
     image = NodeRoot.make(tmp_path)
-    image.pin(image={"base": base}, base=base)
+    image.pin(image={"base": base})
     entry = "Package: {}\nStatus: {} ok {}\nArchitecture: amd64\nVersion: {}\nDescription: x\n"
     name = "a-package-with-quite-a-long-name-for-a-column"
     image.write(

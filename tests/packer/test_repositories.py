@@ -66,8 +66,13 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
 
 @pytest.fixture
 def machine(tmp_path: Path, vendors: Vendors, base: str) -> OverlayMachine:
-    pins = vendors.template / "pins.json"
-    return OverlayMachine(folder=tmp_path, base=base, pins=pins, vendors=vendors)
+    pins = json.loads((vendors.template / "pins.json").read_text())
+    driver = pins["components"]["driver"]
+    source = driver["sources"][base]
+    facts = {**pins["repositories"][source["repository"]], **source, "version": driver["version"]}
+    cell = tmp_path / "cell.json"
+    cell.write_text(json.dumps({**pins["bases"][base], "components": {"driver": facts}}))
+    return OverlayMachine(folder=tmp_path, base=base, cell=cell, vendors=vendors)
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:

@@ -29,15 +29,17 @@ PACKAGES = {
 COMPONENTS: dict[str, Any] = {
     "kernel": {
         "version": "6.8.0-1.2",
-        "sources": {"ubuntu-22.04": {"kind": "apt", "packages": {"linux-image": "6.8.0-1.2"}}},
+        "kind": "apt",
+        "packages": {"linux-image": "6.8.0-1.2"},
     },
     "habana-driver": {
         "version": "1.21.3-57",
-        "sources": {"any": {"kind": "apt", "packages": {"habanalabs-dkms": "1.21.3-57"}}},
+        "kind": "apt",
+        "packages": {"habanalabs-dkms": "1.21.3-57"},
     },
-    "ecs-init": {"version": "1.107.0", "sources": {"any": {"kind": "archive"}}},
-    "aws-cli": {"version": "2.36.11", "sources": {"any": {"kind": "archive"}}},
-    "efa-installer": {"version": "1.50.0", "sources": {"any": {"kind": "archive"}}},
+    "ecs-init": {"version": "1.107.0", "kind": "archive"},
+    "aws-cli": {"version": "2.36.11", "kind": "archive"},
+    "efa-installer": {"version": "1.50.0", "kind": "archive"},
 }
 SYSTEMCTL = """
 unit=$(eval echo \\${$#})
@@ -491,7 +493,7 @@ def test_a_package_that_was_removed_is_a_failure(machine: Machine) -> None:
 
 
 def test_an_archive_that_the_self_test_does_not_know_is_a_failure(machine: Machine) -> None:
-    machine.pin({**COMPONENTS, "new": {"version": "1", "sources": {"any": {"kind": "archive"}}}})
+    machine.pin({**COMPONENTS, "new": {"version": "1", "kind": "archive"}})
 
     assert list(machine.failures()) == ["new"]
 
@@ -549,9 +551,8 @@ def test_packages_of_amazon_linux_are_asked_of_rpm_with_or_without_their_release
 ) -> None:
     packages = {"docker": "25.0.16-1.amzn2023", "aws-neuronx-dkms": "2.29.0.0", "chrony": "4.4"}
     machine.pin(
-        {"all": {"version": "1", "sources": {"any": {"kind": "dnf", "packages": packages}}}},
+        {"all": {"version": "1", "kind": "dnf", "packages": packages}},
         {"base": "amazon-linux-2023", "accelerator": "neuron"},
-        "amazon-linux-2023",
     )
     # Stands in for the database of RPM, which Debian's build of it does not keep where Amazon's is.
     machine.command(
@@ -570,7 +571,7 @@ def test_on_ubuntu_containerd_is_made_from_a_template_that_names_the_runtime(
     machine: Machine, default: str, state: str
 ) -> None:
     base = "ubuntu-24.04"
-    machine.pin(image={"accelerator": "nvidia", "orchestrator": "eks", "base": base}, base=base)
+    machine.pin(image={"accelerator": "nvidia", "orchestrator": "eks", "base": base})
     # Below /usr only what is local is the test's.
     path = Path(f"{machine.path}.local", "share/eks/containerd-config.toml")
     path.parent.mkdir(parents=True)

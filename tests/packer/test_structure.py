@@ -14,12 +14,12 @@ from hcl2.utils import SerializationOptions
 
 from trainshed.ami.packer_compat import PLUGINS, lower
 from trainshed.cells import ACCELERATORS
-from trainshed.pins import Pins, read_pins
+from trainshed.pins import Pins, ami_cells, ami_pins, pinned_versions, read_pins, write_cells
 
 ROOT = Path(__file__).parents[2]
 PACKER = ROOT / "packer"
 SCRIPTS = PACKER / "scripts"
-CELLS = list(read_pins(PACKER / "pins.json").cells())
+CELLS = list(ami_cells(read_pins(PACKER / "pins.json")))
 
 # Arguments of amazon-ebs that Packer 1.6.6 does not have and plugin 1.8 does, from a comparison of
 # both specifications; all that 1.6.6 has, plugin 1.8 has, too.
@@ -152,7 +152,7 @@ def test_the_plugins_version_is_the_pinned_one(pins: Pins) -> None:
     (block,) = parsed(PACKER / PLUGINS)["packer"]
     (plugins,) = block["required_plugins"]
 
-    assert plugins["amazon"]["version"] == f"= {pins.tools['packer-plugin-amazon'].version}"
+    assert plugins["amazon"]["version"] == f"= {pins.tools.plugin.version}"
 
 
 def test_every_variable_says_what_it_is_for_and_has_a_type() -> None:
@@ -170,7 +170,7 @@ def test_only_the_cell_has_to_be_given() -> None:
 
 def test_each_accelerators_base_is_the_one_that_has_its_pins(pins: Pins) -> None:
     for accelerator in ACCELERATORS:
-        assert variables()[f"{accelerator}_base"]["default"] == pins.base_of(accelerator).name
+        assert variables()[f"{accelerator}_base"]["default"] == pins.base_of(accelerator)
 
 
 @pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
@@ -180,7 +180,7 @@ def test_an_ami_has_no_more_tags_than_ec2_allows(
     fixed = len(re.findall(r'^ +"trainshed:', (PACKER / "locals.pkr.hcl").read_text(), re.M))
 
     # EC2 user guide, tag restrictions.
-    assert len(pins.cell(accelerator, orchestrator, base)) + fixed + 1 <= 50
+    assert len(ami_pins(pins, accelerator, orchestrator, base).components) + fixed + 1 <= 50
 
 
 # The scripts.
@@ -211,6 +211,14 @@ def test_scripts_stop_at_the_first_failure() -> None:
         assert "\nset -euo pipefail\n" in path.read_text(), path.name
 
 
+def test_the_cells_are_what_the_pins_say(pins: Pins, tmp_path: Path) -> None:
+    write_cells(tmp_path, pins)
+
+    committed = {path.name: path.read_text() for path in (PACKER / "cells").iterdir()}
+    resolved = {path.name: path.read_text() for path in (tmp_path / "cells").iterdir()}
+    assert committed == resolved, "make cells writes them"
+
+
 # Scripts and pins.
 
 
@@ -218,7 +226,7 @@ def used_by(script: str, pins: Pins, cell: tuple[str, str, str]) -> set[str]:
     """Components that a script uses for a cell, itself or through the library."""
     library = "\n".join(path.read_text() for path in (SCRIPTS / "lib").glob("*.sh"))
     text = _GUARDED.sub(
-        lambda found: found[0] if found[1] in pins.cell(*cell) else "",
+        lambda found: found[0] if found[1] in ami_pins(pins, *cell).components else "",
         (SCRIPTS / script).read_text(),
     )
     functions = set(re.findall(r"^(\w+)\(\) \{", library, re.M))
@@ -248,7 +256,7 @@ def test_scripts_use_the_pins_of_their_cell_and_leave_none_out(
     for script in scripts_of(accelerator, orchestrator):
         used |= used_by(script, pins, (accelerator, orchestrator, base))
 
-    assert used == set(pins.cell(accelerator, orchestrator, base))
+    assert used == set(ami_pins(pins, accelerator, orchestrator, base).components)
 
 
 def test_no_version_is_written_anywhere_but_in_the_pins(pins: Pins) -> None:
@@ -256,8 +264,9 @@ def test_no_version_is_written_anywhere_but_in_the_pins(pins: Pins) -> None:
         version
         for component in pins.components.values()
         for source in component.sources.values()
-        for version in (source.version, *source.packages.values())
+        for version in getattr(source, "packages", {}).values()
     }
+    versions |= set(pinned_versions(pins).values())
     versions |= {text for base in pins.bases.values() for text in (base.release, base.kernel)}
     versions = {version for version in versions if len(version) > 4}
     # Three numbers in a row, unless they are an address of four.

@@ -41,7 +41,7 @@ def machine(tmp_path: Path) -> NodeRoot:
         tmp_path, devices='mount -t tmpfs none "$1/dev"; mknod "$1/dev/null" c 1 3'
     )
     base = "amazon-linux-2023"
-    made.pin(image={"accelerator": "nvidia", "base": base}, base=base)
+    made.pin(image={"accelerator": "nvidia", "base": base})
     made.command("systemd-detect-virt", "exit 1")
     made.command("nvidia-smi", NVIDIA_SMI)
     return made

@@ -11,7 +11,7 @@ import pytest
 from trainshed.ami.failures import classify
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import lower, needs_lowering
-from trainshed.pins import read_pins
+from trainshed.pins import ami_cells, ami_pins, read_pins
 
 PACKER = Path(__file__).parents[2] / "packer"
 HABANA = ("accelerator=habana", "orchestrator=ecs")
@@ -65,7 +65,7 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "orchestrator", "base"), list(read_pins(PACKER / "pins.json").cells())
+    ("accelerator", "orchestrator", "base"), list(ami_cells(read_pins(PACKER / "pins.json")))
 )
 def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base: str) -> None:
     cell = (f"accelerator={accelerator}", f"orchestrator={orchestrator}")
@@ -75,13 +75,13 @@ def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base
 
 
 def test_a_cell_has_the_pins_of_its_base(ask: Ask) -> None:
-    pins = read_pins(PACKER / "pins.json")
+    cell = ami_pins(read_pins(PACKER / "pins.json"), "nvidia", "ec2", "ubuntu-24.04")
 
     told = ask("inspect", *NVIDIA_EC2, "nvidia_base=ubuntu-24.04").stdout
 
-    assert pins.bases["ubuntu-24.04"].source_amis["ec2"].name in told
-    for name, source in pins.cell("nvidia", "ec2", "ubuntu-24.04").items():
-        assert f'\\"trainshed:version:{name}\\" = \\"{source.version}\\"' in told
+    assert cell.source_ami.name in told
+    for name, pin in cell.components.items():
+        assert f'\\"trainshed:version:{name}\\" = \\"{pin.version}\\"' in told
 
 
 # Name, variables, a part of the reason, and a part of the way out.

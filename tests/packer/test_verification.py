@@ -53,15 +53,14 @@ class Vendor:
         """Pin the installer by its signature, but for some changes."""
         source = {
             "kind": "archive",
-            "url": f"{self.url}/installer-{{version}}.tar.gz",
-            "signature": f"{self.url}/installer-{{version}}.tar.gz.sig",
+            "version": "1.2.3",
+            "url": f"{self.url}/installer-1.2.3.tar.gz",
+            "signature": f"{self.url}/installer-1.2.3.tar.gz.sig",
             "key": f"{self.url}/vendor.key",
             "fingerprint": self.keys.fingerprint(VENDOR),
             **changes,
         }
-        component = {"version": "1.2.3", "sources": {"any": source}, "basis": "made up"}
-        document = {"bases": {"ubuntu-22.04": {}}, "components": {"installer": component}}
-        (self.home / "pins.json").write_text(json.dumps(document))
+        (self.home / "cell.json").write_text(json.dumps({"components": {"installer": source}}))
 
     def fetch(self) -> subprocess.CompletedProcess[str]:
         """Have the scripts' own function fetch the installer and print it."""

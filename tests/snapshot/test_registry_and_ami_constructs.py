@@ -11,22 +11,20 @@ from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from trainshed.pins import Tool
-from trainshed.plan.pipeline import BuildTools
-from trainshed.spec import Cell
+from trainshed.cells import Cell
+from trainshed.pins import BuildTools
 from trainshed_constructs import CachedBases, ContainerImageNotice, PinnedAmi
 from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 
 
-def tool(name: str) -> Tool:
+def tool(name: str) -> dict[str, str]:
     """A pin that no rotation changes."""
-    return Tool(
-        version="1.0",
-        url=f"https://example.com/{name}.zip",
-        sha256="0" * 64,
-        image=None,
-        basis="documented",
-    )
+    return {
+        "version": "1.0",
+        "url": f"https://example.com/{name}.zip",
+        "sha256": "0" * 64,
+        "basis": "documented",
+    }
 
 
 def pinned_ami(stack: cdk.Stack) -> None:
@@ -58,11 +56,17 @@ def ami_pipeline(stack: cdk.Stack) -> None:
         "0a1b2c3d-4e5f-6789-abcd-ef0123456789",
         branch="main",
         cells=[Cell("neuron/ecs")],
-        tools=BuildTools(
-            packer=tool("packer"),
-            plugin=tool("plugin"),
-            session_manager=tool("session-manager"),
-            image="aws/codebuild/standard:1.0",
+        tools=BuildTools.model_validate(
+            {
+                "packer": tool("packer"),
+                "packer-plugin-amazon": tool("plugin"),
+                "session-manager-plugin": tool("session-manager"),
+                "codebuild-image": {
+                    "version": "1.0",
+                    "image": "aws/codebuild/standard:{version}",
+                    "basis": "documented",
+                },
+            }
         ),
         channel="candidate",
         timeout=cdk.Duration.hours(3),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 FILES = Path(__file__).parents[2] / "packer" / "files"
-VERSIONS = FILES.parent / "pins.json"
+CELLS = FILES.parent / "cells"
 HOME = "opt/trainshed"
 KERNEL = "6.8.0-1-test"
 # A cell of our own: what the programs do does not depend on today's pins.
@@ -91,11 +91,9 @@ class NodeRoot:
         self,
         components: Mapping[str, Any] | None = None,
         image: Mapping[str, Any] | None = None,
-        base: str = "ubuntu-22.04",
     ) -> None:
-        """Write pins.json and image.json."""
-        pins = {"bases": {base: BASE}, "components": components or {}}
-        self.write(f"{HOME}/pins.json", json.dumps(pins))
+        """Write cell.json and image.json."""
+        self.write(f"{HOME}/cell.json", json.dumps({**BASE, "components": components or {}}))
         self.write(f"{HOME}/image.json", json.dumps({**IMAGE, **(image or {})}))
 
     def write(self, name: str, content: str = "x\n") -> Path:

@@ -33,13 +33,13 @@ class OverlayMachine:
     Attributes:
         folder: an empty folder, for the overlay; seen by the machine as /bench, with what is in it.
         base: whose package manager is used.
-        pins: pins.json.
+        cell: cell.json.
         vendors: who can be reached, or None.
     """
 
     folder: Path
     base: str
-    pins: Path
+    cell: Path
     vendors: Vendors | None = None
 
     def run(self, commands: str) -> subprocess.CompletedProcess[str]:
@@ -76,7 +76,7 @@ class OverlayMachine:
             mount --bind {self.folder} root/bench
             cp -r "{ROOT}/packer/files/opt/trainshed" root/opt/
             cp {self.folder}/image.json root/opt/trainshed/
-            cp "{self.pins}" root/opt/trainshed/pins.json
+            cp "{self.cell}" root/opt/trainshed/cell.json
             cp -r "{ROOT}/packer/scripts/lib" root/tmp/trainshed/
             rm -rf root/etc/apt/sources.list* root/etc/yum.repos.d
             mkdir -p root/var/lib/rpm root/etc/rpm root/etc/dnf/vars

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
 from trainshed.pins import PinError
-from trainshed.plan.pipeline import AmiPipelinePlan, load_ami_pipeline, read_build_tools
-from trainshed.spec import Cell, SpecError, ami_pipeline_file
+from trainshed.plan.pipeline import AmiPipelinePlan, load_ami_pipeline
+from trainshed.spec import SpecError, ami_pipeline_file
 
 ROOT = Path(__file__).parents[2]
 PINS = ROOT / "packer/pins.json"
@@ -159,8 +160,8 @@ def test_a_tool_without_a_pin_is_told(tmp_path: Path) -> None:
     del pins["tools"]["packer"]
     (tmp_path / "pins.json").write_text(json.dumps(pins))
 
-    with pytest.raises(PinError, match="tools has no packer, which an AMI pipeline needs"):
-        read_build_tools(tmp_path / "pins.json")
+    with pytest.raises(PinError, match=r"pins\.json:\d+: tools.packer: is required"):
+        load_ami_pipeline(ROOT / "examples/ami-pipeline.yaml", pins=tmp_path / "pins.json")
 
 
 def test_the_usual_file_is_taken_where_there_is_one(

@@ -80,7 +80,7 @@ def test_a_placement_group_is_for_types_with_efa(name: str) -> None:
 
 def base_of(instance: InstanceType) -> str | None:
     family = instance.accelerator.family
-    return PINS.base_of(family).name if family is not AcceleratorFamily.QUALCOMM else None
+    return PINS.base_of(family) if family is not AcceleratorFamily.QUALCOMM else None
 
 
 @types

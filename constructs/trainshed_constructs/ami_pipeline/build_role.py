@@ -6,7 +6,7 @@ from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
 from trainshed.ami.channel import Channel
-from trainshed.spec import Cell
+from trainshed.cells import Cell
 
 # The tags that Packer and `trainshed ami publish --test` put on what they make, as they make it.
 _ROLE_TAG = "trainshed:role"

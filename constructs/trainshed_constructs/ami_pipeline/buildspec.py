@@ -3,8 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from trainshed.pins import Tool
-from trainshed.plan.pipeline import BuildTools
+from trainshed.pins import BuildTools, FileTool
 
 # Of the CodeBuild image; the project needs 3.11 or later.
 _PYTHON = "3.12"
@@ -91,7 +90,7 @@ def _install(tools: BuildTools) -> Iterator[str]:
     )
 
 
-def _download(tool: Tool, file: str) -> Iterator[str]:
+def _download(tool: FileTool, file: str) -> Iterator[str]:
     yield (
         f"curl --fail --silent --show-error --location --proto =https --retry 3 "
         f"--output {file} {tool.url}"

@@ -6,8 +6,8 @@ from aws_cdk import Acknowledgment, Aws, Duration, Validations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan.pipeline import BuildTools
-from trainshed.spec import Cell
+from trainshed.cells import Cell
+from trainshed.pins import BuildTools
 from trainshed_constructs.ami_pipeline.build_project import ami_build_project, github_source
 from trainshed_constructs.ami_pipeline.build_role import (
     bake_statements,
@@ -50,8 +50,8 @@ class AmiPipeline(Construct):
         from pathlib import Path
 
         from aws_cdk import App, Duration, Stack
-        from trainshed.plan.pipeline import read_build_tools
-        from trainshed.spec import Cell
+        from trainshed.pins import read_pins
+        from trainshed.cells import Cell
         from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 
         stack = Stack(App(), "Images")
@@ -63,7 +63,7 @@ class AmiPipeline(Construct):
             "0a1b2c3d-4e5f-6789-abcd-ef0123456789",
             branch="main",
             cells=[Cell("neuron/ecs")],
-            tools=read_build_tools(Path("packer/pins.json")),
+            tools=read_pins(Path("packer/pins.json")).tools,
             channel="candidate",
             timeout=Duration.hours(3),
             schedule="cron(0 3 ? * SUN *)",

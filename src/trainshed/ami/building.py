@@ -1,14 +1,14 @@
 """Baking one AMI: Packer run in one subnet after another until one has capacity."""
 
 import fcntl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from trainshed.ami.build_request import MINUTES, BuildRequest
 from trainshed.ami.failures import BuildError, Cause, classify, interrupted
 from trainshed.ami.leftovers import (
     Leftover,
@@ -20,74 +20,13 @@ from trainshed.ami.manifest import MANIFEST, manifest_images
 from trainshed.ami.packer import Ended, Packer, run
 from trainshed.ami.packer_compat import lower
 from trainshed.ami.steps import step_of
-from trainshed.ami.subnets import Subnet
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 
 LOG = "build.log"
-# Nobody's build takes longer; what is older than this is of a build that is dead.
-_LONGEST_MINUTES = 180
 
 # Is told what goes on; an empty text means that it goes on.
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildRequest:
-    """One AMI to bake.
-
-    Attributes:
-        accelerator: `habana`, `neuron` or `nvidia`.
-        orchestrator: `ec2`, `ecs` or `eks`.
-        template: folder of the Packer template.
-        output: folder for the manifest, the reports and the log.
-        region: to build in.
-        commit: of the template.
-        base: distribution under the image, or None for the template's own choice.
-        variables: `NAME=VALUE` of the template.
-        variable_files: files of such.
-        subnets: to try in this order; empty leaves it to the template's variables.
-        minutes: after which a build is stopped.
-    """
-
-    accelerator: str
-    orchestrator: str
-    template: Path
-    output: Path
-    region: str
-    commit: str
-    base: str | None = None
-    variables: Sequence[str] = ()
-    variable_files: Sequence[Path] = ()
-    subnets: Sequence[Subnet] = ()
-    minutes: int = _LONGEST_MINUTES
-
-    def command(self, packer: Packer, template: Path, subnet: Subnet | None) -> list[str]:
-        """Return Packer's command line.
-
-        Args:
-            packer: which.
-            template: folder that this Packer can read.
-            subnet: to build in, or None.
-        """
-        own = {
-            "accelerator": self.accelerator,
-            "orchestrator": self.orchestrator,
-            "region": self.region,
-            "commit": self.commit,
-            "output": str(self.output.resolve()),
-        }
-        if self.base is not None:
-            own[f"{self.accelerator}_base"] = self.base
-        if subnet is not None:
-            own["subnet_id"] = subnet.subnet_id
-        return [
-            *(packer.program, "build", "-color=false", "-timestamp-ui"),
-            *(f"-var-file={path.resolve()}" for path in self.variable_files),
-            *(f"-var={variable}" for variable in self.variables),
-            *(f"-var={name}={value}" for name, value in own.items()),
-            str(template),
-        ]
 
 
 def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) -> dict[str, str]:
@@ -200,7 +139,8 @@ def _alone(output: Path) -> Iterator[IO[str]]:
 
 def _clear_leftovers(request: BuildRequest, region: Region, log: Path, tell: Tell) -> None:
     """Remove what earlier builds left; not being able to is no reason not to build."""
-    limit = timedelta(minutes=max(request.minutes, _LONGEST_MINUTES))
+    # What is older than any build may take is of a build that is dead.
+    limit = timedelta(minutes=max(request.minutes, MINUTES))
     try:
         left = tagged_leftovers(region, now=datetime.now(UTC), older_than=limit)
         _remove(region, left, tell)

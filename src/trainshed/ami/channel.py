@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.cells import Cell
 from trainshed.errors import TrainshedError, UnknownName
 
 # Every channel's SSM parameter is under this one.
@@ -31,9 +31,8 @@ class Channel:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        accelerator, _, orchestrator = self.cell.partition("/")
-        if accelerator not in ACCELERATORS or orchestrator not in ORCHESTRATORS:
-            raise UnknownName("cell", self.cell, cells())
+        if self.cell not in tuple(Cell):
+            raise UnknownName("cell", self.cell, Cell)
         if not is_channel_name(self.name):
             raise TrainshedError(
                 f"channel {self.name!r} is not a name: a lower-case letter, then lower-case "
@@ -44,7 +43,7 @@ class Channel:
     def of_parameter(cls, parameter: str) -> Self | None:
         """Return the channel of an SSM parameter's name, or None when it is no channel's."""
         cell, _, name = parameter.removeprefix(f"{CHANNELS_ROOT}/").rpartition("/")
-        return cls(cell=cell, name=name) if cell in cells() and is_channel_name(name) else None
+        return cls(cell=cell, name=name) if cell in tuple(Cell) and is_channel_name(name) else None
 
     @property
     def parameter(self) -> str:
@@ -54,11 +53,6 @@ class Channel:
     def __str__(self) -> str:
         """Return for instance `neuron/ecs stable`."""
         return f"{self.cell} {self.name}"
-
-
-def cells() -> list[str]:
-    """Return the names of all cells."""
-    return [f"{a}/{o}" for a in ACCELERATORS for o in ORCHESTRATORS]
 
 
 def is_channel_name(text: str) -> bool:

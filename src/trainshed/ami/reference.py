@@ -1,17 +1,20 @@
 """The tables of docs/amis.md, written from the pins and from the template's variables."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
 from trainshed.pins import (
     ANY,
     CONTAINER,
+    AmiPins,
     Component,
+    ComponentPin,
     Pins,
-    Source,
-    SourceKind,
+    ami_cells,
+    ami_pins,
+    component_pin,
     read_pins,
 )
 
@@ -53,16 +56,16 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 
 
 def cells_table(pins: Pins) -> str:
-    """Return every image: base, kernel, driver, runtime and orchestrator of each."""
+    """Return every AMI: base, kernel, driver, runtime and orchestrator of each."""
     rows = []
-    for accelerator, orchestrator, name in pins.cells():
-        base, cell = pins.bases[name], pins.cell(accelerator, orchestrator, name)
+    for accelerator, orchestrator, base in ami_cells(pins):
+        cell = ami_pins(pins, accelerator, orchestrator, base)
         parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
         rows.append(
             [
                 f"{accelerator}/{orchestrator}",
-                f"{name}: `{base.source_amis[orchestrator].name}`",
-                f"`{base.kernel}`",
+                f"{base}: `{cell.source_ami.name}`",
+                f"`{cell.kernel}`",
                 _named(cell, [_DRIVERS[accelerator]]),
                 _named(cell, [part for part in parts if part]) or "containerd of the base",
             ]
@@ -83,26 +86,30 @@ def variables_table(text: str) -> str:
 
 
 def pins_table(pins: Pins) -> str:
-    """Return every component of the images: version, origin, proof, and how sure that is."""
-    rows = [
-        [
-            name,
-            "<br>".join(_versions(component)),
-            "<br>".join(dict.fromkeys(_proof(source) for source in component.sources.values())),
-            "; ".join(_bases(component, pins)),
-        ]
-        for name, component in pins.components.items()
-        if component.orchestrators != {CONTAINER}
-    ]
+    """Return every component of the AMIs: version, origin, proof, and how sure that is."""
+    rows = []
+    for name, component in pins.components.items():
+        if component.orchestrators == (CONTAINER,):
+            continue
+        places = [component_pin(pins, component, place, place) for place in component.sources]
+        rows.append(
+            [
+                name,
+                "<br>".join(_versions(component)),
+                "<br>".join(dict.fromkeys(map(_proof, places))),
+                "; ".join(dict.fromkeys(basis for pin in places for basis in pin.basis)),
+            ]
+        )
     return _table(["component", "version", "confirmed by", "how sure"], rows)
 
 
-def _named(cell: Mapping[str, Source], components: Sequence[str]) -> str:
-    return "<br>".join(f"{name} {cell[name].version}" for name in components if name in cell)
+def _named(cell: AmiPins, components: Sequence[str]) -> str:
+    pins = cell.components
+    return "<br>".join(f"{name} {pins[name].version}" for name in components if name in pins)
 
 
 def _versions(component: Component) -> Iterator[str]:
-    versions = {base: source.version for base, source in component.sources.items()}
+    versions = component.versions()
     if len(set(versions.values())) == 1:
         yield next(iter(versions.values()))
         return
@@ -110,21 +117,14 @@ def _versions(component: Component) -> Iterator[str]:
         yield version if base == ANY else f"{version} ({base})"
 
 
-def _bases(component: Component, pins: Pins) -> Iterator[str]:
-    """Where version and fingerprint were learned; the latter is told once for a repository."""
-    yield component.basis
-    names = [source.repository for source in component.sources.values() if source.repository]
-    yield from dict.fromkeys(pins.repositories[name].basis for name in names)
-
-
-def _proof(source: Source) -> str:
-    if source.kind is SourceKind.DISTRIBUTION:
+def _proof(pin: ComponentPin) -> str:
+    if pin.kind == "distribution":
         return "the distribution's key"
     proofs = []
-    if source.sha256:
-        proofs.append(f"sha256 `{source.sha256[:12]}...`")
-    if source.fingerprint:
-        proofs.append(f"key `{source.fingerprint}`")
+    if pin.sha256:
+        proofs.append(f"sha256 `{pin.sha256[:12]}...`")
+    if pin.fingerprint:
+        proofs.append(f"key `{pin.fingerprint}`")
     return " and ".join(proofs)
 
 

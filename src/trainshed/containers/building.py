@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from trainshed.containers.engine import Engine
 from trainshed.containers.pins import ContainerPins, read_container
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.pins import CONTAINER, PinError
+from trainshed.pins import CONTAINER, cell_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read. Tests and caches stay behind.
@@ -29,7 +28,7 @@ class BuildArguments:
 
     Raises:
         UnknownName: an argument was given that the Dockerfile does not declare.
-        PinError: the Dockerfile declares one that the pins have no value for.
+        TrainshedError: the Dockerfile declares one that the pins have no value for.
     """
 
     declared: Mapping[str, str]
@@ -37,9 +36,9 @@ class BuildArguments:
     @classmethod
     def of(cls, dockerfile: str, pins: ContainerPins, given: Mapping[str, str]) -> "BuildArguments":
         """Take values from the pins, and what was given instead of them."""
-        known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.base}
-        for component, version in pins.versions.items():
-            known[_argument(component, "VERSION")] = version
+        known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.cell.base}
+        for component, pin in pins.cell.components.items():
+            known[_argument(component, "VERSION")] = pin.version
         for component, versions in pins.drivers.items():
             known[_argument(component, "DRIVER")] = versions
         names = tuple(dict.fromkeys(_ARGUMENT.findall(dockerfile)))
@@ -48,7 +47,9 @@ class BuildArguments:
                 raise UnknownName("build argument", name, names)
         for name in names:
             if name not in known:
-                raise PinError(f"packer/pins.json has nothing for {name} of the image {pins.name}")
+                raise TrainshedError(
+                    f"packer/pins.json has nothing for {name} of the image {pins.name}"
+                )
         return cls(declared={name: given.get(name, known[name]) for name in names})
 
 
@@ -83,7 +84,8 @@ def build(
     pins = read_container(packer / "pins.json", name)
     dockerfile = containers / name / "Dockerfile"
     arguments = BuildArguments.of(_read(dockerfile), pins, given)
-    taken = [name for name in pins.versions if _argument(name, "VERSION") in arguments.declared]
+    components = pins.cell.components
+    taken = [name for name in components if _argument(name, "VERSION") in arguments.declared]
     with build_context(packer, containers, pins, taken) as context:
         engine.build(context, image=image, architecture=architecture, arguments=arguments.declared)
     return arguments
@@ -109,9 +111,11 @@ def build_context(
         shared = containers / "shared"
         _copy_all(shared.glob("*.sh"), home / "lib")
         _copy_all((shared / "install", shared / "entrypoint"), home)
-        cell = {"accelerator": pins.name, "orchestrator": CONTAINER, "base": pins.base}
+        taken = {name: pins.cell.components[name] for name in components}
+        cell = {"accelerator": pins.name, "orchestrator": CONTAINER, "base": pins.cell.base}
         (home / "image.json").write_text(json.dumps(cell) + "\n")
-        (home / "pins.json").write_text(json.dumps(_only(pins.document, components)) + "\n")
+        pinned = pins.cell.model_copy(update={"components": taken})
+        (home / "cell.json").write_text(cell_text(pinned))
         yield context
 
 
@@ -132,10 +136,6 @@ def parse_arguments(pairs: Iterable[str]) -> dict[str, str]:
 
 def _argument(component: str, what: str) -> str:
     return f"{component.upper().replace('-', '_')}_{what}"
-
-
-def _only(document: Mapping[str, Any], components: Iterable[str]) -> dict[str, Any]:
-    return {**document, "components": {name: document["components"][name] for name in components}}
 
 
 def _read(path: Path) -> str:

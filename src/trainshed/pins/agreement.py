@@ -1,10 +1,11 @@
-"""What pins have to have in common: a driver with its kernel, a manager with its driver."""
+"""What pins must have in common: a driver with its kernel, a manager with its driver."""
 
 import re
 from collections.abc import Iterator
 
-from trainshed.pins.fields import PinError
-from trainshed.pins.model import Base, Pins, Source, family_of
+from trainshed.errors import did_you_mean
+from trainshed.pins.model import ANY, Component, GitSource, Pins, RepositorySource, family_of
+from trainshed.spec.problems import Path
 
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2
 # and 3 only. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html
@@ -14,131 +15,156 @@ _LAST_FOR_GAUDI_1 = (1, 21)
 _LAST_FOR_VOLTA = 580
 _PROPRIETARY = re.compile(r"kmod-nvidia-latest-dkms|nvidia-dkms-\d+")
 
-
-def require_agreement(pins: Pins) -> None:
-    """Refuse pins that are sound one by one and do not work together.
-
-    Raises:
-        PinError: the first disagreement.
-    """
-    for message in _disagreements(pins):
-        raise PinError(message)
+Disagreement = tuple[Path, str]
 
 
-def _disagreements(pins: Pins) -> Iterator[str]:
-    for base in pins.bases.values():
-        yield from _kernel(base, _source(pins, "kernel", base))
-        yield from _lustre(base, _source(pins, "lustre-client", base))
-        yield from _habana(_source(pins, "habana-driver", base))
-        yield from _nvidia(
-            _source(pins, "nvidia-driver", base), _source(pins, "nvidia-fabric-manager", base)
-        )
+def disagreements(pins: Pins) -> Iterator[Disagreement]:
+    """Yield what is wrong with pins that are valid one by one: the field, and why."""
+    for name, component in pins.components.items():
+        yield from _sources(pins, name, component)
+    for base in pins.bases:
+        yield from _kernel(pins, base)
+        yield from _lustre(pins, base)
+        yield from _habana(pins, base)
+        yield from _nvidia(pins, base)
     yield from _default_bases(pins)
-    yield from _suites(pins)
     yield from _repositories(pins)
 
 
-def _source(pins: Pins, component: str, base: Base) -> Source | None:
-    known = pins.components.get(component)
-    return known.source_on(base.name) if known else None
+def _sources(pins: Pins, name: str, component: Component) -> Iterator[Disagreement]:
+    """A source is for a base that exists, from a repository that exists; a commit is one."""
+    exact = (*pins.bases, *(container.base for container in pins.containers.values()))
+    known = tuple(dict.fromkeys((*exact, *map(family_of, exact), ANY)))
+    for place, source in component.sources.items():
+        path = ("components", name, "sources", place)
+        if place not in known:
+            yield path, f"{place!r} is not a base (allowed: {', '.join(known)})"
+        if isinstance(source, GitSource):
+            version = source.version or component.version
+            if not re.fullmatch(r"[0-9a-f]{40}", version):
+                yield (*path, "version"), f"{version!r} is not a commit: a branch or tag can move"
+        if isinstance(source, RepositorySource):
+            yield from _repository(pins, source.repository, path)
 
 
-def _kernel(base: Base, source: Source | None) -> Iterator[str]:
+def _repository(pins: Pins, name: str, path: Path) -> Iterator[Disagreement]:
+    repository, place = pins.repositories.get(name), str(path[-1])
+    if repository is None:
+        near = did_you_mean(name, tuple(pins.repositories))
+        yield (*path, "repository"), f"{name!r} is not in repositories{near}"
+    elif "{suite}" in (repository.suite or ""):
+        for base, facts in pins.bases.items():
+            if place in (base, family_of(base)) and facts.suite is None:
+                yield (
+                    ("bases", base),
+                    f"suite is missing, and repository {name} of component {path[1]} has one for "
+                    "each release",
+                )
+
+
+def _version(pins: Pins, component: str, base: str) -> str | None:
+    found = pins.components.get(component)
+    place = found.place_on(base) if found else None
+    return found.versions()[place] if found and place else None
+
+
+def _packages(pins: Pins, component: str, base: str) -> dict[str, str]:
+    found = pins.components.get(component)
+    place = found.place_on(base) if found else None
+    return getattr(found.sources[place], "packages", {}) if found and place else {}
+
+
+def _kernel(pins: Pins, base: str) -> Iterator[Disagreement]:
     """Drivers are built for the kernel that is installed, and tested against the one named."""
-    if source is None:
-        yield f"base {base.name}: kernel {base.kernel} has no source; add it to component kernel"
-    elif not any(_boots(base.kernel, name, version) for name, version in source.packages.items()):
+    kernel, path = pins.bases[base].kernel, ("bases", base, "kernel")
+    packages = _packages(pins, "kernel", base)
+    # Ubuntu has the release in the package's name, Amazon Linux in its version.
+    if not any(
+        name == f"linux-image-{kernel}" or kernel == f"{version}.x86_64"
+        for name, version in packages.items()
+    ):
         yield (
-            f"base {base.name}: kernel is {base.kernel}, and no package of component kernel on "
-            f"{base.name} brings that one; change both together"
+            path,
+            f"is {kernel}, and no package of component kernel on {base} installs that one; change "
+            "both together",
         )
 
 
-def _boots(kernel: str, name: str, version: str) -> bool:
-    # Ubuntu has the release in the package's name, Amazon Linux in its version.
-    return name == f"linux-image-{kernel}" or kernel == f"{version}.x86_64"
-
-
-def _lustre(base: Base, source: Source | None) -> Iterator[str]:
+def _lustre(pins: Pins, base: str) -> Iterator[Disagreement]:
     """Ubuntu's client has modules for one kernel; Amazon Linux ships them with its kernel."""
-    for name in source.packages if source else ():
+    kernel = pins.bases[base].kernel
+    for name in _packages(pins, "lustre-client", base):
         modules = name.removeprefix("lustre-client-modules-")
-        if modules not in (name, base.kernel):
+        if modules not in (name, kernel):
             yield (
-                f"component lustre-client on {base.name}: {name} is for another kernel than "
-                f"{base.kernel}; change both together"
+                ("components", "lustre-client", "sources", base),
+                f"{name} is for another kernel than {kernel}; change both together",
             )
 
 
-def _habana(driver: Source | None) -> Iterator[str]:
-    if driver and _numbers(driver.version)[:2] > _LAST_FOR_GAUDI_1:
+def _habana(pins: Pins, base: str) -> Iterator[Disagreement]:
+    version = _version(pins, "habana-driver", base)
+    if version and _numbers(version)[:2] > _LAST_FOR_GAUDI_1:
         yield (
-            f"component habana-driver: {driver.version} does not drive first-generation Gaudi, the "
-            "only one on EC2; its support ended with 1.21, so pin a 1.21"
+            ("components", "habana-driver", "version"),
+            f"{version} does not drive first-generation Gaudi, the only one on EC2; its support "
+            "ended with 1.21, so pin a 1.21",
         )
 
 
-def _nvidia(driver: Source | None, manager: Source | None) -> Iterator[str]:
+def _nvidia(pins: Pins, base: str) -> Iterator[Disagreement]:
+    driver = _version(pins, "nvidia-driver", base)
     if driver is None:
         return
-    for name, version in driver.packages.items():
+    for name, version in _packages(pins, "nvidia-driver", base).items():
         if _PROPRIETARY.fullmatch(name) and _numbers(version)[:1] > (_LAST_FOR_VOLTA,):
             yield (
-                f"component nvidia-driver: {name} {version} has no modules for V100, which "
-                "nvidia_driver=proprietary is for; pin a 580, or leave it out to bake open modules "
-                "only"
+                ("components", "nvidia-driver", "sources", base, "packages", name),
+                f"{name} {version} has no modules for V100, which nvidia_driver=proprietary is "
+                "for; pin a 580, or leave it out to bake open modules only",
             )
-    if manager is None or manager.version != driver.version:
+    manager = _version(pins, "nvidia-fabric-manager", base)
+    if manager != driver:
         yield (
-            f"component nvidia-fabric-manager: is {manager.version if manager else 'missing'}, and "
-            f"has to be {driver.version} as nvidia-driver is, or it refuses to start"
+            ("components", "nvidia-fabric-manager"),
+            f"is {manager or 'missing'}, and must be {driver} as nvidia-driver is, or it refuses "
+            "to start",
         )
 
 
-def _default_bases(pins: Pins) -> Iterator[str]:
+def _default_bases(pins: Pins) -> Iterator[Disagreement]:
     """The first base of an accelerator is baked when nobody names one, for any orchestrator."""
-    defaults: dict[str, Base] = {}
-    for base in pins.bases.values():
+    defaults: dict[str, str] = {}
+    for name, base in pins.bases.items():
         for accelerator in sorted(base.accelerators):
-            defaults.setdefault(accelerator, base)
-    for accelerator, base in defaults.items():
-        for orchestrator in base.refused:
+            defaults.setdefault(accelerator, name)
+    for accelerator, name in defaults.items():
+        for orchestrator in pins.bases[name].refused:
             yield (
-                f"base {base.name}: is the first of {accelerator} and refuses {orchestrator}; put "
-                "one that takes every orchestrator before it"
+                ("bases", name),
+                f"is the first of {accelerator} and refuses {orchestrator}; put one that takes "
+                "every orchestrator before it",
             )
 
 
-def _suites(pins: Pins) -> Iterator[str]:
-    """A repository that has a suite for each release needs a base that says which it is."""
-    for component in pins.components.values():
-        for place, source in component.sources.items():
-            repository = pins.repositories.get(source.repository or "")
-            if repository is None or repository.suite is None or "{" not in repository.suite:
-                continue
-            for base in pins.bases.values():
-                if place in (base.name, family_of(base.name)) and base.suite is None:
-                    yield (
-                        f"base {base.name}: suite is missing, and repository {source.repository} "
-                        f"of component {component.name} has one for each release"
-                    )
-
-
-def _repositories(pins: Pins) -> Iterator[str]:
-    """Each is written once, and somebody takes something from it."""
+def _repositories(pins: Pins) -> Iterator[Disagreement]:
+    """Each is written once, and a component comes from it."""
     used = {
         source.repository
         for component in pins.components.values()
         for source in component.sources.values()
+        if isinstance(source, RepositorySource)
     }
     places: dict[tuple[str, str | None, str | None], str] = {}
     for name, repository in pins.repositories.items():
-        place = (repository.url, repository.suite, repository.section)
-        if place in places:
-            yield f"repository {name}: is {places[place]} once more; let sources name that one"
-        places[place] = name
-        if name not in used:
-            yield f"repository {name}: no component comes from it; remove it"
+        first = places.setdefault((repository.url, repository.suite, repository.section), name)
+        if first != name:
+            yield (
+                ("repositories", name),
+                f"is the same as {first}; remove it, and name that one in sources",
+            )
+        elif name not in used:
+            yield ("repositories", name), "no component comes from it; remove it"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -1,22 +1,61 @@
-"""The forms of texts in pins.json, each a pattern and the words for it."""
+"""The forms of texts in pins.json."""
 
-Form = tuple[str, str]
+from trainshed.spec.forms import form
+
+_URL = r"https://(?!.*(?i:latest))(?:[^\s{}]|\{version\})+"
+_BOUND = r"(?:>=|<=|>|<)(?:[0-9][\w.~+-]*|\{version\})"
 
 # No space, no pattern, no word for "whatever there is".
-VERSION: Form = (
-    r"(?!(?i:latest|stable|current|newest)$)[0-9A-Za-z][0-9A-Za-z.+:~_-]*",
-    "an exact version, without spaces and wildcards, and not latest",
+VERSION = form(
+    pattern=r"^(?!(?i:latest|stable|current|newest)\Z)[0-9A-Za-z][0-9A-Za-z.+:~_-]*\Z",
+    words="an exact version, without spaces and wildcards, and not latest",
+    example="1.21.3-57",
 )
-URL: Form = (
-    r"https://(?!.*(?i:latest))(?:[^\s{}]|\{version\})+",
-    "an https address without spaces that does not lead to a latest version",
+URL = form(
+    pattern=rf"^{_URL}\Z",
+    words="an https address without spaces that does not lead to a latest version",
+    example="https://example.com/installer-{version}.tar.gz",
 )
-KEY: Form = (
-    rf"{URL[0]}|keys/[\w.-]+\.asc",
-    "an https address, or a file such as keys/vendor.asc in packer/scripts/lib",
+KEY = form(
+    pattern=rf"^(?:{_URL}|keys/[\w.-]+\.asc)\Z",
+    words="an https address, or a file such as keys/vendor.asc in packer/scripts/lib",
+    example="keys/vendor.asc",
 )
-_BOUND = r"(?:>=|<=|>|<)(?:[0-9][\w.~+-]*|\{version\})"
-RANGE: Form = (rf"{_BOUND}(?:,{_BOUND})*", "a range of versions such as >=1.21,<1.22")
-FINGERPRINT: Form = (r"[0-9A-F]{40}", "40 upper-case hexadecimal digits without spaces")
-SHA256: Form = (r"[0-9a-f]{64}", "64 lower-case hexadecimal digits")
-DIGEST: Form = (f"sha256:{SHA256[0]}", f"sha256: and {SHA256[1]}")
+RANGE = form(
+    pattern=rf"^{_BOUND}(?:,{_BOUND})*\Z", words="a range of versions", example=">=1.21,<1.22"
+)
+FINGERPRINT = form(
+    pattern=r"^[0-9A-F]{40}\Z",
+    words="40 upper-case hexadecimal digits without spaces",
+    example="0123456789" * 4,
+)
+SHA256 = form(
+    pattern=r"^[0-9a-f]{64}\Z",
+    words="64 lower-case hexadecimal digits",
+    example="0123456789abcdef" * 4,
+)
+DIGEST = form(
+    pattern=r"^sha256:[0-9a-f]{64}\Z",
+    words="sha256: and 64 lower-case hexadecimal digits",
+    example="sha256:" + "0123456789abcdef" * 4,
+)
+SUITE = form(pattern=r"^[a-z]+\Z", words="the name of a release of Ubuntu", example="jammy")
+DEVICE = form(pattern=r"^/dev/\w+\Z", words="the name of a device", example="/dev/xvda")
+AMI_NAME = form(
+    pattern=r"^[\w()\[\] ./'@-]{3,128}\Z",
+    words="the exact name of an AMI, without wildcards",
+    example="al2023-ami-2023.12.20260930.0-kernel-6.18-x86_64",
+)
+ACCOUNT = form(
+    pattern=r"^\d{12}\Z", words="an AWS account, 12 digits in quotes", example='"137112412989"'
+)
+IMAGE = form(
+    pattern=r"^[a-z0-9.-]+\.[a-z]+/\S+[^\s:@]\Z",
+    words="a repository of a registry, without a tag",
+    example="nvcr.io/nvidia/cuda",
+)
+BUILD_IMAGE = form(
+    pattern=r"^\S+:\{version\}\Z",
+    words="an image of AWS CodeBuild with {version} as its tag",
+    example="aws/codebuild/standard:{version}",
+)

@@ -1,15 +1,28 @@
-"""The pins, as values: bases, components and their sources, base images of containers."""
+"""pins.json: bases, repositories, components and their sources, tools, bases of containers."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
-from trainshed.errors import UnknownName
+from trainshed.errors import UnknownName, did_you_mean
+from trainshed.pins import forms
+from trainshed.spec.base import Model
 
 # Container images are built from the same pins; one of them is for no accelerator.
 CPU, CONTAINER = "cpu", "container"
 ANY = "any"
+_SURE = ("documented", "inferred", "unverified")
 
 
 def family_of(base: str) -> str:
@@ -17,238 +30,283 @@ def family_of(base: str) -> str:
     return base.rpartition("-")[0]
 
 
-class SourceKind(StrEnum):
-    """Where a component comes from."""
+def _one_of(*allowed: str) -> Callable[[str], str]:
+    def check(name: str) -> str:
+        if name not in allowed:
+            near = did_you_mean(name, allowed)
+            raise ValueError(f"{name!r} is not allowed{near} (allowed: {', '.join(allowed)})")
+        return name
 
-    ARCHIVE = "archive"
-    APT = "apt"
-    DNF = "dnf"
-    DISTRIBUTION = "distribution"
-    GIT = "git"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceAmi:
-    """The AMI that a bake starts from.
-
-    Attributes:
-        name: its exact name.
-        owner: account that owns it.
-    """
-
-    name: str
-    owner: str
+    return check
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
-    """A distribution under our images.
-
-    Attributes:
-        name: for instance `ubuntu-22.04`.
-        accelerators: whose images are baked on it.
-        suite: Ubuntu's name of the release, for instance `jammy`; None elsewhere.
-        ssh_user: who Packer logs in as.
-        root_device: device name of the root volume.
-        release: of the distribution's packages: a dnf releasever, or an Ubuntu snapshot id.
-        kernel: as `uname -r` prints it.
-        source_amis: by orchestrator.
-        refused: why there are no images for the other orchestrators, by orchestrator.
-        basis: where all this was learned, and how sure it is.
-    """
-
-    name: str
-    accelerators: frozenset[str]
-    suite: str | None
-    ssh_user: str
-    root_device: str
-    release: str
-    kernel: str
-    source_amis: Mapping[str, SourceAmi]
-    refused: Mapping[str, str]
-    basis: str
+def _says_how_sure(basis: str) -> str:
+    if not any(word in basis for word in _SURE):
+        raise ValueError(f"does not say how sure it is: write one of {', '.join(_SURE)}")
+    return basis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
-    """A vendor's package repository, which several components may come from.
-
-    Attributes:
-        kind: apt or dnf.
-        url: of the repository.
-        suite: of an apt repository, or None; `{suite}` stands for that of the base.
-        section: of an apt repository, or None for a flat one.
-        key: address of the signing key.
-        fingerprint: of that key. Its signing subkeys count as well.
-        basis: where the fingerprint was learned, and how sure that is.
-    """
-
-    kind: SourceKind
-    url: str
-    suite: str | None
-    section: str | None
-    key: str
-    fingerprint: str
-    basis: str
+def _has_version(url: str) -> str:
+    if "{version}" not in url:
+        raise ValueError("has no {version} in it; the address must follow the pin")
+    return url
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Where a component comes from on one base.
-
-    Attributes:
-        kind: archive (one file), apt or dnf (the vendor's repository), distribution, or git.
-        version: the component's version there; of git, a commit.
-        repository: name of the vendor's repository, or None.
-        url: of the file or of the git repository, or None.
-        sha256: of the file, None when only its signature is checked.
-        signature: address of the file's signature, or None.
-        key: address of the signing key, or its path in packer/scripts/lib, or None.
-        fingerprint: of that key, or None.
-        packages: exact version by name; empty for an archive.
-    """
-
-    kind: SourceKind
-    version: str
-    repository: str | None
-    url: str | None
-    sha256: str | None
-    signature: str | None
-    key: str | None
-    fingerprint: str | None
-    packages: Mapping[str, str]
+Text = Annotated[str, Field(min_length=1)]
+Version = Annotated[str, Field(pattern=forms.VERSION.pattern)]
+Url = Annotated[str, Field(pattern=forms.URL.pattern)]
+Sha256 = Annotated[str, Field(pattern=forms.SHA256.pattern)]
+Key = Annotated[str, Field(pattern=forms.KEY.pattern)]
+Fingerprint = Annotated[str, Field(pattern=forms.FINGERPRINT.pattern)]
+Packages = Annotated[dict[str, Version], Field(min_length=1)]
+Basis = Annotated[str, AfterValidator(_says_how_sure)]
+"""Where a pin was learned, and how sure that is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
-    """Something that is installed into images.
+class Pinned(Model):
+    """What all parts of the file have in common."""
 
-    Attributes:
-        name: for instance `efa-installer`.
-        accelerators: images it is for; `cpu` stands for container images without one.
-        orchestrators: images it is for; `container` stands for container images.
-        sources: by base, by distribution of a container image, by `ubuntu` for every release of
-            it, or by `any`.
-        basis: where version and fingerprint were learned, and how sure that is.
-    """
+    # For the forms that say what a text must not be.
+    model_config = ConfigDict(regex_engine="python-re")
 
-    name: str
-    accelerators: frozenset[str]
-    orchestrators: frozenset[str]
-    sources: Mapping[str, Source]
-    basis: str
 
-    def source_on(self, base: str) -> Source | None:
-        """Return where it comes from on a base, None when it is not installed there."""
-        for name in (base, family_of(base), ANY):
-            if name in self.sources:
-                return self.sources[name]
+class SourceAmi(Pinned):
+    """The AMI that a bake starts from."""
+
+    name: Annotated[str, Field(pattern=forms.AMI_NAME.pattern)]
+    """Its exact name."""
+    owner: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)]
+    """Account that owns it."""
+
+
+class Base(Pinned):
+    """A distribution under our AMIs."""
+
+    accelerators: Annotated[
+        tuple[Annotated[str, AfterValidator(_one_of(*ACCELERATORS))], ...], Field(min_length=1)
+    ] = ACCELERATORS
+    """Whose AMIs are baked on it."""
+    suite: Annotated[str, Field(pattern=forms.SUITE.pattern)] | None = None
+    """Ubuntu's name of the release."""
+    ssh_user: Text
+    """Who Packer logs in as."""
+    root_device: Annotated[str, Field(pattern=forms.DEVICE.pattern)]
+    """Device name of the root volume."""
+    release: Version
+    """Of the distribution's packages: a dnf releasever, or the id of an Ubuntu snapshot."""
+    kernel: Version
+    """As `uname -r` prints it."""
+    source_amis: dict[str, SourceAmi]
+    """By orchestrator."""
+    refused: dict[str, Text] = Field(default_factory=dict)
+    """Why there are no AMIs for the other orchestrators, by orchestrator."""
+    basis: Basis
+
+    @model_validator(mode="after")
+    def _every_orchestrator(self) -> Self:
+        if sorted((*self.source_amis, *self.refused)) != sorted(ORCHESTRATORS):
+            raise ValueError(
+                f"name an AMI for each of {', '.join(ORCHESTRATORS)} in source_amis, or in refused "
+                "why there is none"
+            )
+        return self
+
+
+class Repository(Pinned):
+    """A vendor's package repository, which several components may come from."""
+
+    kind: Literal["apt", "dnf"]
+    url: Url
+    suite: Text | None = None
+    """Of an apt repository; `{suite}` stands for that of the base."""
+    section: Text | None = None
+    """Of an apt repository; a flat one has none."""
+    key: Key
+    """Address of the signing key."""
+    fingerprint: Fingerprint
+    """Of that key. Its signing subkeys count as well."""
+    basis: Basis
+
+    @model_validator(mode="after")
+    def _apt_has_a_suite(self) -> Self:
+        if self.kind == "apt" and self.suite is None:
+            raise ValueError("suite is missing; an apt repository needs it")
+        if self.kind == "dnf" and (self.suite or self.section):
+            raise ValueError("suite and section are for apt; leave them out")
+        return self
+
+
+class _Source(Pinned):
+    version: Version | None = None
+    """Instead of the component's, on this base."""
+
+
+class RepositorySource(_Source):
+    """Packages of a vendor's repository."""
+
+    repository: str
+    packages: Packages
+
+
+class DistributionSource(_Source):
+    """Packages of the distribution."""
+
+    kind: Literal["distribution"]
+    packages: Packages
+
+
+class ArchiveSource(_Source):
+    """One file, confirmed by its checksum, by its signature, or by both."""
+
+    kind: Literal["archive"]
+    url: Annotated[Url, AfterValidator(_has_version)]
+    sha256: Sha256 | None = None
+    signature: Url | None = None
+    """Address of the file's signature."""
+    key: Key | None = None
+    """Address of the signing key, or its path in packer/scripts/lib."""
+    fingerprint: Fingerprint | None = None
+    """Of that key."""
+
+    @model_validator(mode="after")
+    def _confirmed(self) -> Self:
+        signed = (self.signature, self.key, self.fingerprint)
+        if any(signed) and not all(signed):
+            raise ValueError("signature, key and fingerprint belong together; give all or none")
+        if not self.sha256 and not all(signed):
+            raise ValueError("has neither sha256 nor a signature, so nothing confirms the file")
+        return self
+
+
+class GitSource(_Source):
+    """A commit of a git repository, whose id is the version."""
+
+    kind: Literal["git"]
+    url: Url
+
+
+def _kind_of(source: Any) -> str | None:
+    if not isinstance(source, dict):
         return None
+    return "repository" if "repository" in source else source.get("kind")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerBase:
-    """The image that a container image is built from.
-
-    Attributes:
-        image: repository, with its registry.
-        tag: exact tag.
-        digest: `sha256:...`, or None when only the tag is pinned.
-        base: its distribution, for instance `ubuntu-22.04`.
-        drivers: versions of components on the host that it needs, by component, such as
-            `>=1.21,<1.22`; `{version}` stands for the pinned one.
-        basis: where it was learned, and how sure that is.
-    """
-
-    image: str
-    tag: str
-    digest: str | None
-    base: str
-    drivers: Mapping[str, str]
-    basis: str
+Source = Annotated[
+    Annotated[RepositorySource, Tag("repository")]
+    | Annotated[DistributionSource, Tag("distribution")]
+    | Annotated[ArchiveSource, Tag("archive")]
+    | Annotated[GitSource, Tag("git")],
+    Discriminator(
+        _kind_of,
+        custom_error_type="no_such_source",
+        custom_error_message="give repository, or kind: archive, distribution or git",
+    ),
+]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """What bakes and does not get into an image.
+class Component(Pinned):
+    """Something that is installed into AMIs and container images."""
 
-    Attributes:
-        version: exact version.
-        url: of the file, or None for a container image.
-        sha256: of that file, or None for a container image.
-        image: of a container, with its tag, or None for a file.
-        basis: where it was learned, and how sure that is.
-    """
+    version: Version
+    accelerators: Annotated[
+        tuple[Annotated[str, AfterValidator(_one_of(*ACCELERATORS, CPU))], ...],
+        Field(min_length=1),
+    ] = (*ACCELERATORS, CPU)
+    """Whose AMIs and container images it is for; `cpu` is the container image without one."""
+    orchestrators: Annotated[
+        tuple[Annotated[str, AfterValidator(_one_of(*ORCHESTRATORS, CONTAINER))], ...],
+        Field(min_length=1),
+    ] = (*ORCHESTRATORS, CONTAINER)
+    """Whose AMIs it is for; `container` stands for container images."""
+    sources: Annotated[dict[str, Source], Field(min_length=1)]
+    """By base, by distribution of a container image, by `ubuntu` for all its releases, or `any`."""
+    basis: Basis
 
-    version: str
-    url: str | None
-    sha256: str | None
-    image: str | None
-    basis: str
+    def place_on(self, base: str) -> str | None:
+        """Return which source counts on a base; None when it is not installed there."""
+        return next((name for name in (base, family_of(base), ANY) if name in self.sources), None)
+
+    def versions(self) -> dict[str, str]:
+        """Return its version in each source."""
+        return {place: source.version or self.version for place, source in self.sources.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pins:
-    """All of pins.json.
+class ContainerBase(Pinned):
+    """The image that a container image is built from."""
 
-    Attributes:
-        bases: by name.
-        repositories: by name.
-        components: by name, in the order of the file.
-        tools: by name.
-        containers: by accelerator, and `cpu`.
-    """
+    image: Annotated[str, Field(pattern=forms.IMAGE.pattern)]
+    """Repository, with its registry."""
+    tag: Version
+    digest: Annotated[str, Field(pattern=forms.DIGEST.pattern)] | None = None
+    """None when only the tag is pinned."""
+    base: Text
+    """Its distribution, for instance `ubuntu-22.04`."""
+    drivers: dict[str, Annotated[str, Field(pattern=forms.RANGE.pattern)]]
+    """Versions of components on the host that it needs; `{version}` stands for the pinned one."""
+    basis: Basis
 
-    bases: Mapping[str, Base]
-    repositories: Mapping[str, Repository]
-    components: Mapping[str, Component]
-    tools: Mapping[str, Tool]
-    containers: Mapping[str, ContainerBase]
 
-    def base_of(self, accelerator: str, name: str | None = None) -> Base:
-        """Return a base of an accelerator's images; by default the first one that lists it.
+class FileTool(Pinned):
+    """A file that bakes and does not get into an AMI."""
+
+    version: Version
+    url: Url
+    sha256: Sha256
+    basis: Basis
+
+    @field_validator("url")
+    @classmethod
+    def _of_the_version(cls, url: str, read: ValidationInfo) -> str:
+        return url.replace("{version}", read.data.get("version", ""))
+
+
+class ImageTool(Pinned):
+    """An image that AWS CodeBuild bakes in."""
+
+    version: Version
+    image: Annotated[str, Field(pattern=forms.BUILD_IMAGE.pattern)]
+    basis: Basis
+
+    @field_validator("image")
+    @classmethod
+    def _of_the_version(cls, image: str, read: ValidationInfo) -> str:
+        return image.replace("{version}", read.data.get("version", ""))
+
+
+class BuildTools(Pinned):
+    """What bakes and does not get into an AMI."""
+
+    packer: FileTool
+    plugin: FileTool = Field(alias="packer-plugin-amazon")
+    session_manager: FileTool = Field(alias="session-manager-plugin")
+    codebuild: ImageTool = Field(alias="codebuild-image")
+
+    @property
+    def image(self) -> str:
+        """The image of AWS CodeBuild, at a version."""
+        return self.codebuild.image
+
+
+class Pins(Pinned):
+    """All of pins.json."""
+
+    bases: Annotated[dict[str, Base], Field(min_length=1)]
+    repositories: dict[str, Repository]
+    components: Annotated[dict[str, Component], Field(min_length=1)]
+    tools: BuildTools
+    containers: Annotated[dict[str, ContainerBase], Field(min_length=1)]
+
+    def base_of(self, accelerator: str, name: str | None = None) -> str:
+        """Return the name of a base of an accelerator's AMIs; by default the first that lists it.
 
         Raises:
             UnknownName: no base is for that accelerator, or none of that name.
         """
-        known = {
-            base.name: base for base in self.bases.values() if accelerator in base.accelerators
-        }
+        known = [each for each, base in self.bases.items() if accelerator in base.accelerators]
         if not known:
             raise UnknownName("accelerator", accelerator, ACCELERATORS)
         if name is None:
-            return next(iter(known.values()))
+            return known[0]
         if name not in known:
-            raise UnknownName(f"base of {accelerator} images", name, tuple(known))
-        return known[name]
-
-    def cells(self) -> Iterator[tuple[str, str, str]]:
-        """Yield accelerator, orchestrator and base of every image that can be baked."""
-        for accelerator in ACCELERATORS:
-            for base in self.bases.values():
-                if accelerator in base.accelerators:
-                    yield from ((accelerator, each, base.name) for each in base.source_amis)
-
-    def cell(
-        self, accelerator: str, orchestrator: str, base_name: str | None = None
-    ) -> Mapping[str, Source]:
-        """Return what an image consists of, by component.
-
-        Args:
-            accelerator: `habana`, `neuron` or `nvidia`.
-            orchestrator: `ec2`, `ecs` or `eks`.
-            base_name: by default the accelerator's first base.
-
-        Raises:
-            UnknownName: there is no such accelerator, orchestrator or base.
-        """
-        base = self.base_of(accelerator, base_name)
-        if orchestrator not in ORCHESTRATORS:
-            raise UnknownName("orchestrator", orchestrator, ORCHESTRATORS)
-        return {
-            name: source
-            for name, component in self.components.items()
-            if accelerator in component.accelerators
-            and orchestrator in component.orchestrators
-            and (source := component.source_on(base.name)) is not None
-        }
+            raise UnknownName(f"base of {accelerator} AMIs", name, known)
+        return name

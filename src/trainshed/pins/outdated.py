@@ -36,7 +36,10 @@ def pinned_versions(pins: Pins) -> dict[str, str]:
     return {
         **{name: base.release for name, base in pins.bases.items()},
         **dict(_components(pins)),
-        **{f"tool/{name}": tool.version for name, tool in pins.tools.items()},
+        **{
+            f"tool/{field.alias or name}": getattr(pins.tools, name).version
+            for name, field in type(pins.tools).model_fields.items()
+        },
         **{f"container/{name}": base.tag for name, base in pins.containers.items()},
     }
 
@@ -59,15 +62,15 @@ def outdated(pins: Pins, newest: Mapping[str, str]) -> tuple[Outdated, ...]:
             raise UnknownName("pin", name, sorted(known))
     found = []
     for name, version in pinned.items():
-        told = newest.get(name, newest.get(name.partition("@")[0]))
-        if told is not None and _is_behind(version, told):
-            found.append(Outdated(pin=name, pinned=version, newest=told))
+        listed = newest.get(name, newest.get(name.partition("@")[0]))
+        if listed is not None and _is_behind(version, listed):
+            found.append(Outdated(pin=name, pinned=version, newest=listed))
     return tuple(found)
 
 
-def _is_behind(version: str, told: str) -> bool:
+def _is_behind(version: str, listed: str) -> bool:
     # Commits have no order: another one is a newer one.
-    return version != told if _COMMIT.fullmatch(version) else is_older(version, told)
+    return version != listed if _COMMIT.fullmatch(version) else is_older(version, listed)
 
 
 def is_older(version: str, other: str) -> bool:
@@ -92,7 +95,7 @@ def _weight(part: str | None) -> tuple[int, int, str]:
 
 def _components(pins: Pins) -> Iterator[tuple[str, str]]:
     for name, component in pins.components.items():
-        versions = {base: source.version for base, source in component.sources.items()}
+        versions = component.versions()
         if len(set(versions.values())) == 1:
             yield name, next(iter(versions.values()))
             continue

@@ -5,27 +5,10 @@ from pathlib import Path
 
 from trainshed import catalogue
 from trainshed.errors import did_you_mean
-from trainshed.pins import PinError, Tool, read_pins
+from trainshed.pins import BuildTools, read_pins
 from trainshed.plan.security import SecurityPlan, security, security_problems
 from trainshed.region import REGION_ADVICE
 from trainshed.spec import AmiPipelineSpec, Problem, SpecError, read_ami_pipeline
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildTools:
-    """What a build on AWS runs with.
-
-    Attributes:
-        packer: a zip with the program.
-        plugin: a zip with Packer's plugin for EC2.
-        session_manager: a Debian package with the program that Packer reaches instances by.
-        image: of AWS CodeBuild, at a version.
-    """
-
-    packer: Tool
-    plugin: Tool
-    session_manager: Tool
-    image: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +43,7 @@ def load_ami_pipeline(
 
     Raises:
         SpecError: with everything that is wrong in the file.
-        PinError: a tool is not pinned.
+        PinError: the pins are wrong.
     """
     reading = read_ami_pipeline(path)
     spec, problems = reading.spec, reading.problems
@@ -78,34 +61,7 @@ def load_ami_pipeline(
         account=spec.account or account,
         region=asked,
         security=security(spec.kms_key, spec.iam),
-        tools=read_build_tools(pins),
-    )
-
-
-def read_build_tools(pins: Path) -> BuildTools:
-    """Read what a build on AWS runs with.
-
-    Args:
-        pins: packer/pins.json.
-
-    Raises:
-        PinError: it cannot be read, or a tool is missing.
-    """
-    tools = read_pins(pins).tools
-
-    def tool(name: str) -> Tool:
-        if name not in tools:
-            raise PinError(f"{pins}: tools has no {name}, which an AMI pipeline needs")
-        return tools[name]
-
-    image = tool("codebuild-image").image
-    if image is None:
-        raise PinError(f"{pins}: tool codebuild-image has no image")
-    return BuildTools(
-        packer=tool("packer"),
-        plugin=tool("packer-plugin-amazon"),
-        session_manager=tool("session-manager-plugin"),
-        image=image,
+        tools=read_pins(pins).tools,
     )
 
 

@@ -20,7 +20,7 @@ from trainshed.spec.models import (
     S3Link,
     StorageSpec,
 )
-from trainshed.spec.pipeline import AmiPipelineSpec, Cell
+from trainshed.spec.pipeline import AmiPipelineSpec
 from trainshed.spec.problems import Path, Problem, SpecError, Where
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
 
@@ -29,7 +29,6 @@ __all__ = [
     "BucketAccess",
     "BucketGrant",
     "CapacityBlock",
-    "Cell",
     "ClusterSpec",
     "Compression",
     "DeploymentType",

@@ -3,35 +3,29 @@
 import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Tag
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from trainshed.errors import did_you_mean
 from trainshed.spec.forms import FORMS, MOUNT, PREFIX
-from trainshed.spec.models import CapacityBlock, Reservation
 from trainshed.spec.mount import mount_problem
 from trainshed.spec.problems import Path
 
-# The tags of the `capacity` union, which pydantic puts into an error's location.
-_CAPACITY_TAGS: dict[str, type[BaseModel] | None] = {
-    "market": None,
-    "reservation": Reservation,
-    "block": CapacityBlock,
-}
 _LONGEST_SHOWN = 60
 
 
-def path_of(detail: ErrorDetails) -> Path:
-    """Return the field that an error is about, as it stands in the file."""
-    match detail["loc"]:
-        case ("capacity", tag, *rest) if tag in _CAPACITY_TAGS:
-            return ("capacity", *rest)
-        case (*rest, "[key]"):
-            return tuple(rest)
-        case loc:
-            return loc
+def path_of(detail: ErrorDetails, document: type[BaseModel]) -> Path:
+    """Return the field that an error is about, as it stands in the file.
+
+    Args:
+        detail: pydantic's error.
+        document: the model of the whole file.
+    """
+    return _place(detail["loc"], document)[0]
 
 
 def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
@@ -46,11 +40,11 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
         case "missing":
             return "is required"
         case "extra_forbidden":
-            fields = tuple(_fields_of(detail["loc"][:-1], document))
+            fields = tuple(_fields_at(detail["loc"][:-1], document))
             near = did_you_mean(str(detail["loc"][-1]), fields)
             return f"unknown key{near} (allowed: {', '.join(fields)})"
         case _ if detail["input"] is None:
-            return empty_message(path_of(detail), document)
+            return empty_message(path_of(detail, document), document)
         case "enum" | "literal_error":
             allowed = context["expected"].replace("'", "").replace(" or ", ", ")
             near = did_you_mean(_text(detail["input"]), tuple(allowed.split(", ")))
@@ -86,7 +80,7 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
         case "dict_type":
             return f"{value} is not a mapping; write it as {{NAME: value}}"
         case "model_type" | "model_attributes_type":
-            names = ", ".join(_fields_of(detail["loc"], document))
+            names = ", ".join(_fields_at(detail["loc"], document))
             return f"{value} is not a mapping (its fields: {names})"
         case "value_error":
             return str(context["error"])
@@ -101,15 +95,10 @@ def empty_message(path: Path, document: type[BaseModel]) -> str:
         document: the model of the whole file.
     """
     plain = "is empty; give it a value, or leave the key out for its default"
-    holder = document
-    for key in path[:-1]:
-        inner = next(_models_in(holder.model_fields[str(key)].annotation), None)
-        if inner is None:
-            return plain
-        holder = inner
-    field = holder.model_fields[str(path[-1])]
-    inner = next(_models_in(field.annotation), None)
-    if inner is None or path == ("capacity",):
+    holder = _model(_place(path[:-1], document)[1])
+    field = _fields(holder).get(str(path[-1])) if holder else None
+    inner = _model(field.annotation) if field else None
+    if field is None or inner is None or path == ("capacity",):
         return plain
     required = [name for name, part in inner.model_fields.items() if part.is_required()]
     if field.is_required():
@@ -175,19 +164,63 @@ def _near_network(value: object) -> str:
         return "; for instance 10.20.0.0/16"
 
 
-def _fields_of(loc: tuple[str | int, ...], model: type[BaseModel]) -> Iterator[str]:
-    """Name the fields of the model at an error's location, from the whole file's model on."""
+def _fields_at(loc: tuple[str | int, ...], document: type[BaseModel]) -> Iterator[str]:
+    """Name the fields of the model at an error's location."""
+    if model := _model(_place(loc, document)[1]):
+        yield from _fields(model)
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields of a model by their names in the file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _place(loc: tuple[str | int, ...], document: type[BaseModel]) -> tuple[Path, Any]:
+    """Return the path in the file of an error's location, and the type that is expected there."""
+    path: list[str | int] = []
+    expected: Any = document
     for key in loc:
-        if isinstance(key, int):  # an entry of a list, whose model has been found already
-            continue
-        tagged = _CAPACITY_TAGS.get(str(key))
-        model = tagged or next(_models_in(model.model_fields[str(key)].annotation))
-    yield from model.model_fields
+        tagged = {
+            part.tag: get_args(entry)[0]
+            for entry in _choices(expected)
+            for part in get_args(entry)
+            if isinstance(part, Tag)
+        }
+        if key in tagged:  # pydantic's name of a member of a union, which the file does not have
+            expected = tagged[str(key)]
+        elif key != "[key]":
+            path.append(key)
+            expected = _inside(expected, key)
+    return tuple(path), expected
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    elif get_origin(annotation) is not None:
-        for part in get_args(annotation):
-            yield from _models_in(part)
+def _inside(expected: Any, key: str | int) -> Any:
+    """Return the type of what a field, a key or an index holds."""
+    if model := _model(expected):
+        field = _fields(model).get(str(key))
+        return field.annotation if field else None
+    for choice in _choices(expected):
+        if arguments := get_args(choice):
+            return arguments[1 if get_origin(choice) is dict else 0]
+    return None
+
+
+def _model(expected: Any) -> type[BaseModel] | None:
+    """Return the model among the types that are allowed."""
+    for choice in _choices(expected):
+        plain = get_args(choice)[0] if get_origin(choice) is Annotated else choice
+        if isinstance(plain, type) and issubclass(plain, BaseModel):
+            return plain
+    return None
+
+
+def _choices(expected: Any) -> Iterator[Any]:
+    """Yield the members of a union, tags with them; what is no union is the only one."""
+    origin, (first, *_) = get_origin(expected), get_args(expected) or (None,)
+    if origin in (Union, UnionType):
+        for member in get_args(expected):
+            yield from _choices(member)
+    elif origin is Annotated and get_origin(first) in (Union, UnionType):
+        yield from _choices(first)
+    else:
+        yield expected

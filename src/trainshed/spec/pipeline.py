@@ -1,10 +1,10 @@
 """The AMI pipeline: the fields of `ami-pipeline.yaml`, and of the same from Python."""
 
-from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from trainshed.cells import Cell
 from trainshed.spec import forms
 from trainshed.spec.base import Document, Flag, Whole
 from trainshed.spec.iam import IamSpec
@@ -12,30 +12,6 @@ from trainshed.spec.tags import Tags
 
 Email = Annotated[str, Field(pattern=forms.EMAIL.pattern)]
 SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
-
-
-class Cell(StrEnum):
-    """What an AMI is baked for: an accelerator, and what starts the work on it."""
-
-    HABANA_EC2 = "habana/ec2"
-    HABANA_ECS = "habana/ecs"
-    HABANA_EKS = "habana/eks"
-    NEURON_EC2 = "neuron/ec2"
-    NEURON_ECS = "neuron/ecs"
-    NEURON_EKS = "neuron/eks"
-    NVIDIA_EC2 = "nvidia/ec2"
-    NVIDIA_ECS = "nvidia/ecs"
-    NVIDIA_EKS = "nvidia/eks"
-
-    @property
-    def accelerator(self) -> str:
-        """The first part, for instance `neuron`."""
-        return self.partition("/")[0]
-
-    @property
-    def orchestrator(self) -> str:
-        """The second part, for instance `ecs`."""
-        return self.partition("/")[2]
 
 
 class AmiPipelineSpec(Document):

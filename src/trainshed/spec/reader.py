@@ -91,7 +91,7 @@ def _attempt(
     except ValidationError as error:
         details = error.errors(include_url=False)
     return None, tuple(
-        Problem(where=where, path=path_of(detail), message=message_of(detail, model))
+        Problem(where=where, path=path_of(detail, model), message=message_of(detail, model))
         for detail in details
     )
 

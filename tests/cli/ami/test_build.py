@@ -16,6 +16,7 @@ import pytest
 from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
 from trainshed.aws import AwsRegion
+from trainshed.pins import read_pins, write_cells
 
 Command = Callable[..., Any]
 WEST = "us-west-2"
@@ -136,6 +137,7 @@ def test_a_source_ami_that_is_gone_is_told_with_its_name(
     shutil.copytree("packer", template)
     pins = template / "pins.json"
     pins.write_text(pins.read_text().replace("al2023-ami-", "al2023-withdrawn-"))
+    write_cells(template, read_pins(pins))
 
     answer = build("--template", str(template))
 
@@ -223,7 +225,7 @@ def test_a_base_is_handed_on_and_has_a_folder_of_its_own(trainshed: Command, acc
             "there is no AMI for nvidia/ecs on ubuntu-24.04: AWS documents multi-node jobs of "
             "AWS Batch, and ecs-init, for Amazon Linux only; leave out --base",
         ),
-        (("nvidia", "ec2"), "ubuntu-24", "base of nvidia images 'ubuntu-24' is not known"),
+        (("nvidia", "ec2"), "ubuntu-24", "base of nvidia AMIs 'ubuntu-24' is not known"),
         (("habana", "ec2"), "ubuntu-24.04", "did you mean ubuntu-22.04"),
     ],
 )

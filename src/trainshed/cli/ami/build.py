@@ -8,7 +8,6 @@ import typer
 
 from trainshed.cli.ami.progress import progress
 from trainshed.cli.output import JsonOption, print_json
-from trainshed.errors import TrainshedError
 from trainshed.sources import packer_folder
 
 
@@ -98,30 +97,27 @@ def build_command(
     build.log. On insufficient capacity, and on nothing else, the next subnet is tried.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.building import LOG, BuildRequest, build
-    from trainshed.ami.channel import cells
+    from trainshed.ami.build_request import BuildRequest, check_request, subnets_to_try
+    from trainshed.ami.building import LOG, build
     from trainshed.ami.packer import find_packer
     from trainshed.ami.prerequisites import check_prerequisites
     from trainshed.ami.report import write_report
     from trainshed.ami.revision import revision
-    from trainshed.ami.subnets import find_subnets
     from trainshed.aws import regions
 
-    if f"{accelerator}/{orchestrator}" not in cells():
-        raise TrainshedError(
-            f"there is no AMI for {accelerator}/{orchestrator}, only for {', '.join(cells())}"
-        )
-    template = template or packer_folder()
-    _check(template, var or [], timeout_minutes)
-    if base is not None:
-        _check_base(template, accelerator, orchestrator, base)
+    template, variables, files = template or packer_folder(), var or [], var_file or []
+    check_request(
+        accelerator=accelerator,
+        orchestrator=orchestrator,
+        base=base,
+        template=template,
+        variables=variables,
+        minutes=timeout_minutes,
+    )
     packer = find_packer()
     if not dry_run:
-        check_prerequisites(var or [], has_files=bool(var_file))
+        check_prerequisites(variables, has_files=bool(files))
     (here,) = regions([region] if region else None)
-    named, filters = subnet or [], subnet_filter or []
-    by_template = var_file or any(one.startswith("subnet_") for one in var or [])
-    ours = bool(named or filters) or not by_template
     request = BuildRequest(
         accelerator=accelerator,
         orchestrator=orchestrator,
@@ -130,14 +126,20 @@ def build_command(
         region=here.name,
         commit=revision(template),
         base=base,
-        variables=var or [],
-        variable_files=var_file or [],
-        subnets=find_subnets(here, named=named, filters=filters) if ours else [],
+        variables=variables,
+        variable_files=files,
+        subnets=subnets_to_try(
+            here,
+            named=subnet or [],
+            filters=subnet_filter or [],
+            variables=variables,
+            variable_files=files,
+        ),
         minutes=timeout_minutes,
     )
     if dry_run:
-        for one in request.subnets or (None,):
-            typer.echo(shlex.join(request.command(packer, template.resolve(), one)))
+        for command in request.commands(packer):
+            typer.echo(shlex.join(command))
         return
     try:
         with progress() as tell:
@@ -151,26 +153,3 @@ def build_command(
         for name, image_id in images.items():
             typer.echo(image_id if name == here.name else f"{name}: {image_id}")
     write_report(request.output)
-
-
-def _check_base(template: Path, accelerator: str, orchestrator: str, base: str) -> None:
-    from trainshed.pins import read_pins
-
-    refused = read_pins(template / "pins.json").base_of(accelerator, base).refused
-    if orchestrator in refused:
-        raise TrainshedError(
-            f"there is no AMI for {accelerator}/{orchestrator} on {base}: "
-            f"{refused[orchestrator]}; leave out --base"
-        )
-
-
-def _check(template: Path, variables: list[str], minutes: int) -> None:
-    if not list(template.glob("*.pkr.hcl")):
-        raise TrainshedError(
-            f"{template} has no Packer template (*.pkr.hcl); give its folder with --template"
-        )
-    for variable in variables:
-        if "=" not in variable:
-            raise TrainshedError(f"--var {variable!r} is not NAME=VALUE")
-    if minutes < 1:
-        raise TrainshedError(f"--timeout-minutes must be at least 1, got {minutes}")

@@ -9,7 +9,7 @@ import typer
 
 from trainshed.cli.output import JsonOption, print_records
 from trainshed.errors import TrainshedError
-from trainshed.pins import outdated, pinned_versions, read_pins
+from trainshed.pins import outdated, pinned_versions, read_pins, write_cells
 from trainshed.sources import packer_folder
 
 
@@ -43,6 +43,20 @@ def pins_command(
     print_records(behind, columns=columns, as_json=as_json)
     if behind:
         raise typer.Exit(1)
+
+
+def cells_command(
+    template: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the Packer template.", show_default="packer/", metavar="FOLDER"
+        ),
+    ] = None,
+) -> None:
+    """Write cells/ of the Packer template anew from its pins.json: what each AMI consists of."""
+    folder = template or packer_folder()
+    write_cells(folder, read_pins(folder / "pins.json"))
+    typer.echo(f"written: {folder / 'cells'}")
 
 
 def _newest(path: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trainshed_node.documents import read_object
 from trainshed_node.errors import NodeError
-from trainshed_node.pins import Cell
+from trainshed_node.pins import NodeCell
 from trainshed_node.results import FAILED, OK, Result, fact
 from trainshed_node.system import has_command
 
@@ -23,7 +23,7 @@ _GPU_SUPPORT = "ECS_ENABLE_GPU_SUPPORT=true"
 _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
 
-def check_runtimes(cell: Cell) -> Iterator[Result]:
+def check_runtimes(cell: NodeCell) -> Iterator[Result]:
     """Yield a result for the runtime of what runs containers, where there is one."""
     if cell.accelerator in _RUNTIMES and cell.orchestrator != "eks":
         yield _docker_runtime(_RUNTIMES[cell.accelerator])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainshed_node.lustre import HELD
 from trainshed_node.pci import ACCELERATORS, NVSWITCHES, Card, count
-from trainshed_node.pins import Cell
+from trainshed_node.pins import NodeCell
 from trainshed_node.results import BOOT, FAILED, OK, Result, fact
 from trainshed_node.system import run
 
@@ -35,7 +35,7 @@ class Service:
     orchestrators: tuple[str, ...] = ("ec2", "ecs", "eks")
     base: str = ""
 
-    def is_in(self, cell: Cell) -> bool:
+    def is_in(self, cell: NodeCell) -> bool:
         """Tell whether an image has it."""
         return (
             self.accelerator in ("", cell.accelerator)
@@ -70,7 +70,7 @@ _UNITS_OF_ACCELERATOR = {
 }
 
 
-def check_services(cell: Cell, stage: str) -> Iterator[Result]:
+def check_services(cell: NodeCell, stage: str) -> Iterator[Result]:
     """Yield a result for each service, and for each that waits for the first boot."""
     for service in _SERVICES:
         if service.is_in(cell):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trainshed_node.pci import Card
-from trainshed_node.pins import Cell
+from trainshed_node.pins import NodeCell
 from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
 from trainshed_node.system import run
 
@@ -22,7 +22,7 @@ _HUGE_PAGES_RULE = re.compile(
 _UNLIMITED = ("unlimited", "infinity", "-1", str(2**64 - 1))
 
 
-def check_settings(cell: Cell, stage: str) -> Iterator[Result]:
+def check_settings(cell: NodeCell, stage: str) -> Iterator[Result]:
     """Yield results for the settings of the system."""
     yield _locked_memory()
     yield from _locked_memory_of_services(cell)
@@ -45,7 +45,7 @@ def _locked_memory() -> Result:
     return fact("memlock", not missing, detail=f"{' and '.join(missing)} limit is not unlimited")
 
 
-def _locked_memory_of_services(cell: Cell) -> Iterator[Result]:
+def _locked_memory_of_services(cell: NodeCell) -> Iterator[Result]:
     """Services are not logins; what runs containers hands its limits on to them."""
     runner = "containerd" if cell.orchestrator == "eks" else "docker"
     for name, arguments in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def read_object(path: Path) -> dict[str, Any]:
     return document
 
 
-def text(document: dict[str, Any], key: str, where: str) -> str:
+def text(document: Mapping[str, Any], key: str, where: str) -> str:
     """Return a value that has to be a text with something in it.
 
     Raises:

@@ -11,7 +11,6 @@ from typing import Any
 from trainshed_node.documents import read_object, text
 from trainshed_node.errors import NodeError
 
-ANY_BASE = "any"
 # Packages that go with one kind of NVIDIA's kernel modules: V100 has no open ones, and no CUDA 13,
 # so that DCGM needs its parts for CUDA 12 there; the newest GPUs have none but open ones. Ubuntu's
 # are named after the driver's branch.
@@ -25,7 +24,7 @@ _ONLY_WITH_DRIVER = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class NodeCell:
     """Which of the images this is.
 
     Attributes:
@@ -45,53 +44,48 @@ class Cell:
 
 @dataclass(frozen=True)
 class Component:
-    """One thing that is installed, at one version.
+    """One component, at one version.
 
     Attributes:
         name: for instance `efa-installer`.
-        version: as the vendor writes it, for this base.
-        source: where it comes from for this base: kind, url, packages and so on.
-        basis: where the version and the fingerprint were learned, and how sure that is.
+        facts: version, kind, url and so on, as `cell.json` has them.
+        packages: exact version of each of its packages; none for an archive.
     """
 
     name: str
-    version: str
-    source: Mapping[str, Any]
-    basis: str
+    facts: Mapping[str, Any]
+    packages: Mapping[str, str]
 
     @property
-    def packages(self) -> Mapping[str, str]:
-        """Exact version of each of its packages; none for an archive."""
-        packages: Mapping[str, str] = self.source["packages"]
-        return packages
+    def version(self) -> str:
+        """As the vendor writes it, for this base."""
+        return text(self.facts, "version", self.name)
 
     def field(self, name: str) -> object:
-        """Return a fact, with the version filled in; None when the source does not have it."""
-        own = {"version": self.version, "basis": self.basis}
-        value = own.get(name, self.source.get(name))
-        return value.replace("{version}", self.version) if isinstance(value, str) else value
+        """Return a fact; None when the component does not have it."""
+        return self.packages if name == "packages" else self.facts.get(name)
 
 
 @dataclass(frozen=True)
 class Pins:
-    """Everything `pins.json` says of one cell.
+    """What this AMI or container image consists of.
 
     Attributes:
         image: `image.json`, as it was written.
-        cell: which image this is.
-        base: kernel, release, suite and source AMIs.
-        components: what the cell consists of, by name, in the order of the file.
+        cell: which one this is.
+        base: kernel, release and so on of its distribution.
+        components: by name, in the order of `packer/pins.json`.
     """
 
     image: Mapping[str, Any]
-    cell: Cell
+    cell: NodeCell
     base: Mapping[str, Any]
     components: Mapping[str, Component]
 
     @property
     def kernel(self) -> str:
         """The pinned kernel, as `uname -r` prints it."""
-        return text(dict(self.base), "kernel", f"base {self.cell.base}")
+        return text(self.base, "kernel", f"base {self.cell.base}")
 
     def component(self, name: str) -> Component:
         """Return one component.
@@ -101,76 +95,37 @@ class Pins:
         """
         if name not in self.components:
             known = ", ".join(self.components)
-            raise NodeError(name, f"is no component of {self.cell}; these are: {known}")
+            raise NodeError(name, f"is not a component of {self.cell}; these are: {known}")
         return self.components[name]
 
 
 def read_pins(home: Path) -> Pins:
-    """Read `image.json` and `pins.json` in a directory.
+    """Read `image.json` and `cell.json` in a directory.
 
     Args:
         home: `/opt/trainshed`.
 
     Raises:
-        NodeError: a file is missing or does not know this image's base.
+        NodeError: a file is missing or wrong.
     """
-    image, versions = read_object(home / "image.json"), read_object(home / "pins.json")
+    image, pins = read_object(home / "image.json"), read_object(home / "cell.json")
     where = str(home / "image.json")
-    cell = Cell(*(text(image, key, where) for key in ("accelerator", "orchestrator", "base")))
-    bases = versions.get("bases", {})
-    if cell.base not in bases:
-        raise NodeError(cell.base, f"is no base of pins.json; these are: {', '.join(bases)}")
-    base, repositories = bases[cell.base], versions.get("repositories", {})
-    components = {}
-    for name, entry in versions.get("components", {}).items():
-        source = _source(entry, cell)
-        if source is not None:
-            driver = image.get("nvidia_driver")
-            components[name] = _component(name, entry, source, base, driver, repositories)
-    return Pins(image=image, cell=cell, base=base, components=components)
-
-
-def _source(entry: Mapping[str, Any], cell: Cell) -> Mapping[str, Any] | None:
-    """Where a component of the cell comes from; None when it is of other cells."""
-    if cell.accelerator not in (entry.get("accelerators") or [cell.accelerator]):
-        return None
-    if cell.orchestrator not in (entry.get("orchestrators") or [cell.orchestrator]):
-        return None
-    sources: Mapping[str, Mapping[str, Any]] = entry.get("sources", {})
-    # The base, then every release of its distribution.
-    places = (cell.base, cell.base.rpartition("-")[0], ANY_BASE)
-    return next((sources[place] for place in places if place in sources), None)
-
-
-def _component(
-    name: str,
-    entry: Mapping[str, Any],
-    own: Mapping[str, Any],
-    base: Mapping[str, Any],
-    driver: object,
-    repositories: Mapping[str, Mapping[str, Any]],
-) -> Component:
-    # Where several components come from is written once; a source only names it.
-    repository = repositories[own["repository"]] if "repository" in own else {}
-    source = {**repository, **own}
-    if "suite" in source:
-        source["suite"] = source["suite"].replace("{suite}", base.get("suite", ""))
-    source["packages"] = {
-        package: version
-        for package, version in source.get("packages", {}).items()
-        if not _is_of_other_driver(package, driver)
+    cell = NodeCell(*(text(image, key, where) for key in ("accelerator", "orchestrator", "base")))
+    components = {
+        name: Component(name, facts, _of_driver(facts.get("packages", {}), image))
+        for name, facts in pins.pop("components", {}).items()
     }
-    return Component(
-        name=name,
-        # Two distributions seldom have the same build: a source's own version counts first.
-        version=text({**entry, **source}, "version", name),
-        source=source,
-        basis="; ".join(part["basis"] for part in (entry, repository) if part.get("basis")),
-    )
+    return Pins(image=image, cell=cell, base=pins, components=components)
 
 
-def _is_of_other_driver(package: str, driver: object) -> bool:
-    return any(
-        re.fullmatch(pattern, package) and kind != driver
-        for pattern, kind in _ONLY_WITH_DRIVER.items()
-    )
+def _of_driver(packages: Mapping[str, str], image: Mapping[str, Any]) -> Mapping[str, str]:
+    """Leave out the packages of the NVIDIA driver that this AMI does not have."""
+    driver = image.get("nvidia_driver")
+    return {
+        package: version
+        for package, version in packages.items()
+        if not any(
+            re.fullmatch(pattern, package) and kind != driver
+            for pattern, kind in _ONLY_WITH_DRIVER.items()
+        )
+    }

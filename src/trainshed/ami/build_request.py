@@ -1,0 +1,144 @@
+"""What one bake is: a cell, a template, and the subnets to try."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainshed.ami.packer import Packer
+from trainshed.ami.subnets import Subnet, find_subnets
+from trainshed.aws import Region
+from trainshed.cells import Cell
+from trainshed.errors import TrainshedError
+from trainshed.pins import ami_pins, read_pins, require_current_cells
+
+MINUTES = 180
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest:
+    """One AMI to bake.
+
+    Attributes:
+        accelerator: `habana`, `neuron` or `nvidia`.
+        orchestrator: `ec2`, `ecs` or `eks`.
+        template: folder of the Packer template.
+        output: folder for the manifest, the reports and the log.
+        region: to build in.
+        commit: of the template.
+        base: distribution under the AMI, or None for the template's own choice.
+        variables: `NAME=VALUE` of the template.
+        variable_files: files of such.
+        subnets: to try in this order; empty leaves it to the template's variables.
+        minutes: after which a build is stopped.
+    """
+
+    accelerator: str
+    orchestrator: str
+    template: Path
+    output: Path
+    region: str
+    commit: str
+    base: str | None = None
+    variables: Sequence[str] = ()
+    variable_files: Sequence[Path] = ()
+    subnets: Sequence[Subnet] = ()
+    minutes: int = MINUTES
+
+    def command(self, packer: Packer, template: Path, subnet: Subnet | None) -> list[str]:
+        """Return Packer's command line.
+
+        Args:
+            packer: which.
+            template: folder that this Packer can read.
+            subnet: to build in, or None.
+        """
+        own = {
+            "accelerator": self.accelerator,
+            "orchestrator": self.orchestrator,
+            "region": self.region,
+            "commit": self.commit,
+            "output": str(self.output.resolve()),
+        }
+        if self.base is not None:
+            own[f"{self.accelerator}_base"] = self.base
+        if subnet is not None:
+            own["subnet_id"] = subnet.subnet_id
+        return [
+            *(packer.program, "build", "-color=false", "-timestamp-ui"),
+            *(f"-var-file={path.resolve()}" for path in self.variable_files),
+            *(f"-var={variable}" for variable in self.variables),
+            *(f"-var={name}={value}" for name, value in own.items()),
+            str(template),
+        ]
+
+    def commands(self, packer: Packer) -> list[list[str]]:
+        """Return Packer's command line for each subnet."""
+        template = self.template.resolve()
+        return [self.command(packer, template, each) for each in self.subnets or (None,)]
+
+
+def check_request(
+    *,
+    accelerator: str,
+    orchestrator: str,
+    base: str | None,
+    template: Path,
+    variables: Sequence[str],
+    minutes: int,
+) -> None:
+    """Refuse, before AWS is asked, a bake that cannot succeed.
+
+    Args:
+        accelerator: `habana`, `neuron` or `nvidia`.
+        orchestrator: `ec2`, `ecs` or `eks`.
+        base: distribution under the AMI, or None for the first of the accelerator.
+        template: folder of the Packer template.
+        variables: `NAME=VALUE` of the template.
+        minutes: after which the build is stopped.
+
+    Raises:
+        TrainshedError: there is no such AMI, no template there, or a value is wrong.
+    """
+    if f"{accelerator}/{orchestrator}" not in tuple(Cell):
+        raise TrainshedError(
+            f"there is no AMI for {accelerator}/{orchestrator}, only for {', '.join(Cell)}"
+        )
+    if not list(template.glob("*.pkr.hcl")):
+        raise TrainshedError(
+            f"{template} has no Packer template (*.pkr.hcl); give its folder with --template"
+        )
+    for variable in variables:
+        if "=" not in variable:
+            raise TrainshedError(f"--var {variable!r} is not NAME=VALUE")
+    if minutes < 1:
+        raise TrainshedError(f"--timeout-minutes must be at least 1, got {minutes}")
+    pins = read_pins(template / "pins.json")
+    ami_pins(pins, accelerator, orchestrator, base)
+    require_current_cells(template, pins)
+
+
+def subnets_to_try(
+    region: Region,
+    *,
+    named: Sequence[str],
+    filters: Sequence[str],
+    variables: Sequence[str],
+    variable_files: Sequence[Path],
+) -> list[Subnet]:
+    """Return the subnets to try in turn; none when the template's variables choose.
+
+    Args:
+        region: to build in.
+        named: ids of subnets.
+        filters: `NAME=VALUE` of ec2:DescribeSubnets.
+        variables: `NAME=VALUE` of the template.
+        variable_files: files of such.
+
+    Raises:
+        TrainshedError: a malformed filter, or no subnet.
+        AwsRefusal: a subnet does not exist, or a permission is lacking.
+    """
+    by_template = variable_files or any(one.startswith("subnet_") for one in variables)
+    if by_template and not (named or filters):
+        return []
+    return find_subnets(region, named=named, filters=filters)

@@ -1,0 +1,233 @@
+"""What one AMI or container image consists of: the one place that decides it.
+
+`make cells` writes it for each AMI into packer/cells/, where the Packer template reads it and
+takes it into the AMI; the build of a container image takes its own along.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.errors import TrainshedError, UnknownName
+from trainshed.pins.model import CONTAINER, Base, Component, Pins, RepositorySource, SourceAmi
+
+
+class ComponentPin(BaseModel):
+    """A component at one version, from one source.
+
+    Attributes:
+        kind: archive (one file), apt or dnf (the vendor's repository), distribution, or git.
+        version: of git, a commit.
+        url: of the file or of the git repository.
+        sha256: of the file; None when only its signature is checked.
+        signature: address of the file's signature.
+        key: address of the signing key, or its path in packer/scripts/lib.
+        fingerprint: of that key.
+        suite: of an apt repository.
+        section: of an apt repository; a flat one has none.
+        packages: exact version by name.
+        basis: where version and key were learned, and how sure that is.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    version: str
+    url: str | None = None
+    sha256: str | None = None
+    signature: str | None = None
+    key: str | None = None
+    fingerprint: str | None = None
+    suite: str | None = None
+    section: str | None = None
+    packages: Mapping[str, str] = {}
+    basis: tuple[str, ...]
+
+
+class CellPins(BaseModel):
+    """What an AMI or a container image consists of.
+
+    Attributes:
+        accelerator: `habana`, `neuron` or `nvidia`; `cpu` of a container image without one.
+        orchestrator: `ec2`, `ecs` or `eks`; `container` of a container image.
+        base: the distribution, for instance `ubuntu-22.04`.
+        components: by name, in the order of pins.json.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    accelerator: str
+    orchestrator: str
+    base: str
+    components: Mapping[str, ComponentPin]
+
+
+class AmiPins(CellPins):
+    """What an AMI consists of, and what it is baked from.
+
+    Attributes:
+        suite: Ubuntu's name of the release; None elsewhere.
+        ssh_user: who Packer logs in as.
+        root_device: device name of the root volume.
+        release: of the distribution's packages.
+        kernel: as `uname -r` prints it.
+        source_ami: the AMI that the bake starts from.
+    """
+
+    suite: str | None
+    ssh_user: str
+    root_device: str
+    release: str
+    kernel: str
+    source_ami: SourceAmi
+
+
+def ami_cells(pins: Pins) -> Iterator[tuple[str, str, str]]:
+    """Yield accelerator, orchestrator and base of every AMI that can be baked."""
+    for accelerator in ACCELERATORS:
+        for name, base in pins.bases.items():
+            if accelerator in base.accelerators:
+                yield from ((accelerator, orchestrator, name) for orchestrator in base.source_amis)
+
+
+def ami_pins(
+    pins: Pins, accelerator: str, orchestrator: str, base_name: str | None = None
+) -> AmiPins:
+    """Return what an AMI consists of.
+
+    Args:
+        pins: of packer/pins.json.
+        accelerator: `habana`, `neuron` or `nvidia`.
+        orchestrator: `ec2`, `ecs` or `eks`.
+        base_name: by default the accelerator's first base.
+
+    Raises:
+        UnknownName: there is no such accelerator, orchestrator or base.
+        TrainshedError: there are no AMIs for that orchestrator on that base.
+    """
+    name = pins.base_of(accelerator, base_name)
+    if orchestrator not in ORCHESTRATORS:
+        raise UnknownName("orchestrator", orchestrator, ORCHESTRATORS)
+    base = pins.bases[name]
+    if orchestrator in base.refused:
+        raise TrainshedError(
+            f"there is no AMI for {accelerator}/{orchestrator} on {name}: "
+            f"{base.refused[orchestrator]}; leave out --base"
+        )
+    return AmiPins(
+        **_components(pins, accelerator, orchestrator, name),
+        **_of_base(base),
+        source_ami=base.source_amis[orchestrator],
+    )
+
+
+def container_pins(pins: Pins, name: str) -> CellPins:
+    """Return what a container image may take.
+
+    Args:
+        pins: of packer/pins.json.
+        name: `habana`, `neuron`, `nvidia` or `cpu`.
+    """
+    return CellPins(**_components(pins, name, CONTAINER, pins.containers[name].base))
+
+
+def component_pin(pins: Pins, component: Component, place: str, base: str) -> ComponentPin:
+    """Return a component as it comes from one of its sources, on a base."""
+    source = component.sources[place]
+    version = source.version or component.version
+    facts: dict[str, Any] = source.model_dump(exclude={"repository"}) | {"version": version}
+    basis = [component.basis]
+    if isinstance(source, RepositorySource):
+        repository = pins.repositories[source.repository]
+        facts |= repository.model_dump(exclude={"basis"})
+        basis.append(repository.basis)
+        if repository.suite:
+            suite = pins.bases[base].suite if base in pins.bases else None
+            facts["suite"] = repository.suite.replace("{suite}", suite or "")
+    for field in ("url", "signature", "key"):
+        if facts.get(field):
+            facts[field] = facts[field].replace("{version}", version)
+    return ComponentPin(**(facts | {"basis": basis}))
+
+
+def cell_files(pins: Pins) -> dict[str, str]:
+    """Return the files of packer/cells by name; that of a cell which is refused says why."""
+    files = {}
+    for accelerator, orchestrator, base in ami_cells(pins):
+        cell = ami_pins(pins, accelerator, orchestrator, base)
+        files[f"{accelerator}-{orchestrator}-{base}.json"] = cell_text(cell)
+        for refused, why in pins.bases[base].refused.items():
+            # Packer asks for the rest before it says why.
+            facts = {"refused": why, **_of_base(pins.bases[base]), "components": {}}
+            text = json.dumps(facts, indent=2) + "\n"
+            files[f"{accelerator}-{refused}-{base}.json"] = text
+    return files
+
+
+def cell_text(cell: CellPins) -> str:
+    """Return a cell as JSON, each component on a line of its own."""
+    facts = cell.model_dump(exclude={"components"}, exclude_none=True)
+    components = ",\n".join(
+        f"    {json.dumps(name)}: {component.model_dump_json(exclude_defaults=True)}"
+        for name, component in cell.components.items()
+    )
+    head = json.dumps(facts, indent=2).removesuffix("\n}")
+    return f'{head},\n  "components": {{\n{components}\n  }}\n}}\n'
+
+
+def write_cells(packer: Path, pins: Pins) -> None:
+    """Write packer/cells anew.
+
+    Args:
+        packer: folder of the Packer template.
+        pins: of its pins.json.
+    """
+    folder = packer / "cells"
+    folder.mkdir(exist_ok=True)
+    files = cell_files(pins)
+    for old in folder.glob("*.json"):
+        if old.name not in files:
+            old.unlink()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def require_current_cells(packer: Path, pins: Pins) -> None:
+    """Refuse to bake what pins.json no longer says.
+
+    Args:
+        packer: folder of the Packer template.
+        pins: of its pins.json.
+
+    Raises:
+        TrainshedError: a file of packer/cells is missing, or not what the pins give.
+    """
+    for name, text in cell_files(pins).items():
+        path = packer / "cells" / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            raise TrainshedError(
+                f"{path} is not what {packer / 'pins.json'} says; write it: trainshed ami cells"
+            )
+
+
+def _of_base(base: Base) -> dict[str, Any]:
+    return base.model_dump(include={"suite", "ssh_user", "root_device", "release", "kernel"})
+
+
+def _components(pins: Pins, accelerator: str, orchestrator: str, base: str) -> dict[str, Any]:
+    return {
+        "accelerator": accelerator,
+        "orchestrator": orchestrator,
+        "base": base,
+        "components": {
+            name: component_pin(pins, component, place, base)
+            for name, component in pins.components.items()
+            if accelerator in component.accelerators
+            and orchestrator in component.orchestrators
+            and (place := component.place_on(base))
+        },
+    }
