@@ -22,6 +22,7 @@ GROUPS = {
     "ami": "AMIs: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "container": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
+    "upgrade": "What another version of trainshed would change in your project.",
     "teardown": "Delete a cluster's stacks; data stays, and it says what that costs.",
 }
 

@@ -1,10 +1,12 @@
-"""The versions that a new project pins: those of our own lock."""
+"""The versions that a project pins: those of trainshed's own lock."""
 
 import re
+from pathlib import Path
 
 from trainshed import __version__
 from trainshed.sources import shipped
 
+OURS = ("trainshed", "embedded-aws")
 _TESTER = "pytest"
 
 
@@ -13,16 +15,34 @@ def requirements_text() -> str:
 
     Without hashes: with them pip would ask for a hash of trainshed too, which it cannot have.
     """
-    blocks = _blocks("requirements.txt")
-    for block in _blocks("requirements-dev.txt"):
+    return _text(shipped("requirements.txt").parent, __version__)
+
+
+def upgraded_requirements(text: str, locks: Path, version: str) -> str:
+    """Return a project's `requirements.txt` for another version; lines of its own stay.
+
+    Args:
+        text: as it is, for the version that is installed.
+        locks: the folder of the other version's locks.
+        version: the other version.
+    """
+    new, old = _text(locks, version), requirements_text().splitlines()
+    pinned = {_name(line) for line in (*old, *new.splitlines())} - {""}
+    own = [line for line in text.splitlines() if line not in old and _name(line) not in pinned]
+    return new + "".join(f"{line}\n" for line in own)
+
+
+def _text(locks: Path, version: str) -> str:
+    blocks = _blocks(locks / "requirements.txt")
+    for block in _blocks(locks / "requirements-dev.txt"):
         if block.startswith(f"{_TESTER}==") or _TESTER in _needed_by(block):
             blocks.append(block)
     pins = sorted({_pin(block) for block in blocks})
     return "\n".join(
         [
             "# On no package index yet: README.md says how to install these two first.",
-            f"trainshed[ami,offline]=={__version__}",
-            f"embedded-aws=={__version__}",
+            f"trainshed[ami,offline]=={version}",
+            f"embedded-aws=={version}",
             "",
             "# What they need, and pytest, at the versions that they are tested with.",
             *pins,
@@ -31,14 +51,18 @@ def requirements_text() -> str:
     )
 
 
-def _blocks(lock: str) -> list[str]:
+def _blocks(lock: Path) -> list[str]:
     """Return the entries of a lock: each is a line and its indented ones."""
-    blocks = re.split(r"\n(?=\S)", shipped(lock).read_text(encoding="utf-8"))
+    blocks = re.split(r"\n(?=\S)", lock.read_text(encoding="utf-8"))
     return [block for block in blocks if not block.startswith("#")]
 
 
 def _pin(block: str) -> str:
     return block.partition(" \\\n")[0]
+
+
+def _name(line: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", line)[0]).lower()
 
 
 def _needed_by(block: str) -> set[str]:

@@ -1,0 +1,117 @@
+"""`trainshed upgrade`: show what another version of trainshed would change in a project."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from trainshed import __version__
+from trainshed.cli.ami.progress import progress
+from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.upgrade import (
+    Effect,
+    OtherVersion,
+    ResourceChange,
+    install,
+    read_app,
+    synthesise,
+    template_changes,
+)
+
+app = typer.Typer(add_completion=False)
+
+_REQUIREMENTS = Path("requirements.txt")
+# Not part of the project: its .gitignore names build/.
+_UPGRADED = Path("build/upgrade/requirements.txt")
+_DATA = {
+    Effect.REPLACED: "is replaced by a new, empty one",
+    Effect.MAY_BE_REPLACED: "may be replaced by a new, empty one",
+    Effect.REMOVED: "is removed from its stack",
+}
+
+
+@app.command()
+def upgrade(
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="A version, a wheel of trainshed, or a folder of wheels.",
+            show_default="the newest on the package index",
+            metavar="VERSION",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what another version of trainshed would change in the templates of this project.
+
+    It synthesises the app with the installed version and with the other one, which it installs into
+    a temporary environment; it needs no AWS account and changes nothing. It ends with the commands
+    that do the upgrade, and with exit code 1 when a resource that holds data would be replaced or
+    removed.
+    """
+    cdk_app = read_app(Path())
+    text = _REQUIREMENTS.read_text(encoding="utf-8") if _REQUIREMENTS.is_file() else ""
+    with TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
+        folder = Path(name).resolve()
+        step(f"synthesising with trainshed {__version__}")
+        before = synthesise(cdk_app, Path(sys.executable), folder / "before", __version__)
+        other = install(to, folder / "environment", text, step)
+        step(f"synthesising with trainshed {other.version}")
+        after = synthesise(cdk_app, other.python, folder / "after", other.version)
+    changes = template_changes(before, after)
+    _UPGRADED.parent.mkdir(parents=True, exist_ok=True)
+    _UPGRADED.write_text(other.requirements, encoding="utf-8")
+    records = [_record(change) for change in changes]
+    if as_json:
+        print_json({"from": __version__, "to": other.version, "changes": records})
+    elif changes:
+        for change in changes:
+            if change.data_at_risk:
+                typer.echo(_warning(change))
+        columns = {"stack": "stack", "change": "change", "type": "type", "name": "resource"}
+        print_records(records, columns=columns | {"properties": "because of"})
+    else:
+        typer.echo(f"trainshed {other.version} changes no template of this project")
+    typer.echo("\n".join(["to upgrade:", *(f"  {each}" for each in _steps(other, to))]), err=True)
+    raise typer.Exit(any(change.data_at_risk for change in changes))
+
+
+def _record(change: ResourceChange) -> Mapping[str, object]:
+    return {
+        "stack": change.stack,
+        "change": str(change.effect),
+        "type": change.resource_type,
+        "name": change.name,
+        "properties": change.properties,
+        "holds_data": change.holds_data,
+    }
+
+
+def _warning(change: ResourceChange) -> str:
+    what = f"DATA: {change.stack}: {change.resource_type} {change.name} {_DATA[change.effect]}"
+    because = f" because of {', '.join(change.properties)}" if change.properties else ""
+    return f"{what}{because}; what is on the present one stays behind"
+
+
+def _steps(other: OtherVersion, to: str | None) -> list[str]:
+    package_json = Path("package.json")
+    there = json.loads(package_json.read_text("utf-8")) if package_json.is_file() else {}
+    node = [
+        f"{name}@{version}"
+        for name, version in other.node_packages.items()
+        if there.get("devDependencies", {}).get(name) != version
+    ]
+    from_index = to is None or not Path(to).exists()
+    ours = f"trainshed=={other.version} embedded-aws=={other.version}"
+    return [
+        f"cp {_UPGRADED} {_REQUIREMENTS}",
+        *([] if from_index else [f"# put the wheels of {other.version} into wheels/, alone"]),
+        f"pip install --no-deps {ours if from_index else 'wheels/*.whl'}",
+        f"pip install -r {_REQUIREMENTS}",
+        *([f"npm install --save-dev --save-exact {' '.join(node)}"] if node else []),
+        "pytest && npx cdk diff      # then deploy",
+    ]

@@ -1,0 +1,17 @@
+"""What another version of trainshed would change in a project: templates and pins."""
+
+from trainshed.upgrade.environment import OtherVersion, install
+from trainshed.upgrade.synthesis import App, Stack, read_app, synthesise
+from trainshed.upgrade.template_changes import Effect, ResourceChange, template_changes
+
+__all__ = [
+    "App",
+    "Effect",
+    "OtherVersion",
+    "ResourceChange",
+    "Stack",
+    "install",
+    "read_app",
+    "synthesise",
+    "template_changes",
+]

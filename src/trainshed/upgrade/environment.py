@@ -1,0 +1,100 @@
+"""A temporary Python environment with another version of trainshed, and with what it pins."""
+
+import json
+import subprocess
+import venv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainshed.errors import TrainshedError, one_line
+from trainshed.project.versions import OURS, upgraded_requirements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion:
+    """Another version of trainshed, installed.
+
+    Attributes:
+        version: for instance `0.2.0`.
+        python: the Python that has it.
+        requirements: the project's `requirements.txt` with this version's pins.
+        node_packages: version by Node package.
+    """
+
+    version: str
+    python: Path
+    requirements: str
+    node_packages: Mapping[str, str]
+
+
+def install(
+    wanted: str | None, folder: Path, requirements: str, step: Callable[[str], None]
+) -> OtherVersion:
+    """Install another version, and the project's requirements as that version pins them.
+
+    Args:
+        wanted: a version, a wheel, or a folder of wheels; by default the newest of the index.
+        folder: where the environment is made.
+        requirements: text of the project's `requirements.txt`.
+        step: told each step.
+
+    Raises:
+        TrainshedError: there is no such version, or pip cannot install it or what it needs.
+    """
+    source = _source(wanted)
+    name = f"trainshed {wanted}" if wanted else "the newest trainshed"
+    step(f"installing {name}")
+    try:
+        venv.create(folder, with_pip=True, symlinks=True)
+    except subprocess.CalledProcessError as error:
+        raise TrainshedError(
+            "Python cannot make a virtual environment; on Debian and Ubuntu, install python3-venv"
+        ) from error
+    python = folder / "bin" / "python"
+    _pip(python, name, "--no-deps", "--ignore-installed", *source)
+    found = sorted(folder.glob("lib/python*/site-packages/trainshed-*.dist-info"))
+    if not found:
+        raise TrainshedError(f"{wanted} has no trainshed: give its wheel, or the folder of it")
+    version = found[0].name.removesuffix(".dist-info").partition("-")[2]
+    shipped = found[0].with_name("trainshed") / "_shipped"
+    upgraded = upgraded_requirements(requirements, shipped, version)
+    step(f"installing what trainshed {version} needs; this takes about a minute")
+    needed = folder / "needed.txt"
+    lines = upgraded.splitlines(keepends=True)
+    needed.write_text("".join(line for line in lines if not line.startswith(OURS)), "utf-8")
+    _pip(python, f"what trainshed {version} needs", "--requirement", str(needed))
+    packages = json.loads((shipped / "package.json").read_text("utf-8"))["devDependencies"]
+    return OtherVersion(
+        version=version, python=python, requirements=upgraded, node_packages=packages
+    )
+
+
+def _source(wanted: str | None) -> list[str]:
+    if wanted is None:
+        return ["trainshed"]
+    path = Path(wanted)
+    if path.is_dir():
+        return ["--no-index", f"--find-links={path}", "trainshed"]
+    if path.suffix == ".whl":
+        if not path.is_file():
+            raise TrainshedError(f"--to: there is no file {path}")
+        return [str(path)]
+    return [f"trainshed=={wanted}"]
+
+
+def _pip(python: Path, what: str, *arguments: str) -> None:
+    done = subprocess.run(
+        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+        reason = one_line((errors or done.stderr.splitlines() or ["no reason given"])[0])
+        advice = (
+            "the package index cannot be reached; check the network and pip's settings"
+            if "connection broken by" in done.stderr
+            else f"pip says: {reason.removeprefix('ERROR: ')}"
+        )
+        raise TrainshedError(f"{what} cannot be installed: {advice}")

@@ -1,0 +1,126 @@
+"""Running a project's CDK app with one Python or another: no account, and no CDK CLI."""
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainshed.errors import TrainshedError
+from trainshed.region import environment_region
+
+_CONFIGURATION = "cdk.json"
+# The CLI gives these: names of resources by their path, and nothing that changes with the version.
+_CONTEXT = {"aws:cdk:enable-path-metadata": True, "aws:cdk:version-reporting": False}
+_REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """A CDK app in Python.
+
+    Attributes:
+        folder: of the project.
+        arguments: what Python is called with.
+        context: of the files that the CDK CLI reads.
+    """
+
+    folder: Path
+    arguments: tuple[str, ...]
+    context: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A synthesised stack.
+
+    Attributes:
+        region: where it is deployed.
+        template: its template.
+    """
+
+    region: str
+    template: Mapping[str, Any]
+
+
+def read_app(folder: Path) -> App:
+    """Read how the project in a folder starts its app.
+
+    Raises:
+        TrainshedError: there is no project, or its app is not started by a plain `python3`.
+    """
+    configuration = _json(folder / _CONFIGURATION)
+    if "app" not in configuration:
+        raise TrainshedError(
+            f"{folder / _CONFIGURATION} with an app is not there: run this in the folder of a "
+            "project, such as trainshed init writes"
+        )
+    python, *arguments = shlex.split(configuration["app"])
+    if python not in ("python", "python3"):
+        raise TrainshedError(
+            f"{_CONFIGURATION}: app: {python} cannot be swapped for the Python of another version; "
+            "start the app by python3"
+        )
+    context = {**configuration.get("context", {}), **_json(folder / "cdk.context.json"), **_CONTEXT}
+    return App(folder=folder, arguments=tuple(arguments), context=context)
+
+
+def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, Stack]:
+    """Return the stacks of an app by name, in the order of its cloud assembly.
+
+    Args:
+        app: the project's.
+        python: runs it.
+        output: folder for the cloud assembly.
+        version: that of trainshed in this Python, for the message.
+
+    Raises:
+        TrainshedError: the app fails.
+    """
+    done = subprocess.run(
+        [str(python), *app.arguments],
+        cwd=app.folder,
+        env=_environment(app, python, output),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode or not (output / "manifest.json").is_file():
+        said = "\n".join(done.stderr.rstrip().splitlines()[-10:])
+        raise TrainshedError(f"with trainshed {version} the app does not synthesise:\n{said}")
+    return {
+        artifact["properties"].get("stackName", name): Stack(
+            region=artifact["environment"].rpartition("/")[2],
+            template=_json(manifest.parent / artifact["properties"]["templateFile"]),
+        )
+        for manifest in sorted(output.rglob("manifest.json"))
+        for name, artifact in _json(manifest)["artifacts"].items()
+        if artifact["type"] == "aws:cloudformation:stack"
+    }
+
+
+def _environment(app: App, python: Path, output: Path) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _REGION or not name.startswith(("AWS_", "CDK_DEFAULT_"))
+    }
+    if region := environment_region(os.environ):
+        kept["CDK_DEFAULT_REGION"] = region
+    return kept | {
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "CDK_OUTDIR": str(output),
+        "CDK_CONTEXT_JSON": json.dumps(app.context),
+        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+    }
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise TrainshedError(f"{path} is not JSON: {error}") from error

@@ -1,0 +1,150 @@
+"""`trainshed upgrade`: what it refuses, and how it goes on with the lines of a project's own."""
+
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed import __version__
+from trainshed.project.versions import requirements_text, upgraded_requirements
+
+Command = Callable[..., Any]
+# An app that needs no CDK: a cloud assembly without stacks.
+APP = """
+import os, pathlib
+folder = pathlib.Path(os.environ["CDK_OUTDIR"])
+folder.mkdir(parents=True)
+(folder / "manifest.json").write_text('{"artifacts": {}}')
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with an app; pip asks no index."""
+    (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
+    (tmp_path / "app.py").write_text(APP)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        pytest.param(None, "run this in the folder of a project", id="none"),
+        pytest.param("{}", "run this in the folder of a project", id="no-app"),
+        pytest.param("{", "cdk.json is not JSON: ", id="no-json"),
+        pytest.param('{"app": "uv run app.py"}', "start the app by python3", id="not-python"),
+    ],
+)
+def test_what_is_no_project_is_refused(
+    trainshed: Command, project: Path, configuration: str | None, message: str
+) -> None:
+    (project / "cdk.json").unlink()
+    if configuration:
+        (project / "cdk.json").write_text(configuration)
+
+    answer = trainshed("upgrade")
+
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
+    trainshed: Command, project: Path
+) -> None:
+    (project / "app.py").write_text("raise SystemExit('error: no such cluster')")
+
+    answer = trainshed("upgrade")
+
+    assert answer.code == 2
+    assert f"with trainshed {__version__} the app does not synthesise:\n" in answer.err
+    assert answer.err.endswith("error: no such cluster\n")
+
+
+@pytest.mark.parametrize(
+    ("to", "message"),
+    [
+        pytest.param("9.9.9", "trainshed 9.9.9 cannot be installed: pip says: ", id="version"),
+        pytest.param("a-1-py3-none-any.whl", "--to: there is no file a-1", id="no-file"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_what_cannot_be_installed_is_one_message(trainshed: Command, to: str, message: str) -> None:
+    answer = trainshed("upgrade", "--to", to)
+
+    [error] = [line for line in answer.err.splitlines() if line.startswith("error: ")]
+    assert answer.code == 2
+    assert message in error
+
+
+def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, project: Path) -> None:
+    with zipfile.ZipFile(project / "trainshed-9.0.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("trainshed/_shipped/package.json", '{"devDependencies": {}}')
+        wheel.writestr("trainshed/_shipped/requirements.txt", "")
+        wheel.writestr("trainshed/_shipped/requirements-dev.txt", "")
+        information = "trainshed-9.0.0.dist-info"
+        wheel.writestr(f"{information}/METADATA", "Name: trainshed\nVersion: 9.0.0\n")
+        wheel.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{information}/RECORD", "")
+
+    answer = trainshed("upgrade", "--to", ".")
+
+    assert answer.code == 0, answer.err
+    assert answer.out == "trainshed 9.0.0 changes no template of this project\n"
+    assert "\n  pip install --no-deps wheels/*.whl\n" in answer.err
+
+
+@pytest.mark.usefixtures("project")
+def test_an_index_that_cannot_be_reached_is_told_from_a_version_that_is_not_there(
+    trainshed: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+
+    answer = trainshed("upgrade")
+
+    assert answer.code == 2
+    assert "the newest trainshed cannot be installed: the package index cannot be" in answer.err
+
+
+def test_the_app_gets_no_credentials_and_the_context_of_the_project(
+    trainshed: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "cdk.json").write_text('{"app": "python3 app.py", "context": {"a": 1, "b": 1}}')
+    (project / "cdk.context.json").write_text('{"b": 2}')
+    (project / "app.py").write_text(
+        "import json, os\njson.dump(dict(os.environ), open('seen.json', 'w'))\nraise SystemExit(1)"
+    )
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
+    monkeypatch.setenv("AWS_PROFILE", "mine")
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+
+    trainshed("upgrade")
+
+    seen = json.loads((project / "seen.json").read_text())
+    assert not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "CDK_DEFAULT_ACCOUNT"} & set(seen)
+    assert seen["CDK_DEFAULT_REGION"] == "eu-west-1"
+    context = json.loads(seen["CDK_CONTEXT_JSON"])
+    assert (context["a"], context["b"]) == (1, 2)
+
+
+def test_pins_become_those_of_the_other_version_and_own_lines_stay(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("boto3==99.0 \\\n    --hash=sha256:0\n")
+    (tmp_path / "requirements-dev.txt").write_text("pytest==99.1 \\\n    --hash=sha256:0\n")
+    text = requirements_text().replace("boto3==", "Boto3==") + "# mine\nnumpy==2.5.1\n"
+
+    lines = upgraded_requirements(text, tmp_path, "9.0.0").splitlines()
+
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert pins == [
+        *("trainshed[ami,offline]==9.0.0", "embedded-aws==9.0.0"),
+        *("boto3==99.0", "pytest==99.1", "numpy==2.5.1"),
+    ]
+    assert lines[-2:] == ["# mine", "numpy==2.5.1"]
