@@ -208,15 +208,7 @@ def bake_wildcards(*, regions: Sequence[str], subnets: Sequence[str]) -> dict[st
     }
     if not subnets:
         reasons |= dict.fromkeys(_own("subnet"), "any of the default VPC that has capacity")
-    names = {Aws.PARTITION: "AWS::Partition", Aws.REGION: "AWS::Region"}
-    names[Aws.ACCOUNT_ID] = "AWS::AccountId"
-    return {_named(resource, names): reason for resource, reason in reasons.items()}
-
-
-def _named(resource: str, names: Mapping[str, str]) -> str:
-    for token, name in names.items():
-        resource = resource.replace(token, f"<{name}>")
-    return resource
+    return reasons
 
 
 def _sessions() -> list[str]:

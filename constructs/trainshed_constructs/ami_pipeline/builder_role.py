@@ -1,10 +1,10 @@
 """The role of the instance that an AMI is made of: to be reached, and nothing else."""
 
-from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed_constructs.ami_pipeline.session_manager import SESSION_ACTIONS
+from trainshed_constructs.wildcards import acknowledge_wildcards
 
 
 class AmiBuilderRole(Construct):
@@ -40,9 +40,6 @@ class AmiBuilderRole(Construct):
             },
         )
         self.profile = iam.CfnInstanceProfile(self, "Profile", roles=[self.role.role_name])
-        Validations.of(self.role.node.find_child("Resource")).acknowledge(
-            Acknowledgment(
-                id="AwsSolutions-IAM5[Resource::*]",
-                reason="these actions take no resource (Service Authorization Reference)",
-            )
+        acknowledge_wildcards(
+            self.role, {"*": "these actions take no resource (Service Authorization Reference)"}
         )

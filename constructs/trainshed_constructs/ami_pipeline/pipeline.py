@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Acknowledgment, Aws, Duration, Validations
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -21,6 +21,7 @@ from trainshed_constructs.ami_pipeline.notifications import BuildNotifications
 from trainshed_constructs.ami_pipeline.policy_size import check_policy_size
 from trainshed_constructs.ami_pipeline.records import BuildRecords
 from trainshed_constructs.ami_pipeline.schedule import BuildSchedule
+from trainshed_constructs.wildcards import acknowledge_wildcards
 
 
 class AmiPipeline(Construct):
@@ -142,14 +143,13 @@ class AmiPipeline(Construct):
             description="Builds of AMIs",
             inline_policies={"Bake": iam.PolicyDocument(statements=statements)},
         )
-        wildcards = {
-            **bake_wildcards(regions=regions, subnets=subnets),
-            **self.records.write_wildcards(),
-        }
-        for resource, reason in wildcards.items():
-            Validations.of(self.role.node.find_child("Resource")).acknowledge(
-                Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
-            )
+        acknowledge_wildcards(
+            self.role,
+            {
+                **bake_wildcards(regions=regions, subnets=subnets),
+                **self.records.write_wildcards(),
+            },
+        )
         minutes = int(timeout.to_minutes())
         source = github_source(
             repository=repository,

@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed.plan import ExistingLustrePlan, LustrePlan
+from trainshed_constructs.wildcards import own_arn
 
 _SCRIPT = Path(__file__).with_name("first_boot_settings.sh")
 
@@ -96,10 +97,7 @@ class FirstBoot(Construct):
             iam.Grant.add_to_principal(
                 grantee=grantee,
                 actions=["ssm:GetParameters"],
-                resource_arns=[
-                    f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{name}"
-                    for name in self.parameter_names
-                ],
+                resource_arns=[own_arn("ssm", f"parameter{name}") for name in self.parameter_names],
             )
 
     @property

@@ -1,6 +1,6 @@
 """What the containers of a job may do: nothing but what was asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from aws_cdk import Acknowledgment, Aws, Stack, Validations
 from aws_cdk import aws_iam as iam
@@ -8,6 +8,7 @@ from constructs import Construct
 
 from trainshed.plan import BucketRights, JobAccess
 from trainshed_constructs.ami_pipeline.policy_size import check_policy_size
+from trainshed_constructs.wildcards import acknowledge_wildcards
 
 
 def job_role(scope: Construct, construct_id: str, *, access: JobAccess) -> iam.Role:
@@ -41,12 +42,37 @@ def job_role(scope: Construct, construct_id: str, *, access: JobAccess) -> iam.R
             for index, arn in enumerate(access.policies)
         ],
     )
-    statements = [each for rights in access.buckets for each in _statements(rights)]
+    if access.buckets:
+        _grant(role, access.buckets)
+    if access.policies:
+        Validations.of(role).acknowledge(
+            *(
+                Acknowledgment(
+                    id=f"AwsSolutions-IAM4[Policy::{arn}]",
+                    reason="the cluster's file names this policy",
+                )
+                for arn in access.policies
+            )
+        )
+    return role
+
+
+def _grant(role: iam.Role, buckets: Iterable[BucketRights]) -> None:
+    statements = [each for rights in buckets for each in _statements(rights)]
     check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
     for statement in statements:
         role.add_to_policy(statement)
-    _acknowledge(role, access)
-    return role
+    acknowledge_wildcards(
+        role,
+        dict.fromkeys(
+            map(_objects, buckets),
+            "the cluster's file names the bucket and the prefix; jobs name their objects",
+        ),
+    )
+
+
+def _objects(rights: BucketRights) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{rights.bucket}/{rights.prefix}*"
 
 
 def _statements(rights: BucketRights) -> Iterator[iam.PolicyStatement]:
@@ -67,19 +93,5 @@ def _statements(rights: BucketRights) -> Iterator[iam.PolicyStatement]:
             *(["s3:PutObject", "s3:AbortMultipartUpload"] if rights.write else []),
             *(["s3:DeleteObject"] if rights.delete else []),
         ],
-        resources=[f"arn:{Aws.PARTITION}:s3:::{rights.bucket}/{rights.prefix}*"],
+        resources=[_objects(rights)],
     )
-
-
-def _acknowledge(role: iam.Role, access: JobAccess) -> None:
-    objects = [f"{rights.bucket}/{rights.prefix}*" for rights in access.buckets]
-    findings = {
-        f"AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:s3:::{path}]": "the cluster's file "
-        "names the bucket and the prefix; jobs name their objects"
-        for path in objects
-    } | {
-        f"AwsSolutions-IAM4[Policy::{arn}]": "the cluster's file names this policy"
-        for arn in access.policies
-    }
-    for finding, reason in findings.items():
-        Validations.of(role).acknowledge(Acknowledgment(id=finding, reason=reason))

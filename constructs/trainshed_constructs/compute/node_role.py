@@ -1,11 +1,11 @@
 """What a node of a cluster may do: join ECS, write logs and metrics, be reached."""
 
-from aws_cdk import Acknowledgment, Aws, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from trainshed_constructs.ami_pipeline.session_manager import SESSION_ACTIONS
+from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
 # AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
@@ -28,18 +28,6 @@ _ACTIONS_WITHOUT_RESOURCE = (
     "ecr:GetAuthorizationToken",
     "ecs:DiscoverPollEndpoint",
 )
-# With pseudo parameters rather than the stack's own region and account, so that what cdk-nag finds
-# reads the same everywhere.
-_ECS = f"arn:{Aws.PARTITION}:ecs:{Aws.REGION}:{Aws.ACCOUNT_ID}"
-_WILDCARDS = {
-    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:cluster/*": "AWS Batch makes and "
-    "names the ECS cluster after this role is made",
-    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:container-instance/*": "an instance "
-    "gets its id when it registers, with this role",
-    "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>:task/*": "a task gets its id when it "
-    "starts, on a node that has this role",
-    "*": "these actions take no resource (Service Authorization Reference)",
-}
 
 
 class NodeRole(Construct):
@@ -85,24 +73,33 @@ class NodeRole(Construct):
             inline_policies={"Node": iam.PolicyDocument(statements=_statements(log_group))},
         )
         self.profile = iam.CfnInstanceProfile(self, "Profile", roles=[self.role.role_name])
-        for resource, reason in _WILDCARDS.items():
-            Validations.of(self.role.node.find_child("Resource")).acknowledge(
-                Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
-            )
+        acknowledge_wildcards(
+            self.role,
+            {
+                own_arn("ecs", "cluster/*"): "AWS Batch makes and names the ECS cluster after this "
+                "role is made",
+                own_arn("ecs", "container-instance/*"): "an instance gets its id when it "
+                "registers, with this role",
+                own_arn("ecs", "task/*"): "a task gets its id when it starts, on a node that has "
+                "this role",
+                "*": "these actions take no resource (Service Authorization Reference)",
+            },
+        )
 
 
 def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
+    instances = own_arn("ecs", "container-instance/*")
     return [
         iam.PolicyStatement(
             sid="JoinTheCluster",
             actions=[*_AGENT_ACTIONS],
-            resources=[f"{_ECS}:cluster/*", f"{_ECS}:container-instance/*"],
+            resources=[own_arn("ecs", "cluster/*"), instances],
         ),
         iam.PolicyStatement(
             # Asked for when the agent registers with tags, which AWS Batch decides.
             sid="RegisterWithTags",
             actions=["ecs:TagResource"],
-            resources=[f"{_ECS}:container-instance/*"],
+            resources=[instances],
             conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
         ),
         iam.PolicyStatement(
@@ -110,7 +107,7 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
             # endpoint, taskWithTags).
             sid="ReadTags",
             actions=["ecs:ListTagsForResource"],
-            resources=[f"{_ECS}:container-instance/*", f"{_ECS}:task/*"],
+            resources=[instances, own_arn("ecs", "task/*")],
         ),
         iam.PolicyStatement(
             sid="LogInAndBeReached",

@@ -1,7 +1,9 @@
 """A Lambda function of our own: code inline, a log of its own, few rights."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Final
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -9,7 +11,10 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from trainshed_constructs.wildcards import acknowledge_wildcards
+
 _FOLDER = Path(__file__).parent
+NO_WILDCARDS: Final[Mapping[str, str]] = {}
 
 
 def inline_function(
@@ -19,6 +24,7 @@ def inline_function(
     description: str,
     statements: Sequence[iam.PolicyStatement],
     timeout: Duration,
+    wildcards: Mapping[str, str] = NO_WILDCARDS,
     environment: Mapping[str, str] | None = None,
 ) -> lambda_.Function:
     """Declare a function, with its role and its log.
@@ -30,6 +36,7 @@ def inline_function(
         description: what it does.
         statements: what it may do beside writing its log.
         timeout: how long one answer may take.
+        wildcards: why a statement's resource has a wildcard, by that resource.
         environment: variables that it finds.
     """
     log_group = logs.LogGroup(
@@ -46,21 +53,45 @@ def inline_function(
     role = iam.Role(
         scope,
         "Role",
-        assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        assumed_by=_lambda_service(),
         inline_policies={
             "TaskAndLog": iam.PolicyDocument(statements=[*statements, write_log]),
         },
     )
+    acknowledge_wildcards(role, wildcards)
     return lambda_.Function(
         scope,
         "Function",
         description=description,
-        runtime=lambda_.Runtime.PYTHON_3_14,
+        runtime=_runtime(),
         handler="index.handler",
-        # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
-        code=lambda_.Code.from_inline((_FOLDER / name / "handler.py").read_text(encoding="utf-8")),
+        code=_code(name),
         role=role,
         log_group=log_group,
         timeout=timeout,
         environment=environment,
     )
+
+
+# A cluster has ten functions, and everything asked of CDK takes time: so what they share is made
+# once.
+@cache
+def _runtime() -> lambda_.Runtime:
+    return lambda_.Runtime.PYTHON_3_14
+
+
+@cache
+def _lambda_service() -> iam.ServicePrincipal:
+    return iam.ServicePrincipal("lambda.amazonaws.com")
+
+
+@cache
+def _code(name: str) -> lambda_.InlineCode:
+    # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
+    return lambda_.Code.from_inline((_FOLDER / name / "handler.py").read_text(encoding="utf-8"))
+
+
+@cache
+def minutes(amount: int) -> Duration:
+    """Return a duration."""
+    return Duration.minutes(amount)

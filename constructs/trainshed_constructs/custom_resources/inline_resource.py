@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Acknowledgment, CustomResource, Duration, Fn, Validations
+from aws_cdk import CustomResource, Fn
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed_constructs.custom_resources.inline_function import inline_function
-
-_FUNCTION_TIMEOUT, _SERVICE_TIMEOUT = Duration.minutes(1), Duration.minutes(2)
-_NO_WILDCARDS: Mapping[str, str] = {}
+from trainshed_constructs.custom_resources.inline_function import (
+    NO_WILDCARDS,
+    inline_function,
+    minutes,
+)
 
 
 def inline_resource(
@@ -19,7 +20,7 @@ def inline_resource(
     description: str,
     statements: Sequence[iam.PolicyStatement],
     properties: Mapping[str, object] | None = None,
-    wildcards: Mapping[str, str] = _NO_WILDCARDS,
+    wildcards: Mapping[str, str] = NO_WILDCARDS,
     construct_id: str = "Resource",
 ) -> CustomResource:
     """Declare a custom resource with its function, role and log.
@@ -33,13 +34,17 @@ def inline_resource(
         description: what the function does.
         statements: what the function may do beside writing its log.
         properties: what the function is told; by default nothing.
-        wildcards: why a statement's resource has a wildcard, by that resource as cdk-nag writes it.
+        wildcards: why a statement's resource has a wildcard, by that resource.
         construct_id: the custom resource's id; another one is another resource.
     """
     function = inline_function(
-        scope, name=name, description=description, statements=statements, timeout=_FUNCTION_TIMEOUT
+        scope,
+        name=name,
+        description=description,
+        statements=statements,
+        wildcards=wildcards,
+        timeout=minutes(1),
     )
-    acknowledge_wildcards(scope, wildcards)
     return CustomResource(
         scope,
         construct_id,
@@ -47,20 +52,6 @@ def inline_resource(
         # Where this is Fn::GetAtt, the CDK CLI looks for the function's log after the rollback has
         # deleted it, and says that it cannot. The reason of a failure is all there is.
         service_token=Fn.sub("${Arn}", {"Arn": function.function_arn}),
-        service_timeout=_SERVICE_TIMEOUT,
+        service_timeout=minutes(2),
         properties=properties,
     )
-
-
-def acknowledge_wildcards(scope: Construct, wildcards: Mapping[str, str]) -> None:
-    """Acknowledge cdk-nag's findings about wildcards in the role of a scope's inline function.
-
-    Args:
-        scope: the construct that has the function.
-        wildcards: the reason by resource, as cdk-nag writes it.
-    """
-    role = scope.node.find_child("Role").node.find_child("Resource")
-    for resource, reason in wildcards.items():
-        Validations.of(role).acknowledge(
-            Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{resource}]", reason=reason)
-        )

@@ -2,12 +2,12 @@
 
 import json
 
-from aws_cdk import Acknowledgment, Aws, Validations
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed_constructs.errors import ConstructError
+from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 
 _Template = ecr.CfnRepositoryCreationTemplate
 
@@ -101,8 +101,7 @@ class CachedBases(Construct):
         The trust policy is the guide's, without `aws:SourceAccount`: no document says that ECR
         sends it, and where it does not, no repository could be made.
         """
-        # With pseudo parameters, so that what cdk-nag finds reads the same everywhere.
-        repositories = f":repository/{self.prefix}/*"
+        repositories = own_arn("ecr", f"repository/{self.prefix}/*")
         role = iam.Role(
             self,
             "Role",
@@ -113,9 +112,7 @@ class CachedBases(Construct):
                     statements=[
                         iam.PolicyStatement(
                             actions=["ecr:CreateRepository"],
-                            resources=[
-                                f"arn:{Aws.PARTITION}:ecr:{Aws.REGION}:{Aws.ACCOUNT_ID}{repositories}"
-                            ],
+                            resources=[repositories],
                         ),
                         iam.PolicyStatement(
                             actions=["kms:CreateGrant", "kms:DescribeKey", "kms:RetireGrant"],
@@ -125,12 +122,8 @@ class CachedBases(Construct):
                 )
             },
         )
-        Validations.of(role.node.find_child("Resource")).acknowledge(
-            Acknowledgment(
-                id="AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ecr:<AWS::Region>:"
-                f"<AWS::AccountId>{repositories}]",
-                reason="each cached image gets a repository of its own under this prefix",
-            )
+        acknowledge_wildcards(
+            role, {repositories: "each cached image gets a repository of its own under this prefix"}
         )
         return role
 

@@ -1,12 +1,12 @@
 """The rules of a VPC's default security group, which multi-node tasks of AWS Batch land in."""
 
-from aws_cdk import Aws, CfnCustomResource, Duration, Stack
+from aws_cdk import CfnCustomResource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from trainshed_constructs.custom_resources.inline_function import inline_function
-from trainshed_constructs.custom_resources.inline_resource import acknowledge_wildcards
+from trainshed_constructs.custom_resources.inline_function import inline_function, minutes
+from trainshed_constructs.wildcards import own_arn
 
 _GROUP_ACTIONS = (
     "ec2:AuthorizeSecurityGroupEgress",
@@ -14,14 +14,6 @@ _GROUP_ACTIONS = (
     "ec2:RevokeSecurityGroupEgress",
     "ec2:RevokeSecurityGroupIngress",
 )
-_RULES = f"arn:{Aws.PARTITION}:ec2:{Aws.REGION}:{Aws.ACCOUNT_ID}:security-group-rule/*"
-# Wildcards, as cdk-nag writes them.
-_WILDCARDS = {
-    "*": "ec2:DescribeSecurityGroupRules takes no resource",
-    "arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:security-group-rule/*": (
-        "a rule gets its id when it is made; the group and the tag limit the actions"
-    ),
-}
 
 
 class DefaultSecurityGroupRules(Construct):
@@ -90,7 +82,8 @@ class DefaultSecurityGroupRules(Construct):
         group = Stack.of(self).format_arn(
             service="ec2", resource="security-group", resource_name=security_group_id
         )
-        function = inline_function(
+        rules = own_arn("ec2", "security-group-rule/*")
+        return inline_function(
             self,
             name="default_security_group",
             description="Gives a default security group the rules of multi-node tasks",
@@ -104,11 +97,11 @@ class DefaultSecurityGroupRules(Construct):
                     # The group's ARN is what limits them; EC2 asks for the rule's as well when a
                     # rule is tagged as it is made, or revoked by its id, which nobody can know.
                     actions=[*_GROUP_ACTIONS],
-                    resources=[group, _RULES],
+                    resources=[group, rules],
                 ),
                 iam.PolicyStatement(
                     actions=["ec2:CreateTags", "ec2:DeleteTags"],
-                    resources=[_RULES],
+                    resources=[rules],
                     # The second, because DeleteTags without keys would delete every tag.
                     conditions={
                         "ForAllValues:StringEquals": {"aws:TagKeys": [tag]},
@@ -116,7 +109,10 @@ class DefaultSecurityGroupRules(Construct):
                     },
                 ),
             ],
-            timeout=Duration.minutes(2),
+            wildcards={
+                "*": "ec2:DescribeSecurityGroupRules takes no resource",
+                rules: "a rule gets its id when it is made; the group and the tag limit what is "
+                "done",
+            },
+            timeout=minutes(2),
         )
-        acknowledge_wildcards(self, _WILDCARDS)
-        return function

@@ -1,13 +1,12 @@
 """A bound on how often nodes whose first boot fails are replaced."""
 
-from aws_cdk import Aws, Duration
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from trainshed_constructs.custom_resources.inline_function import inline_function
-from trainshed_constructs.custom_resources.inline_resource import acknowledge_wildcards
+from trainshed_constructs.custom_resources.inline_function import inline_function, minutes
+from trainshed_constructs.wildcards import own_arn
 
 _PATTERN = {
     "source": ["aws.ec2"],
@@ -80,7 +79,12 @@ class FailedBootLimit(Construct):
             name="failed_boot_limit",
             description="Disables a compute environment whose nodes keep powering themselves off",
             statements=_statements(cluster, compute_environment_arn),
-            timeout=Duration.minutes(1),
+            wildcards={
+                "*": "these actions take no resource (Service Authorization Reference)",
+                own_arn("ec2", "instance/*"): "AWS Batch launches the instances; the condition "
+                "admits those of this cluster only",
+            },
+            timeout=minutes(1),
             environment={
                 "CLUSTER": cluster,
                 "ENVIRONMENT": compute_environment_arn,
@@ -105,14 +109,6 @@ class FailedBootLimit(Construct):
             principal="events.amazonaws.com",
             source_arn=rule.attr_arn,
         )
-        acknowledge_wildcards(
-            self,
-            {
-                "*": "these actions take no resource (Service Authorization Reference)",
-                "arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:instance/*": "AWS Batch "
-                "launches the instances; the condition admits those of this cluster only",
-            },
-        )
 
 
 def _statements(cluster: str, compute_environment_arn: str) -> list[iam.PolicyStatement]:
@@ -131,7 +127,7 @@ def _statements(cluster: str, compute_environment_arn: str) -> list[iam.PolicySt
         iam.PolicyStatement(
             sid="ReadConsoles",
             actions=["ec2:GetConsoleOutput"],
-            resources=[f"arn:{Aws.PARTITION}:ec2:{Aws.REGION}:{Aws.ACCOUNT_ID}:instance/*"],
+            resources=[own_arn("ec2", "instance/*")],
             conditions={"StringEquals": {"aws:ResourceTag/trainshed:cluster": cluster}},
         ),
         iam.PolicyStatement(

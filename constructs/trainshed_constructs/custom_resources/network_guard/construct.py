@@ -8,10 +8,9 @@ from constructs import Construct, IConstruct
 
 from trainshed_constructs.ami_pipeline.policy_size import check_policy_size
 from trainshed_constructs.custom_resources.inline_resource import inline_resource
+from trainshed_constructs.wildcards import own_arn
 
 _HELP = "docs/operate.md"
-# As cdk-nag writes the ARN of a stack of this account and region.
-_OWN_STACKS = "cloudformation:<AWS::Region>:<AWS::AccountId>:"
 
 
 class NetworkGuard(Construct):
@@ -71,15 +70,14 @@ class NetworkGuard(Construct):
             ConstructError: they are so many that the function's role cannot name them all.
         """
         super().__init__(scope, construct_id)
-        paths = [f"stack/{user}/*" for user in users]
-        own_region = f"cloudformation:{Aws.REGION}:{Aws.ACCOUNT_ID}"
+        stacks = [own_arn("cloudformation", f"stack/{user}/*") for user in users]
         statements = [
             iam.PolicyStatement(
                 actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]
             ),
             iam.PolicyStatement(
                 actions=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
-                resources=[f"arn:{Aws.PARTITION}:{own_region}:{path}" for path in paths],
+                resources=stacks,
             ),
             iam.PolicyStatement(actions=["cloudformation:ListImports"], resources=["*"]),
         ]
@@ -92,10 +90,7 @@ class NetworkGuard(Construct):
             statements=statements,
             wildcards={
                 "*": "cloudformation:ListImports takes no resource",
-                **dict.fromkeys(
-                    (f"arn:<AWS::Partition>:{_OWN_STACKS}{path}" for path in paths),
-                    "a stack gets its id when it is made",
-                ),
+                **dict.fromkeys(stacks, "a stack gets its id when it is made"),
             },
             properties={
                 "Vpc": vpc,
