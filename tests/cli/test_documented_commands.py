@@ -1,0 +1,219 @@
+"""Every command that the documents show runs as it stands there, here or where a table says."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_sns as sns
+from documented import ROOT, Example, examples, unmarked
+
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.plan import load_fleet
+
+Command = Callable[..., Any]
+TEST, GATE = ".github/workflows/test.yml", ".ci/run"
+SETUP, DISTRIBUTIONS = "Makefile", "tests/packaging/test_distributions.py"
+LADDER, COMMANDS = "tests/ladder/test_bake.py", "tests/ladder/test_commands.py"
+CONTAINERS, GPU_TOOLS = "tests/containers/test_commands.py", "tests/ladder/test_gpu_tools.py"
+# What cannot run here, because it needs root, Packer, a container engine, a network, an account or
+# minutes: the test or the step of CI that runs it, or the same with other names.
+ELSEWHERE = {
+    "git clone <this repository> trainshed && cd trainshed": TEST,
+    "make setup && source .venv/bin/activate": TEST,
+    "make demo": TEST,
+    "make test": TEST,
+    "make lint": TEST,
+    "make docs": ".github/workflows/docs.yml",
+    "make dist": DISTRIBUTIONS,
+    "make ami-lint ami-validate": GATE,
+    "sudo make ladder": GATE,
+    "sudo apt-get install -y $(cat .ci/apt-packages)": GATE,
+    "sudo apt-get install debootstrap systemd-container": GATE,
+    "sudo embedded-aws guests prepare": GATE,
+    "sudo embedded-aws run --guests -- packer build ...": LADDER,
+    "pytest tests/ladder/test_bake.py -k neuron-ecs --basetemp /var/tmp/ladder": GATE,
+    "less /var/tmp/ladder/oven0/bakes/neuron-ecs/log": LADDER,
+    "cd tests/support && python -m vendors /var/tmp/bench": LADDER,
+    "cd packer": LADDER,
+    "packer init .": LADDER,
+    "packer version": LADDER,
+    "(cd packer && packer init . && packer validate -var accelerator=neuron -var orchestrator=ec2 .)": (  # noqa: E501
+        "tests/packer/test_validate.py"
+    ),
+    "packer build -var accelerator=neuron -var orchestrator=ecs "
+    "-var commit=$(git rev-parse HEAD) .": LADDER,
+    "session-manager-plugin --version": "tests/cli/ami/test_build.py",
+    "aws sts get-caller-identity": "tests/cli/test_documented_options.py",
+    "export AWS_REGION=us-west-2": "tests/cli/ami/test_build.py",
+    "sudo dcgmi discovery --host unix:///run/nvidia-dcgm/nv-hostengine --list": GPU_TOOLS,
+    "sudo dcgmi diag --host unix:///run/nvidia-dcgm/nv-hostengine --run 1": GPU_TOOLS,
+    "sudo systemctl edit nvidia-dcgm-exporter": GPU_TOOLS,
+    "trainshed ami build neuron ecs": COMMANDS,
+    "trainshed ami publish build/neuron-ecs/manifest.json --test": COMMANDS,
+    "trainshed catalogue sync": "tests/cli/test_catalogue.py",
+    "trainshed catalogue sync --region us-west-2 --region us-east-1": "tests/cli/test_catalogue.py",
+    "trainshed catalogue sync --region us-west-2 --output some/folder": (
+        "tests/cli/test_catalogue.py"
+    ),
+    "trainshed container build TrainCluster": CONTAINERS,
+    "trainshed container push TrainCluster": CONTAINERS,
+    "trainshed container push TrainCluster --ami ami-0123456789abcdef0": CONTAINERS,
+    "trainshed container list TrainCluster": CONTAINERS,
+    "trainshed offline up --registry 127.0.0.1:5000": "tests/containers/test_registry.py",
+    "npx cdk deploy AmiPipeline": "tests/offline/test_ami_pipeline.py",
+    'aws codebuild start-build --project-name "$PROJECT"': "tests/offline/test_ami_pipeline.py",
+    "aws cloudformation describe-stacks --stack-name TrainCluster --query 'Stacks[0].Outputs'": (
+        "tests/offline/test_day_two.py"
+    ),
+    "aws batch submit-job --job-name pretrain --job-queue JOB_QUEUE --job-definition "
+    "JOB_DEFINITION --node-overrides numNodes=4": "tests/offline/test_clusters.py",
+    "aws batch describe-jobs --jobs JOB_ID --query 'jobs[0].[status,statusReason]'": (
+        "tests/offline/test_clusters.py"
+    ),
+    "aws iam create-service-linked-role --aws-service-name autoscaling.amazonaws.com": (
+        "tests/cli/test_documented_options.py"
+    ),
+    "aws iam create-service-linked-role --aws-service-name batch.amazonaws.com": (
+        "tests/cli/test_documented_options.py"
+    ),
+    "trainshed teardown TrainCluster": "tests/offline/test_teardown.py",
+    "pip install -e ./embedded-aws -e .": SETUP,
+    "pip install ./embedded-aws": SETUP,
+    "pip install PATH/TO/embedded-aws": SETUP,
+    "python3 -m venv .venv && source .venv/bin/activate": SETUP,
+    "pip install --no-deps CHECKOUT/dist/*.whl": DISTRIBUTIONS,
+    "pip install -r CHECKOUT/requirements.txt": SETUP,
+    "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": SETUP,
+    "trainshed upgrade": "tests/packaging/test_upgrade.py",
+    "trainshed upgrade --to wheels-0.2.0": "tests/packaging/test_upgrade.py",
+    'curl "$AWS_ENDPOINT_URL/_embedded-aws/faults" --data \'[{"service": "ec2", "operation": '
+    '"RunInstances", "code": "InsufficientInstanceCapacity", "count": null, "when": '
+    '{"AvailabilityZone": "us-west-2a"}}]\'': "embedded-aws/tests/test_faults.py",
+}
+# Pages whose commands are of one shell, with the CDK CLI; of the others each command stands alone.
+FOREIGN_APP, OUR_APP = "embedded-aws/README.md", ("docs/container-images.md", "docs/offline.md")
+MISTAKES = "npx cdk deploy TrainCluster"
+
+
+def key(command: str) -> str:
+    return " ".join(command.replace("\\\n", " ").split())
+
+
+EXAMPLES = examples()
+HERE: dict[str, Example] = {}
+for example in EXAMPLES:
+    if key(example.command) not in ELSEWHERE:
+        HERE.setdefault(key(example.command), example)
+
+
+def of(*pages: str) -> list[str]:
+    return [example.command for example in HERE.values() if example.page in pages]
+
+
+ALONE = [
+    name for name, it in HERE.items() if it.page not in (FOREIGN_APP, *OUR_APP) and name != MISTAKES
+]
+
+
+def test_commands_stand_in_console_blocks() -> None:
+    assert EXAMPLES
+    assert unmarked() == [], "call the block console, and begin each command with '$ '"
+
+
+def test_no_row_of_the_table_is_left_over_and_each_names_a_file() -> None:
+    assert set(ELSEWHERE) - {key(example.command) for example in EXAMPLES} == set()
+    assert [where for where in ELSEWHERE.values() if not (ROOT / where).is_file()] == []
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """What of a checkout its commands read."""
+    (tmp_path / "clusters").mkdir()
+    shutil.copy(ROOT / "clusters/train.yaml", tmp_path / "clusters")
+    return tmp_path
+
+
+@pytest.fixture
+def account(trainshed: Command, clean_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An AWS in which two AMIs were published, the first promoted; `trainshed` is led there."""
+    clean_aws.lead_here(monkeypatch)
+    for channel in ("candidate", "stable", "candidate"):
+        image_id = trainshed("offline", "ami", "neuron", "ecs").out.strip()
+        assert trainshed("ami", "publish", image_id, "--channel", channel).code == 0
+
+
+@pytest.mark.usefixtures("account")
+def test_commands_that_stand_alone(
+    trainshed: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+
+    for command in ALONE:
+        program, *arguments = shlex.split(command)
+        assert program == "trainshed", f"run {command!r} in a test, or say in ELSEWHERE which does"
+        answer = trainshed(*arguments)
+        assert answer.code == 0, f"{command}: {answer.err}"
+
+
+def test_the_messages_about_mistakes_are_those_of_the_readme(
+    trainshed: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+    cluster = Path("clusters/train.yaml")
+    text = cluster.read_text().replace("trn1.32xlarge", "trn1.32xl").replace("4800", "5000")
+    cluster.write_text(text)
+
+    answer = trainshed("explain", "train")
+
+    assert answer.err.splitlines() == HERE[MISTAKES].output.strip().splitlines()
+
+
+def bash(commands: Sequence[str], folder: Path, assembly: str) -> None:
+    """Run commands in one shell that has the CDK CLI, but neither an account nor a terminal.
+
+    The CLI reads a cloud assembly, because running the app at each command takes seconds.
+    """
+    settings = {"app": assembly, "requireApproval": "never"}
+    (folder / "cdk.json").write_text(json.dumps(settings))
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
+    kept |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+    kept |= {"NPM_CONFIG_OFFLINE": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
+    kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    script = ["trap 'embedded-aws down' EXIT", *commands]
+    done = subprocess.run(
+        ["bash", "-exc", "\n".join(script)], cwd=folder, env=kept, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_commands_with_a_foreign_cdk_app(tmp_path: Path) -> None:
+    app = cdk.App(outdir=str(tmp_path / "cdk.out"))
+    sns.Topic(cdk.Stack(app, "Foreign"), "Topic")
+    app.synth()
+    commands = of(FOREIGN_APP)
+
+    bash(commands, tmp_path, "cdk.out")
+
+    assert "embedded-aws down" in commands
+
+
+def test_the_commands_with_our_cdk_app(checkout: Path, synthesise: Callable[..., Path]) -> None:
+    assembly = synthesise(load_fleet([checkout / "clusters/train.yaml"]))
+    # TrainCluster itself takes long; it is deployed by tests/offline/test_project.py.
+    commands = [
+        command.replace("cdk deploy TrainCluster", "cdk deploy TrainPrerequisites")
+        for page in OUR_APP[::-1]
+        for command in of(page)
+    ]
+    start = commands.index('eval "$(trainshed offline env)"')
+
+    bash([*commands[:start], "trainshed offline up", *commands[start:]], checkout, str(assembly))
