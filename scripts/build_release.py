@@ -2,10 +2,15 @@
 
 Usage: build_release.py TAG FOLDER, for instance `build_release.py embedded-aws-v0.1.0 dist`.
 
+In a GitHub workflow, links of the README and the metadata lead to the repository: PyPI has no files
+that a relative link could lead to. This changes README.md and pyproject.toml of the checkout.
+
 Refuses (exit code 2) a tag that names no distribution of this repository, a tag of another version
 than the code's, and a version without a section in the changelog.
 """
 
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -32,6 +37,26 @@ def hatchling(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, check=True, text=True, stdout=-1).stdout.strip()
 
 
+def link(folder: Path, repository: str, tag: str) -> None:
+    """Have README and metadata of a distribution lead to a repository, at a tag."""
+
+    def address(name: str) -> str:
+        path = os.path.normpath(folder.relative_to(ROOT) / name)
+        kind = "raw" if path.endswith((".svg", ".png")) else "blob"
+        return f"{repository}/{kind}/{tag}/{path}"
+
+    def absolute(found: re.Match[str]) -> str:
+        return f"]({address(found[1])}"
+
+    readme, metadata = folder / "README.md", folder / "pyproject.toml"
+    text = re.sub(r"\]\((?![a-z]+:|#)([^)]+)", absolute, readme.read_text(encoding="utf-8"))
+    readme.write_text(text, encoding="utf-8")
+    urls = {"Source": repository, "Changelog": address("CHANGELOG.md")}
+    with metadata.open("a", encoding="utf-8") as file:
+        file.write("\n[project.urls]\n")
+        file.writelines(f'{name} = "{url}"\n' for name, url in urls.items())
+
+
 def main(tag: str, output: str) -> str | None:
     """Build into the folder `output`; return why not, or None."""
     folders = distributions(ROOT)
@@ -43,7 +68,9 @@ def main(tag: str, output: str) -> str | None:
         return f"tag {tag!r} does not match version {actual} of {name}; change one of them"
     changes = (folder / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
     if not any(line.split()[:2] == ["##", version] for line in changes):
-        return f"{name}'s CHANGELOG.md has no section '## {version}'; rename 'Unreleased' to it"
+        return f"{name}'s CHANGELOG.md has no section '## {version}'; put it under 'Unreleased'"
+    if repository := os.environ.get("GITHUB_REPOSITORY"):
+        link(folder, f"{os.environ['GITHUB_SERVER_URL']}/{repository}", tag)
     hatchling(folder, "build", "-d", str(Path(output).resolve()))
     return None
 

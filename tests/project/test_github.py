@@ -113,7 +113,23 @@ def test_dependabot_looks_at_every_manifest() -> None:
 
     assert watched["pip"] == [f"/{folder}".removesuffix(".") for folder in projects()]
     assert all((ROOT / each.strip("/") / "package.json").is_file() for each in watched["npm"])
-    assert "github-actions" in watched
+    assert [*map(str, ROOT.glob("src/**/dot-github/workflows"))] == [
+        f"{ROOT}{each}" for each in watched["github-actions"] if each != "/"
+    ]
+
+
+def actions(path: Path) -> dict[str, str]:
+    return dict(re.findall(r"uses: (\S+)@(.+)$", path.read_text(encoding="utf-8"), re.M))
+
+
+def test_the_workflow_of_a_new_project_has_our_versions_of_the_actions() -> None:
+    [template] = ROOT.glob("src/**/dot-github/workflows/*.yml")
+    ours = {name: pin for path in WORKFLOWS for name, pin in actions(path).items()}
+
+    pinned = actions(template)
+
+    assert pinned
+    assert {name: ours.get(name) for name in pinned} == pinned
 
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
