@@ -1,8 +1,8 @@
-"""An AMI that looks like one of ours, for clusters of the embedded AWS: nothing is baked into it.
+"""A stand-in for a baked AMI, for clusters of the embedded AWS: nothing is baked into it.
 
-A new account has no AMI of ours, and baking one takes guests or an hour on EC2. What only needs an
-AMI id in a channel takes a copy of a public image with the tags that `packer/` puts on an AMI:
-Amazon Linux, or Ubuntu for habana, whose root volume has another device name.
+A new account has none of our AMIs, and baking one takes guests or an hour on EC2. Where an AMI id
+in a channel is enough, a copy of a public AMI with the tags that `packer/` sets will do: Amazon
+Linux, or Ubuntu for habana, whose root volume has another device name.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: s
         orchestrator: `ec2`, `ecs` or `eks`.
 
     Raises:
-        UnknownName: no AMI of ours is for these.
+        UnknownName: there is no such accelerator or orchestrator.
     """
     for kind, name, known in (
         ("accelerator", accelerator, ACCELERATORS),

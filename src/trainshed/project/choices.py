@@ -1,4 +1,4 @@
-"""What somebody chooses for a new project, and the cluster file that follows."""
+"""The choices for a new project, and the cluster file that they give."""
 
 import json
 import re
@@ -85,8 +85,8 @@ def plan_choices(choices: Choices) -> ClusterPlan:
         try:
             [plan] = load_fleet([file]).clusters
         except SpecError as error:
-            told = dict.fromkeys(map(_by_option, error.problems))
-            raise TrainshedError("\n".join(told)) from error
+            messages = dict.fromkeys(map(_by_option, error.problems))
+            raise TrainshedError("\n".join(messages)) from error
     return plan
 
 

@@ -15,7 +15,7 @@ from trainshed.spec.schema import schema_texts
 
 _TEMPLATE = Path(__file__).with_name("template")
 _SCHEMA = "cluster.schema.json"
-# Of names that git would take for this repository's own.
+# Stands for the dot of names that git would read as this repository's own.
 _DOT = "dot-"
 
 
@@ -83,6 +83,6 @@ def _pytest_ini(plan: ClusterPlan) -> str:
 
 
 def _last_seen(plan: ClusterPlan) -> str | None:
-    """Return the day on which EC2 last listed a type that it lists no more."""
+    """Return the day on which EC2 last listed a withdrawn type; None for other types."""
     seen = plan.instance.lifecycle.last_seen
     return seen.isoformat() if seen else None

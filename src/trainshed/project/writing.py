@@ -1,4 +1,4 @@
-"""Writing a new project into a folder that has none of its files."""
+"""Write a new project into a folder that has none of its files."""
 
 import shutil
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from trainshed.sources import shipped
 
 
 class ProjectExists(TrainshedError):
-    """Files of the project are there already; nothing was written.
+    """Files of the project exist already; nothing was written.
 
     Args:
         folder: where they are.

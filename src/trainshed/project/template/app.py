@@ -1,4 +1,4 @@
-"""The CDK app: each file in clusters/ becomes stacks."""
+"""The CDK app: makes stacks from each file in clusters/."""
 
 import os
 import sys
