@@ -47,6 +47,8 @@ def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     for service in _USUAL_SERVICES:
         moto.app_instances[service] = create_backend_app(service)
         get_service_model(service)
+        # What it reads and builds is there for every serving process, and for functions.
+        client(service, account=settings.accounts[0], region=settings.regions[0])
     return moto
 
 

@@ -1,10 +1,12 @@
 """boto3 clients of an embedded AWS, whatever the environment leads to."""
 
+from functools import cache
 from typing import Any
 
 from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
 
 
+@cache
 def client_of(
     settings: ServerSettings,
     endpoint: str,
@@ -14,6 +16,8 @@ def client_of(
     region: str | None = None,
 ) -> Any:
     """Return a boto3 client of an account and region; by default the first ones.
+
+    The same one each time: boto3 takes 0.1 s for one of EC2.
 
     Args:
         settings: the accounts and regions of the embedded AWS.

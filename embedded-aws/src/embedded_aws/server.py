@@ -102,12 +102,17 @@ def _announce(**facts: object) -> None:
 def _load_and_seed(settings: ServerSettings) -> "DomainDispatcherApplication":
     """Load and seed without looking for garbage, of which there is none; a third faster."""
     gc.disable()
+    from embedded_aws import service_models
+
+    service_models.share()
     # moto reads its environment on import.
     from embedded_aws.application import build_application
+    from embedded_aws.lambda_ import forks
 
     moto = build_application(settings)
     gc.freeze()
     gc.enable()
+    forks.start()
     return moto
 
 

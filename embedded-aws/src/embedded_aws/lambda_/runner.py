@@ -22,8 +22,10 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from embedded_aws.lambda_ import forks
+from embedded_aws.lambda_.forks import Fork
 from embedded_aws.lambda_.sdk import offer_sdk
 
 _RUNTIMES = Path(__file__).parent / "runtimes"
@@ -129,17 +131,7 @@ def _execute(
         "timeout_seconds": invocation.timeout_seconds,
     }
     line = json.dumps({"event": invocation.event, "context": facts}) + "\n"
-    with (
-        output.open("wb") as log,
-        subprocess.Popen(
-            [*_command(invocation.runtime), invocation.handler, str(result)],
-            cwd=task,
-            env=_environment(invocation, task),
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        ) as process,
-    ):
+    with output.open("wb") as log, _started(invocation, task, result, log) as process:
         assert process.stdin is not None
         try:
             # Standard input stays open: the process ends when this end of it does.
@@ -152,6 +144,23 @@ def _execute(
             process.kill()
             return False
     return True
+
+
+def _started(
+    invocation: Invocation, task: Path, result: Path, log: IO[bytes]
+) -> subprocess.Popen[bytes] | Fork:
+    arguments = [invocation.handler, str(result)]
+    environment = _environment(invocation, task)
+    if invocation.runtime.startswith("python") and forks.available():
+        return Fork(arguments, cwd=task, env=environment, stdout=log)
+    return subprocess.Popen(
+        [*_command(invocation.runtime), *arguments],
+        cwd=task,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def _command(runtime: str) -> list[str]:

@@ -1,13 +1,15 @@
 """What AWS publishes of a resource type: its properties and how they may change."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import regex
-from cfnlint.schema._exceptions import ResourceNotFoundError
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 # Path of a property, list indices as `*`.
 Path = tuple[str, ...]
@@ -72,6 +74,29 @@ def is_custom(resource_type: str) -> bool:
     )
 
 
+def _import_from_cfnlint(name: str) -> ModuleType:
+    """Import a module of cfn-lint without the package's own `__init__`.
+
+    That one loads the linter with all its rules, which takes half a second; a server starts often,
+    and reads the schemas only.
+    """
+    package = ModuleType("cfnlint")
+    spec = find_spec(package.__name__)
+    assert spec and spec.submodule_search_locations
+    package.__path__ = list(spec.submodule_search_locations)
+    there = sys.modules.get(package.__name__)
+    sys.modules[package.__name__] = there or package
+    try:
+        return import_module(f"{package.__name__}.{name}")
+    finally:
+        # Whoever imports cfn-lint itself later gets all of it.
+        if there is None:
+            del sys.modules[package.__name__]
+
+
+_manager = _import_from_cfnlint("schema.manager")
+
+
 @cache
 def schema_of(resource_type: str, region: str) -> Schema | None:
     """Return a type's schema, or None when AWS publishes none for it in the region.
@@ -85,8 +110,8 @@ def schema_of(resource_type: str, region: str) -> Schema | None:
     if is_custom(resource_type):
         return None
     try:
-        found = PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, resource_type)
-    except ResourceNotFoundError:
+        found = _manager.PROVIDER_SCHEMA_MANAGER.get_resource_schema(region, resource_type)
+    except _manager.ResourceNotFoundError:
         return None
     names = set(found.get_atts)
     names |= {

@@ -1,0 +1,142 @@
+"""Starting Python functions as forks of a process that has boto3 loaded.
+
+A new interpreter takes a quarter of a second of CPU to import boto3 and to read the models of its
+services; a fork of one that did takes some milliseconds.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, NoReturn, Self
+
+from embedded_aws.lambda_.runtimes import python_bootstrap
+
+_requests: socket.socket | None = None
+
+
+def start() -> None:
+    """Fork the process that functions are forks of, from this one and what it has loaded.
+
+    Only to be called while this process has a single thread. The process ends with those that may
+    ask it.
+    """
+    global _requests
+    _requests, requests = socket.socketpair()
+    if os.fork() == 0:
+        try:
+            _fork_on_request(requests)
+        finally:
+            os._exit(1)
+    requests.close()
+
+
+def available() -> bool:
+    """Tell whether `start` was called, here or in the process that this is a fork of."""
+    return _requests is not None
+
+
+class Fork:
+    """A fork that runs a Python function; as much of a `Popen` as the runner needs."""
+
+    def __init__(
+        self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: IO[bytes]
+    ) -> None:
+        assert _requests
+        theirs, ours = os.pipe()
+        self.stdin = os.fdopen(ours, "wb")
+        self._alive, alive = os.pipe()
+        with tempfile.TemporaryFile() as order:
+            order.write(json.dumps([str(cwd), dict(env), *arguments]).encode())
+            order.seek(0)
+            socket.send_fds(_requests, [b"."], [order.fileno(), theirs, stdout.fileno(), alive])
+        os.close(theirs)
+        os.close(alive)
+        self._pid = int(os.read(self._alive, 20))
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait for the end, as `Popen` does."""
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+        self.wait()
+        os.close(self._alive)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for the end.
+
+        Raises:
+            subprocess.TimeoutExpired: it goes on after so many seconds.
+        """
+        ended, _, _ = select.select([self._alive], [], [], timeout)
+        if not ended:
+            raise subprocess.TimeoutExpired("function", timeout or 0)
+
+    def kill(self) -> None:
+        """End it at once."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+
+def _fork_on_request(requests: socket.socket) -> None:
+    # Nothing of the server is theirs: its sockets, its standard input and output.
+    os.dup2(requests.detach(), 0)
+    os.dup2(2, 1)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    requests = socket.socket(fileno=0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    while True:
+        message, files, _, _ = socket.recv_fds(requests, 1, 4)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            _run(*files)
+        for file in files:
+            os.close(file)
+        # Those that ended since.
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _run(order: int, stdin: int, output: int, alive: int) -> NoReturn:
+    """Become what a new interpreter with the function's environment would be."""
+    os.set_inheritable(alive, False)
+    os.write(alive, str(os.getpid()).encode())
+    for number, file in enumerate((stdin, output, output)):
+        os.dup2(file, number)
+    os.close(stdin)
+    os.close(output)
+    with os.fdopen(order) as text:
+        cwd, environment, *arguments = json.load(text)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    sys.argv = [python_bootstrap.__file__, *arguments]
+    libraries = environment["PYTHONPATH"].split(os.pathsep)
+    own = {path.stem for folder in (cwd, *libraries) for path in Path(folder).glob("*")}
+    if own & set(sys.modules):
+        # It brings, for instance, a boto3 of its own.
+        os.set_inheritable(alive, True)
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    sys.path[:0] = [cwd, *libraries]
+    sys.stdin = os.fdopen(0)
+    sys.stdout, sys.stderr = (
+        TextIOWrapper(os.fdopen(file, "wb", 0), "utf-8", write_through=True) for file in (1, 2)
+    )
+    tempfile.tempdir = None
+    python_bootstrap.main()
+    os._exit(1)

@@ -1,0 +1,17 @@
+"""One copy of the models of AWS's services in a process."""
+
+from functools import cache
+
+import botocore.loaders
+import botocore.session
+
+_create = cache(botocore.loaders.create_loader)
+
+
+def share() -> None:
+    """Let all of botocore's sessions read a service's model once, as the clients of one session do.
+
+    Each would read EC2's 2 MB for itself, and moto makes a session wherever it needs one.
+    """
+    for module in (botocore.loaders, botocore.session):
+        module.create_loader = lambda search_path=None: _create(search_path)

@@ -1,0 +1,74 @@
+"""Python functions of a server are forks of one process, and look like new interpreters."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from embedded_aws.embedded import EmbeddedAws
+
+Invoke = Callable[..., Any]
+
+
+@pytest.fixture
+def invoke(embedded_aws: EmbeddedAws) -> Invoke:
+    """Make a function of these files, and return what its first invocation answers."""
+
+    def run(files: dict[str, str], **settings: Any) -> Any:
+        package = io.BytesIO()
+        with zipfile.ZipFile(package, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+        functions, name = embedded_aws.client("lambda"), f"f-{uuid4().hex[:8]}"
+        role = embedded_aws.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument="{}")
+        functions.create_function(
+            FunctionName=name,
+            Runtime="python3.12",
+            Role=role["Role"]["Arn"],
+            Handler="index.handler",
+            Code={"ZipFile": package.getvalue()},
+            **settings,
+        )
+        return json.loads(functions.invoke(FunctionName=name)["Payload"].read())
+
+    return run
+
+
+def test_a_function_has_its_own_directory_environment_and_time_zone(invoke: Invoke) -> None:
+    code = (
+        "import os, time\n"
+        "def handler(event, context):\n"
+        "    return [os.environ['MODE'], os.listdir(), time.tzname[0]]"
+    )
+
+    answer = invoke({"index.py": code}, Environment={"Variables": {"MODE": "mine"}})
+
+    assert answer == ["mine", ["index.py"], "UTC"]
+
+
+def test_a_library_of_the_function_comes_before_the_servers(invoke: Invoke) -> None:
+    code = "import boto3\ndef handler(event, context):\n    return boto3.__version__"
+
+    answer = invoke({"index.py": code, "boto3.py": "__version__ = 'mine'"})
+
+    assert answer == "mine"
+
+
+def test_a_function_that_ends_its_process_is_an_error_of_its_own(invoke: Invoke) -> None:
+    ends = "import os\ndef handler(event, context):\n    os._exit(3)"
+    works = "def handler(event, context):\n    return 'well'"
+
+    assert invoke({"index.py": ends})["errorType"] == "Runtime.ExitError"
+    assert invoke({"index.py": works}) == "well"
+
+
+def test_a_function_that_runs_for_too_long_is_ended(invoke: Invoke) -> None:
+    code = "import threading\ndef handler(event, context):\n    threading.Event().wait()"
+
+    assert (
+        "Task timed out after 1.00 seconds" in invoke({"index.py": code}, Timeout=1)["errorMessage"]
+    )
