@@ -9,17 +9,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 from in_process import in_process_aws
 
+from embedded_aws import service_models
 from embedded_aws.lifecycle import Project
 
-# The same examples in every run, and no time limit: a busy machine is no failure.
+# The same examples in every run, few here and many in CI, and no time limit: a busy machine is no
+# failure.
 settings.register_profile(
-    "embedded-aws",
+    "ci",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
     database=None,
 )
-settings.load_profile("embedded-aws")
+settings.register_profile("local", settings.get_profile("ci"), max_examples=25)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# As in servers; the clients of a session hardly outlive a test.
+service_models.share()
 
 # Servers are processes of their own: where the tests have the plug-in, they have to find it, too.
 if find_spec("old_types"):
