@@ -3,13 +3,13 @@
 import contextlib
 import os
 import shlex
-import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import skips
 
 ENTRYPOINT = Path(__file__).parents[2] / "containers/shared/entrypoint"
 EFA, NEURON, GPU, GAUDI = "infiniband/uverbs0", "neuron0", "nvidia0", "accel/accel0"
@@ -35,8 +35,7 @@ exec setpriv --reuid 2000 --clear-groups "$@"
 @pytest.fixture
 def enter(tmp_path: Path) -> Enter:
     """Run `env` through the entrypoint, in a container with some devices and variables."""
-    if os.geteuid() != 0 or not shutil.which("unshare"):
-        pytest.skip("a /dev of one's own needs root and unshare: run this as root on Linux")
+    skips.unless("unshare", root="it mounts a /dev of its own")
 
     def run(
         accelerator: str,
@@ -199,8 +198,7 @@ def test_a_rehearsal_needs_nothing(enter: Enter) -> None:
 @pytest.fixture
 def silent(tmp_path: Path) -> Iterator[str]:
     """An address that does not answer: its port takes no more connections."""
-    if os.geteuid() != 0:
-        pytest.skip("port 1 needs root")
+    skips.unless(root="it listens on port 1")
     # Of this process alone: tests run in parallel.
     address = ".".join(["127", *map(str, os.getpid().to_bytes(4, "big")[1:])])
     with contextlib.ExitStack() as sockets:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from skips import needs
 
 from embedded_aws.deployment import Deployment, DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
@@ -137,7 +137,7 @@ def test_reports_and_their_key_outlive_a_deleted_pipeline(
     assert clean_aws.client("kms").describe_key(KeyId=key)["KeyMetadata"]["Enabled"]
 
 
-@pytest.mark.skipif(shutil.which("packer") is None, reason="packer is not on PATH")
+@needs("packer")
 def test_a_build_asks_packer_for_what_was_asked(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
     ec2 = clean_aws.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]

@@ -9,7 +9,6 @@ mount.lustre. Guests run the program under systemd with the real AWS CLI.
 import json
 import os
 import re
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import skips
 from node_root import NodeRoot, namespaces_unavailable
 
 pytestmark = pytest.mark.skipif(
@@ -248,10 +248,7 @@ def test_settings_that_cannot_be_understood_end_the_boot_of_jobs_with_one_line(
 @pytest.fixture
 def disks(tmp_path: Path) -> Iterator[list[str]]:
     """Three blank loop devices."""
-    if os.geteuid() != 0:
-        pytest.skip("loop devices need root")
-    if not shutil.which("mkfs.xfs"):
-        pytest.skip("mkfs.xfs is not installed (make tools)")
+    skips.unless("mkfs.xfs", root="it makes loop devices")
     made: list[str] = []
     try:
         for number in range(3):

@@ -1,7 +1,6 @@
 """The template, its scripts and its pins fit together; nothing here needs AWS."""
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 import hcl2
 import pytest
 from hcl2.utils import SerializationOptions
+from skips import needs
 
 from trainshed.ami.packer_compat import PLUGINS, lower
 from trainshed.cells import ACCELERATORS
@@ -123,7 +123,7 @@ def shell_files() -> Iterator[Path]:
 # The template.
 
 
-@pytest.mark.skipif(shutil.which("packer") is None, reason="packer is not installed")
+@needs("packer")
 def test_templates_are_formatted() -> None:
     done = subprocess.run(
         ["packer", "fmt", "-check", "-diff", str(PACKER)], capture_output=True, text=True

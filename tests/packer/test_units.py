@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from node_root import FILES
+from skips import needs
 
 UNITS = FILES / "etc" / "systemd" / "system"
 SERVICE = "[Service]\nType=oneshot\nExecStart=/bin/true\n"
@@ -49,9 +50,7 @@ WANTED = {
 }
 OURS = ("trainshed-first-boot", "trainshed-selftest", "trainshed-gdrcopy")
 
-pytestmark = pytest.mark.skipif(
-    not shutil.which("systemd-analyze"), reason="there is no systemd-analyze"
-)
+pytestmark = needs("systemd-analyze")
 
 
 def verify(

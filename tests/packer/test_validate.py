@@ -1,12 +1,12 @@
 """What Packer itself says of the template: every cell passes, what cannot be is refused."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from skips import needs
 
 from trainshed.ami.failures import classify
 from trainshed.ami.packer import find_packer
@@ -19,7 +19,7 @@ NEURON = ("accelerator=neuron", "orchestrator=ecs")
 NVIDIA = ("accelerator=nvidia", "orchestrator=ecs")
 NVIDIA_EC2 = ("accelerator=nvidia", "orchestrator=ec2")
 
-pytestmark = pytest.mark.skipif(shutil.which("packer") is None, reason="packer is not installed")
+pytestmark = needs("packer")
 
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 

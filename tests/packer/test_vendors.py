@@ -3,8 +3,6 @@
 import filecmp
 import hashlib
 import json
-import os
-import shutil
 import ssl
 import urllib.error
 import urllib.request
@@ -14,16 +12,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from skips import needs
 from vendors.bench import Vendors, serve_vendors
 from vendors.faults import Fault
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("dpkg-deb", "apt-ftparchive", "dpkg-scanpackages", "rpmbuild", "createrepo_c", "gpg")
-MISSING = next((tool for tool in TOOLS if shutil.which(tool) is None), None)
-pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it serves on ports 80 and 443"),
-    pytest.mark.skipif(MISSING is not None, reason=f"needs {MISSING}"),
-]
+pytestmark = needs(*TOOLS, root="it serves on ports 80 and 443")
 EFA = "https://efa-installer.amazonaws.com/aws-efa-installer-{version}.tar.gz"
 
 

@@ -1,14 +1,12 @@
 """A throw-away overlay of this machine, in which functions of the scripts run for real."""
 
 import json
-import os
 import shlex
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from skips import needs
 from vendors.bench import Vendors
 
 ROOT = Path(__file__).parents[2]
@@ -16,14 +14,8 @@ UBUNTU, AMAZON_LINUX = "ubuntu-22.04", "amazon-linux-2023"
 
 _ALONE = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 _TOOLS = ("unshare", "dnf", "rpm", "apt-get", "createrepo_c", "dpkg-scanpackages")
-_MISSING = next((tool for tool in _TOOLS if shutil.which(tool) is None), None)
-# For `pytestmark`: why there can be no such machine here.
-NEEDED = [
-    pytest.mark.skipif(
-        os.geteuid() != 0, reason="needs root: it installs packages in an overlay of this machine"
-    ),
-    pytest.mark.skipif(_MISSING is not None, reason=f"needs {_MISSING}"),
-]
+# For `pytestmark`.
+NEEDED = needs(*_TOOLS, root="it installs packages in an overlay of this machine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """YAML to values and lines, and every text that is no cluster."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -113,11 +113,22 @@ def test_a_context_that_is_no_text_is_told(context: object) -> None:
         cluster_files(context, "-c clusters=")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_without_read_permission_is_told(tmp_path: Path) -> None:
+@pytest.fixture
+def ordinary_user() -> Iterator[None]:
+    """Nobody instead of root, who may read every file."""
+    user = os.geteuid()
+    os.seteuid(user or 65534)
+    yield
+    os.seteuid(user)
+
+
+def test_a_file_without_read_permission_is_told(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(GOOD, encoding="utf-8")
     path.chmod(0)
+    request.getfixturevalue("ordinary_user")
 
     reading = read_spec(path)
 

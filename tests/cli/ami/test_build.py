@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skips import needs
 
 from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
@@ -22,7 +23,7 @@ Command = Callable[..., Any]
 WEST = "us-west-2"
 ROOT = Path(__file__).parents[3]
 
-needs_packer = pytest.mark.skipif(not shutil.which("packer"), reason="packer is not on PATH")
+needs_packer = needs("packer")
 
 
 @pytest.fixture(autouse=True)
