@@ -9,7 +9,6 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Template
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.json import JSONSnapshotExtension
 
 from trainshed import catalogue
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
@@ -98,4 +97,4 @@ def test_the_template_is_as_reviewed(
     build(stack)
 
     template = template_snapshot(Template.from_stack(stack).to_json())
-    assert template == snapshot(extension_class=JSONSnapshotExtension)
+    assert template == snapshot(name=build.__name__)

@@ -9,7 +9,6 @@ import pytest
 from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.json import JSONSnapshotExtension
 
 from trainshed.cells import Cell
 from trainshed.pins import BuildTools
@@ -97,4 +96,4 @@ def test_the_template_is_as_reviewed_and_has_no_unacknowledged_finding(
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     # Synthesis, of which this is a part, fails on a finding.
     template = template_snapshot(Template.from_stack(stack).to_json())
-    assert template == snapshot(extension_class=JSONSnapshotExtension)
+    assert template == snapshot(name=build.__name__)
