@@ -4,7 +4,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ _PATIENCE_SECONDS = 300
 @pytest.fixture
 def function(
     client: Callable[..., Any], name: str, role: str, endpoint: str, monkeypatch: pytest.MonkeyPatch
-) -> str:
+) -> Iterator[str]:
     """A function that says what it was told, and a rule that calls it."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
     buffer = io.BytesIO()
@@ -36,7 +36,9 @@ def function(
     )["FunctionArn"]
     client("events").put_rule(Name=name, EventPattern=json.dumps(PATTERN))
     client("events").put_targets(Rule=name, Targets=[{"Id": "F", "Arn": arn}])
-    return name
+    yield name
+    # Or it hears of the instances of other tests.
+    client("lambda").delete_function(FunctionName=name)
 
 
 def let_in(client: Callable[..., Any], name: str, rule: str) -> None:
