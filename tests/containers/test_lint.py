@@ -1,7 +1,6 @@
-"""The Dockerfiles and their scripts, as linters and the pins see them."""
+"""The Dockerfiles and their scripts, as the pins see them; `make lint` has the linters."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,31 +16,6 @@ DOCKERFILES = [ROOT / "containers" / name / "Dockerfile" for name in NAMES]
 
 def test_there_are_no_other_dockerfiles() -> None:
     assert sorted((ROOT / "containers").glob("*/Dockerfile")) == DOCKERFILES
-
-
-def test_hadolint_has_nothing_to_say() -> None:
-    done = subprocess.run(
-        ["hadolint", "--failure-threshold", "style", *DOCKERFILES],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_shellcheck_has_nothing_to_say() -> None:
-    scripts = [path for path in (ROOT / "containers/shared").iterdir() if path.is_file()]
-
-    done = subprocess.run(
-        ["shellcheck", "--external-sources", *scripts],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -199,13 +199,6 @@ def test_scripts_run_in_the_order_of_their_numbers(accelerator: str, orchestrato
     assert names == sorted(names)
 
 
-@pytest.mark.parametrize("script", [str(path.relative_to(ROOT)) for path in shell_files()])
-def test_shell_scripts_are_clean(script: str) -> None:
-    done = subprocess.run(["shellcheck", "-x", script], capture_output=True, text=True, cwd=ROOT)
-
-    assert done.stdout == ""
-
-
 def test_scripts_stop_at_the_first_failure() -> None:
     for path in SCRIPTS.glob("*.sh"):
         assert "\nset -euo pipefail\n" in path.read_text(), path.name
