@@ -1,21 +1,22 @@
 """`trainshed teardown`, against clusters of the embedded AWS."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Answer, runner
 
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from trainshed.cli import main
 from trainshed.plan import Fleet, load_fleet
 
 Synthesise = Callable[[Fleet], Path]
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., Answer]
 
 HEAD = "name: {name}\nregion: us-west-2\ninstance: {{type: trn1.32xlarge, nodes: {{max: 4}}}}\n"
 LUSTRE = "storage: {lustre: {deployment: scratch-2}}\n"
@@ -58,18 +59,16 @@ def deploy(
 
 
 @pytest.fixture
-def teardown(clean_aws: EmbeddedAws, clusters: Path) -> Run:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "trainshed.cli", "teardown", *arguments],
-            cwd=clusters.parent,
-            env=clean_aws.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-
-    return run
+def teardown(
+    clean_aws: EmbeddedAws,
+    clusters: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
+    trainshed = runner("trainshed", main, capsys, monkeypatch)
+    clean_aws.lead_here(monkeypatch)
+    monkeypatch.chdir(clusters.parent)
+    return partial(trainshed, "teardown")
 
 
 def there(aws: EmbeddedAws) -> set[str]:
@@ -77,9 +76,9 @@ def there(aws: EmbeddedAws) -> set[str]:
     return {each["StackName"] for each in stacks if each["StackStatus"] != "DELETE_COMPLETE"}
 
 
-def records(done: subprocess.CompletedProcess[str]) -> Mapping[str, Any]:
-    assert done.returncode == 0, done.stderr
-    found: Mapping[str, Any] = json.loads(done.stdout)
+def records(done: Answer) -> Mapping[str, Any]:
+    assert done.code == 0, done.err
+    found: Mapping[str, Any] = json.loads(done.out)
     return found
 
 
@@ -165,11 +164,11 @@ def test_it_says_first_and_does_nothing_until_it_may(
 
     looked, unasked = teardown("TrainCluster", "--dry-run"), teardown("TrainCluster")
 
-    assert looked.returncode == 0
-    assert "will be deleted" in looked.stdout and "TrainContainers" in looked.stdout
-    assert "bills by the GiB and month" in looked.stdout
-    assert unasked.returncode == 2
-    assert unasked.stderr.startswith("error: there is nobody to ask here: add --yes")
+    assert looked.code == 0
+    assert "will be deleted" in looked.out and "TrainContainers" in looked.out
+    assert "bills by the GiB and month" in looked.out
+    assert unasked.code == 2
+    assert unasked.err.startswith("error: there is nobody to ask here: add --yes")
     assert there(clean_aws) == {"TrainNetwork", "TrainContainers"}
 
 
@@ -186,11 +185,11 @@ def test_jobs_that_are_not_over_stop_it_until_they_may_be_ended(
 
     stopped = teardown("TrainCluster", "--yes")
 
-    assert stopped.returncode == 1
-    assert "pretrain" in stopped.stdout
-    assert stopped.stderr.endswith("end them with --end-jobs\n")
+    assert stopped.code == 1
+    assert "pretrain" in stopped.out
+    assert stopped.err.endswith("end them with --end-jobs\n")
     assert "TrainCluster" in there(clean_aws)
-    assert teardown("TrainCluster", "--yes", "--end-jobs").returncode == 0
+    assert teardown("TrainCluster", "--yes", "--end-jobs").code == 0
     assert there(clean_aws) == set()
 
 
@@ -250,11 +249,11 @@ def test_a_stack_that_cannot_be_deleted_is_told_with_the_reason_and_goes_the_nex
 
     failed = teardown("TrainCluster", "--yes")
 
-    assert failed.returncode == 1
-    assert "error: TrainNetwork is DELETE_FAILED: NetworkVpc" in failed.stderr
-    assert "Traceback" not in failed.stderr
+    assert failed.code == 1
+    assert "error: TrainNetwork is DELETE_FAILED: NetworkVpc" in failed.err
+    assert "Traceback" not in failed.err
     ec2.delete_security_group(GroupId=group)
-    assert teardown("TrainCluster", "--yes").returncode == 0
+    assert teardown("TrainCluster", "--yes").code == 0
     assert there(clean_aws) == set()
 
 
@@ -269,8 +268,8 @@ def test_a_missing_permission_is_named(
     done = teardown("TrainCluster", "--yes")
 
     clean_aws.fail()
-    assert done.returncode == 1
-    assert "may not call cloudformation:DeleteStack in us-west-2" in done.stderr
+    assert done.code == 1
+    assert "may not call cloudformation:DeleteStack in us-west-2" in done.err
 
 
 def test_credentials_of_another_account_delete_nothing(
@@ -281,8 +280,8 @@ def test_credentials_of_another_account_delete_nothing(
 
     done = teardown("TrainCluster", "--yes")
 
-    assert done.returncode == 1
-    assert "is in account 210987654321, and the credentials are of 123456789012" in done.stderr
+    assert done.code == 1
+    assert "is in account 210987654321, and the credentials are of 123456789012" in done.err
 
 
 def test_the_network_that_a_cluster_is_in_goes_though_the_file_names_another(
@@ -350,4 +349,4 @@ def test_a_network_that_nothing_uses_is_told_and_goes_when_it_is_named(
     records(teardown("TrainCluster", "--stack", "LabNetwork", "--yes", "--json"))
 
     assert there(clean_aws) == {"TrainNetwork", "OtherNetwork"}
-    assert teardown("TrainCluster", "--stack", "OtherNetwork", "--dry-run").returncode == 2
+    assert teardown("TrainCluster", "--stack", "OtherNetwork", "--dry-run").code == 2
