@@ -7,7 +7,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema cells golden clean
+.PHONY: help setup demo test test-skipped dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema cells golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,7 +44,10 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 	@trainshed offline run -- scripts/demo
 
 test: setup ## Run the test suite, all but the ladder
-	@pytest -n auto -q -m "not ladder"
+	@pytest -n auto --dist loadfile -q -m "not ladder"
+
+test-skipped: setup ## Run the tests that `scripts/test-bare SKIPPED` skipped; as root, after `make tools guests`
+	@xargs --no-run-if-empty --delimiter='\n' pytest -n auto --dist loadfile -q <"$(SKIPPED)"
 
 dist: setup ## Build the wheels and sdists of trainshed and embedded-aws into dist/
 	@hatchling build --directory $(CURDIR)/dist
@@ -89,7 +92,7 @@ lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shel
 	@ruff format --check .
 	@mypy
 	@lint-imports
-	@shellcheck .ci/run scripts/demo scripts/checkov scripts/lint-github constructs/trainshed_constructs/compute/*.sh
+	@shellcheck .ci/run scripts/demo scripts/checkov scripts/lint-github scripts/test-bare constructs/trainshed_constructs/compute/*.sh
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh containers/shared/*
 	@hadolint --failure-threshold style containers/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer
@@ -115,7 +118,7 @@ docs: $(VENV)/docs/.installed ## Build the documentation site into build/site; f
 	@tar -cf - $(PAGES) | tar -xf - -C build/pages
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict    # --quiet would hide the warnings from --strict
 
-bench: setup ## Measure synthesis and the demo, and write docs/performance.md
+bench: setup ## Measure synthesis, the demo and the test suite; write docs/performance.md
 	@python scripts/bench.py
 
 lock: setup ## Compile requirements*.txt and package-lock.json anew

@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 from l1_source import l1_source
 from rich.console import Console
+from suite_cpu import suite
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "performance.md"
@@ -182,6 +183,7 @@ def main() -> None:
         milliseconds = float(core.output) * 1000
         report += [f"Spec to plan: {milliseconds:.1f} ms a cluster (aim: under 50 ms)."]
         report += demo()
+        report += suite()
     head = (
         "# Performance\n\nWritten by `make bench`. Absolute times belong to the machine that ran "
         f"it, with {os.cpu_count()} cores;\ncompare the ratios."

@@ -1,0 +1,53 @@
+"""CPU seconds of the test suite by folder, with all that the tests start."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+
+from rich.console import Console
+
+ROOT = Path(__file__).resolve().parents[1]
+_SET_CHILD_SUBREAPER = 36  # prctl(2)
+
+
+def suite() -> list[str]:
+    """Run the tests folder by folder, and report the CPU seconds of each."""
+    if sys.platform == "linux":
+        # Servers that outlive the command that started them are counted here, too.
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    folders = sorted(
+        {
+            path.relative_to(ROOT).parts[: 2 if path.is_relative_to(ROOT / "tests") else 3]
+            for tests in ("tests", "embedded-aws/tests")
+            for path in (ROOT / tests).rglob("test_*.py")
+        }
+    )
+    found = {"/".join(parts): _cpu_seconds(Path(*parts)) for parts in folders}
+    lines = ["", "## The test suite", "", "| tests | CPU seconds |", "|---|---|"]
+    lines += [f"| {name} | {seconds:.0f} |" for name, seconds in found.items()]
+    lines.append(f"| in all | {sum(found.values()):.0f} |")
+    Console().print("\n".join(lines))
+    return lines
+
+
+def _cpu_seconds(tests: Path) -> float:
+    before = getrusage(RUSAGE_CHILDREN)
+    command = ["pytest", "-n", "auto", "--dist", "loadfile", "-q", "-m", "not ladder", str(tests)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    output, _ = process.communicate()
+    if process.returncode not in (0, 5):  # 5: the ladder alone has tests there
+        sys.exit(f"error: {' '.join(command)} ended with {process.returncode}:\n{output}")
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+if __name__ == "__main__":
+    suite()
