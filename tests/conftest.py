@@ -111,7 +111,7 @@ def context() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def synthesise(
+def synthesise_anew(
     context: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[["Fleet"], Path]:
     """Synthesise a fleet as app.py does, cdk-nag included; returns the assembly's folder."""
@@ -126,5 +126,19 @@ def synthesise(
         cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
         add_fleet(app, fleet)
         return Path(app.synth().directory)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def synthesise(synthesise_anew: Callable[["Fleet"], Path]) -> Callable[["Fleet"], Path]:
+    """Synthesise a fleet once in each test process; returns a folder that tests only read."""
+    made: dict[str, Path] = {}
+
+    def run(fleet: "Fleet") -> Path:
+        content = repr(fleet)  # without the names of its files, of which templates know nothing
+        if content not in made:
+            made[content] = synthesise_anew(fleet)
+        return made[content]
 
     return run

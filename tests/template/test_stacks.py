@@ -278,8 +278,8 @@ def test_synthesis_looks_nothing_up(assembly: Path) -> None:
     assert "missing" not in manifest(assembly)
 
 
-def test_the_same_files_give_the_same_bytes(assembly: Path, synthesise: Synthesise) -> None:
-    again = synthesise(load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))))
+def test_the_same_files_give_the_same_bytes(assembly: Path, synthesise_anew: Synthesise) -> None:
+    again = synthesise_anew(load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))))
 
     for path in assembly.glob("*.template.json"):
         assert path.read_bytes() == (again / path.name).read_bytes()
