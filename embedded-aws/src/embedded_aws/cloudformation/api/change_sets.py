@@ -50,7 +50,7 @@ class ChangeSets(Submission):
                     f"ChangeSet {name} cannot be created due to a mismatch with "
                     "existing attribute: it exists already"
                 )
-            change_set = self._new_change_set(stack, kind, name, self._update_of(stack))
+            change_set = self._new_change_set(stack, kind, name, self._changes(stack))
             if kind == "CREATE" and stack.stack_id not in store.stacks:
                 stack.record("REVIEW_IN_PROGRESS", "User Initiated")
                 change_set.operation_id = stack.operation_id

@@ -23,7 +23,7 @@ class Commands(Submission):
             if existing := store.find(name):
                 raise AlreadyExists(f"Stack [{existing.name}] already exists")
             stack = self._new_stack(name)
-            changes = self._changes(stack, self._submitted_template(), {})
+            changes = self._changes(stack)
             self._begin(stack, "CREATE_IN_PROGRESS")
             stack.protect(bool(self._get_param("EnableTerminationProtection")))
             store.add(stack)
@@ -36,7 +36,7 @@ class Commands(Submission):
         disable_rollback = bool(self._get_param("DisableRollback"))
         with admission:
             self._check_updatable(stack)
-            changes = self._update_of(stack)
+            changes = self._changes(stack)
             if is_empty(stack, changes):
                 raise ValidationError("No updates are to be performed.")
             self._begin(stack, "UPDATE_IN_PROGRESS")

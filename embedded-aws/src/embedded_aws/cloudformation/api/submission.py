@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections.abc import Mapping
 from typing import Final
 from uuid import uuid4
 
@@ -17,7 +16,6 @@ from embedded_aws.cloudformation.exports import exported_value
 from embedded_aws.cloudformation.policies import check_policies
 from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.template.desired_state import prepare
-from embedded_aws.cloudformation.template.document import Template
 
 NAME: Final = re.compile(r"[a-zA-Z][-a-zA-Z0-9]{0,127}")
 # What a stack can be updated from.
@@ -77,30 +75,24 @@ class Submission(Queries):
         if stack.status not in _UPDATABLE:
             raise cannot(stack, "updated")
 
-    def _update_of(self, stack: Stack) -> Changes:
-        previous = stack.deployment
-        if self._get_param("UsePreviousTemplate") and previous:
-            template = previous.template
-        else:
-            template = self._submitted_template()
-        given = (
-            {name: parameter.given for name, parameter in previous.parameters.items()}
-            if previous
-            else {}
-        )
-        return self._changes(stack, template, given)
-
-    def _changes(self, stack: Stack, template: Template, previous: Mapping[str, str]) -> Changes:
+    def _changes(self, stack: Stack) -> Changes:
+        """Return what the submitted template and parameters change in a stack."""
         for name in _UNSUPPORTED:
             if self._get_param(name):
                 raise ValidationError(f"the embedded AWS does not support {name}; leave it out")
+        before = stack.deployment
+        if before and self._get_param("UsePreviousTemplate"):
+            template = before.template
+        else:
+            template = self._submitted_template()
         check_policies(template.resources)
         check_capabilities(template.resources, self._get_param("Capabilities", []))
         check_types((it["Type"] for it in template.resources.values()), stack.region)
+        previous = before.parameters if before else {}
         given = {
-            parameter["ParameterKey"]: (
-                previous.get(parameter["ParameterKey"], "")
-                if parameter.get("UsePreviousValue")
+            (name := parameter["ParameterKey"]): (
+                previous[name].given
+                if parameter.get("UsePreviousValue") and name in previous
                 else parameter.get("ParameterValue", "")
             )
             for parameter in self._get_param("Parameters", [])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from embedded_aws.cloudformation.changes.comparison import keeps_its_name
-from embedded_aws.cloudformation.changes.model import Changes, Replacement
+from embedded_aws.cloudformation.changes.model import Changes, Replacement, ResourceChange
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution.step import Step, StepFailed
 from embedded_aws.cloudformation.records import Resource
@@ -22,21 +22,21 @@ class ConvergeFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
-    """What is about to happen to one resource.
+    """A change that is announced and about to be made.
 
     Attributes:
-        before: the resource as it stands; None when it is to be created.
-        after: the resource as desired; no properties yet when it is to be created.
-        verb: CREATE or UPDATE, as in its events.
-        replaces: it takes the place of `before`.
+        after: the resource as announced; no properties yet when it is to be created.
         refusal: why it cannot be done, when that is known already.
     """
 
-    before: Resource | None
+    change: ResourceChange
     after: Resource
-    verb: str
-    replaces: bool = False
     refusal: str | None = None
+
+    @property
+    def verb(self) -> str:
+        """CREATE or UPDATE, as in its events."""
+        return "UPDATE" if self.change.before else "CREATE"
 
 
 def converge(stack: Stack, changes: Changes) -> None:
@@ -89,17 +89,17 @@ class _Work:
     def begin(self, logical_id: str) -> _Task | None:
         """Announce what happens to a resource; None when nothing does."""
         stack = self._stack
-        planned = self._changes.resources[logical_id]
         try:
             change = self._changes.resolve(logical_id, self._scope)
         except ValidationError as error:
-            assert planned.before is not None
-            begun = self._announce(planned.before, "UPDATE")
-            return _Task(before=planned.before, after=begun, verb="UPDATE", refusal=error.message)
+            change = self._changes.resources[logical_id]
+            assert change.before is not None
+            begun = self._announce(change.before, "UPDATE")
+            return _Task(change=change, after=begun, refusal=error.message)
         before, after = change.before, change.after
         assert after is not None
         if before is None:
-            return _Task(before=None, after=self._announce(after, "CREATE"), verb="CREATE")
+            return _Task(change=change, after=self._announce(after, "CREATE"))
         if not change.calls_handler:
             # Policies and metadata belong to the stack alone.
             stack.store(
@@ -109,12 +109,11 @@ class _Work:
         # A conditional replacement, all values known, is tried in place: the API refuses what it
         # cannot do.
         if change.replacement is not Replacement.TRUE:
-            return _Task(before=before, after=self._announce(after, "UPDATE"), verb="UPDATE")
+            return _Task(change=change, after=self._announce(after, "UPDATE"))
         stack.record_resource(after, "UPDATE_IN_PROGRESS", _REPLACING)
         kind, region = after.resource_type, stack.region
         same = keeps_its_name(kind, region, before.properties, after.properties)
-        refusal = _same_name(logical_id) if same else None
-        return _Task(before=before, after=after, verb="UPDATE", replaces=True, refusal=refusal)
+        return _Task(change=change, after=after, refusal=_same_name(logical_id) if same else None)
 
     def cancel(self, task: _Task) -> bool:
         """Fail a resource that had begun when another one failed; False, as for any failure."""
@@ -127,23 +126,19 @@ class _Work:
         if task.refusal:
             self._refuse(task, task.refusal)
             return False
+        before = task.change.before
+        replaces = task.change.replacement is Replacement.TRUE
         try:
-            if task.before is None:
+            if before is None:
                 self._create(task.after)
-            elif task.replaces:
-                self._replace(task.before, task.after)
+            elif replaces:
+                self._replace(before, task.after)
             else:
-                self._update(task.before, task.after)
+                self._update(before, task.after)
         except StepFailed as failure:
-            not_made = task.replaces and not failure.resource.physical_id
-            if task.before and (failure.untouched or not_made):
-                self._stack.store(
-                    replace(
-                        task.before,
-                        status=failure.resource.status,
-                        reason=failure.resource.reason,
-                    )
-                )
+            failed = failure.resource
+            if before and (failure.untouched or (replaces and not failed.physical_id)):
+                self._stack.store(replace(before, status=failed.status, reason=failed.reason))
             return False
         return True
 
@@ -152,8 +147,8 @@ class _Work:
 
     def _refuse(self, task: _Task, reason: str) -> None:
         failed = self._stack.record_resource(task.after, f"{task.verb}_FAILED", reason)
-        if task.before:
-            failed = replace(task.before, status=failed.status, reason=reason)
+        if before := task.change.before:
+            failed = replace(before, status=failed.status, reason=reason)
         self._stack.store(failed)
 
     def _create(self, wanted: Resource) -> None:
