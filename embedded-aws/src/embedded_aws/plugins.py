@@ -44,7 +44,7 @@ class Plugin:
         return {}
 
     def guest_flavours(self) -> Mapping[str, str]:
-        """Return the guest's root (see `guests/flavours.py`) by a pattern of the image's name."""
+        """Return the guest's root (see `guests/flavours.py`) by a pattern of the AMI's name."""
         return {}
 
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:

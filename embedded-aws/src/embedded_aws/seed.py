@@ -1,4 +1,4 @@
-"""What a new account has: AWS's images and their public parameters, AWS's policies and one role.
+"""What a new account has: AWS's AMIs and their public parameters, AWS's policies and one role.
 
 Nothing of ours is among it: as on AWS, an AMI has to be baked and published before a cluster can
 name it.
@@ -6,7 +6,7 @@ name it.
 The role is that of AWS Batch, which Batch would make with the first compute environment.
 
 It works on moto's backends, in the server's process: AWS's API lets nobody write below
-`/aws/service` nor register an image as Amazon, and a start has no time for hundreds of calls.
+`/aws/service` nor register an AMI as Amazon, and a start has no time for hundreds of calls.
 """
 
 import hashlib
@@ -24,10 +24,10 @@ from moto.utilities.utils import get_partition
 
 from embedded_aws.plugins import Plugin
 
-# The Kubernetes versions that EKS had images of on _BORN (newest: aws-cdk-lib 2.275.0's enum).
+# The Kubernetes versions that EKS had AMIs of on _BORN (newest: aws-cdk-lib 2.275.0's enum).
 _KUBERNETES_VERSIONS = ("1.32", "1.33", "1.34", "1.35", "1.36")
 
-# Accounts of AWS's that own the images, as DescribeImages names them.
+# Accounts of AWS's that own the AMIs, as DescribeImages names them.
 _DEEP_LEARNING = "898082745236"
 _EKS = "602401143452"
 _CANONICAL = "099720109477"
@@ -36,13 +36,13 @@ _BORN = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeededImage:
-    """An image with the parameter that leads to it.
+class SeededAmi:
+    """An AMI with the parameter that leads to it.
 
     Attributes:
         parameter: name in the parameter store.
         architecture: `x86_64` or `arm64`.
-        name: the image's name.
+        name: the AMI's name.
         owner: account of AWS's or Canonical's that owns it.
         root_device: the root volume's device name.
     """
@@ -53,28 +53,28 @@ class SeededImage:
     owner: str
     root_device: str = "/dev/xvda"
 
-    def image_id(self, region: str) -> str:
-        """Return the image's id, which differs by region as on AWS."""
+    def ami_id(self, region: str) -> str:
+        """Return the AMI's id, which differs by region as on AWS."""
         return f"ami-0{hashlib.sha256(f'{region}{self.parameter}'.encode()).hexdigest()[:16]}"
 
 
-def seeded_images() -> Iterator[SeededImage]:
-    """Yield every image that is added to those moto brings along.
+def seeded_amis() -> Iterator[SeededAmi]:
+    """Yield every AMI that is added to those moto brings along.
 
-    moto has Amazon Linux's and ECS's public images and parameters, dumps of the live API. What it
+    moto has Amazon Linux's and ECS's public AMIs and parameters, dumps of the live API. What it
     lacks is listed here, by the documents that promise each parameter.
     """
-    yield from _deep_learning_images()
-    yield from _eks_images()
-    yield from _ubuntu_images()
+    yield from _deep_learning_amis()
+    yield from _eks_amis()
+    yield from _ubuntu_amis()
 
 
-def _deep_learning_images() -> Iterator[SeededImage]:
+def _deep_learning_amis() -> Iterator[SeededAmi]:
     # https://docs.aws.amazon.com/dlami/latest/devguide/appendix-ami-release-notes.html
     for architecture in ("x86_64", "arm64"):
         for system in ("amazon-linux-2023", "ubuntu-22.04", "ubuntu-24.04"):
             base = f"base-oss-nvidia-driver-gpu-{system}"
-            yield SeededImage(
+            yield SeededAmi(
                 parameter=f"/aws/service/deeplearning/ami/{architecture}/{base}/latest/ami-id",
                 architecture=architecture,
                 name=f"Deep Learning {base} {architecture} seeded",
@@ -89,7 +89,7 @@ def _deep_learning_images() -> Iterator[SeededImage]:
         "jax-0.10/ubuntu-24.04",
         "multi-framework/ubuntu-24.04",
     ):
-        yield SeededImage(
+        yield SeededAmi(
             parameter=f"/aws/service/neuron/dlami/{flavour}/latest/image_id",
             architecture="x86_64",
             name=f"Deep Learning Neuron {flavour.replace('/', ' ')} seeded",
@@ -99,18 +99,18 @@ def _deep_learning_images() -> Iterator[SeededImage]:
 
 
 def _root_device(system: str) -> str:
-    """Return what Canonical's images and those that are made of them have, or Amazon Linux's."""
+    """Return what Canonical's AMIs and those that are made of them have, or Amazon Linux's."""
     return "/dev/sda1" if "ubuntu" in system else "/dev/xvda"
 
 
-def _eks_images() -> Iterator[SeededImage]:
+def _eks_amis() -> Iterator[SeededAmi]:
     # https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
     variants = {"x86_64": ("standard", "nvidia", "neuron"), "arm64": ("standard", "nvidia")}
     for version in _KUBERNETES_VERSIONS:
         for architecture, names in variants.items():
             for variant in names:
                 path = f"{version}/amazon-linux-2023/{architecture}/{variant}"
-                yield SeededImage(
+                yield SeededAmi(
                     parameter=f"/aws/service/eks/optimized-ami/{path}/recommended/image_id",
                     architecture=architecture,
                     name=f"amazon-eks-node-al2023-{architecture}-{variant}-{version}-seeded",
@@ -118,7 +118,7 @@ def _eks_images() -> Iterator[SeededImage]:
                 )
 
 
-def _ubuntu_images() -> Iterator[SeededImage]:
+def _ubuntu_amis() -> Iterator[SeededAmi]:
     # https://documentation.ubuntu.com/aws/aws-how-to/instances/find-ubuntu-images/
     for release, volume, folder in (
         ("jammy-22.04", "ebs-gp2", "hvm-ssd"),
@@ -127,7 +127,7 @@ def _ubuntu_images() -> Iterator[SeededImage]:
         number = release.partition("-")[2]
         for architecture, its_name in (("x86_64", "amd64"), ("arm64", "arm64")):
             path = f"{number}/stable/current/{its_name}/hvm/{volume}"
-            yield SeededImage(
+            yield SeededAmi(
                 parameter=f"/aws/service/canonical/ubuntu/server/{path}/ami-id",
                 architecture=architecture,
                 name=f"ubuntu/images/{folder}/ubuntu-{release}-{its_name}-server-{_BORN:%Y%m%d}",
@@ -147,8 +147,8 @@ class NewAccount(Plugin):
         """Give an account in a region what AWS gives it; may be repeated."""
         _give_policies_and_roles(account, region)
         _take_default_vpc(account, region)
-        for image in seeded_images():
-            _give_image(image, account, region)
+        for ami in seeded_amis():
+            _give_ami(ami, account, region)
 
 
 def _give_policies_and_roles(account: str, region: str) -> None:
@@ -176,17 +176,17 @@ def _take_default_vpc(account: str, region: str) -> None:
         ec2.delete_vpc(vpc.id)
 
 
-def _give_image(image: SeededImage, account: str, region: str) -> None:
-    ec2, image_id = ec2_backends[account][region], image.image_id(region)
-    if image_id not in ec2.amis:
-        ec2.amis[image_id] = Ami(ec2, image_id, **_description(image, region))
+def _give_ami(ami: SeededAmi, account: str, region: str) -> None:
+    ec2, ami_id = ec2_backends[account][region], ami.ami_id(region)
+    if ami_id not in ec2.amis:
+        ec2.amis[ami_id] = Ami(ec2, ami_id, **_description(ami, region))
     parameters = ssm_backends[account][region]._parameters
-    if not parameters[image.parameter]:
-        parameters[image.parameter].append(
+    if not parameters[ami.parameter]:
+        parameters[ami.parameter].append(
             Parameter(  # type: ignore[abstract]  # as moto makes its own
                 account_id=account,
-                name=image.parameter,
-                value=image_id,
+                name=ami.parameter,
+                value=ami_id,
                 parameter_type="String",
                 description=None,
                 allowed_pattern=None,
@@ -199,19 +199,19 @@ def _give_image(image: SeededImage, account: str, region: str) -> None:
         )
 
 
-def _description(image: SeededImage, region: str) -> dict[str, Any]:
+def _description(ami: SeededAmi, region: str) -> dict[str, Any]:
     return {
-        "name": image.name,
-        "description": image.name,
-        "owner_id": image.owner,
-        "owner_alias": "amazon" if image.owner in (_DEEP_LEARNING, _EKS) else None,
+        "name": ami.name,
+        "description": ami.name,
+        "owner_id": ami.owner,
+        "owner_alias": "amazon" if ami.owner in (_DEEP_LEARNING, _EKS) else None,
         "public": True,
         "virtualization_type": "hvm",
-        "architecture": image.architecture,
+        "architecture": ami.architecture,
         "hypervisor": "xen",
-        "image_location": f"{image.owner}/{image.name}",
+        "image_location": f"{ami.owner}/{ami.name}",
         "root_device_type": "ebs",
-        "root_device_name": image.root_device,
+        "root_device_name": ami.root_device,
         "creation_date": _BORN,
         "region_name": f"{region}a",
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from embedded_aws.seed import NewAccount, seeded_images
+from embedded_aws.seed import NewAccount, seeded_amis
 
 ACCOUNT, REGION = "210987654321", "us-west-2"
 
@@ -25,7 +25,7 @@ def image_behind(client: Any, parameter: str) -> dict[str, Any]:
         f"{ECS}/gpu/recommended/image_id",
         f"{ECS}/neuron/recommended/image_id",
         "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64",
-        *(image.parameter for image in seeded_images()),
+        *(ami.parameter for ami in seeded_amis()),
     ],
 )
 def test_every_parameter_leads_to_an_image(client: Any, parameter: str) -> None:
@@ -76,7 +76,7 @@ def test_there_is_no_default_vpc(client: Any) -> None:
 
 def test_a_second_seeding_changes_nothing(client: Any) -> None:
     def seen() -> tuple[int, int, int]:
-        name = next(seeded_images()).parameter
+        name = next(seeded_amis()).parameter
         versions = client("ssm").get_parameter_history(Name=name)["Parameters"]
         images = client("ec2").describe_images()["Images"]
         return len(versions), len(images), len(client("iam").list_roles()["Roles"])
@@ -88,8 +88,8 @@ def test_a_second_seeding_changes_nothing(client: Any) -> None:
 
 
 def test_regions_have_images_of_their_own() -> None:
-    image = next(seeded_images())
+    ami = next(seeded_amis())
 
-    assert image.image_id("us-west-2") != image.image_id("us-east-1")
-    assert image.image_id("us-west-2").startswith("ami-0")
-    assert len(image.image_id("us-west-2")) == len("ami-0123456789abcdef0")
+    assert ami.ami_id("us-west-2") != ami.ami_id("us-east-1")
+    assert ami.ami_id("us-west-2").startswith("ami-0")
+    assert len(ami.ami_id("us-west-2")) == len("ami-0123456789abcdef0")

@@ -19,7 +19,7 @@ from typing import Any
 from embedded_aws.actions import Call, Refusal
 from embedded_aws.batch.refusals import refuse
 from embedded_aws.ec2 import placement_groups
-from embedded_aws.ec2.image_ids import is_image_id
+from embedded_aws.ec2.ami_ids import is_ami_id
 from embedded_aws.ec2.instance_types import family_records, require
 from embedded_aws.ec2.launch_templates import TemplateData, template_data
 from embedded_aws.ec2.launches import Launch, check_launch
@@ -159,7 +159,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
     _check_network(call, resources, template)
     _check_user_data(template)
     types = _instance_types(resources)
-    _check_images(resources, template)
+    _check_amis(resources, template)
     _check_placement(call, resources, template, types)
     for instance_type in types:
         for subnet_id in resources["subnets"]:
@@ -194,20 +194,20 @@ def _instance_types(resources: Resources) -> list[str]:
     return [name for name in names if "." in name]
 
 
-def _check_images(resources: Resources, template: TemplateData) -> None:
+def _check_amis(resources: Resources, template: TemplateData) -> None:
     configurations = resources.get("ec2Configuration", [])
     if len(configurations) > 2:
         raise refuse("At most 2 ec2Configuration entries can be provided.")
     overrides = [each.get("imageIdOverride") for each in configurations]
-    for image in (resources.get("imageId"), *overrides):
-        if image and not is_image_id(image):
-            raise refuse(f'Invalid id: "{image}" (expecting "ami-...")')
+    for ami in (resources.get("imageId"), *overrides):
+        if ami and not is_ami_id(ami):
+            raise refuse(f'Invalid id: "{ami}" (expecting "ami-...")')
     for configuration in configurations:
         image_type = configuration["imageType"]
-        own_image = configuration.get("imageIdOverride") or template.get("ImageId")
+        own_ami = configuration.get("imageIdOverride") or template.get("ImageId")
         if image_type not in _IMAGE_TYPES:
             raise refuse(f"imageType {image_type} must be one of {', '.join(_IMAGE_TYPES)}.")
-        amazon_linux_2 = image_type in ("ECS_AL2", "ECS_AL2_NVIDIA") and not own_image
+        amazon_linux_2 = image_type in ("ECS_AL2", "ECS_AL2_NVIDIA") and not own_ami
         if amazon_linux_2 and not current().before(_AL2_BLOCKED):
             raise refuse(
                 "Creating compute environments with Batch-provided Amazon Linux 2 AMIs "

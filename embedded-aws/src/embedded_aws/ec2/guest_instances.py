@@ -33,28 +33,28 @@ _CODES = {
 }
 
 
-def bootable(call: Call, image_id: str) -> Disk | None:
-    """Return the disk that instances of an image boot; None when nothing boots here.
+def bootable(call: Call, ami_id: str) -> Disk | None:
+    """Return the disk that instances of an AMI boot; None when nothing boots here.
 
     Raises:
-        Refusal: there is no such image, or no guest can be made of it.
+        Refusal: there is no such AMI, or no guest can be made of it.
     """
     engine = current().guests
     if engine is None:
         return None
-    image = call.backend("ec2").amis.get(image_id)
-    if image is None:
-        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
-    if image.state != "available":
-        raise Refusal("InvalidAMIID.Unavailable", f"The image '{image_id}' is {image.state}.")
-    if disk := engine.disk_of(image_id):
+    ami = call.backend("ec2").amis.get(ami_id)
+    if ami is None:
+        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{ami_id}]' does not exist")
+    if ami.state != "available":
+        raise Refusal("InvalidAMIID.Unavailable", f"The image '{ami_id}' is {ami.state}.")
+    if disk := engine.disk_of(ami_id):
         return disk
-    if flavour := flavour_of(image.name or ""):
+    if flavour := flavour_of(ami.name or ""):
         return Disk(flavour)
     raise Refusal(
         "UnsupportedOperation",
-        f"The embedded AWS has no guest for the image '{image.name}' ({image_id}): it boots "
-        "x86_64 images of Ubuntu 22.04 and 24.04, of Amazon Linux 2023, and "
+        f"The embedded AWS has no guest for the AMI '{ami.name}' ({ami_id}): it boots "
+        "x86_64 AMIs of Ubuntu 22.04 and 24.04, of Amazon Linux 2023, and "
         "what was made of them",
     )
 

@@ -2,7 +2,7 @@
 
 [S] EC2 API reference: request parameters win over the template's; interfaces exclude an
 instance-level subnet or groups; DryRun answers DryRunOperation after every check; launches into a
-placement group; `resolve:ssm:` images. [I] Interfaces of the request replace those of the template
+placement group; `resolve:ssm:` AMIs. [I] Interfaces of the request replace those of the template
 as a whole. moto knows one interface per device index; here each network card has its own.
 """
 
@@ -127,7 +127,7 @@ def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
             params[key] = value
     params["MinCount"] = call.params["MaxCount"]
     if data["ImageId"].startswith("resolve:ssm:"):
-        params["ImageId"] = _resolve_image(call, data["ImageId"].removeprefix("resolve:ssm:"))
+        params["ImageId"] = _resolve_ami(call, data["ImageId"].removeprefix("resolve:ssm:"))
     if interfaces := data.get("NetworkInterfaces"):
         params["NetworkInterfaces"] = [
             {
@@ -142,12 +142,12 @@ def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
         params["SubnetId"] = subnet.id
 
 
-def _resolve_image(call: Call, name: str) -> str:
+def _resolve_ami(call: Call, name: str) -> str:
     parameter = call.backend("ssm").get_parameters([name]).get(name)
     if parameter is None:
         raise Refusal("InvalidParameterValue", f"Unable to resolve SSM parameter {name}.")
-    image: str = parameter.value
-    return image
+    ami: str = parameter.value
+    return ami
 
 
 def _place_interfaces(instance: Any, interfaces: Any) -> None:

@@ -4,7 +4,7 @@ At CreateLaunchTemplate and CreateLaunchTemplateVersion: what is wrong whatever 
 that is malformed values, contradictions between fields, and the interface limits of the instance
 type when the template names one. The rest waits for the launch (`launches`), as a template may
 leave the type, the subnet or the primary interface to it.
-[S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` images) and the
+[S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` AMIs) and the
 messages of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces.
 [S] For contradictions EC2 makes the template all the same and tells of them in the `Warning` of its
 answer, which CloudFormation does not show; every launch then fails. Here the creation is refused,
@@ -19,7 +19,7 @@ from typing import Any
 from moto.ec2.utils import parse_user_data
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.ec2.image_ids import is_image_id
+from embedded_aws.ec2.ami_ids import is_ami_id
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.network_interfaces import check_interfaces
 
@@ -35,10 +35,10 @@ def check_template(data: TemplateData) -> None:
     Raises:
         Refusal: as EC2 does.
     """
-    image = data.get("ImageId")
-    if image is not None and not image.startswith("resolve:ssm:") and not is_image_id(image):
-        expected = 'expecting "ami-..."' if not image.startswith("ami-") else "malformed"
-        raise Refusal("InvalidAMIID.Malformed", f'Invalid id: "{image}" ({expected})')
+    ami = data.get("ImageId")
+    if ami is not None and not ami.startswith("resolve:ssm:") and not is_ami_id(ami):
+        expected = 'expecting "ami-..."' if not ami.startswith("ami-") else "malformed"
+        raise Refusal("InvalidAMIID.Malformed", f'Invalid id: "{ami}" ({expected})')
     _check_user_data(data.get("UserData"))
     interfaces = data.get("NetworkInterfaces", [])
     if interfaces and (data.get("SecurityGroupIds") or data.get("SecurityGroups")):

@@ -1,6 +1,6 @@
-"""The volumes of a launch: the image's mappings with those of the request over them.
+"""The volumes of a launch: the AMI's mappings with those of the request over them.
 
-[S] EC2 user guide, block device mappings: the request's mapping of a device overrides the image's,
+[S] EC2 user guide, block device mappings: the request's mapping of a device overrides the AMI's,
 attribute by attribute; a volume is at least as large as its snapshot. moto takes the request's
 only.
 """
@@ -11,17 +11,17 @@ from typing import Any
 from embedded_aws.actions import Refusal
 
 
-def joined_mappings(image: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """Return the mappings to launch with, or None where moto's own choice is as good.
 
     Args:
-        image: moto's image, or None for an unknown one.
+        ami: moto's AMI, or None for an unknown one.
         asked: the request's mappings.
 
     Raises:
         Refusal: a volume is smaller than its snapshot.
     """
-    own = getattr(image, "embedded_aws_mappings", None)
+    own = getattr(ami, "embedded_aws_mappings", None)
     if own is None:
         return None
     joined = {each["DeviceName"]: {**each, "Ebs": dict(each["Ebs"])} for each in own}

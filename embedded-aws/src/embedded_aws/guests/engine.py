@@ -1,4 +1,4 @@
-"""The guests of one embedded AWS, and the disks of its images."""
+"""The guests of one embedded AWS, and the disks of its AMIs."""
 
 import fcntl
 import shutil
@@ -21,7 +21,7 @@ from embedded_aws.guests.site import write_site
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """What an image's disk is made of.
+    """What an AMI's disk is made of.
 
     Attributes:
         flavour: what it started from.
@@ -50,7 +50,7 @@ class Engine:
         self._place: tuple[Path, Confinement] | None = None
         self._machines: dict[str, Machine] = {}
         self._disks: dict[str, Disk] = {}
-        self._images: dict[str, Disk] = {}
+        self._amis: dict[str, Disk] = {}
         self._making: set[Path] = set()
         self._guard = threading.RLock()
 
@@ -74,16 +74,16 @@ class Engine:
         """Return a guest, or None when the instance has none."""
         return self._machines.get(instance_id)
 
-    def disk_of(self, image_id: str) -> Disk | None:
-        """Return the disk of an image that was kept here, or None."""
-        return self._images.get(image_id)
+    def disk_of(self, ami_id: str) -> Disk | None:
+        """Return the disk of an AMI that was kept here, or None."""
+        return self._amis.get(ami_id)
 
-    def keep(self, instance_id: str, image_id: str, *, reboot: bool) -> None:
-        """Keep an instance's disk as that of an image.
+    def keep(self, instance_id: str, ami_id: str, *, reboot: bool) -> None:
+        """Keep an instance's disk as that of an AMI.
 
         Args:
             instance_id: an instance with a guest.
-            image_id: the image's id.
+            ami_id: the AMI's id.
             reboot: switch a running guest off for it, and on again.
 
         Raises:
@@ -101,18 +101,18 @@ class Engine:
             else:
                 self._freeze(machine, after)
             with self._guard:
-                self._images[image_id] = after
+                self._amis[ami_id] = after
 
-    def copy(self, source_id: str, image_id: str) -> None:
-        """Give an image the disk of another one, if that was kept."""
+    def copy(self, source_id: str, ami_id: str) -> None:
+        """Give an AMI the disk of another one, if that was kept."""
         with self._guard:
-            if source_id in self._images:
-                self._images[image_id] = self._images[source_id]
+            if source_id in self._amis:
+                self._amis[ami_id] = self._amis[source_id]
 
-    def forget(self, image_id: str) -> None:
-        """Forget the disk of an image, if it was kept."""
+    def forget(self, ami_id: str) -> None:
+        """Forget the disk of an AMI, if it was kept."""
         with self._guard:
-            self._images.pop(image_id, None)
+            self._amis.pop(ami_id, None)
             self._sweep()
 
     def remove(self, instance_id: str) -> None:
@@ -145,7 +145,7 @@ class Engine:
         return self._place
 
     def _below(self, flavour: Flavour, launch: GuestLaunch) -> Iterator[Path]:
-        """Yield the read-only layers below those of an image, the uppermost first."""
+        """Yield the read-only layers below those of an AMI, the uppermost first."""
         folder, _ = self._placed()
         site = folder / f"site-{launch.region}-{launch.account}"
         if not site.is_dir():
@@ -179,10 +179,10 @@ class Engine:
             self._making.discard(layer)
 
     def _sweep(self) -> None:
-        """Remove the layers that no image and no guest has any more."""
+        """Remove the layers that no AMI and no guest has any more."""
         if self._place is None:
             return
-        disks = [*self._images.values(), *self._disks.values()]
+        disks = [*self._amis.values(), *self._disks.values()]
         used = {layer for disk in disks for layer in disk.layers} | self._making
         for layer in (self._place[0] / "layers").iterdir():
             if layer not in used:

@@ -1,7 +1,7 @@
-"""Which root an image boots: decided by the image's name.
+"""Which root an AMI boots: decided by the AMI's name.
 
 A flavour is a root (`ubuntu` for 22.04, `noble` for 24.04, `amazon`) or a root and what an
-orchestrator's image brings along (`amazon-ecs`, `amazon-eks`, `ubuntu-eks`, `noble-eks`).
+orchestrator's AMI brings along (`amazon-ecs`, `amazon-eks`, `ubuntu-eks`, `noble-eks`).
 """
 
 import re
@@ -43,10 +43,10 @@ class Flavour:
         return self.name.partition("-")[0]
 
 
-def flavour_of(image_name: str) -> Flavour | None:
-    """Return the flavour of an image by its name, or None for an image that no root can be."""
+def flavour_of(ami_name: str) -> Flavour | None:
+    """Return the flavour of an AMI by its name, or None for an AMI that no root can be."""
     others = [pair for plugin in plugins() for pair in plugin.guest_flavours().items()]
     for pattern, name in (*_FLAVOURS, *others):
-        if re.fullmatch(pattern, image_name):
+        if re.fullmatch(pattern, ami_name):
             return Flavour(name)
     return None

@@ -22,8 +22,8 @@ class GuestSettings:
         roots: folder into which `embedded-aws guests prepare` put the roots.
         hosts: file with further lines for every guest's `/etc/hosts`, or None.
         certificate_authority: PEM file of an authority that every guest trusts, or None.
-        layers: folder with a further layer for the images of a flavour, each in a folder of the
-            flavour's name (see `flavours.py`), or None. What an image of a vendor brings along.
+        layers: folder with a further layer for the AMIs of a flavour, each in a folder of the
+            flavour's name (see `flavours.py`), or None. What an AMI of a vendor brings along.
     """
 
     roots: Path = field(default_factory=default_roots)

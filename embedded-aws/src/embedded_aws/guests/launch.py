@@ -1,6 +1,6 @@
 """What an instance is launched with, and how its guest is told.
 
-It is told by files that it finds in /run/embedded-aws, which is not on its disk: no image takes
+It is told by files that it finds in /run/embedded-aws, which is not on its disk: no AMI takes
 them along. cloud-init is led there by its own configuration in the roots.
 """
 

@@ -1,6 +1,6 @@
 """The layer with what one embedded AWS tells all of its guests.
 
-It lies between a root and an image's own layers: a guest sees it, and no image takes it along.
+It lies between a root and an AMI's own layers: a guest sees it, and no AMI takes it along.
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ of images it lacks.
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.ec2.image_ids import is_image_id
+from embedded_aws.ec2.ami_ids import is_ami_id
 
 _IMAGE = "aws:ec2:image"
 
@@ -20,7 +20,7 @@ def put_parameter(call: Call) -> Any:
     """Put a parameter; one of data type aws:ec2:image must hold an AMI id."""
     value = call.params["Value"]
     _check_data_type(call)
-    if call.params.get("DataType") == _IMAGE and not is_image_id(value):
+    if call.params.get("DataType") == _IMAGE and not is_ami_id(value):
         raise Refusal(
             "ValidationException",
             f"The parameter value '{value}' is not a valid AMI ID for data type aws:ec2:image.",

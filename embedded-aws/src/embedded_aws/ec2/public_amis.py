@@ -1,9 +1,9 @@
-"""Public images by their exact names, as far as their owners' naming schemes promise them.
+"""Public AMIs by their exact names, as far as their owners' naming schemes promise them.
 
-moto has a few hundred of Amazon's images and none of Canonical's of this decade. Nobody can list
-all that were ever published, so an image is made when DescribeImages asks for it: by its owner and
+moto has a few hundred of Amazon's AMIs and none of Canonical's of this decade. Nobody can list
+all that were ever published, so an AMI is made when DescribeImages asks for it: by its owner and
 its exact name, when the name is one that this owner publishes, of a day that has come.
-[S] The owners' accounts and schemes: Canonical's and Amazon's documents on finding images.
+[S] The owners' accounts and schemes: Canonical's and Amazon's documents on finding AMIs.
 """
 
 import hashlib
@@ -90,7 +90,7 @@ _FAMILIES = (
 
 @action("ec2", "DescribeImages")
 def describe_images(call: Call) -> Any:
-    """Answer with images that exist, and those that were only not yet asked for."""
+    """Answer with AMIs that exist, and those that were only not yet asked for."""
     filters = {each["Name"]: each.get("Values", []) for each in call.params.get("Filters", [])}
     owners = {*call.params.get("Owners", []), *filters.get("owner-id", [])}
     for name in filters.get("name", []):
@@ -101,7 +101,7 @@ def describe_images(call: Call) -> Any:
 
 
 def _publish(call: Call, family: _Family, name: str) -> None:
-    """Give the account's region the image of this name, if its family has one."""
+    """Give the account's region the AMI of this name, if its family has one."""
     match = re.fullmatch(family.name, name)
     if not match:
         return
@@ -113,12 +113,12 @@ def _publish(call: Call, family: _Family, name: str) -> None:
         return
     ec2 = call.backend("ec2")
     digits = hashlib.sha256(f"{call.region}{family.owner}{name}".encode()).hexdigest()[:16]
-    image_id = f"ami-0{digits}"
-    if image_id in ec2.amis or any(each.name == name for each in ec2.amis.values()):
+    ami_id = f"ami-0{digits}"
+    if ami_id in ec2.amis or any(each.name == name for each in ec2.amis.values()):
         return
-    image: Any = Ami(
+    ami: Any = Ami(
         ec2,
-        image_id,
+        ami_id,
         name=name,
         description=name,
         owner_id=family.owner,
@@ -134,11 +134,11 @@ def _publish(call: Call, family: _Family, name: str) -> None:
         region_name=f"{call.region}a",
         boot_mode="uefi-preferred",
     )
-    image.embedded_aws_mappings = [
+    ami.embedded_aws_mappings = [
         {
             "DeviceName": family.root_device,
             "Ebs": {
-                "SnapshotId": image.ebs_snapshot.id,
+                "SnapshotId": ami.ebs_snapshot.id,
                 "VolumeSize": family.root_gib,
                 "VolumeType": "gp3",
                 "DeleteOnTermination": True,
@@ -146,4 +146,4 @@ def _publish(call: Call, family: _Family, name: str) -> None:
             },
         }
     ]
-    ec2.amis[image_id] = image
+    ec2.amis[ami_id] = ami

@@ -1,6 +1,6 @@
-"""What owners say of their images afterwards: deprecation, protection, description, IMDS support.
+"""What owners say of their AMIs afterwards: deprecation, protection, description, IMDS support.
 
-[S] EC2 API reference: a deprecation lies in the future, at most ten years away; an image may be
+[S] EC2 API reference: a deprecation lies in the future, at most ten years away; an AMI may be
 protected against deregistration, after whose end a cooldown of 24 hours may follow.
 [I] The words of the refusals.
 """
@@ -15,8 +15,8 @@ _FURTHEST_YEARS = 10
 
 @action("ec2", "EnableImageDeprecation")
 def enable_image_deprecation(call: Call) -> dict[str, Any]:
-    """Set the moment from which an image is deprecated; it stays usable."""
-    image, moment = own_image(call), call.params["DeprecateAt"]
+    """Set the moment from which an AMI is deprecated; it stays usable."""
+    ami, moment = own_ami(call), call.params["DeprecateAt"]
     now = datetime.now(UTC)
     if not now < moment < now.replace(year=now.year + _FURTHEST_YEARS):
         raise Refusal(
@@ -26,56 +26,56 @@ def enable_image_deprecation(call: Call) -> dict[str, Any]:
         )
     call.dry_run()
     # [S] EC2 keeps minutes.
-    image.deprecation_time = moment.strftime("%Y-%m-%dT%H:%M:00.000Z")
+    ami.deprecation_time = moment.strftime("%Y-%m-%dT%H:%M:00.000Z")
     return {"Return": True}
 
 
 @action("ec2", "DisableImageDeprecation")
 def disable_image_deprecation(call: Call) -> dict[str, Any]:
     """Take a deprecation back."""
-    image = own_image(call)
+    ami = own_ami(call)
     call.dry_run()
-    image.deprecation_time = None
+    ami.deprecation_time = None
     return {"Return": True}
 
 
 @action("ec2", "EnableImageDeregistrationProtection")
 def enable_image_deregistration_protection(call: Call) -> dict[str, Any]:
-    """Protect an image from DeregisterImage."""
-    image = own_image(call)
+    """Protect an AMI from DeregisterImage."""
+    ami = own_ami(call)
     call.dry_run()
     with_cooldown = call.params.get("WithCooldown")
-    image.deregistration_protection = (
+    ami.deregistration_protection = (
         "enabled-with-cooldown" if with_cooldown else "enabled-without-cooldown"
     )
-    return {"Return": image.deregistration_protection}
+    return {"Return": ami.deregistration_protection}
 
 
 @action("ec2", "DisableImageDeregistrationProtection")
 def disable_image_deregistration_protection(call: Call) -> dict[str, Any]:
     """Take the protection back; what was enabled with a cooldown holds for 24 hours more."""
-    image = own_image(call)
+    ami = own_ami(call)
     call.dry_run()
-    before = getattr(image, "deregistration_protection", "disabled")
+    before = getattr(ami, "deregistration_protection", "disabled")
     cooling = before == "enabled-with-cooldown"
-    image.deregistration_protection = "disabled-until-cooldown" if cooling else "disabled"
-    return {"Return": image.deregistration_protection}
+    ami.deregistration_protection = "disabled-until-cooldown" if cooling else "disabled"
+    return {"Return": ami.deregistration_protection}
 
 
 @action("ec2", "ModifyImageAttribute")
 def modify_image_attribute(call: Call) -> Any:
     """Change description and IMDS support here, launch permissions in moto."""
-    image, params = own_image(call), call.params
+    ami, params = own_ami(call), call.params
     attribute, value = params.get("Attribute"), params.get("Value")
     described = params.get("Description", {}).get("Value")
     supports = params.get("ImdsSupport", {}).get("Value")
     call.dry_run()
     if (text := value if attribute == "description" else described) is not None:
-        image.description = text
+        ami.description = text
     if support := value if attribute == "imdsSupport" else supports:
         if support != "v2.0":
             raise Refusal("InvalidParameterValue", f"Value ({support}) for imdsSupport is invalid.")
-        image.imds_support = support
+        ami.imds_support = support
     return call.moto()
 
 
@@ -91,16 +91,16 @@ def describe_snapshots(call: Call) -> Any:
     return answer
 
 
-def own_image(call: Call) -> Any:
-    """Return the image that a call is about, which has to be the account's own.
+def own_ami(call: Call) -> Any:
+    """Return the AMI that a call is about, which has to be the account's own.
 
     Raises:
         Refusal: there is none, or it is somebody else's.
     """
-    image_id = call.params["ImageId"]
-    image = call.backend("ec2").amis.get(image_id)
-    if image is None:
-        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
-    if image.owner_id != call.account:
-        raise Refusal("AuthFailure", f"Not authorized for images: [{image_id}]")
-    return image
+    ami_id = call.params["ImageId"]
+    ami = call.backend("ec2").amis.get(ami_id)
+    if ami is None:
+        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{ami_id}]' does not exist")
+    if ami.owner_id != call.account:
+        raise Refusal("AuthFailure", f"Not authorized for images: [{ami_id}]")
+    return ami

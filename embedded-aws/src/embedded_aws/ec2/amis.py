@@ -1,10 +1,10 @@
-"""CreateImage and what follows: images with the mappings, snapshots and disks of their sources.
+"""CreateImage and what follows: AMIs with the mappings, snapshots and disks of their sources.
 
-[S] EC2 API reference: an image name is unique in account and region; CreateImage snapshots every
+[S] EC2 API reference: an AMI name is unique in account and region; CreateImage snapshots every
 attached volume and reboots a running instance unless NoReboot; CopyImage may encrypt; a snapshot
-is as encrypted as its volume; a deregistered image leaves its snapshots.
+is as encrypted as its volume; a deregistered AMI leaves its snapshots.
 [S] Deregistration protection answers OperationNotPermitted. [I] Its words.
-moto makes one snapshot of 15 GiB, whatever the image was made of.
+moto makes one snapshot of 15 GiB, whatever the AMI was made of.
 """
 
 import threading
@@ -16,7 +16,7 @@ from moto.ec2.models.amis import Ami
 from moto.ec2.utils import random_ami_id
 
 from embedded_aws.actions import Call, Refusal, action, correction
-from embedded_aws.ec2.image_attributes import own_image
+from embedded_aws.ec2.ami_attributes import own_ami
 from embedded_aws.service_settings import current
 
 _Mapping = dict[str, Any]
@@ -24,7 +24,7 @@ _Mapping = dict[str, Any]
 
 @correction
 def show_mappings() -> None:
-    """Make moto's images answer the mappings that we gave them."""
+    """Make moto's AMIs answer the mappings that we gave them."""
     original = Ami.block_device_mappings
     if isinstance(original, property) and not hasattr(original.fget, "embedded_aws"):
 
@@ -38,7 +38,7 @@ def show_mappings() -> None:
 
 @action("ec2", "CreateImage")
 def create_image(call: Call) -> dict[str, Any]:
-    """Make an image of an instance; it is pending until its disk is kept."""
+    """Make an AMI of an instance; it is pending until its disk is kept."""
     params, ec2 = call.params, call.backend("ec2")
     instance = ec2.get_instance(params["InstanceId"])
     _check_name(call, params["Name"])
@@ -49,7 +49,7 @@ def create_image(call: Call) -> dict[str, Any]:
         )
     call.dry_run()
     source = ec2.amis.get(instance.image_id)
-    image: Any = Ami(
+    ami: Any = Ami(
         ec2,
         random_ami_id(),
         instance=instance,
@@ -61,30 +61,30 @@ def create_image(call: Call) -> dict[str, Any]:
         image_location=f"{call.account}/{params['Name']}",
         boot_mode=source.boot_mode if source else "uefi",
     )
-    image.source_image_id, image.source_image_region = instance.image_id, call.region
-    description = f"Created by CreateImage({instance.id}) for {image.id}"
+    ami.source_image_id, ami.source_image_region = instance.image_id, call.region
+    description = f"Created by CreateImage({instance.id}) for {ami.id}"
     volumes = {name: ec2.get_volume(block.volume_id) for name, block in _attached(instance)}
     asked = {each["DeviceName"]: each for each in params.get("BlockDeviceMappings", [])}
     _give_mappings(
-        image,
+        ami,
         [
-            _snapshot_mapping(call, image, name, volume, description, asked.get(name, {}))
+            _snapshot_mapping(call, ami, name, volume, description, asked.get(name, {}))
             for name, volume in volumes.items()
             if "NoDevice" not in asked.get(name, {})
         ],
     )
-    _tag(call, image)
-    ec2.amis[image.id] = image
+    _tag(call, ami)
+    ec2.amis[ami.id] = ami
     engine = current().guests
     if engine and engine.machine(instance.id):
-        image.state = "pending"
-        threading.Thread(target=_keep, args=[instance, image, params], daemon=True).start()
-    return {"ImageId": image.id}
+        ami.state = "pending"
+        threading.Thread(target=_keep, args=[instance, ami, params], daemon=True).start()
+    return {"ImageId": ami.id}
 
 
 @action("ec2", "CopyImage")
 def copy_image(call: Call) -> dict[str, Any]:
-    """Copy an image from any region of the account, encrypted if asked."""
+    """Copy an AMI from any region of the account, encrypted if asked."""
     params, ec2 = call.params, call.backend("ec2")
     source = ec2_backends[call.account][params["SourceRegion"]].amis.get(params["SourceImageId"])
     if source is None:
@@ -96,7 +96,7 @@ def copy_image(call: Call) -> dict[str, Any]:
     if source.state != "available":
         raise Refusal("InvalidAMIID.Unavailable", f"The image '{source.id}' is {source.state}.")
     call.dry_run()
-    image: Any = Ami(
+    ami: Any = Ami(
         ec2,
         random_ami_id(),
         source_ami=source,
@@ -108,8 +108,8 @@ def copy_image(call: Call) -> dict[str, Any]:
         image_location=f"{call.account}/{params['Name']}",
         boot_mode=source.boot_mode,
     )
-    image.source_image_id, image.source_image_region = source.id, params["SourceRegion"]
-    description = f"Copied for DestinationAmi {image.id} from SourceAmi {source.id}"
+    ami.source_image_id, ami.source_image_region = source.id, params["SourceRegion"]
+    description = f"Copied for DestinationAmi {ami.id} from SourceAmi {source.id}"
     encrypted, key = params.get("Encrypted"), params.get("KmsKeyId")
     mappings = []
     for mapping in source.block_device_mappings:
@@ -122,55 +122,55 @@ def copy_image(call: Call) -> dict[str, Any]:
             volume_type=ebs["VolumeType"],
         )
         mappings.append(
-            _snapshot_mapping(call, image, mapping["DeviceName"], volume, description, mapping)
+            _snapshot_mapping(call, ami, mapping["DeviceName"], volume, description, mapping)
         )
         ec2.delete_volume(volume.id)
-    _give_mappings(image, mappings)
-    _tag(call, image)
+    _give_mappings(ami, mappings)
+    _tag(call, ami)
     if params.get("CopyImageTags"):
-        image.add_tags({tag["key"]: tag["value"] for tag in source.get_tags()})
-    ec2.amis[image.id] = image
+        ami.add_tags({tag["key"]: tag["value"] for tag in source.get_tags()})
+    ec2.amis[ami.id] = ami
     if engine := current().guests:
-        engine.copy(source.id, image.id)
-    return {"ImageId": image.id}
+        engine.copy(source.id, ami.id)
+    return {"ImageId": ami.id}
 
 
 @action("ec2", "DeregisterImage")
 def deregister_image(call: Call) -> Any:
-    """Deregister an image that is not protected, and forget its disk."""
-    image = own_image(call)
-    if getattr(image, "deregistration_protection", "disabled") != "disabled":
+    """Deregister an AMI that is not protected, and forget its disk."""
+    ami = own_ami(call)
+    if getattr(ami, "deregistration_protection", "disabled") != "disabled":
         raise Refusal(
             "OperationNotPermitted",
-            f"The image '{image.id}' has deregistration protection; disable it first",
+            f"The image '{ami.id}' has deregistration protection; disable it first",
         )
-    snapshots = [each["Ebs"]["SnapshotId"] for each in image.block_device_mappings]
+    snapshots = [each["Ebs"]["SnapshotId"] for each in ami.block_device_mappings]
     answer = call.moto()
     if call.params.get("DeleteAssociatedSnapshots"):
         for snapshot in snapshots:
             call.backend("ec2").delete_snapshot(snapshot)
     if engine := current().guests:
-        engine.forget(image.id)
+        engine.forget(ami.id)
     return answer
 
 
-def _keep(instance: Any, image: Any, params: Mapping[str, Any]) -> None:
+def _keep(instance: Any, ami: Any, params: Mapping[str, Any]) -> None:
     engine = current().guests
     assert engine
     try:
-        engine.keep(instance.id, image.id, reboot=not params.get("NoReboot"))
+        engine.keep(instance.id, ami.id, reboot=not params.get("NoReboot"))
     except OSError as error:
-        image.state = "failed"
-        image.state_reason = {"Code": "Server.InternalError", "Message": str(error)}
+        ami.state = "failed"
+        ami.state_reason = {"Code": "Server.InternalError", "Message": str(error)}
     else:
-        image.state = "available"
+        ami.state = "available"
 
 
 def _check_name(call: Call, name: str) -> None:
-    for image in call.backend("ec2").amis.values():
-        if image.name == name and image.owner_id == call.account:
+    for ami in call.backend("ec2").amis.values():
+        if ami.name == name and ami.owner_id == call.account:
             raise Refusal(
-                "InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI {image.id}"
+                "InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI {ami.id}"
             )
 
 
@@ -181,7 +181,7 @@ def _attached(instance: Any) -> Sequence[tuple[str, Any]]:
 
 def _snapshot_mapping(
     call: Call,
-    image: Any,
+    ami: Any,
     device: str,
     volume: Any,
     description: str,
@@ -189,7 +189,7 @@ def _snapshot_mapping(
 ) -> _Mapping:
     """Snapshot a volume, and return the mapping that leads to it."""
     snapshot = call.backend("ec2").create_snapshot(
-        volume.id, description, call.account, from_ami=image.id
+        volume.id, description, call.account, from_ami=ami.id
     )
     snapshot.kms_key_id = volume.kms_key_id
     ebs = {
@@ -207,25 +207,25 @@ def _snapshot_mapping(
     return {"DeviceName": device, "Ebs": ebs | wanted}
 
 
-def _give_mappings(image: Any, mappings: list[_Mapping]) -> None:
+def _give_mappings(ami: Any, mappings: list[_Mapping]) -> None:
     """Replace the snapshot that moto made by ours."""
-    ec2 = image.ec2_backend
-    ec2.snapshots.pop(image.ebs_snapshot.id)
-    image.embedded_aws_mappings = mappings
-    roots = [each for each in mappings if each["DeviceName"] == image.root_device_name]
+    ec2 = ami.ec2_backend
+    ec2.snapshots.pop(ami.ebs_snapshot.id)
+    ami.embedded_aws_mappings = mappings
+    roots = [each for each in mappings if each["DeviceName"] == ami.root_device_name]
     if roots or mappings:
-        image.ebs_snapshot = ec2.snapshots[(roots or mappings)[0]["Ebs"]["SnapshotId"]]
+        ami.ebs_snapshot = ec2.snapshots[(roots or mappings)[0]["Ebs"]["SnapshotId"]]
 
 
-def _tag(call: Call, image: Any) -> None:
-    """Put the tags of the request on the image and its snapshots."""
+def _tag(call: Call, ami: Any) -> None:
+    """Put the tags of the request on the AMI and its snapshots."""
     for specification in call.params.get("TagSpecifications", []):
         tags = {tag["Key"]: tag.get("Value", "") for tag in specification.get("Tags", [])}
         if specification["ResourceType"] == "image":
-            image.add_tags(tags)
+            ami.add_tags(tags)
         elif specification["ResourceType"] == "snapshot":
-            for mapping in image.block_device_mappings:
-                image.ec2_backend.create_tags([mapping["Ebs"]["SnapshotId"]], tags)
+            for mapping in ami.block_device_mappings:
+                ami.ec2_backend.create_tags([mapping["Ebs"]["SnapshotId"]], tags)
         else:
             raise Refusal(
                 "InvalidParameterValue",
