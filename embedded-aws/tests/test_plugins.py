@@ -31,7 +31,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     [
         pytest.param("import no_such_thing", "ModuleNotFoundError", id="import"),
         pytest.param("", "AttributeError", id="attribute"),
-        pytest.param("PLUGIN = 1", "is a int; it has to be an object of a subclass", id="type"),
+        pytest.param("PLUGIN = 1", "is a int; it must be an instance of a subclass", id="type"),
     ],
 )
 def test_a_broken_plug_in_is_named(package: Path, source: str, message: str) -> None:

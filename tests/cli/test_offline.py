@@ -54,7 +54,7 @@ def test_a_command_is_named_as_it_is_typed(trainshed: Command, endpoint: str) ->
     other_settings = trainshed("offline", "up", "--account", "210987654321")
     without_dashes = trainshed("offline", "run", "true")
 
-    assert other_settings.err.endswith("take it down first: trainshed offline down\n")
+    assert other_settings.err.endswith("stop it first: trainshed offline down\n")
     assert "trainshed offline run [OPTIONS] -- COMMAND" in without_dashes.err
 
 

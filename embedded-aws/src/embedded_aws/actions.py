@@ -75,9 +75,9 @@ class Call:
         return regions[self.region if self.region in regions else self.response.partition]
 
     def state(self, service: str, name: str, kind: Callable[[], State]) -> State:
-        """Return what we remember beside a moto backend; `kind` makes it the first time.
+        """Return our own data of a moto backend; `kind` creates it the first time.
 
-        It lives in the backend's own attributes, so moto's reset forgets it too.
+        It is an attribute of the backend, so moto's reset removes it too.
         """
         remembered: State = self.backend(service).__dict__.setdefault(
             f"embedded_aws_{name}", kind()
@@ -85,7 +85,7 @@ class Call:
         return remembered
 
     def dry_run(self) -> None:
-        """Stop here when the caller only asked whether the call would succeed."""
+        """Stop here when the call is a dry run."""
         if self.params.get("DryRun"):
             raise Refusal(
                 "DryRunOperation", "Request would have succeeded, but DryRun flag is set."
@@ -99,7 +99,7 @@ _corrections: list[Correction] = []
 
 
 def action(service: str, *operations: str) -> Callable[[Action], Action]:
-    """Make the decorated function answer these operations of a service.
+    """Register the decorated function as the answer to these operations of a service.
 
     Args:
         service: botocore's name of the service, for instance `ec2`.
@@ -117,16 +117,16 @@ def action(service: str, *operations: str) -> Callable[[Action], Action]:
 
 
 def correction(function: Correction) -> Correction:
-    """Make the decorated function change moto itself when the services are installed.
+    """Register the decorated function to correct moto when the services are installed.
 
-    It may be called again, and then changes nothing.
+    It may be called more than once.
     """
     _corrections.append(function)
     return function
 
 
 def attach() -> None:
-    """Put every registered action on moto's response class of its service, and correct moto."""
+    """Add every registered action to moto's response class of its service, and correct moto."""
     for correct in _corrections:
         correct()
     for (service, operation), function in _actions.items():
@@ -140,7 +140,7 @@ def attach() -> None:
 
 @cache
 def _response_class(service: str) -> type[BaseResponse]:
-    """Return the class to which moto's URLs of a service lead."""
+    """Return the class that answers moto's URLs of a service."""
     module = service.replace("-", "")
     urls = import_module(f"moto.{ALT_SERVICE_NAMES.get(module, module)}.urls")
     (found,) = {dispatch.__self__ for dispatch in urls.url_paths.values()}
@@ -167,7 +167,7 @@ def _method(
         ours = isinstance(answer, dict)
         return _serialize(service, operation, response, answer) if ours else answer
 
-    # The mark tells our methods from moto's; mypy knows no attributes of functions.
+    # The mark distinguishes our methods from moto's; mypy knows no attributes of functions.
     method.embedded_aws = True  # type: ignore[attr-defined]
     return method
 

@@ -1,4 +1,4 @@
-"""What the server serves: moto with everything of ours put in, and seeded accounts."""
+"""The WSGI application: moto with all services extended, and seeded accounts."""
 
 import os
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from embedded_aws.seed import NewAccount
 from embedded_aws.service_settings import ServiceSettings
 from embedded_aws.settings import ServerSettings
 
-# Loaded before the first fork; others load in each serving process when they are first asked for.
+# Loaded before the first fork; each serving process loads the others when first used.
 _USUAL_SERVICES: tuple[SERVICE_NAMES, ...] = (
     *("batch", "cloudformation", "ec2", "ecr", "fsx", "iam", "kms", "logs", "s3"),
     *("ssm", "sts"),
@@ -37,7 +37,7 @@ _SUBNET_PARAMETERS = (
 
 
 def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
-    """Return moto's application with everything of ours in it, and every account seeded."""
+    """Return moto's application with all services extended and every account seeded."""
     cloudformation.install()
     services.install()
     for account, region in product(settings.accounts, settings.regions):
@@ -91,7 +91,7 @@ def application(
 
 
 def _zone(account: str, region: str, parameters: Mapping[str, str]) -> str | None:
-    """Return the zone that a launch names or whose subnet it names, or None."""
+    """Return the zone of a launch, named by itself or by its subnet, or None."""
     ec2 = ec2_backends[account][region]
     named = {parameters.get(name) for name in _SUBNET_PARAMETERS}
     template = "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplate"
@@ -108,7 +108,7 @@ def _zone(account: str, region: str, parameters: Mapping[str, str]) -> str | Non
 
 
 def _issuer(key: str) -> str | None:
-    """Return the account whose user or role was given this access key id, or None."""
+    """Return the account whose user or role has this access key id, or None."""
     for account, partitions in list(iam_backends.items()):
         if any(key in iam.access_keys for iam in list(partitions.values())):
             return account

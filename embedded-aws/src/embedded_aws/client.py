@@ -1,4 +1,4 @@
-"""boto3 clients of an embedded AWS, whatever the environment leads to."""
+"""boto3 clients of an embedded AWS, whatever the environment says."""
 
 from functools import cache
 from typing import Any
@@ -26,7 +26,7 @@ def client_of(
         account: account id of 12 digits.
         region: region code.
     """
-    # Loaded late: those who only start and end a server need no boto3.
+    # Imported here: starting and stopping a server needs no boto3.
     import boto3
 
     return boto3.client(

@@ -1,4 +1,4 @@
-"""Deploying to an embedded AWS from a test: a template by the API, an assembly by the CDK CLI."""
+"""Deploy to an embedded AWS from a test: a template by the API, an assembly by the CDK CLI."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError, WaiterError
 
 from embedded_aws.errors import EmbeddedAwsError
 
-# boto3 clients and templates enter here.
+# boto3 clients and templates have no types.
 Client = Any
 Template = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ class DeploymentFailed(EmbeddedAwsError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """A stack that is there.
+    """A deployed stack.
 
     Attributes:
         stack_name: its name.
@@ -55,9 +55,9 @@ def deploy_template(
 ) -> Deployment:
     """Create a stack, or update the one of that name, by a change set as the CDK CLI does.
 
-    What CDK adds to a template to check its bootstrap is left out: the API needs none.
+    CDK's check of the bootstrap version is left out: the API needs no bootstrap.
 
-    A template that changes nothing is deployed already.
+    A template that changes nothing counts as deployed.
 
     Raises:
         DeploymentFailed: CloudFormation refused the template, or the stack was rolled back.
@@ -120,14 +120,14 @@ def deploy_assembly(
         cloudformation: client of the embedded AWS.
         assembly: the `cdk.out` folder.
         stacks: names; empty for all.
-        environment: leads the CDK CLI to the embedded AWS.
+        environment: points the CDK CLI at the embedded AWS.
 
     Raises:
         DeploymentFailed: the CDK CLI failed.
     """
     if not _exists(cloudformation, "CDKToolkit"):
         account, region = (environment[f"CDK_DEFAULT_{part}"] for part in ("ACCOUNT", "REGION"))
-        # Away from cdk.json, whose app would be synthesised for it.
+        # Not in the folder of cdk.json, whose app the CLI would synthesise.
         with TemporaryDirectory() as elsewhere:
             _run_cdk(["bootstrap", f"aws://{account}/{region}"], environment, directory=elsewhere)
     names = list(stacks) or ["--all"]
@@ -151,11 +151,11 @@ def _run_cdk(
 
     Args:
         arguments: for instance `["deploy", "Train"]`.
-        environment: leads it to the embedded AWS.
+        environment: points it at the embedded AWS.
         directory: where it runs; by default here.
 
     Raises:
-        DeploymentFailed: it ended with another code than 0; the message has what it said.
+        DeploymentFailed: its exit code is not 0; the message has its output.
         EmbeddedAwsError: there is no CDK CLI.
     """
     here = Path.cwd()
@@ -178,9 +178,9 @@ def _run_cdk(
 
 
 def _install(project: Path) -> str:
-    """Return the command that installs the CDK CLI: from the project's lock, if that has it.
+    """Return the command that installs the CDK CLI: from the project's lock file, if it is there.
 
-    Like npm, it looks for the lock in the folders above, too.
+    Like npm, it looks for the lock file in the folders above, too.
     """
     locks = [folder / "package-lock.json" for folder in (project, *project.parents)]
     lock = next(filter(Path.is_file, locks), None)

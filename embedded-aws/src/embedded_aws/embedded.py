@@ -1,4 +1,4 @@
-"""An embedded AWS as a test sees it: clients, deployments, a fresh start."""
+"""An embedded AWS for tests: clients, deployments, reset."""
 
 import os
 from collections.abc import Mapping
@@ -46,18 +46,18 @@ class EmbeddedAws:
 
     @property
     def changes(self) -> dict[str, str | None]:
-        """What to set in an environment, and with None what to unset, to be led here."""
+        """The variables that point AWS's tools here; None means unset."""
         return variables(
             self.settings, endpoint=self.endpoint, cdk_home=self.server.log.parent / "cdk"
         )
 
     @property
     def environment(self) -> dict[str, str]:
-        """This process's environment, led here: for `subprocess.run(..., env=...)`."""
+        """This process's environment, pointing here: for `subprocess.run(..., env=...)`."""
         return applied(self.changes, os.environ)
 
     def lead_here(self, monkeypatch: "pytest.MonkeyPatch") -> None:
-        """Make `boto3.client("ec2")`, as code under test calls it, come here."""
+        """Make `boto3.client("ec2")` of the code under test call this embedded AWS."""
         for name, value in self.changes.items():
             if value is None:
                 monkeypatch.delenv(name, raising=False)
@@ -77,7 +77,7 @@ class EmbeddedAws:
         reset(self.endpoint, as_of=as_of)
 
     def fail(self, *faults: Fault) -> None:
-        """Answer these calls with errors from now on, and no others: without any, none."""
+        """Answer these calls with errors from now on; without arguments, end all faults."""
         request = Request(self.endpoint + FAULTS_PATH, data=to_json(faults), method="POST")
         with urlopen(request) as answer:
             answer.read()
@@ -108,14 +108,14 @@ class EmbeddedAws:
 
         Args:
             assembly: the folder that `app.synth().directory` names.
-            stacks: names of stacks; by default all of the assembly. What they depend on is
-                deployed too.
+            stacks: names of stacks, which are deployed with their dependencies; by default all of
+                the assembly.
 
         Returns:
-            By stack name, those named, or all.
+            The deployments by stack name.
 
         Raises:
-            DeploymentFailed: with all that the CDK CLI said.
+            DeploymentFailed: with the CDK CLI's output.
         """
         from embedded_aws.deployment import deploy_assembly
 

@@ -1,4 +1,4 @@
-"""The environment variables that lead AWS's tools to an embedded AWS, and nowhere else."""
+"""The environment variables that point AWS's tools at an embedded AWS, and nowhere else."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
 
-# What could lead a tool to other credentials, another region or another endpoint.
+# Variables that give a tool other credentials, another region or another endpoint.
 _MISLEADING = (
     "AWS_PROFILE",
     "AWS_DEFAULT_PROFILE",
@@ -30,20 +30,20 @@ def variables(
     cdk_home: Path,
     outer: Mapping[str, str] = os.environ,
 ) -> dict[str, str | None]:
-    """Return what to set, and with None what to unset, so that AWS is the embedded one.
+    """Return the variables that make AWS the embedded one; None means unset.
 
-    Credentials are dummies, and the user's own `~/.aws` is out of reach: even a call that went
-    astray could not act on a real account.
+    Credentials are dummies and the user's own `~/.aws` is not read, so that no call can act on a
+    real account.
 
     Args:
         settings: the first account and the first region become the default.
-        endpoint: for instance `http://localhost:4566`. It has to say `localhost`: S3's
+        endpoint: for instance `http://localhost:4566`. It must contain `localhost`: S3's
             path-style addressing depends on it in the CDK CLI and in moto.
         cdk_home: where the CDK CLI keeps its caches, in place of `~/.cdk`.
         outer: the environment in which the variables will be set.
     """
     account, region = settings.accounts[0], settings.regions[0]
-    # Packer asks every 15 s how an instance is doing; guests boot in 3.
+    # Packer polls an instance every 15 s; guests boot in 3.
     patience = {"AWS_POLL_DELAY_SECONDS": "1"} if settings.guests else {}
     empty: dict[str, str | None] = dict.fromkeys(
         [*_MISLEADING, *(name for name in sorted(outer) if name.startswith(_SERVICE_ENDPOINT))]
@@ -60,20 +60,20 @@ def variables(
         "AWS_EC2_METADATA_DISABLED": "true",
         "CDK_DEFAULT_ACCOUNT": account,
         "CDK_DEFAULT_REGION": region,
-        # The CDK CLI calls home for notices, usage figures and new versions.
+        # The CDK CLI fetches notices and new versions, and sends usage figures.
         "CDK_HOME": str(cdk_home),
         "CDK_NOTICES": "false",
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "CDK_DISABLE_VERSION_CHECK": "true",
         "npm_config_update_notifier": "false",
-        # A proxy would be asked for `localhost` too.
+        # Requests to `localhost` would go through a proxy, too.
         "NO_PROXY": _no_proxy(outer.get("NO_PROXY") or outer.get("no_proxy", "")),
         "no_proxy": _no_proxy(outer.get("no_proxy") or outer.get("NO_PROXY", "")),
     }
 
 
 def applied(changes: Mapping[str, str | None], outer: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment `outer` with the changes made."""
+    """Return the environment `outer` with these changes."""
     kept = {name: value for name, value in outer.items() if name not in changes}
     return kept | {name: value for name, value in changes.items() if value is not None}
 

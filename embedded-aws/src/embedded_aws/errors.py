@@ -1,4 +1,4 @@
-"""Everything the embedded AWS raises on purpose, apart from what AWS itself would answer."""
+"""The errors that the embedded AWS raises, except those that AWS itself would answer."""
 
 from contextvars import ContextVar
 
@@ -8,7 +8,7 @@ program: ContextVar[str] = ContextVar("program", default="embedded-aws")
 
 
 class EmbeddedAwsError(Exception):
-    """A bad input or a contradiction, in words for the person who must act.
+    """Bad input or a failure; the message says what to do.
 
     The command line prints the message without a traceback and exits with `exit_code`.
     """

@@ -1,4 +1,4 @@
-"""Faults on purpose: calls that an embedded AWS answers with an error, as a test asks for.
+"""Faults on purpose: calls that an embedded AWS answers with an error, for tests.
 
 They are posted to the gateway's `/_embedded-aws/faults`, and forgotten by a reset.
 """
@@ -13,11 +13,11 @@ from typing import Any
 from embedded_aws.errors import EmbeddedAwsError
 
 FAULTS_PATH = "/_embedded-aws/faults"
-# Not calls of AWS's: what a guest does by itself. See `docs/guests.md`.
+# Not API calls: what a guest does by itself. See `docs/guests.md`.
 GUESTS, OPEN_SSH = "guests", "OpenSsh"
 
-# [S] EC2's API error codes: those of the client are 400, but for the ones named here; those of
-# the server are 500 or 503, and SDKs repeat them.
+# [S] EC2's API error codes: client errors are 400 except those listed here; server errors are 500
+# or 503, which SDKs retry.
 _STATUS = {
     "AccessDenied": 403,
     "AccessDeniedException": 400,
@@ -44,7 +44,7 @@ _PROTOCOLS = frozenset({"ec2", "json", "query"})
 
 
 class FaultError(EmbeddedAwsError):
-    """A fault was asked for that cannot be."""
+    """The requested fault is not possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Fault:
         count: how many calls fail; None for all.
         when: parameters that a failing call has, by the names in which the request is sent, for
             instance `{"InstanceType": "trn1.2xlarge"}`; `AvailabilityZone` is the zone in which
-            RunInstances and CreateFleet would launch, however it was told.
+            RunInstances and CreateFleet would launch, named or that of the subnet.
     """
 
     service: str
@@ -71,28 +71,28 @@ class Fault:
 
     @property
     def status(self) -> int:
-        """The HTTP status that AWS answers such a code with."""
+        """The HTTP status with which AWS answers this code."""
         return _STATUS.get(self.code, _CLIENT_ERROR)
 
 
 class Faults:
-    """The faults that are still to come."""
+    """The faults that have not happened yet."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._left: list[tuple[Fault, int | None]] = []
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether any is left."""
         return bool(self._left)
 
     def set(self, faults: Iterable[Fault]) -> None:
-        """Replace all of them."""
+        """Replace all faults."""
         with self._guard:
             self._left = [(fault, fault.count) for fault in faults]
 
     def take(self, service: str, operation: str, parameters: Mapping[str, str]) -> Fault | None:
-        """Return the fault that a call meets, which counts, or None."""
+        """Return the fault for a call and count it, or None."""
         with self._guard:
             for number, (fault, left) in enumerate(self._left):
                 if (fault.service, fault.operation) != (service, operation):
@@ -119,7 +119,7 @@ def from_json(text: bytes) -> list[Fault]:
         FaultError: it is not a list of faults.
     """
     try:
-        # JSON enters here.
+        # JSON has no types.
         found: list[dict[str, Any]] = json.loads(text)
         faults = [Fault(**each) for each in found]
     except (ValueError, TypeError) as error:
@@ -149,7 +149,7 @@ def _check_operation(service: str, operation: str) -> None:
 
 
 def _service_model(service: str) -> Any:
-    # Loaded in the server only: tests that make faults have no need of it.
+    # Imported here: tests that set faults do not need it.
     import botocore.session
 
     session = botocore.session.get_session()

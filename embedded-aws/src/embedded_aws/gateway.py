@@ -1,4 +1,4 @@
-"""The door of the embedded AWS: whose request it is, whether its region is enabled, its controls.
+"""The gateway of the embedded AWS: checks account and region of each request, and has controls.
 
 A WSGI application around moto's. It answers the controls itself, whose paths begin with
 `/_embedded-aws/`.
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 CONTROLS = "/_embedded-aws/"
 RESET_PATH = f"{CONTROLS}reset"
 
-# JSON and WSGI enter here.
+# JSON and WSGI have no types.
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
-# Answers this connection from an emptied and seeded AWS as of a day; never comes back.
+# Answers this connection from a reset AWS as of a day; never returns.
 StartOver = Callable[[socket, date | None], NoReturn]
-# The zone that an account's and region's launch, as it is sent, leads to.
+# The zone of a launch in an account and region, by the parameters as sent.
 ZoneOf = Callable[[str, str, Mapping[str, str]], str | None]
 
 _LAUNCHES = ("RunInstances", "CreateFleet")
@@ -46,17 +46,17 @@ _GLOBAL_SERVICES = frozenset(
 
 
 class Gateway:
-    """Lets the requests of the enabled accounts and regions through to moto.
+    """Passes requests of the enabled accounts and regions on to moto.
 
     Args:
         application: moto's WSGI application.
         settings: what is enabled.
-        as_of: the day shown.
-        start_over: what a reset does; it gets the day that the settings or the request say.
-        issuer: finds the account that issued a key to a role or a user, or None.
-        registry: answers docker, podman and buildah; None where nothing keeps images.
-        faults: what it answers with errors on purpose.
-        zone: finds the zone in which a request would launch, or None.
+        as_of: the day whose instance types exist.
+        start_over: called for a reset, with the day from the request or the settings.
+        issuer: returns the account that issued an access key, or None.
+        registry: answers docker, podman and buildah; None without a container registry.
+        faults: the calls to answer with errors.
+        zone: returns the zone in which a request would launch, or None.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Gateway:
             f"GET {CONTROLS}status": self._status,
             f"POST {FAULTS_PATH}": self._set_faults,
             f"POST {RESET_PATH}": self._reset,
-            # moto's own would forget what was seeded.
+            # moto's own reset would remove the seed.
             "POST /moto-api/reset": self._reset,
         }
 
@@ -116,13 +116,13 @@ class Gateway:
         try:
             return self._application(environ, start_response)
         except NotImplementedError as error:
-            # Without this it would be an HTTP 500, which SDKs send again and again.
+            # Otherwise the answer would be an HTTP 500, which SDKs retry.
             service = found[3] if found else ""
             message = f"The embedded AWS does not support this call ({error})"
             return _refuse(environ, start_response, service, "UnsupportedOperation", message)
 
     def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
-        """Return AWS's error code and our words when the request is for what is not enabled."""
+        """Return error code and message when the account or region is not enabled."""
         if account not in self._settings.accounts:
             return "AccessDenied", (
                 f"Account {account} is not part of this embedded AWS, which has "
@@ -151,7 +151,7 @@ class Gateway:
         return []
 
     def _fault(self, environ: Environ, account: str, region: str, service: str) -> Fault | None:
-        """Return the fault that a request meets, if any."""
+        """Return the fault for a request, or None."""
         body = _body(environ)
         environ["wsgi.input"] = BytesIO(body)
         if target := environ.get("HTTP_X_AMZ_TARGET"):

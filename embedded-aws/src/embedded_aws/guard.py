@@ -1,7 +1,7 @@
-"""Ending a command when the process that waits for it is killed.
+"""End a command when the process that waits for it is killed.
 
 No signal handler runs on SIGKILL, so a forked process watches: the system closes its pipe when the
-process that waits is gone, however it went.
+waiting process ends, for whatever reason.
 """
 
 import os
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-# What a command gets to clean up between SIGTERM and SIGKILL.
+# Time for a command to clean up between SIGTERM and SIGKILL.
 _PATIENCE_SECONDS = 5
 
 
@@ -19,7 +19,7 @@ def ending_with_us() -> Iterator[Callable[[int], None]]:
     """Yield a function that takes a command's process id.
 
     When this process is killed before the context ends, the command and all that it started are
-    ended. Only to be entered while this process has a single thread.
+    ended. Enter it only while this process has a single thread.
     """
     reading, writing = os.pipe()
     guard = os.fork()
@@ -55,7 +55,7 @@ def _guard(reading: int) -> None:
     except psutil.NoSuchProcess:
         pass  # it has ended already
     finally:
-        # The unwinding of the process that was forked is not this one's business.
+        # The forked process must not run the exit handlers of its parent.
         os._exit(0)
 
 

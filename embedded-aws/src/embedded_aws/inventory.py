@@ -1,4 +1,4 @@
-"""What exists in the embedded AWS, asked of its ordinary APIs."""
+"""What exists in the embedded AWS, read through its APIs."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from embedded_aws.plugins import Row, plugins
 
 
 def inventory(client: Callable[[str], Any]) -> list[Row]:
-    """Ask what clusters and their networks, storage and images are made of, service by service.
+    """List stacks, networks, compute, storage and images, service by service.
 
     Args:
         client: gives a boto3 client of a service.

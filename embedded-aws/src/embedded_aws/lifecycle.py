@@ -1,7 +1,7 @@
-"""The embedded AWS of a project: up, down, and what is known of it in between.
+"""The embedded AWS of a directory: up, down, and its state in between.
 
 Its state is a file in `.embedded-aws` of the project's directory, readable by its owner only.
-A process is recognised by its id and its start time: an id alone is given to others after a crash.
+A process is recognised by its id and its start time: after a crash its id may belong to another one.
 """
 
 import fcntl
@@ -27,12 +27,12 @@ _PATIENCE_SECONDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """An embedded AWS that was brought up.
+    """An embedded AWS that was started.
 
     Attributes:
         pid: its process id.
-        started: when the process started, seconds since the epoch as the system tells it.
-        settings: its accounts, regions, day, and the port that it got.
+        started: when the process started, seconds since the epoch.
+        settings: its settings, with the actual port.
         log: the file with its requests and tracebacks.
     """
 
@@ -47,7 +47,7 @@ class Running:
         return endpoint_url(self.settings.port)
 
     def process(self) -> psutil.Process | None:
-        """Return the process, or None when it has ended, whoever has its id now."""
+        """Return the process, or None when it has ended, even if another one has its id now."""
         try:
             process = psutil.Process(self.pid)
             alive = process.create_time() == self.started
@@ -58,7 +58,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The directory whose embedded AWS is meant.
+    """A directory with an embedded AWS.
 
     Attributes:
         directory: usually the working directory.
@@ -68,22 +68,23 @@ class Project:
 
     @property
     def state(self) -> Path:
-        """The state directory, made when it is missing, private, and out of version control."""
+        """The state directory, created if missing; private and ignored by git."""
         state = self.directory / ".embedded-aws"
         try:
             state.mkdir(mode=0o700, exist_ok=True)
             (state / ".gitignore").write_text("*\n")
         except OSError as error:
             raise EmbeddedAwsError(
-                f"cannot write to {state}: {error.strerror}; run this in a directory of yours"
+                f"cannot write to {state}: {error.strerror}; "
+                "run this in a directory that you can write to"
             ) from error
         return state
 
     def up(self, settings: ServerSettings) -> tuple[Running, bool]:
-        """Bring the embedded AWS up; return it, and whether it is new.
+        """Start the embedded AWS unless it runs; return it, and whether it was started.
 
         Raises:
-            ServerError: it does not start, or runs with other settings already.
+            ServerError: it does not start, or runs with other settings.
         """
         with self._locked():
             if running := self.running():
@@ -104,7 +105,7 @@ class Project:
             return running, True
 
     def down(self) -> Running | None:
-        """End the embedded AWS; return what ended, or None when nothing ran."""
+        """Stop the embedded AWS; return it, or None when none was running."""
         with self._locked():
             running = self.running()
             if running:
@@ -118,7 +119,7 @@ class Project:
         return remembered if remembered and remembered.process() else None
 
     def remembered(self) -> Running | None:
-        """Return what was brought up last and not down since, whether it still runs or not."""
+        """Return what was started last and not stopped since, whether it still runs or not."""
         try:
             return _read(json.loads(self._file.read_text()))
         except (FileNotFoundError, NotADirectoryError):
@@ -129,7 +130,7 @@ class Project:
             ) from error
 
     def environment(self, running: Running) -> dict[str, str | None]:
-        """Return what to set and unset so that AWS is this embedded one."""
+        """Return the variables that make AWS this embedded one; None means unset."""
         return variables(running.settings, endpoint=running.endpoint, cdk_home=self.state / "cdk")
 
     @property
@@ -147,17 +148,16 @@ class Project:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep two `up` or `down` of one project apart."""
+        """Let only one `up` or `down` of a directory run at a time."""
         with (self.state / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
 
 def _end(running: Running) -> None:
-    """Terminate the process, and kill it when it does not listen.
+    """Terminate the process, and kill it when it does not end.
 
-    Not by psutil's wait(), which also waits until the parent, often a slow process 1, has taken
-    notice.
+    psutil's wait() would also wait until the parent, often a slow process 1, has reaped it.
     """
     deadline = monotonic() + _PATIENCE_SECONDS
     if process := running.process():
@@ -169,7 +169,7 @@ def _end(running: Running) -> None:
 
 
 def _port_holder(port: int) -> str | None:
-    """Return who listens on a TCP port of this machine, as far as we may know, or None."""
+    """Return the process that listens on a TCP port, or None when none does or we may not know."""
     try:
         listening = [
             connection
@@ -181,7 +181,7 @@ def _port_holder(port: int) -> str | None:
         process = psutil.Process(next(c.pid for c in listening if c.pid))
         return f"{process.name()} (process {process.pid})"
     except (psutil.AccessDenied, psutil.NoSuchProcess, StopIteration):
-        # Some systems tell this to root only. The server's own bind then finds out.
+        # Some systems show this to root only. Then the server's own bind fails.
         return None
 
 
@@ -190,10 +190,10 @@ def _same(running: Running, asked: ServerSettings) -> Running:
     if asked.port in (0, has.port) and replace(asked, port=has.port) == has:
         return running
     raise ServerError(
-        f"an embedded AWS with other settings is running at {running.endpoint} "
+        f"an embedded AWS with other settings is already running at {running.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
-        f"guests {'yes' if has.guests else 'no'}); take it down first: {program.get()} down"
+        f"guests {'yes' if has.guests else 'no'}); stop it first: {program.get()} down"
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from embedded_aws.errors import EmbeddedAwsError
 
 GROUP = "embedded_aws"
-# One row of an inventory: what it is, which one, and what is worth knowing of it.
+# One row of an inventory: kind, name and facts.
 Row = dict[str, str]
 
 
@@ -37,10 +37,10 @@ class WithdrawnType:
 
 
 class Plugin:
-    """Adds nothing; override what yours adds."""
+    """A plug-in that adds nothing; override the methods for what yours adds."""
 
     def withdrawn_types(self) -> Mapping[str, WithdrawnType]:
-        """Return instance types that exist when the day shown is early enough, by name."""
+        """Return instance types that EC2 listed before a day, by name."""
         return {}
 
     def guest_flavours(self) -> Mapping[str, str]:
@@ -48,7 +48,7 @@ class Plugin:
         return {}
 
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
-        """Add to a new account what it is to have from its start, and after each reset.
+        """Create what each new account has from the start, and after each reset.
 
         Called for each account and region, in the server's process, where a plug-in that needs
         more than AWS's API may also change moto's backends.
@@ -73,7 +73,7 @@ def plugins() -> tuple[Plugin, ...]:
     """Return the plug-ins of all packages that are installed, in the order of their names.
 
     Raises:
-        EmbeddedAwsError: one cannot be loaded, or is no plug-in.
+        EmbeddedAwsError: one cannot be loaded, or is not a Plugin.
     """
     return tuple(map(_load, sorted(entry_points(group=GROUP), key=lambda entry: entry.name)))
 
@@ -83,14 +83,14 @@ def _load(entry: EntryPoint) -> Plugin:
     named = f"the plug-in {entry.name} of {package} ({entry.value})"
     try:
         plugin = entry.load()
-    # A package of somebody else's may fail in any way while it is imported.
+    # Another package may fail in any way while it is imported.
     except Exception as error:
         raise EmbeddedAwsError(
-            f"{named} cannot be loaded: {type(error).__name__}: {error}; mend or uninstall it"
+            f"{named} cannot be loaded: {type(error).__name__}: {error}; fix or uninstall it"
         ) from error
     if not isinstance(plugin, Plugin):
         raise EmbeddedAwsError(
-            f"{named} is a {type(plugin).__name__}; it has to be an object of a subclass of "
+            f"{named} is a {type(plugin).__name__}; it must be an instance of a subclass of "
             "embedded_aws.plugins.Plugin"
         )
     return plugin

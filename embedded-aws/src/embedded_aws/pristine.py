@@ -1,8 +1,8 @@
-"""A process that stays as it was at the start, and forks the one that serves.
+"""A process that is prepared once and forks the process that serves.
 
 Seeding takes moto a second or more: it builds thousands of images and policies. Here it is done
-once. Starting over is a new fork of what was prepared, in some milliseconds, and nothing of what
-went before can remain, wherever in the process it may have been kept.
+once. A reset is a new fork of the prepared process, which takes milliseconds and cannot keep
+anything of the state before.
 """
 
 import json
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import NoReturn
 
-# What to do in a forked process: serve as of a day, until the channel ends.
+# Runs in a forked process: serves as of a day, until the channel ends.
 Serve = Callable[[date | None, "Channel"], None]
 
 _NO_CONTENT = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
@@ -22,16 +22,16 @@ _ORDER_BYTES = 64
 
 
 class Channel:
-    """A serving process's way to the pristine one."""
+    """A serving process's connection to the pristine one."""
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
 
     def start_over(self, client: socket.socket, as_of: date | None) -> NoReturn:
-        """Ask to be replaced by a fresh process, which shows the given day.
+        """Ask to be replaced by a fresh process as of the given day.
 
         Args:
-            client: the connection that is answered 204 once the fresh process serves.
+            client: the connection to answer with 204 once the fresh process serves.
             as_of: the day.
         """
         order = json.dumps(as_of and as_of.isoformat()).encode()
@@ -40,21 +40,21 @@ class Channel:
             signal.pause()
 
     def wait_for_end(self) -> None:
-        """Return when the pristine process is gone, however it went."""
+        """Return when the pristine process has ended, for whatever reason."""
         self._end.recv(1)
 
 
 def keep_serving(
     serve: Serve, as_of: date | None, *, ready: Callable[[], None], watch_stdin: bool
 ) -> int:
-    """Have one forked process serve at any time; return when it crashes or standard input ends.
+    """Keep one forked process serving; return when it crashes or standard input ends.
 
-    Only to be called while this process has a single thread.
+    Call it only while this process has a single thread.
 
     Args:
         serve: runs in the forked process.
-        as_of: the day that the first one shows.
-        ready: called when the first one is there.
+        as_of: the day of the first process.
+        ready: called when the first process has been forked.
         watch_stdin: return 0 when standard input ends.
 
     Returns:
@@ -97,7 +97,7 @@ def _fork(serve: Serve, as_of: date | None) -> tuple[int, socket.socket]:
     try:
         serve(as_of, Channel(theirs))
     finally:
-        # The pristine process's own unwinding is not this one's business.
+        # The forked process must not run the exit handlers of its parent.
         os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Starting and ending a server process, so that it never outlives who needs it."""
+"""Start and stop a server process, which ends when the process that needs it ends."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from embedded_aws.gateway import RESET_PATH
 from embedded_aws.guests import guests_unavailable
 from embedded_aws.settings import ServerSettings, endpoint_url
 
-# Guests have disks to be removed.
+# Removing the guests' disks takes time.
 _PATIENCE_SECONDS = 20
 
 
@@ -26,11 +26,11 @@ class ServerError(EmbeddedAwsError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server process of ours that answers requests.
+    """A running server process.
 
     Attributes:
         process: the child process.
-        settings: as asked for.
+        settings: as requested.
         port: the TCP port that it listens on.
         log: the file with its requests and tracebacks.
     """
@@ -61,16 +61,16 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     """Start a server and return when it answers requests.
 
     Args:
-        settings: which embedded AWS.
-        log: where its requests and tracebacks go; overwritten.
-        outlive: it goes on when this process ends. Otherwise it ends with it, even if this process
-            is killed.
+        settings: its settings.
+        log: file for its requests and tracebacks; overwritten.
+        outlive: it keeps running when this process ends; otherwise it ends too, even if this
+            process is killed.
 
     Raises:
         ServerError: it did not start; the message has the reason and names the log.
     """
     if settings.guests and (reason := guests_unavailable(settings.guests)):
-        raise ServerError(f"the embedded AWS can have no guests: {reason}")
+        raise ServerError(f"the embedded AWS cannot run guests: {reason}")
     command = [
         *(sys.executable, "-P", "-m", "embedded_aws.server", "--port", str(settings.port)),
         *(word for account in settings.accounts for word in ("--account", account)),
@@ -84,7 +84,7 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     with log.open("wb") as log_file:
         process = subprocess.Popen(
             command,
-            # The server watches this pipe: the system closes it when we end, however we end.
+            # The server watches this pipe, which the system closes when we end.
             stdin=subprocess.DEVNULL if outlive else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,
@@ -95,11 +95,11 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     assert process.stdout
     with process.stdout:
         line = process.stdout.readline()
-    told = json.loads(line) if line else {}
-    if "port" in told:
-        return Server(process=process, settings=settings, port=told["port"], log=log)
+    announced = json.loads(line) if line else {}
+    if "port" in announced:
+        return Server(process=process, settings=settings, port=announced["port"], log=log)
     process.wait()
-    reason = told.get("error") or _last_line(log) or f"exit code {process.returncode}"
+    reason = announced.get("error") or _last_line(log) or f"exit code {process.returncode}"
     raise ServerError(f"the embedded AWS did not start: {reason}; its log is {log}")
 
 
@@ -108,7 +108,7 @@ def reset(endpoint: str, *, as_of: str | None = None) -> None:
 
     Args:
         endpoint: its URL.
-        as_of: the day that it shows from now on, `YYYY-MM-DD`; by default the one of its start.
+        as_of: its day from now on, `YYYY-MM-DD`; by default that of its settings.
     """
     body = json.dumps({"as_of": as_of}).encode()
     with urlopen(Request(endpoint + RESET_PATH, data=body, method="POST")) as answer:

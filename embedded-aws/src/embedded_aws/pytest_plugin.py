@@ -1,8 +1,8 @@
-"""The embedded AWS in anybody's tests, as pytest fixtures.
+"""Pytest fixtures of the embedded AWS.
 
-Servers are processes of their own, one for `embedded_aws` and one for `clean_aws` in each pytest
-(xdist) process, started when first asked for: the same program that `embedded-aws` runs, out
-of reach of a test's patches, clocks and `mock_aws`, which empties every moto of its process.
+Each pytest (xdist) process starts two servers when they are first used, one for `embedded_aws` and
+one for `clean_aws`. They are separate processes, so a test's patches, clocks and `mock_aws` do not
+affect them.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def embedded_aws(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedAws]:
-    """A running embedded AWS, shared by the tests of the session: deploy once, look often."""
+    """A running embedded AWS, shared by the tests of the session: deploy once, read often."""
     yield from _running(request.config, tmp_path_factory)
 
 
@@ -63,7 +63,7 @@ def guests(
 ) -> Iterator[EmbeddedAws]:
     """An embedded AWS whose instances are guests, shared by the tests of the session.
 
-    Skips, with the reason, where there can be none.
+    Skips, with the reason, where guests cannot run.
     """
     if reason := guests_unavailable():
         pytest.skip(reason)
@@ -74,9 +74,9 @@ def guests(
 def clean_aws(
     request: pytest.FixtureRequest, _private_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
 ) -> EmbeddedAws:
-    """An embedded AWS with nothing in it but its seed, to which boto3 leads by default.
+    """An embedded AWS that was just reset; boto3 calls it by default during the test.
 
-    It is another one than `embedded_aws`, whose contents it would destroy.
+    Not the same server as `embedded_aws`, which a reset would empty.
     """
     marker = request.node.get_closest_marker(_MARKER)
     as_of = parse_as_of(marker.kwargs["as_of"]).isoformat() if marker else None
@@ -99,7 +99,7 @@ def cdk_deployed(clean_aws: EmbeddedAws) -> Callable[..., dict[str, "Deployment"
 
 @pytest.fixture(scope="session")
 def template_snapshot() -> Callable[..., dict[str, Any]]:
-    """What makes a template fit for a snapshot: see `normalise`."""
+    """A function that prepares a template for a snapshot: see `normalise`."""
     return normalise
 
 

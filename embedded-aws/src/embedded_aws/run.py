@@ -1,4 +1,4 @@
-"""Running one command against an embedded AWS of its own."""
+"""Run one command against an embedded AWS of its own."""
 
 import os
 import shlex
@@ -20,23 +20,23 @@ _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class CommandNotFound(EmbeddedAwsError):
-    """The command to run does not exist; the shells' exit code for it."""
+    """The command does not exist; the exit code is that of shells."""
 
     exit_code = 127
 
 
 class CommandNotExecutable(EmbeddedAwsError):
-    """The command to run is not a program; the shells' exit code for it."""
+    """The command is not executable; the exit code is that of shells."""
 
     exit_code = 126
 
 
 def run(command: Sequence[str], settings: ServerSettings, *, state: Path) -> tuple[int, Path]:
-    """Start an embedded AWS, run the command with its environment, end it.
+    """Start an embedded AWS, run the command with its environment, stop it.
 
     Args:
         command: the program and its arguments.
-        settings: which embedded AWS.
+        settings: of the embedded AWS.
         state: directory for the log and the CDK CLI's caches. The log stays there when the
             command fails.
 
@@ -77,11 +77,11 @@ def _require_program(program: str) -> None:
 
 def _wait_for(command: Sequence[str], environment: dict[str, str]) -> int:
     process: subprocess.Popen[bytes] | None = None
-    # Those that came while the command was being started: it may run before Popen returns.
+    # Signals that came while the command was being started: it may run before Popen returns.
     early: list[int] = []
 
     def forward(number: int, _frame: FrameType | None) -> None:
-        # Ctrl-C in a terminal reaches the command by itself; twice would make it give up at once.
+        # Ctrl-C in a terminal reaches the command anyway; a second one would abort its clean-up.
         if number == signal.SIGINT and _in_foreground():
             return
         if process is None:
@@ -109,7 +109,7 @@ def _handling(handler: "signal._HANDLER") -> Iterator[None]:
 
 
 def _in_foreground() -> bool:
-    """Whether we and our children are what the terminal sends its signals to."""
+    """Whether the terminal sends its signals to us and our children."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY)
     except OSError:

@@ -1,12 +1,11 @@
-"""What a new account has: AWS's AMIs and their public parameters, AWS's policies and one role.
+"""The contents of a new account: AWS's AMIs and their parameters, AWS's policies and one role.
 
-Nothing of ours is among it: as on AWS, an AMI has to be baked and published before a cluster can
-name it.
+As on AWS, it has no AMIs of its owner.
 
-The role is that of AWS Batch, which Batch would make with the first compute environment.
+The role is that of AWS Batch, which Batch would create with the first compute environment.
 
-It works on moto's backends, in the server's process: AWS's API lets nobody write below
-`/aws/service` nor register an AMI as Amazon, and a start has no time for hundreds of calls.
+It changes moto's backends in the server's process, because the API lets nobody write below
+`/aws/service` or register an AMI as Amazon, and hundreds of calls would slow the start.
 """
 
 import hashlib
@@ -37,7 +36,7 @@ _BORN = datetime(2026, 11, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeededAmi:
-    """An AMI with the parameter that leads to it.
+    """A public AMI with its parameter.
 
     Attributes:
         parameter: name in the parameter store.
@@ -54,15 +53,15 @@ class SeededAmi:
     root_device: str = "/dev/xvda"
 
     def ami_id(self, region: str) -> str:
-        """Return the AMI's id, which differs by region as on AWS."""
+        """Return the AMI's id, which differs by region."""
         return f"ami-0{hashlib.sha256(f'{region}{self.parameter}'.encode()).hexdigest()[:16]}"
 
 
 def seeded_amis() -> Iterator[SeededAmi]:
-    """Yield every AMI that is added to those moto brings along.
+    """Yield every AMI that is added to those of moto.
 
-    moto has Amazon Linux's and ECS's public AMIs and parameters, dumps of the live API. What it
-    lacks is listed here, by the documents that promise each parameter.
+    moto has dumps of the live API with the public AMIs and parameters of Amazon Linux and ECS.
+    Others are listed here, with the documents that describe their parameters.
     """
     yield from _deep_learning_amis()
     yield from _eks_amis()
@@ -99,7 +98,7 @@ def _deep_learning_amis() -> Iterator[SeededAmi]:
 
 
 def _root_device(system: str) -> str:
-    """Return what Canonical's AMIs and those that are made of them have, or Amazon Linux's."""
+    """Return the root device of Canonical's AMIs and their derivatives, or of Amazon Linux's."""
     return "/dev/sda1" if "ubuntu" in system else "/dev/xvda"
 
 
@@ -137,7 +136,7 @@ def _ubuntu_amis() -> Iterator[SeededAmi]:
 
 
 class NewAccount(Plugin):
-    """Seeds what AWS gives a new account, before what plug-ins of other packages add.
+    """Seeds what AWS gives a new account; plug-ins of other packages come after it.
 
     AWS also gives a default VPC, which many owners delete: there is none, so that nothing here
     depends on one.

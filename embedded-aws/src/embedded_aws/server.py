@@ -1,6 +1,6 @@
 """The server process: `python -m embedded_aws.server`, started by `process.py` only.
 
-It says one line of JSON on standard output: `{"port": ...}` once it answers requests, or
+It prints one line of JSON on standard output: `{"port": ...}` once it answers requests, or
 `{"error": ...}` when it cannot start for a reason that is not a bug.
 """
 
@@ -38,7 +38,7 @@ _GUESTS_LOCK = "guests.lock"
 
 
 def main() -> None:
-    """Serve until SIGTERM, or until standard input ends when told to watch it."""
+    """Serve until SIGTERM or, with --watch-stdin, until standard input ends."""
     arguments = _parser().parse_args()
     settings = ServerSettings(
         accounts=tuple(arguments.account),
@@ -58,7 +58,7 @@ def main() -> None:
     _lead_here(settings, port)
     moto = _load_and_seed(settings)
     with TemporaryDirectory(prefix="embedded-aws-", ignore_cleanup_errors=True) as folder:
-        # The serving process ends by SIGKILL; what it leaves behind goes with this one.
+        # The serving process ends by SIGKILL; this one removes its files.
         try:
             code = keep_serving(
                 partial(_serve, moto, settings, sockets, folder),
@@ -70,12 +70,12 @@ def main() -> None:
             code = 0
         if settings.guests:
             _wait_for_guests(Path(folder))
-    # Not by the interpreter's shutdown, which takes seconds to clear away all that was loaded.
+    # The interpreter's normal shutdown would take seconds to free memory.
     os._exit(code)
 
 
 def _wait_for_guests(folder: Path) -> None:
-    """Return when nothing is left of any guest: the last lock on their file is gone by then."""
+    """Return when no guest is left, which is when nothing locks their file any more."""
     with (folder / _GUESTS_LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
@@ -93,14 +93,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _announce(**facts: object) -> None:
-    """Say the one line, then let go of the pipe: the parent may go away."""
+    """Print the one line, then close the pipe: the parent may end."""
     sys.stdout.write(json.dumps(facts) + "\n")
     sys.stdout.flush()
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 
 def _load_and_seed(settings: ServerSettings) -> "DomainDispatcherApplication":
-    """Load and seed without looking for garbage, of which there is none; a third faster."""
+    """Load and seed without garbage collection, which makes it a third faster."""
     gc.disable()
     from embedded_aws import service_models
 
@@ -147,7 +147,7 @@ def _serve(
     channel.wait_for_end()
     if engine:
         engine.close()
-    # Killed, the pristine process did not do it.
+    # The pristine process does not do it when it is killed.
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -158,7 +158,7 @@ def _engine(settings: ServerSettings, folder: Path) -> Engine | None:
 
 
 def _lead_here(settings: ServerSettings, port: int) -> None:
-    """Make every AWS client of this process a client of this server."""
+    """Point every AWS client of this process at this server."""
     os.environ |= {
         "AWS_ENDPOINT_URL": endpoint_url(port),
         "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
@@ -169,7 +169,7 @@ def _lead_here(settings: ServerSettings, port: int) -> None:
 
 
 def _listen(port: int) -> list[socket.socket]:
-    """Bind one port on every loopback address: `localhost` may mean either of them."""
+    """Bind one port on both loopback addresses, because `localhost` may mean either."""
     for _ in range(_TRIES):
         sockets: list[socket.socket] = []
         try:
@@ -186,12 +186,12 @@ def _listen(port: int) -> list[socket.socket]:
             continue
         return sockets
     raise EmbeddedAwsError(
-        f"no port found that is free on both loopback addresses ({_TRIES} tries)"
+        f"found no port that is free on both loopback addresses ({_TRIES} tries)"
     )
 
 
 def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket | None:
-    """Return a listening socket, or None where the machine has no such address."""
+    """Return a listening socket, or None if the machine has no such address."""
     made = socket.socket(family, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

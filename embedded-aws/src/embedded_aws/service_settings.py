@@ -1,4 +1,4 @@
-"""What the embedded AWS's services are told when they start."""
+"""The settings that all services of the embedded AWS share."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -9,15 +9,15 @@ from embedded_aws.guests.engine import Engine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
-    """The choices of one embedded AWS.
+    """The settings of the services of one embedded AWS.
 
     Attributes:
-        as_of: the day on which the APIs answer; instance types and creations that AWS withdrew
-        later are there. None means today's truth.
-        registry: `HOST:PORT` of what keeps the layers of ECR's images; None for an ECR that takes
-            no pushes.
-        endpoint: URL of this embedded AWS, for what runs in it.
-        faults: what fails on purpose.
+        as_of: the day as of which the APIs answer; what AWS withdrew later still exists. None
+            means today.
+        registry: `HOST:PORT` of the container registry that stores ECR's layers; None for an ECR
+            that takes no pushes.
+        endpoint: URL of this embedded AWS, for functions and guests.
+        faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
     """
 
@@ -28,7 +28,7 @@ class ServiceSettings:
     faults: Faults = field(default_factory=Faults)
 
     def before(self, day: date) -> bool:
-        """Whether the APIs answer as on a day before `day`."""
+        """Whether the APIs answer as of a day before `day`."""
         return self.as_of is not None and self.as_of < day
 
 
@@ -36,11 +36,11 @@ _current = ServiceSettings()
 
 
 def current() -> ServiceSettings:
-    """Return the settings that the services follow."""
+    """Return the current settings."""
     return _current
 
 
 def follow(settings: ServiceSettings) -> None:
-    """Make every service of this process follow these settings."""
+    """Set the current settings of this process."""
     global _current
     _current = settings

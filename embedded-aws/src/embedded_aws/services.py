@@ -1,4 +1,4 @@
-"""Every AWS service that is extended here: the folders of this package."""
+"""The extended AWS services: the folders of this package."""
 
 from importlib import import_module
 from pkgutil import iter_modules, walk_packages
@@ -7,7 +7,7 @@ import embedded_aws
 from embedded_aws.actions import attach
 from embedded_aws.service_settings import ServiceSettings, follow
 
-# Folders that register nothing, and that a server needs none or little of.
+# Folders without actions or resource types.
 _OTHERS = ("cli", "guests")
 
 
@@ -26,7 +26,7 @@ def install(settings: ServiceSettings | None = None) -> None:
     May be called again to change the settings.
 
     Args:
-        settings: by default today's truth.
+        settings: by default those of today.
     """
     follow(settings or ServiceSettings())
     load()

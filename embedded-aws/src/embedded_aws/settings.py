@@ -13,15 +13,15 @@ from embedded_aws.plugins import plugins
 DEFAULT_ACCOUNT = "123456789012"
 DEFAULT_REGION = "us-west-2"
 
-# Twelve letters that no real key begins with, then the account: whoever holds the key is in it.
+# Twelve letters that no real key begins with, then the account to which the key belongs.
 _KEY_PREFIX = "OFFLINE0"
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}")
-# Nothing is signed with it that anybody checks.
+# Nobody checks signatures.
 SECRET_KEY = "offline"
 
 
 class SettingsError(EmbeddedAwsError):
-    """An embedded AWS was asked for that cannot be."""
+    """The requested embedded AWS is not possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +29,16 @@ class ServerSettings:
     """The settings of one embedded AWS.
 
     Attributes:
-        accounts: account ids of 12 digits; the first one is that of every unknown access key.
+        accounts: account ids of 12 digits; unknown access keys belong to the first one.
         regions: enabled regions; the first one is the default.
         as_of: the day whose instance types exist; None for today's.
         port: TCP port on loopback; 0 for any free one.
         registry: `HOST:PORT` of a container registry on loopback, without authentication, that
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
-        guests: how EC2's instances are real guests; None for instances on which nothing runs.
+        guests: settings of guests; None for instances on which nothing runs.
 
     Raises:
-        SettingsError: an account, a day, a port or a registry that cannot be, or a region that
-            AWS does not have.
+        SettingsError: a value is impossible, or AWS does not have the region.
     """
 
     accounts: tuple[str, ...] = (DEFAULT_ACCOUNT,)
@@ -50,12 +49,12 @@ class ServerSettings:
     guests: GuestSettings | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse impossible values."""
         for account in self.accounts:
             if not re.fullmatch(r"\d{12}", account):
                 raise SettingsError(f"account {account!r} is not an account id of 12 digits")
-        plugins()  # one that is broken is told now, not by a server that answers errors
-        # The defaults need no look into botocore's data, which takes 0.1 s.
+        plugins()  # Fails now if one is broken, not later in the server.
+        # The default needs no check: loading botocore's data takes 0.1 s.
         if unusual := [region for region in self.regions if region != DEFAULT_REGION]:
             for region in unusual:
                 if region not in _known_regions():
@@ -70,8 +69,8 @@ class ServerSettings:
         today = datetime.now(UTC).date()
         if self.as_of and self.as_of > today:
             raise SettingsError(
-                f"as-of {self.as_of} is in the future, and nobody knows which instance types EC2 "
-                f"will have then; give a month up to {today:%Y-%m}, or none for today"
+                f"as-of {self.as_of} is in the future, and the instance types of that day are not "
+                f"known; give a month up to {today:%Y-%m}, or none for today"
             )
         if self.registry is not None and not _LOOPBACK.fullmatch(self.registry):
             raise SettingsError(
@@ -100,16 +99,16 @@ def endpoint_url(port: int) -> str:
 
 
 def access_key(account: str) -> str:
-    """Return the access key id that stands for an account in every embedded AWS.
+    """Return the access key id of an account, the same in every embedded AWS.
 
-    The account is in the key, so that tools which remember the account of a key (the CDK CLI does,
-    on disk) never mix up two of them.
+    The key contains the account, so that tools which cache the account of a key (the CDK CLI does,
+    on disk) never confuse two accounts.
     """
     return _KEY_PREFIX + account
 
 
 def account_of(key: str) -> str | None:
-    """Return the account that an access key id of ours stands for, or None for another key."""
+    """Return the account of one of our access key ids, or None for another key."""
     return key.removeprefix(_KEY_PREFIX) if key.startswith(_KEY_PREFIX) else None
 
 

@@ -1,14 +1,14 @@
-"""A CloudFormation template without what changes from machine to machine, for snapshots."""
+"""A CloudFormation template without what differs between machines, for snapshots."""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# JSON enters here.
+# JSON has no types.
 Json = Any
 
 _HASH = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
-# cdk-hnb659fds-assets-123456789012-us-west-2 and the like say which account the stack is for.
+# cdk-hnb659fds-assets-123456789012-us-west-2 and the like contain the stack's account.
 _BOOTSTRAP_ACCOUNT = re.compile(r"cdk-[a-z0-9]+-[a-z-]+-(\d{12})-")
 _NOISE = {
     "Parameters": ("BootstrapVersion",),
@@ -26,7 +26,7 @@ def normalise(template: Mapping[str, Json], *, accounts: Iterable[str] = ()) -> 
     - Account numbers become `<account>`: the given ones, and those in the names of CDK's bootstrap
       resources. Others stay: AWS's own registries and log delivery accounts are facts.
     - What CDK adds for itself goes: metadata resource, bootstrap version check, construct paths and
-      asset paths in resources' metadata. Other metadata (cdk-nag's, for one) stays.
+      asset paths in resources' metadata. Other metadata, for instance cdk-nag's, stays.
 
     Args:
         template: as `cdk synth` or `aws_cdk.assertions.Template.to_json()` gives it; not changed.
@@ -39,7 +39,7 @@ def normalise(template: Mapping[str, Json], *, accounts: Iterable[str] = ()) -> 
 
 
 class _Words:
-    """Replaces hashes and accounts; remembers the hashes that it met."""
+    """Replaces hashes and accounts; remembers the hashes in their order."""
 
     def __init__(self, accounts: Iterable[str]) -> None:
         names = "|".join(sorted(accounts))

@@ -45,7 +45,7 @@ def test_options_of_guests_need_guests(command: Command, roots: Path) -> None:
     answer = command("up", "--guest-hosts", "hosts")
 
     assert answer.code == 2
-    assert "--guest-hosts and --certificate-authority are for --guests" in answer.err
+    assert "--guest-hosts and --certificate-authority need --guests" in answer.err
 
 
 @pytest.mark.parametrize("option", ["--guest-hosts", "--certificate-authority"])
@@ -55,7 +55,7 @@ def test_a_file_for_guests_has_to_be_there(
     answer = command("up", "--guests", option, str(tmp_path / "none"))
 
     assert answer.code == 2
-    assert f"{option} {tmp_path}/none is no file" in answer.err
+    assert f"{option} {tmp_path}/none is not a file" in answer.err
 
 
 def test_the_machine_says_what_it_lacks(

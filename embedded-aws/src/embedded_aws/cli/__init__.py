@@ -29,7 +29,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except OSError as error:
         typer.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
-        # What is still to be written would fail again, with a traceback.
+        # The flush at exit would fail again, with a traceback.
         sys.stdout = io.StringIO()
         sys.exit(1)
     except typer.Abort:

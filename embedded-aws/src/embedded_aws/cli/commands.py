@@ -1,4 +1,4 @@
-"""The commands: bring the embedded AWS up and down, look at it, run commands against it."""
+"""The commands: start and stop the embedded AWS, show it, run commands against it."""
 
 import os
 import shlex
@@ -38,7 +38,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-guests_app = typer.Typer(help="Real guests as EC2's instances.")
+guests_app = typer.Typer(help="Guests: EC2 instances that really boot.")
 app.add_typer(guests_app, name="guests")
 
 
@@ -72,14 +72,14 @@ def up(
 
 @app.command()
 def down() -> None:
-    """End the embedded AWS of this directory, and forget all that was deployed to it."""
+    """Stop the embedded AWS of this directory; everything deployed to it is gone."""
     project = _project()
     remembered = project.remembered()
     if ended := project.down():
         typer.echo(f"the embedded AWS at {ended.endpoint} is down")
     elif remembered:
         typer.echo(
-            f"the embedded AWS had ended by itself (process {remembered.pid}); "
+            f"the embedded AWS had already ended (process {remembered.pid}); "
             f"its log is {remembered.log}"
         )
     else:
@@ -116,7 +116,7 @@ def status(as_json: JsonOption = False) -> None:
 
 @app.command()
 def env(as_json: JsonOption = False) -> None:
-    """Print the lines that lead a shell's AWS tools to the embedded AWS, to be evaluated."""
+    """Print shell lines that point AWS tools at the embedded AWS, for `eval`."""
     project = _project()
     changes = project.environment(_running(project))
     if as_json:
@@ -147,8 +147,8 @@ def types(as_json: JsonOption = False) -> None:
 
 @guests_app.command("prepare")
 def prepare_guests() -> None:
-    """Make the roots that guests boot, once; again when their recipe has changed."""
-    # Its hash reads the whole recipe.
+    """Create the root file systems that guests boot, unless they are up to date."""
+    # Importing it reads the whole recipe.
     from embedded_aws.guests.prepare import prepare
 
     roots = default_roots()
@@ -157,7 +157,7 @@ def prepare_guests() -> None:
 
 
 class _RunCommand(TyperCommand):
-    """Takes nothing for its command that does not stand after `--`."""
+    """Requires `--` before the command to run."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--" not in args and not set(args) & set(ctx.help_option_names):
@@ -181,7 +181,7 @@ def run(
     guest_hosts: HostsOption = None,
     certificate_authority: AuthorityOption = None,
 ) -> None:
-    """Start an embedded AWS of its own, run a command against it, end it.
+    """Start an embedded AWS, run a command against it, stop it.
 
     The exit code is the command's:
     `embedded-aws run -- npx cdk deploy --require-approval never`.
@@ -203,9 +203,10 @@ def run(
 
 
 def connect() -> Callable[[str], Any]:
-    """Return what gives boto3 clients of the environment's embedded AWS, or this directory's.
+    """Return a function that returns boto3 clients of the environment's embedded AWS, or else this
+    directory's.
 
-    The user's own credentials never lead to AWS from here.
+    It never uses the user's own credentials.
     """
     if os.environ.get("AWS_ENDPOINT_URL"):
         return partial(boto3.client)
@@ -215,15 +216,15 @@ def connect() -> Callable[[str], Any]:
 
 @contextmanager
 def asking() -> Iterator[None]:
-    """Turn what boto3 raises into one line.
+    """Turn boto3's errors into EmbeddedAwsError.
 
     Raises:
-        EmbeddedAwsError: a call was refused, or nothing answers.
+        EmbeddedAwsError: a call was refused, or the server does not answer.
     """
     try:
         yield
     except ClientError as error:
-        raise ServerError(f"the embedded AWS refuses: {error}") from error
+        raise ServerError(f"the embedded AWS refused the call: {error}") from error
     except BotoCoreError as error:
         raise ServerError(f"the embedded AWS does not answer: {error}") from error
 

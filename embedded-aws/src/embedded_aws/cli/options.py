@@ -1,4 +1,4 @@
-"""What an embedded AWS is started with: the options, and the settings that they make."""
+"""The options of an embedded AWS, and the settings made of them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,7 @@ AccountOption = Annotated[
     list[str] | None,
     typer.Option(
         "--account",
-        help="Account id; give it again for more.",
+        help="Account id; repeat it for more.",
         show_default=DEFAULT_ACCOUNT,
         metavar="ID",
     ),
@@ -28,7 +28,7 @@ RegionOption = Annotated[
     list[str] | None,
     typer.Option(
         "--region",
-        help="Enabled region; give it again for more.",
+        help="Enabled region; repeat it for more.",
         show_default=DEFAULT_REGION,
         metavar="REGION",
     ),
@@ -36,7 +36,7 @@ RegionOption = Annotated[
 AsOfOption = Annotated[
     str | None,
     typer.Option(
-        help="Month whose instance types exist, so that withdrawn ones do.",
+        help="Month whose instance types exist, withdrawn ones too.",
         show_default="today",
         metavar="YYYY-MM",
     ),
@@ -55,13 +55,15 @@ GuestsOption = Annotated[
 ]
 HostsOption = Annotated[
     Path | None,
-    typer.Option(help="With --guests: further lines for every guest's /etc/hosts.", metavar="FILE"),
+    typer.Option(
+        help="With --guests: file with more lines for every guest's /etc/hosts.", metavar="FILE"
+    ),
 ]
 AuthorityOption = Annotated[
     Path | None,
     typer.Option(
         "--certificate-authority",
-        help="With --guests: an authority (PEM) that every guest trusts.",
+        help="With --guests: certificate authority (PEM) that every guest trusts.",
         metavar="FILE",
     ),
 ]
@@ -78,25 +80,25 @@ def settings_of(
     guest_hosts: Path | None,
     certificate_authority: Path | None,
 ) -> ServerSettings:
-    """Return the settings that the options make; the arguments are those of the options above.
+    """Return the settings for the options above.
 
     Raises:
-        EmbeddedAwsError: an option is for guests only, a value cannot be, or a file is not there.
+        EmbeddedAwsError: an option needs --guests, a value is impossible, or a file is missing.
     """
     if not guests and (guest_hosts or certificate_authority):
-        raise EmbeddedAwsError("--guest-hosts and --certificate-authority are for --guests")
+        raise EmbeddedAwsError("--guest-hosts and --certificate-authority need --guests")
     for option, file in (
         ("--guest-hosts", guest_hosts),
         ("--certificate-authority", certificate_authority),
     ):
         if file and not file.is_file():
-            raise EmbeddedAwsError(f"{option} {file} is no file; give one that exists")
-    told = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
+            raise EmbeddedAwsError(f"{option} {file} is not a file; give one that exists")
+    guest_settings = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
     return ServerSettings(
         accounts=tuple(accounts or [DEFAULT_ACCOUNT]),
         regions=tuple(regions or [DEFAULT_REGION]),
         as_of=parse_as_of(as_of) if as_of else None,
         port=port,
         registry=registry,
-        guests=told if guests else None,
+        guests=guest_settings if guests else None,
     )

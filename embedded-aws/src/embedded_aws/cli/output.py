@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-# Wide enough that each record of a piped table is one line.
+# Wide enough for each record of a piped table to be one line.
 _PIPE_WIDTH = 10_000
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -23,7 +23,7 @@ def print_table(
     """Print records as a table, or as a JSON list.
 
     Args:
-        records: one mapping a row; JSON gets them whole.
+        records: one mapping for each row; JSON contains them whole.
         columns: heading by record key, in the order of the table.
         as_json: print JSON; by default a table.
     """
