@@ -62,7 +62,7 @@ def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
 
 
 def test_up_with_other_settings_says_what_runs(project_up: Project, running: Running) -> None:
-    with pytest.raises(ServerError, match=r"other settings is running.*embedded-aws down"):
+    with pytest.raises(ServerError, match=r"other settings is already running.*embedded-aws down"):
         project_up.up(ServerSettings(accounts=("210987654321",)))
 
 

@@ -1,7 +1,7 @@
 """The embedded AWS of a directory: up, down, and its state in between.
 
 Its state is a file in `.embedded-aws` of the project's directory, readable by its owner only.
-A process is recognised by its id and its start time: after a crash its id may belong to another one.
+A process is recognised by its id and start time: after a crash its id may belong to another one.
 """
 
 import fcntl

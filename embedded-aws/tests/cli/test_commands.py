@@ -163,7 +163,7 @@ def test_down_tells_of_a_crash(command: Command, project: Project, nothing_up: P
     answer = command("down")
 
     assert answer.code == 0
-    assert f"ended by itself (process {state['pid']})" in answer.out
+    assert f"had already ended (process {state['pid']})" in answer.out
     assert not crashed.exists()
 
 

@@ -9,13 +9,15 @@ from embedded_aws.cli.commands import asking, connect
 from embedded_aws.errors import program
 from trainshed.offline.stand_in import add_stand_in
 
-app = typer.Typer(
-    add_completion=False,
-    help="An AWS on this machine: no account, no network, no cost.",
-    # What the embedded AWS says names its commands as they are typed here.
-    callback=lambda: program.set("trainshed offline"),
-)
+app = typer.Typer(add_completion=False)
 app.add_typer(embedded_app)
+
+
+@app.callback(help="An AWS on this machine: no account, no network, no cost.")
+def _name_commands(context: typer.Context) -> None:
+    """Have messages of the embedded AWS name its commands as they are typed here."""
+    before = program.set("trainshed offline")
+    context.call_on_close(lambda: program.reset(before))
 
 
 @app.command()

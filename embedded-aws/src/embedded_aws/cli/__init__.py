@@ -5,14 +5,13 @@ import sys
 
 import typer
 
-from embedded_aws.errors import EmbeddedAwsError, program
+from embedded_aws.errors import EmbeddedAwsError
 
 
 def main() -> None:
     """Run the command line: exit 0 when all went well, 1 on a failure, 2 on wrong input."""
     from embedded_aws.cli.commands import app
 
-    program.set("embedded-aws")
     command = typer.main.get_command(app)
     try:
         code = command.main(

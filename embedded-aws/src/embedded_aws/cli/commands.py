@@ -203,8 +203,7 @@ def run(
 
 
 def connect() -> Callable[[str], Any]:
-    """Return a function that returns boto3 clients of the environment's embedded AWS, or else this
-    directory's.
+    """Return what makes boto3 clients of the environment's or else this directory's embedded AWS.
 
     It never uses the user's own credentials.
     """
