@@ -28,7 +28,7 @@ def test_guests_need_their_roots(command: Command, roots: Path) -> None:
     answer = command("up", "--guests")
 
     assert answer.code == 1
-    assert f"no roots of this version are in {roots}" in answer.err
+    assert f"there are no roots of this version in {roots}" in answer.err
     assert "embedded-aws guests prepare" in answer.err
 
 

@@ -22,7 +22,7 @@ def test_a_claimed_address_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("secrets.randbelow", lambda _: 76)
     first = Address()
 
-    with pytest.raises(OSError, match="no free address found"):
+    with pytest.raises(OSError, match="found no free address"):
         Address()
 
     first.release()

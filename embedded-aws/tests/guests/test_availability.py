@@ -67,7 +67,7 @@ def test_roots_of_another_recipe_are_none(tmp_path: Path) -> None:
 def test_a_server_that_can_have_no_guests_does_not_start(tmp_path: Path) -> None:
     settings = ServerSettings(guests=GuestSettings(roots=tmp_path))
 
-    with pytest.raises(ServerError, match="cannot run guests: no roots of this version"):
+    with pytest.raises(ServerError, match="cannot run guests: there are no roots of this version"):
         start(settings, log=tmp_path / "server.log")
 
 

@@ -1,6 +1,6 @@
 """Real guests behind the embedded EC2: systemd-nspawn on an overlay of a prepared root.
 
-Nothing here knows moto: `services` says what an API call means for a guest, this package does it.
+This package does not use moto: `ec2/guest_instances.py` translates API calls for it.
 """
 
 from embedded_aws.guests.availability import guests_unavailable

@@ -1,12 +1,12 @@
-"""Loopback addresses for guests, none of them claimed twice on this machine."""
+"""Loopback addresses for guests, each used once on this machine."""
 
 import secrets
 import socket
 
-# All of 127.0.0.0/8 is this machine's; 127.80.0.0/16 is what we take of it.
+# All of 127.0.0.0/8 is loopback; guests use 127.80.0.0/16.
 _PREFIX = "127.80"
-# A claim is a bound socket that nobody talks to: the system lets one process at a time have it,
-# and takes it back when that process ends. Nothing listens at this port of such an address.
+# A claim is a bound socket: only one process at a time can hold it, and it is released when that
+# process ends. Nothing listens on it.
 _CLAIM_PORT = 20080
 _TRIES = 200
 
@@ -24,8 +24,8 @@ class Address:
                 self._claim.close()
                 continue
             return
-        raise OSError(f"no free address found in {_PREFIX}.0.0/16 ({_TRIES} tries)")
+        raise OSError(f"found no free address in {_PREFIX}.0.0/16 ({_TRIES} tries)")
 
     def release(self) -> None:
-        """Give the address back."""
+        """Release the address."""
         self._claim.close()

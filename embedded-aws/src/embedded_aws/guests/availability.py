@@ -1,4 +1,4 @@
-"""Whether this machine can run guests, and if not, why."""
+"""Whether this machine can run guests, and why not."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from embedded_aws.errors import program
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.guests.recipe import prepared
 
-# Program, and the Debian package that has it.
+# Program, and its Debian package.
 _PROGRAMS = {
     "systemd-nspawn": "systemd-container",
     "nsenter": "util-linux",
@@ -19,7 +19,7 @@ _PROGRAMS = {
 
 
 def machine_cannot() -> str | None:
-    """Return why guests cannot run on this machine, or None; whatever is prepared."""
+    """Return why guests cannot run on this machine, or None; prepared roots are not checked."""
     if platform.system() != "Linux":
         return f"guests need Linux, and this is {platform.system()}"
     if platform.machine() != "x86_64":
@@ -33,14 +33,17 @@ def machine_cannot() -> str | None:
 
 
 def guests_unavailable(settings: GuestSettings | None = None) -> str | None:
-    """Return why no guest can be had here, with the way out, or None when they can.
+    """Return why guests cannot run here and what to do, or None when they can.
 
     Args:
-        settings: whose roots are looked for; by default the usual ones.
+        settings: with the folder of the roots; by default the usual one.
     """
     if reason := machine_cannot():
         return reason
     roots = prepared((settings or GuestSettings()).roots)
     if not roots.is_dir():
-        return f"no roots of this version are in {roots.parent}: {program.get()} guests prepare"
+        return (
+            f"there are no roots of this version in {roots.parent}: "
+            f"run {program.get()} guests prepare"
+        )
     return None

@@ -1,9 +1,9 @@
-"""A place for guests that vanishes, with their processes and mounts, when its owner is gone.
+"""A place for guests that disappears with its processes and mounts when its owner ends.
 
 It is a mount and a process namespace. Their first process reads a pipe that the owner holds: when
-the owner ends, however it ends, that process ends, and with it the system ends every process and
-undoes every mount inside. The shell around it then removes the folder. It holds a lock on a file
-all the while, so that another process can wait until nothing is left.
+the owner ends, for whatever reason, that process ends, and the kernel ends every process and
+unmounts everything inside. The shell around it then removes the folder. It locks a file
+until then, so that another process can wait until nothing is left.
 """
 
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from embedded_aws.guests.control_groups import ControlGroups
 
-# In the new process namespace the old /proc still tells the id that others know.
+# In the new process namespace the old /proc still shows the outer process id.
 _FIRST = """
 read -r id _ </proc/self/stat
 mount -t proc proc /proc
-# What systemd-nspawn keeps of a guest outside of it.
+# Where systemd-nspawn keeps files about a guest.
 mkdir -p /run/systemd/nspawn
 mount -t tmpfs tmpfs /run/systemd/nspawn
 echo "$id"
@@ -43,7 +43,7 @@ class Confinement:
         groups: control groups, one for each guest.
 
     Args:
-        folder: everything of theirs; removed at the end.
+        folder: for all files of the guests; removed at the end.
         lock: file that is locked, shared, until the folder is removed.
     """
 
@@ -56,21 +56,21 @@ class Confinement:
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Its owner may be killed with its whole process group.
+            # A new session: the owner may be killed with its whole process group.
             start_new_session=True,
         )
         assert self._process.stdout
         self._first = int(self._process.stdout.readline())
 
     def command(self, command: Sequence[str]) -> list[str]:
-        """Return the command that runs another one inside."""
+        """Return the prefix for a command that runs inside."""
         return ["nsenter", f"--target={self._first}", "--mount", "--pid", "--", *command]
 
     def run(self, command: Sequence[str]) -> None:
         """Run a command inside.
 
         Raises:
-            OSError: it failed; the message has its words.
+            OSError: it failed; the message has its output.
         """
         done = subprocess.run(
             self.command(command),
@@ -84,7 +84,7 @@ class Confinement:
             raise OSError(f"{command[0]} failed: {done.stdout.strip()}")
 
     def seen(self, path: Path) -> Path:
-        """Return how this process reaches a path that is mounted inside."""
+        """Return the path through which this process reaches a path that is mounted inside."""
         return Path(f"/proc/{self._first}/root{path}")
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""A control group for each guest: systemd in a guest takes its own for a machine's root group.
+"""A control group for each guest: systemd in a guest treats its own as a machine's root group.
 
-Guests that shared one would wait for, and kill, each other's services. What is made is one folder
+Guests that shared one would wait for, and kill, each other's services. There is one folder
 for all guests of a confinement, below the group of this process, in each hierarchy that systemd
 uses: the unified one, and on hybrid machines the one named `systemd`.
 """
@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 _NAMED = "name=systemd"
-# Joins the groups whose files are given up to `--`, then becomes the command after it.
+# Joins the groups whose files come before `--`, then runs the command after it.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 
 
@@ -17,7 +17,7 @@ class ControlGroups:
     """The groups of the guests of one confinement.
 
     Args:
-        name: that of the folder, which nobody else uses.
+        name: of the folder, used by nobody else.
     """
 
     def __init__(self, name: str) -> None:
@@ -26,14 +26,14 @@ class ControlGroups:
             folder.mkdir()
 
     def command(self, guest: str, command: list[str]) -> list[str]:
-        """Return the command that runs another one in a guest's groups, which are made."""
+        """Create a guest's groups; return the prefix for a command that runs in them."""
         for folder in self.folders:
             (folder / guest).mkdir(exist_ok=True)
         joined = [str(folder / guest / "cgroup.procs") for folder in self.folders]
         return ["sh", "-c", _JOIN, "sh", *joined, "--", *command]
 
     def remove(self, guest: str) -> None:
-        """Remove the groups of a guest that is off, if it had any."""
+        """Remove the groups of a guest that is off, if any."""
         for folder in self.folders:
             for path, _, _ in os.walk(folder / guest, topdown=False):
                 Path(path).rmdir()

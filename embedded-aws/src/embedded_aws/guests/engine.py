@@ -21,11 +21,11 @@ from embedded_aws.guests.site import write_site
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """What an AMI's disk is made of.
+    """The disk of an AMI.
 
     Attributes:
-        flavour: what it started from.
-        layers: what was kept over that, the uppermost first.
+        flavour: the root on which it is based.
+        layers: the layers over that, the uppermost first.
     """
 
     flavour: Flavour
@@ -37,9 +37,8 @@ class Engine:
 
     Args:
         settings: the roots, and what every guest trusts.
-        folder: where a folder is made for everything of the guests; it does not outlive this
-            process.
-        lock: file that is locked, shared, until nothing is left of the guests.
+        folder: in which to create the guests' folder; it is removed when this process ends.
+        lock: file that is locked, shared, until no guest is left.
     """
 
     def __init__(self, settings: GuestSettings, folder: Path, lock: Path) -> None:
@@ -55,12 +54,12 @@ class Engine:
         self._guard = threading.RLock()
 
     def place(self, launch: GuestLaunch, disk: Disk, ended: Callable[[], None]) -> Machine:
-        """Return a guest for an instance, with its disk and its address, switched off.
+        """Create a guest for an instance, with disk and address, switched off.
 
         Args:
             launch: what it is launched with.
-            disk: what it boots.
-            ended: called when the guest has switched itself off.
+            disk: its disk.
+            ended: called after the guest has switched itself off.
         """
         with self._guard:
             folder, confinement = self._placed()
@@ -84,7 +83,7 @@ class Engine:
         Args:
             instance_id: an instance with a guest.
             ami_id: the AMI's id.
-            reboot: switch a running guest off for it, and on again.
+            reboot: switch a running guest off meanwhile.
 
         Raises:
             OSError: the disk cannot be kept.
@@ -116,7 +115,7 @@ class Engine:
             self._sweep()
 
     def remove(self, instance_id: str) -> None:
-        """Cut an instance's guest off and forget its disk."""
+        """Power off an instance's guest at once and remove its disk."""
         with self._guard:
             machine = self._machines.pop(instance_id, None)
             self._disks.pop(instance_id, None)
@@ -126,18 +125,18 @@ class Engine:
                 self._sweep()
 
     def close(self) -> None:
-        """End every guest, and return when nothing is left of them."""
+        """End every guest; return when no process or file of theirs is left."""
         with self._guard:
             if self._place:
                 self._place[1].close()
                 self._place = None
 
     def _placed(self) -> tuple[Path, Confinement]:
-        """Return the folder and the confinement, made when the first guest needs them."""
+        """Return the folder and the confinement, created for the first guest."""
         if self._place is None:
             folder = Path(mkdtemp(dir=self._base, prefix="guests-"))
             (folder / "layers").mkdir()
-            # Held until this process ends: nobody removes the roots meanwhile.
+            # Locked until this process ends, so that nobody removes the roots meanwhile.
             self._in_use = (self._roots / "in-use").open("w")
             fcntl.flock(self._in_use, fcntl.LOCK_SH)
             raise_limits()
@@ -159,7 +158,7 @@ class Engine:
         yield self._roots / "base"
 
     def _freeze(self, machine: Machine, disk: Disk) -> None:
-        """Make what a guest has written the uppermost layer of its new disk."""
+        """Make a guest's changes the uppermost layer of its new disk."""
         machine.freeze(disk.layers[0])
         with self._guard:
             if machine.launch.instance_id in self._disks:
@@ -167,7 +166,7 @@ class Engine:
 
     @contextmanager
     def _new_layer(self) -> Iterator[Path]:
-        """Give a name to a layer, which nobody sweeps away while it is made."""
+        """Name a new layer, and protect it from being swept while it is being made."""
         with self._guard:
             folder, _ = self._placed()
             layer = Path(mkdtemp(dir=folder / "layers"))
@@ -179,7 +178,7 @@ class Engine:
             self._making.discard(layer)
 
     def _sweep(self) -> None:
-        """Remove the layers that no AMI and no guest has any more."""
+        """Remove the layers that no AMI and no guest uses any more."""
         if self._place is None:
             return
         disks = [*self._amis.values(), *self._disks.values()]

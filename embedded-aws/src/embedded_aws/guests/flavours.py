@@ -1,7 +1,7 @@
-"""Which root an AMI boots: decided by the AMI's name.
+"""Which root an AMI boots, by the AMI's name.
 
-A flavour is a root (`ubuntu` for 22.04, `noble` for 24.04, `amazon`) or a root and what an
-orchestrator's AMI brings along (`amazon-ecs`, `amazon-eks`, `ubuntu-eks`, `noble-eks`).
+A flavour is a root (`ubuntu` for 22.04, `noble` for 24.04, `amazon`), or a root with the
+additions of an orchestrator's AMI (`amazon-ecs`, `amazon-eks`, `ubuntu-eks`, `noble-eks`).
 """
 
 import re
@@ -29,7 +29,7 @@ _FLAVOURS = (
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """What a disk starts from.
+    """The root on which a disk is based.
 
     Attributes:
         name: for instance `amazon-ecs`.
@@ -44,7 +44,7 @@ class Flavour:
 
 
 def flavour_of(ami_name: str) -> Flavour | None:
-    """Return the flavour of an AMI by its name, or None for an AMI that no root can be."""
+    """Return the flavour of an AMI by its name, or None when no root stands for it."""
     others = [pair for plugin in plugins() for pair in plugin.guest_flavours().items()]
     for pattern, name in (*_FLAVOURS, *others):
         if re.fullmatch(pattern, ami_name):

@@ -1,4 +1,4 @@
-"""What the guests of one embedded AWS are told: their roots, and what they trust."""
+"""The settings of the guests of one embedded AWS: their roots, and what they trust."""
 
 import os
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ def default_roots() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestSettings:
-    """The choices for an embedded AWS whose instances are guests.
+    """The settings of an embedded AWS whose instances are guests.
 
     Attributes:
-        roots: folder into which `embedded-aws guests prepare` put the roots.
-        hosts: file with further lines for every guest's `/etc/hosts`, or None.
-        certificate_authority: PEM file of an authority that every guest trusts, or None.
+        roots: folder of the roots that `embedded-aws guests prepare` made.
+        hosts: file with more lines for every guest's `/etc/hosts`, or None.
+        certificate_authority: PEM file of a certificate authority that guests trust, or None.
         layers: folder with a further layer for the AMIs of a flavour, each in a folder of the
             flavour's name (see `flavours.py`), or None. What an AMI of a vendor brings along.
     """
@@ -32,11 +32,11 @@ class GuestSettings:
     layers: Path | None = None
 
     def texts(self) -> dict[str, str]:
-        """Return what is set, by its name, for JSON."""
+        """Return the settings that are not None as text, for JSON."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: str(value) for name, value in values.items() if value is not None}
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, str]) -> "GuestSettings":
-        """Return what `texts` was called on."""
+        """Return the settings that `texts` wrote."""
         return cls(**{name: Path(text) for name, text in texts.items()})

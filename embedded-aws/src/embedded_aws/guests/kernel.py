@@ -1,4 +1,4 @@
-"""The kernel that a guest's boot loader would choose: the newest that the disk has.
+"""The kernel that a guest's boot loader would choose: the newest on the disk.
 
 [S] GRUB's default entry, which both distributions keep, is the newest kernel in /boot.
 """
@@ -10,7 +10,7 @@ _PREFIX = "vmlinuz-"
 
 
 def chosen_kernel(boot: Path) -> str | None:
-    """Return the release of the newest kernel in a folder, as `uname -r` tells it, or None."""
+    """Return the release of the newest kernel in a folder, as `uname -r` prints it, or None."""
     releases = [
         file.name.removeprefix(_PREFIX) for file in boot.glob(f"{_PREFIX}*") if file.exists()
     ]

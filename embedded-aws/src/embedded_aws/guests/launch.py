@@ -1,7 +1,7 @@
-"""What an instance is launched with, and how its guest is told.
+"""The launch data of an instance, and the files through which its guest gets them.
 
-It is told by files that it finds in /run/embedded-aws, which is not on its disk: no AMI takes
-them along. cloud-init is led there by its own configuration in the roots.
+The files are in /run/embedded-aws, which is not on the guest's disk, so no AMI contains them.
+cloud-init's configuration in the roots points there.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ SSH_UNIT = "ssh.conf"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuestLaunch:
-    """What an instance is launched with.
+    """The launch data of an instance.
 
     Attributes:
         instance_id: EC2's.
@@ -22,8 +22,8 @@ class GuestLaunch:
         user_data: as cloud-init gets it.
         account: the instance's account.
         region: its region.
-        environment: what its services and logins find in their environment.
-        ssh: whether it ever opens its ssh port; False is for tests of those who wait for it.
+        environment: environment variables of its services and logins.
+        ssh: whether it opens its ssh port; False is for tests of programs that wait for it.
     """
 
     instance_id: str
@@ -34,16 +34,16 @@ class GuestLaunch:
     environment: Mapping[str, str]
     ssh: bool = True
 
-    def tell(self, folder: Path, address: str) -> None:
+    def write(self, folder: Path, address: str) -> None:
         """Write the files.
 
         Args:
-            folder: made here; what the guest finds in /run/embedded-aws.
-            address: where it answers.
+            folder: to create; /run/embedded-aws in the guest.
+            address: of the guest.
         """
         seed = folder / "seed"
         seed.mkdir(parents=True)
-        # As AWS names instances, by their private address.
+        # As AWS names instances: after their private address.
         hostname = f"ip-{address.replace('.', '-')}"
         keys = f"public-keys: [{self.public_key!r}]\n" if self.public_key else ""
         (seed / "meta-data").write_text(

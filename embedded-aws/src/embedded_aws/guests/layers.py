@@ -1,7 +1,7 @@
-"""Making a layer of a disk: a command runs on an overlay, and what it changed stays.
+"""Make a layer of a disk: run a command on an overlay, and keep its changes.
 
-Mounts and processes are those of a namespace of its own, which the system clears away when the
-command ends, however it ends.
+It runs in namespaces of its own, whose mounts and processes the kernel removes when the command
+ends.
 """
 
 import os
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from embedded_aws.errors import EmbeddedAwsError
 
 _BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-# How this machine reaches package indexes.
+# Environment variables with which this machine reaches package indexes.
 _INDEX_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 
 
@@ -41,10 +41,10 @@ def make_layer(lower: Sequence[Path], target: Path, script: str) -> None:
     Args:
         lower: the disk's layers, the uppermost first.
         target: folder for the new layer; what it holds already lies over the others.
-        script: for `bash -eu`, with this machine's network, without systemd.
+        script: for `bash -eu`; it has this machine's network and no systemd.
 
     Raises:
-        LayerError: the script failed; the message has its last words.
+        LayerError: the script failed; the message has its last output.
     """
     target.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=target.parent, prefix=f"{target.name}-") as folder:
@@ -61,16 +61,16 @@ def run_in_root(root: Path, script: str) -> None:
     """Run a shell script as root in a folder that holds a whole system.
 
     Raises:
-        LayerError: the script failed; the message has its last words.
+        LayerError: the script failed; the message has its last output.
     """
     run_confined(shlex.join([*_nspawn(root), "/bin/bash", "-euc", script]))
 
 
 def run_confined(script: str) -> None:
-    """Run a shell script of this machine whose mounts and processes end with it.
+    """Run a shell script on this machine whose mounts and processes end with it.
 
     Raises:
-        LayerError: the script failed; the message has its last words.
+        LayerError: the script failed; the message has its last output.
     """
     confined = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     done = subprocess.run(
@@ -97,7 +97,7 @@ def _nspawn(root: Path) -> list[str]:
 
 
 def _environment(outer: Mapping[str, str]) -> dict[str, str]:
-    """Return what a script may need of this machine's environment to reach package indexes."""
+    """Return the variables that a script may need to reach package indexes."""
     passed = {
         name: value
         for name, value in outer.items()

@@ -1,4 +1,4 @@
-"""One guest: its disk, its boot, its power."""
+"""One guest: its disk, booting and power."""
 
 import shutil
 import signal
@@ -20,24 +20,24 @@ from embedded_aws.guests.layers import overlay_options
 
 # systemd-nspawn's exit code when a guest that keeps its unit asks to be booted again.
 _REBOOT = 133
-# A guest that has not powered off by then is cut off, as EC2 does after some minutes.
+# A guest that has not powered off by then is killed, as EC2 does after some minutes.
 _PATIENCE_SECONDS = 30
 _LOOK_SECONDS = 0.1
-# A systemd that is only just starting does not hear it.
+# A systemd that is just starting misses the signal.
 _ASK_SECONDS = 1
 # [S] systemd(1): starts poweroff.target.
 _POWER_OFF = signal.SIGRTMIN + 4
 
 
 class Machine:
-    """A guest that is switched on and off.
+    """A guest, which can be switched on and off.
 
     Args:
         launch: what it was launched with.
         lower: the read-only layers of its disk, the uppermost first.
-        folder: for everything of its own.
+        folder: for all its files.
         confinement: where it runs.
-        ended: called, in a thread of the machine's, when it has switched itself off.
+        ended: called in a thread after it has switched itself off.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class Machine:
         self._switch = threading.RLock()
         for name in ("upper", "work", "root"):
             (folder / name).mkdir(parents=True)
-        launch.tell(folder / "run", self.address.text)
+        launch.write(folder / "run", self.address.text)
 
     @property
     def console(self) -> Path:
-        """The file with what the guest wrote to its console."""
+        """The guest's console output."""
         return self._folder / "console.log"
 
     @property
     def upper(self) -> Path:
-        """The folder with what the guest changed on its disk."""
+        """The folder with the guest's changes to its disk."""
         return self._folder / "upper"
 
     @property
@@ -80,12 +80,12 @@ class Machine:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Let nobody else switch the guest on or off meanwhile."""
+        """Keep others from switching the guest on or off meanwhile."""
         with self._switch:
             yield
 
     def start(self) -> None:
-        """Switch the guest on and return; it boots meanwhile.
+        """Switch the guest on and return while it boots.
 
         Raises:
             OSError: its disk cannot be mounted.
@@ -104,10 +104,10 @@ class Machine:
             self._keeper.start()
 
     def stop(self, *, force: bool = False) -> None:
-        """Switch the guest off; return when it is, and its disk is free.
+        """Switch the guest off; return when it is off and its disk is free.
 
         Args:
-            force: cut it off, in place of an orderly shutdown.
+            force: kill it instead of an orderly shutdown.
         """
         with self._switch:
             self._stopping = True
@@ -122,13 +122,13 @@ class Machine:
                 self._keeper.join(_LOOK_SECONDS)
 
     def reboot(self) -> None:
-        """Have the guest shut down in order and boot again, as `reboot` in the guest does."""
+        """Reboot the guest in order, as `reboot` in the guest does."""
         with self._switch:
             self.stop()
             self.start()
 
     def freeze(self, layer: Path) -> None:
-        """Make what a guest that is off has written a layer of its disk.
+        """Make the changes of a guest that is off a layer of its disk.
 
         Args:
             layer: the new layer's folder, which must not exist yet.
@@ -138,7 +138,7 @@ class Machine:
         self.lower = (layer, *self.lower)
 
     def copy_disk(self, layer: Path) -> None:
-        """Copy what a running guest has written so far, while none of it can change.
+        """Copy the changes of a running guest, which is frozen meanwhile.
 
         Args:
             layer: the new layer's folder, which must not exist yet.
@@ -161,7 +161,7 @@ class Machine:
             raise OSError(f"cannot copy a guest's disk: {done.stderr.strip()}")
 
     def remove(self) -> None:
-        """Cut the power and forget the disk."""
+        """Kill the guest and remove its disk."""
         self._doomed = True
         self.stop(force=True)
         self.address.release()
@@ -190,12 +190,12 @@ class Machine:
             )
 
     def _in_its_place(self, command: list[str]) -> list[str]:
-        """Return the command that runs another one inside the confinement, in the guest's group."""
+        """Return the prefix for a command inside the confinement, in the guest's group."""
         grouped = self._confinement.groups.command(self.launch.instance_id, command)
         return self._confinement.command(grouped)
 
     def _keep(self) -> None:
-        """Wait for the guest's end; boot it again when it asks for that."""
+        """Wait until the guest ends; boot it again if it asked to reboot."""
         assert self._process
         while self._process.wait() == _REBOOT and not self._stopping:
             self._boot()
@@ -205,13 +205,13 @@ class Machine:
             self._ended()
 
     def _shut_down(self) -> None:
-        """Tell the guest's first process to power off; nspawn's child, which nsenter waits for."""
+        """Ask the guest's first process to power off."""
         for first in self._processes()[1:2]:
             with suppress(psutil.NoSuchProcess):
                 first.send_signal(_POWER_OFF)
 
     def _cut_off(self) -> None:
-        """Kill what runs in the guest: systemd-nspawn then clears up and ends by itself."""
+        """Kill all processes of the guest: systemd-nspawn then cleans up and ends."""
         nspawn, *inside = self._processes() or [None]
         for process in inside or ([nspawn] if nspawn else []):
             with suppress(psutil.NoSuchProcess):

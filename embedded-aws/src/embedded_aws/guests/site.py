@@ -1,6 +1,6 @@
-"""The layer with what one embedded AWS tells all of its guests.
+"""The layer with the files that all guests of one embedded AWS share.
 
-It lies between a root and an AMI's own layers: a guest sees it, and no AMI takes it along.
+It lies between a root and an AMI's own layers: guests see it, and no AMI contains it.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ def write_site(layer: Path, base: Path, settings: GuestSettings, env: Mapping[st
     """Write the layer.
 
     Args:
-        layer: its folder, made here.
-        base: the root with the authorities of the distribution.
-        settings: further hosts and a further authority.
+        layer: its folder, to create.
+        base: the root, with the distribution's certificate authorities.
+        settings: more hosts, and one more certificate authority.
         env: the environment of every login and every service.
 
     Raises:
