@@ -13,18 +13,18 @@ from moto.core.botocore_stubber import BotocoreStubber
 
 # A call through the server's own port takes 2.8-3.7 ms, one handed straight to moto's backends
 # 0.9-1.9 ms (measured on 2 cores). It also needs no port, and an exception of the embedded AWS
-# arrives here as itself instead of as an HTTP 500 that botocore would try four more times.
+# is raised here as it is, not as an HTTP 500 that botocore would retry four times.
 _CONFIG = Config(
     ignore_configured_endpoint_urls=True,
     retries={"total_max_attempts": 1},
     s3={"addressing_style": "path"},
 )
-# botocore builds clients from shared caches that are not made for threads.
+# botocore's shared caches are not safe for threads.
 _building = threading.Lock()
 
 
 class _Deliver:
-    """Hands a signed request to moto as one account, and never to the network."""
+    """Passes signed requests to moto in one account, never to the network."""
 
     def __init__(self, account: str) -> None:
         self._account = account
@@ -41,7 +41,7 @@ class _Deliver:
 
 @cache
 def _session(account: str, region: str) -> boto3.session.Session:
-    # Neither the environment's profile nor its files may decide what these clients do.
+    # These clients must not depend on the environment's profile or files.
     nothing = (None, None, os.devnull, None)
     core = botocore.session.Session(
         session_vars={

@@ -1,4 +1,4 @@
-"""Outputs and exports: what a stack tells its callers and the other stacks of its region."""
+"""Outputs of a stack, and exports to the other stacks of its region."""
 
 from collections.abc import Sequence
 
@@ -12,21 +12,21 @@ from embedded_aws.cloudformation.template.functions import evaluate
 from embedded_aws.cloudformation.template.scope import Scope, Unknown, text
 
 
-def outputs_of(deployment: DesiredState, scope: Scope) -> tuple[Output | None, ...]:
-    """Work out a deployment's outputs; None for one whose value waits for a resource.
+def outputs_of(desired: DesiredState, scope: Scope) -> tuple[Output | None, ...]:
+    """Evaluate the outputs of a desired state; None for one that depends on an unknown value.
 
     Args:
-        deployment: the stack's desired state.
+        desired: the stack's desired state.
         scope: answers references to resources.
 
     Raises:
         ValidationError: an output is not text.
     """
-    return tuple(_output(name, declared, scope) for name, declared in deployment.outputs.items())
+    return tuple(_output(name, declared, scope) for name, declared in desired.outputs.items())
 
 
 def is_empty(stack: Stack, changes: Changes) -> bool:
-    """Tell whether nothing at all would change, not even outputs or tags."""
+    """Return whether nothing would change, neither resources nor outputs nor tags."""
     before, desired = stack.deployment, changes.desired
     return (
         not any(changes)
@@ -51,11 +51,11 @@ def _output(name: str, declared: object, scope: Scope) -> Output | None:
 
 
 def check_exports(store: Store, stack: Stack, before: Sequence[Output]) -> None:
-    """Refuse exports that others have already, and changes of exports that others use.
+    """Refuse exports that another stack has, and changes of exports that are in use.
 
     Args:
         store: the region's stacks.
-        stack: with its new outputs; none when it is to be deleted.
+        stack: with its new outputs; without any when it is being deleted.
         before: its outputs before the operation.
 
     Raises:
@@ -82,7 +82,7 @@ def check_exports(store: Store, stack: Stack, before: Sequence[Output]) -> None:
 
 
 def exported_value(store: Store, name: str) -> str:
-    """Return what an export of the region holds.
+    """Return the value of an export of the region.
 
     Raises:
         ValidationError: there is no such export.

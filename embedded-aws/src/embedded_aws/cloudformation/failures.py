@@ -11,7 +11,7 @@ from embedded_aws.cloudformation.resource import HandlerError
 
 _log = logging.getLogger(__name__)
 
-# Parts of services' error codes, and what CloudFormation's handlers make of them.
+# CloudFormation's handler error codes by parts of the services' error codes.
 _CODES = {
     "NotFound": "NotFound",
     "NoSuch": "NotFound",
@@ -29,10 +29,10 @@ class InvalidProperties(HandlerError):
 
 
 class PartlyDone(HandlerError):
-    """A custom resource or a nested stack failed and has to be deleted all the same.
+    """A custom resource or a nested stack failed, but exists and must be deleted.
 
     Args:
-        message: the reason, as the event shall give it.
+        message: the reason for the event.
         physical_id: what a rollback deletes.
     """
 
@@ -42,10 +42,10 @@ class PartlyDone(HandlerError):
 
 
 def reason_of(error: Exception) -> str:
-    """Say why a resource failed; an error that is nobody's refusal is logged with its traceback.
+    """Return why a resource failed, in CloudFormation's words; log unexpected errors.
 
     Args:
-        error: what came out of the handler.
+        error: raised by the handler.
     """
     if isinstance(error, InvalidProperties | PartlyDone):
         return str(error)

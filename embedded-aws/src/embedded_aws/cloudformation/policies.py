@@ -1,4 +1,4 @@
-"""What becomes of a resource that a stack no longer wants: deleted or kept."""
+"""The policies that delete or keep a resource that a stack gives up."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,7 +16,7 @@ _ALLOWED: Final = {
 
 
 def check_policies(resources: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse policies that do not exist, and Snapshot, which the embedded AWS cannot take.
+    """Refuse unknown policies, and Snapshot, which the embedded AWS does not support.
 
     Args:
         resources: a template's resources.
@@ -41,7 +41,7 @@ def check_policies(resources: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def is_retained(resource: Resource, attribute: str, *, being_created: bool = False) -> bool:
-    """Tell whether a resource that is to go stays behind without its stack.
+    """Return whether a resource is kept when its stack gives it up.
 
     Args:
         resource: the resource.

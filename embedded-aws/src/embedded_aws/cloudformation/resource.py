@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-# Resolved template properties: JSON enters here.
+# Resolved template properties; JSON has no types.
 Properties = Mapping[str, Any]
 
 
@@ -40,7 +40,7 @@ class Request:
         account: 12 digits.
         region: for instance `us-west-2`.
         tags: the stack's tags and CloudFormation's own (`aws:cloudformation:...`), to be put on
-            resources that take tags; the resource's own Tags property wins over them.
+            resources that take tags; the resource's own Tags property takes precedence.
         client: gives a boto3 client of the embedded AWS in this account and region.
     """
 
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What exists after a create or an update.
+    """The result of a create or an update.
 
     Attributes:
         physical_id: what `Ref` returns.
@@ -69,7 +69,7 @@ class Made:
 
 
 class ResourceHandler(Protocol):
-    """The three things CloudFormation does to a resource.
+    """Creates, updates and deletes resources of a type.
 
     Each may raise HandlerError or botocore's ClientError; both fail the resource. The engine
     decides from the type's schema (createOnlyProperties) whether a change replaces.
@@ -84,7 +84,7 @@ class ResourceHandler(Protocol):
         ...
 
     def delete(self, request: Request, physical_id: str) -> None:
-        """Delete the resource; one that is gone already is not an error."""
+        """Delete the resource; do nothing if it does not exist."""
         ...
 
 

@@ -17,7 +17,7 @@ class _Marker(Handler):
 
 @resource("AWS::CDK::Metadata")
 class CdkMetadata(_Marker):
-    """What CDK says of itself; its Ref is a generated name."""
+    """CDK's metadata; its Ref is a generated name."""
 
     def _create(self, request: Request) -> str:
         return generated_name(request, limit=128)

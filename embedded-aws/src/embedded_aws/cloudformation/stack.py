@@ -11,7 +11,7 @@ from embedded_aws.cloudformation.template.desired_state import DesiredState
 
 STACK_TYPE: Final = "AWS::CloudFormation::Stack"
 
-# The stack's statuses with which an operation begins; a rollback is one of its own.
+# The stack's statuses with which an operation begins; a rollback is a new operation.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeEvents.html
 _BEGINNINGS: Final = frozenset(
     {
@@ -48,7 +48,7 @@ class Stack:
         deployment: its desired state, reached or not.
         stable: what it was before the operation that runs, or failed without rolling back.
         leftovers: replaced resources whose deletion is still due.
-        gone: resources that it had and has no more.
+        gone: resources that it had.
         root_id, parent_id: for a nested stack.
         operation_id: of the operation that runs or ran last.
     """

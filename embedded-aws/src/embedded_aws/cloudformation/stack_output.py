@@ -9,15 +9,15 @@ from embedded_aws.cloudformation.errors import ValidationError
 
 
 def stack_output(asked: Mapping[str, str], *, account: str, region: str) -> str:
-    """Return what an output of a stack says, exported or not.
+    """Return the value of an output of a stack, exported or not.
 
-    CloudFormation template reference, `Fn::GetStackOutput`: it is read when the asking stack is
-    created or updated, and the answering one may be changed or deleted at any time.
+    CloudFormation template reference, `Fn::GetStackOutput`: it is read when the stack that uses
+    it is created or updated; the stack that has it may be changed or deleted at any time.
 
     Args:
         asked: the function's arguments: StackName, OutputName, Region, RoleArn.
-        account: of the stack that asks; a role of another account reads there.
-        region: of the stack that asks, unless the arguments name another.
+        account: of the stack that uses it; a role of another account reads in that one.
+        region: of the stack that uses it, unless the arguments name another.
 
     Raises:
         ValidationError: there is no such stack or output.

@@ -42,7 +42,7 @@ class ChangeSet:
 class Store:
     """The stacks and change sets of one account in one region.
 
-    They live in moto's backend, so that moto's reset forgets them too.
+    They are stored in moto's backend, so that moto's reset removes them too.
     """
 
     def __init__(self, account: str, region: str) -> None:
@@ -68,11 +68,11 @@ class Store:
         return change_sets
 
     def add(self, stack: Stack) -> None:
-        """Keep a new stack."""
+        """Add a new stack."""
         self.stacks[stack.stack_id] = stack
 
     def retire(self, stack: Stack) -> None:
-        """Keep a deleted stack apart, where its id still finds it."""
+        """Move a stack to the deleted ones, which are found by id only."""
         self.deleted[stack.stack_id] = stack
         self.stacks.pop(stack.stack_id, None)
 

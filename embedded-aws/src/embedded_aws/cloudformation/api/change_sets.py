@@ -1,4 +1,4 @@
-"""CloudFormation's API, the calls about change sets that change something."""
+"""CloudFormation's API: creating, executing and deleting change sets."""
 
 from typing import Final
 from uuid import uuid4
@@ -90,7 +90,7 @@ class ChangeSets(Submission):
         return EmptyResult()
 
     def delete_change_set(self) -> ActionResult:
-        """DeleteChangeSet; one that is not there is deleted already, as on AWS."""
+        """DeleteChangeSet; like AWS it succeeds if there is no such change set."""
         name = self._get_param("StackName")
         if name and self._store.find(name) is None:
             raise ValidationError(f"Stack [{name}] does not exist")

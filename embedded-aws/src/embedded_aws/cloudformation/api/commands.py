@@ -1,4 +1,4 @@
-"""CloudFormation's API, the calls that change stacks."""
+"""CloudFormation's API: the calls that change stacks."""
 
 from moto.core.responses import ActionResult, EmptyResult
 
@@ -10,7 +10,7 @@ from embedded_aws.cloudformation.exports import is_empty
 
 
 class Commands(Submission):
-    """Checks a request, answers it, and has the engine do the work."""
+    """Checks a request, starts the operation and answers."""
 
     def create_stack(self) -> ActionResult:
         """CreateStack."""
@@ -47,7 +47,7 @@ class Commands(Submission):
         return ActionResult({"StackId": stack.stack_id})
 
     def delete_stack(self) -> ActionResult:
-        """DeleteStack; deleting what is not there is a success, as on AWS."""
+        """DeleteStack; like AWS it succeeds if there is no such stack."""
         store = self._store
         stack = store.find(self._get_param("StackName"))
         retain = tuple(self._get_param("RetainResources", []))
@@ -85,7 +85,7 @@ class Commands(Submission):
         return ActionResult({"StackId": stack.stack_id})
 
     def continue_update_rollback(self) -> ActionResult:
-        """ContinueUpdateRollback, skipping what is given up."""
+        """ContinueUpdateRollback, without the resources to skip."""
         stack = self._stack()
         skip = tuple(self._get_param("ResourcesToSkip", []))
         with admission:

@@ -94,7 +94,7 @@ def shown_event(stack: Stack, event: Event) -> Mapping[str, Any]:
 
 
 def resources_of(stack: Stack) -> list[Resource]:
-    """Return the resources that the API lists; a stack that is no more still lists what it had."""
+    """Return the resources that the API lists; those of a deleted stack stay listed."""
     ended = stack.status.startswith(("DELETE_", "ROLLBACK_"))
     return list({**(stack.gone if ended else {}), **stack.resources}.values())
 

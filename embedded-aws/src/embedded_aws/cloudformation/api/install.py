@@ -1,4 +1,4 @@
-"""Puts this CloudFormation in place of moto's."""
+"""Replaces moto's CloudFormation by this one."""
 
 import logging
 from typing import Any
@@ -16,14 +16,14 @@ _log = logging.getLogger(__name__)
 
 
 class _CloudFormation(Commands, ChangeSets):
-    """The whole API; moto's server finds the actions by their names."""
+    """The whole API; moto's server calls its methods by the names of the actions."""
 
     def __init__(self) -> None:
         super().__init__(service_name="cloudformation")
         self.automated_parameter_parsing = True
 
     def call_action(self) -> Any:
-        """Answer one request; a bug must not be an HTTP 500, which SDKs send again."""
+        """Answer one request; a bug must not become an HTTP 500, which SDKs retry."""
         if self.normalized_request.from_wsgi_server:
             origin.set(self.normalized_request.host_url.rstrip("/"))
         try:

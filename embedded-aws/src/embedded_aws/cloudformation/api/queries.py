@@ -1,4 +1,4 @@
-"""CloudFormation's API, the calls that only look."""
+"""CloudFormation's API: the calls that only read."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from embedded_aws.cloudformation.template.source import template_text
 
 
 class Queries(BaseResponse):
-    """Answers to the describing calls; moto reads the request and writes the answer."""
+    """Answers the reading calls; moto parses requests and serialises answers."""
 
     @property
     def _store(self) -> Store:

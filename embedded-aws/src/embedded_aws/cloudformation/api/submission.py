@@ -1,4 +1,4 @@
-"""Find the stack that a request is about, and its desired state."""
+"""The stack that a request names, and what changes in it."""
 
 import re
 import threading
@@ -18,7 +18,7 @@ from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.template.desired_state import prepare
 
 NAME: Final = re.compile(r"[a-zA-Z][-a-zA-Z0-9]{0,127}")
-# What a stack can be updated from.
+# The statuses from which a stack can be updated.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
 _UPDATABLE: Final = frozenset(
     {
@@ -29,23 +29,23 @@ _UPDATABLE: Final = frozenset(
         "UPDATE_ROLLBACK_COMPLETE",
     }
 )
-# Refused, so that nobody believes in them. ImportExistingResources is not: `cdk bootstrap` sets
-# it always, and a resource that exists already fails to be created, in so many words.
+# Refused, because they would have no effect. ImportExistingResources is accepted: `cdk bootstrap`
+# always sets it, and creating a resource that exists fails with a clear message.
 _UNSUPPORTED: Final = (
     "NotificationARNs",
     "ResourcesToImport",
     "StackPolicyBody",
     "StackPolicyURL",
 )
-# Two calls must not both find a stack idle.
+# Held while a call checks a stack's status and changes it.
 admission = threading.RLock()
 
 
 class Submission(Queries):
-    """What the changing calls have in common."""
+    """Shared by the calls that change stacks."""
 
     def _begin(self, stack: Stack, status: str) -> None:
-        """Let an operation begin: what change sets describe is the stack before it."""
+        """Begin an operation, which makes the stack's change sets obsolete."""
         for change_set in self._store.change_sets_of(stack):
             if change_set.execution_status == "AVAILABLE":
                 change_set.execution_status = "OBSOLETE"
@@ -113,7 +113,7 @@ class Submission(Queries):
 
 
 def cannot(stack: Stack, what: str) -> ValidationError:
-    """Say that a stack is in no state for something.
+    """Return the error for a stack whose status does not allow an operation.
 
     Args:
         stack: the stack.
@@ -125,7 +125,7 @@ def cannot(stack: Stack, what: str) -> ValidationError:
 
 
 def bad_name(name: str, where: str) -> ValidationError:
-    """Say that a name is none.
+    """Return the error for an invalid name.
 
     Args:
         name: the name.

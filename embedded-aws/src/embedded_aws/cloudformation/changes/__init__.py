@@ -1,1 +1,1 @@
-"""What a deployment would change."""
+"""What a deployment changes."""

@@ -112,7 +112,7 @@ def _recreation(
 def _touches(
     path: Path, listed: Sequence[Path], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> bool:
-    """Tell whether a changed path is, holds or lies within a listed property that changed."""
+    """Return whether a changed path is, contains or lies within a listed property that changed."""
     for candidate in listed:
         common = min(len(path), len(candidate))
         if path[:common] == candidate[:common]:
@@ -125,7 +125,7 @@ def _touches(
 def keeps_its_name(
     resource_type: str, region: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> bool:
-    """Tell whether a replacement would have the name that the old resource still has.
+    """Return whether a replacement would have the name that the old resource still has.
 
     CloudFormation makes the new one first, so it refuses to replace a custom-named resource.
     """

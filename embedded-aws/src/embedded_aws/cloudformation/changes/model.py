@@ -88,7 +88,7 @@ class ResourceChange:
         return is_retained(self.after, REPLACEMENT)
 
     def makes_unknown(self, attribute: str | None) -> bool:
-        """Tell whether `Ref` (attribute None) or an attribute may change with the resource."""
+        """Return whether `Ref` (attribute None) or an attribute may change with the resource."""
         if self.before is None or self.replacement is not Replacement.FALSE:
             return True
         # A custom resource's function may answer with another physical id.

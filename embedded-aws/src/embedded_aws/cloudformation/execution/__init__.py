@@ -1,1 +1,1 @@
-"""Bringing stacks to their desired state."""
+"""Operations that bring stacks to their desired state."""

@@ -122,7 +122,7 @@ class _Work:
         return False
 
     def run(self, task: _Task) -> bool:
-        """Do it; False when it failed."""
+        """Make the change; return False when it failed."""
         if task.refusal:
             self._refuse(task, task.refusal)
             return False
@@ -167,13 +167,13 @@ class _Work:
     def _replace(self, before: Resource, wanted: Resource) -> None:
         made = self._step.create(replace(wanted, physical_id=""), "UPDATE")
         if made.physical_id == before.physical_id:
-            # Some APIs answer a second creation with what exists.
+            # Some APIs return the existing resource instead of creating another one.
             failed = self._stack.record_resource(made, "UPDATE_FAILED", _same_name(made.logical_id))
             raise StepFailed(self._stack.store(failed), untouched=False)
         self._leave_over(before, wanted)
 
     def _leave_over(self, before: Resource, wanted: Resource) -> None:
-        """Keep a replaced resource for the clean-up, where the new template's policy decides."""
+        """Leave the replaced resource to the clean-up, which follows the new template's policy."""
         self._stack.leave_over(replace(before, definition=wanted.definition))
 
 

@@ -1,4 +1,4 @@
-"""Custom resources: a function of the user's makes them and answers through a response URL."""
+"""Custom resources: the user's function makes them and answers through a response URL."""
 
 import json
 import queue
@@ -19,8 +19,8 @@ from embedded_aws.cloudformation.resource import (
 )
 from embedded_aws.cloudformation.template.scope import text
 
-# Seconds to wait for an answer when the template gives no ServiceTimeout. AWS waits an hour;
-# offline a function answers in seconds or never.
+# Seconds to wait for an answer when the template has no ServiceTimeout. AWS waits an hour;
+# here a function answers in seconds or never.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 DEFAULT_TIMEOUT: Final = 120
 
@@ -30,14 +30,14 @@ RESPONSE_PATH: Final = "/cloudformation_{region}/cfnresponse"
 origin: ContextVar[str] = ContextVar("origin")
 
 
-# What comes back from a function: its answer, or why there will be none.
+# Gets the function's answer, or the error because of which there is none.
 _Mailbox = queue.SimpleQueue[Mapping[str, Any] | Exception]
 
 _mailboxes: dict[str, _Mailbox] = {}
 
 
 def deliver(token: str, body: bytes | str) -> bool:
-    """Take a function's answer; False when nobody waits for it (any more).
+    """Deliver a function's answer; return False when nobody waits for it.
 
     Args:
         token: from the response URL.
@@ -54,7 +54,7 @@ def deliver(token: str, body: bytes | str) -> bool:
 class CustomResource:
     """Sends Create, Update and Delete to the function that ServiceToken names.
 
-    An answer's NoEcho has nothing to mask: the embedded AWS describes no property values.
+    NoEcho in an answer has no effect: the embedded AWS shows no property values.
     """
 
     def create(self, request: Request) -> Made:
@@ -124,22 +124,22 @@ def _send(request: Request, request_type: str, physical_id: str, more: Mapping[s
 
 
 def _invoke(lambda_: Any, function: str, event: Mapping[str, Any], mailbox: _Mailbox) -> None:
-    """Call the function; when it breaks, say so at once.
+    """Call the function, and fail at once when it does.
 
-    AWS calls it asynchronously, tries a broken one twice more and then waits for the time-out.
+    AWS calls it asynchronously, retries twice and then waits for the time-out.
     """
     try:
         reply = lambda_.invoke(FunctionName=function, Payload=json.dumps(event))
         if "FunctionError" in reply:
             raise HandlerError(f"the function failed: {reply['Payload'].read().decode()}")
     except Exception as error:
-        # Raised where the answer is waited for.
+        # Raised by the thread that waits for the answer.
         mailbox.put(error)
 
 
 @contextmanager
 def _mailbox(region: str) -> Iterator[tuple[str, _Mailbox]]:
-    """Wait for one answer under a URL that nobody can guess."""
+    """Register a secret URL for one answer."""
     token = uuid4().hex
     mailbox: _Mailbox = queue.SimpleQueue()
     _mailboxes[token] = mailbox

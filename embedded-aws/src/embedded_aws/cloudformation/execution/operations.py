@@ -1,4 +1,4 @@
-"""What can be done to a whole stack: create, update, roll back, delete."""
+"""The operations on a whole stack: create, update, roll back, delete."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -72,7 +72,7 @@ def update(store: Store, stack: Stack, changes: Changes, *, disable_rollback: bo
     removed = [it for name, it in stack.resources.items() if name not in wanted]
     remove(stack, removed, DELETION)
     for resource in removed:
-        # As on AWS, the stack lets go even of what it could not delete.
+        # As on AWS, the stack also forgets what it could not delete.
         stack.forget(resource)
     stack.complete("UPDATE_COMPLETE")
 
@@ -93,7 +93,7 @@ def roll_back_creation(stack: Stack, reason: str = _BY_USER) -> None:
     """Delete what a creation made.
 
     Args:
-        stack: a stack that never was complete.
+        stack: a stack that was never completed.
         reason: for the event.
     """
     stack.record("ROLLBACK_IN_PROGRESS", reason)
@@ -111,7 +111,7 @@ def roll_back_update(stack: Stack, reason: str = _BY_USER, skip: Collection[str]
     Args:
         stack: a stack with a stable state to go back to.
         reason: for the event.
-        skip: logical ids whose restoring is given up.
+        skip: logical ids not to restore.
     """
     stable = stack.stable
     assert stable is not None and stable.deployment is not None
@@ -184,7 +184,7 @@ def delete(
         stack: the stack.
         reason: for the event.
         retain: logical ids to keep.
-        force: keep what cannot be deleted, and be rid of the stack.
+        force: delete the stack even if some resources cannot be deleted.
     """
     stack.record("DELETE_IN_PROGRESS", reason)
     before = stack.outputs

@@ -1,4 +1,4 @@
-"""Deleting resources: dependents first, policies honoured, failures gathered."""
+"""Delete resources: dependents first, by their policies; collect failures."""
 
 from collections.abc import Collection, Sequence
 

@@ -1,4 +1,4 @@
-"""Running a stack's operation: within the call when it is quick, behind it when it is not."""
+"""Run a stack's operation in a thread; the call waits for it a while."""
 
 import contextvars
 import logging
@@ -10,8 +10,8 @@ from embedded_aws.cloudformation.stack import Stack
 
 _log = logging.getLogger(__name__)
 
-# Seconds a call waits for its operation. Nearly all end within it, so that the CDK CLI's first
-# look already sees the end; SDKs give up on a silent connection after 60.
+# Seconds a call waits for its operation. Most end within them, so that the CDK CLI's first poll
+# sees the result; SDKs time out after 60.
 _PATIENCE: Final = 20
 
 
@@ -27,7 +27,7 @@ def launch(stack: Stack, work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as error:
-            # A bug of ours must not leave a stack in progress for ever.
+            # A bug must not leave a stack in progress for ever.
             _log.exception("internal error of the embedded AWS in stack %s", stack.name)
             verb = stack.status.partition("_IN_PROGRESS")[0]
             stack.record(

@@ -17,8 +17,8 @@ from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
 from embedded_aws.cloudformation.template.schema import is_custom, schema_of
 from embedded_aws.cloudformation.template.validation import valid_properties
 
-# moto's backends are not made for threads: stacks that deploy at the same time take turns,
-# resource by resource. What waits for others (functions, nested stacks) does not hold the turn.
+# moto's backends are not safe for threads: concurrent deployments take turns, resource by
+# resource. Resources that wait for others (functions, nested stacks) do not hold the turn.
 _turn = threading.RLock()
 
 
@@ -108,7 +108,7 @@ class Step:
         *,
         harmless: bool = False,
     ) -> Resource:
-        """Do something for a resource; whatever goes wrong becomes its failure.
+        """Run an action for a resource; any error becomes its failure.
 
         Args:
             resource: the resource that fails.
@@ -123,8 +123,8 @@ class Step:
             with _turn_of(resource.resource_type):
                 return action()
         except Exception as error:
-            # Whatever goes wrong in here must fail the stack and nothing else: an HTTP 500 would
-            # make the caller's SDK send the request again. A bug is logged and named as one.
+            # Any error here must fail the stack only: an HTTP 500 would make the caller's SDK
+            # retry the request. A bug is logged and reported as one.
             if isinstance(error, PartlyDone):
                 resource = replace(resource, physical_id=error.physical_id)
             failed_now = self.stack.record_resource(resource, failed, reason_of(error))

@@ -1,4 +1,4 @@
-"""Which resource types the embedded AWS can make, and who makes them."""
+"""Which resource types the embedded AWS can make, and their handlers."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ from embedded_aws.cloudformation.template.schema import is_custom, schema_of
 
 
 def supporting_handler(resource_type: str) -> ResourceHandler | None:
-    """Return who makes resources of a type: our own handler, else moto's model, else None."""
+    """Return the handler of a type: our own, else one of moto's model, else None."""
     if is_custom(resource_type):
         resource_type = "AWS::CloudFormation::CustomResource"
     return handler_of(resource_type) or moto_handler(resource_type)
 
 
 def is_supported(resource_type: str) -> bool:
-    """Tell whether resources of a type can be made."""
+    """Return whether resources of a type can be made."""
     return supporting_handler(resource_type) is not None
 
 

@@ -1,1 +1,1 @@
-"""What the resource types of all services share."""
+"""Shared by the resource types of all services."""

@@ -1,4 +1,4 @@
-"""API arguments made out of template properties, guided by the service's own model.
+"""API arguments from template properties, by the service's own model.
 
 A template writes every key in PascalCase, numbers and booleans often as text, and documents as
 objects. The API's model says what each argument is called and which type it has, so that one
@@ -23,7 +23,7 @@ def arguments(
         client: boto3 client of the service.
         operation: the API's name of it, for instance `CreateVpc`.
         properties: resolved template properties; keys match arguments whatever their case.
-        leave: top-level properties that this operation has nothing to do with.
+        leave: top-level properties that are not for this operation.
 
     Raises:
         HandlerError: a property, at any depth, has no argument of that name.

@@ -1,4 +1,4 @@
-"""What the handlers of all services have in common."""
+"""The base class of the handlers of all services."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,11 +13,11 @@ from embedded_aws.cloudformation.resource import HandlerError, Made, Properties,
 
 
 class Handler:
-    """Create, update and delete in terms of smaller steps.
+    """Creates, updates and deletes in smaller steps.
 
-    A type says how to create, how to bring what is set by further calls to the template's state
-    (`_configure`, for a creation and an update alike), how to change what the creating call set
-    (`_change`, for an update only), how to read its attributes, and how to delete.
+    A subclass implements how to create, how to set what further calls set (`_configure`, after a
+    creation and in an update), how to change what the creating call set (`_change`, in an update
+    only), how to read its attributes, and how to delete.
 
     Attributes:
         service: boto3's name of the service that `_call` calls.
@@ -32,7 +32,7 @@ class Handler:
     tagging: ClassVar[Tagging | None] = None
 
     def create(self, request: Request) -> Made:
-        """Create the resource; what was made is deleted again when configuring it fails."""
+        """Create the resource; delete it again when configuring it fails."""
         with _refusals():
             physical_id = self._create(request)
             try:
@@ -54,12 +54,12 @@ class Handler:
             return self._made(request, physical_id)
 
     def delete(self, request: Request, physical_id: str) -> None:
-        """Delete the resource; one that is gone already is not an error."""
+        """Delete the resource; do nothing if it does not exist."""
         with forgiving(*self.gone):
             self._delete(request, physical_id)
 
     def _made(self, request: Request, physical_id: str) -> Made:
-        # Of many types Fn::GetAtt gives properties too; the schema says of which.
+        # For many types Fn::GetAtt returns properties too; the schema says for which.
         attributes = {**request.properties, **self._attributes(request, physical_id)}
         return Made(physical_id=physical_id, attributes=attributes)
 
@@ -78,7 +78,7 @@ class Handler:
         """Change what the creation set."""
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        """Set what the creating call does not; `before` is empty right after a creation."""
+        """Set what the creating call does not; `before` is empty after a creation."""
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
@@ -108,7 +108,7 @@ class Handler:
         return getattr(client, xform_name(operation))(**converted, **more)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        """Return what Fn::GetAtt gives beside the properties."""
+        """Return what Fn::GetAtt returns besides the properties."""
         return {}
 
     def _delete(self, request: Request, physical_id: str) -> None:
@@ -117,9 +117,9 @@ class Handler:
 
 @contextmanager
 def forgiving(*codes: str) -> Iterator[None]:
-    """Pass over these error codes of a service: what was to be removed is gone already.
+    """Ignore these error codes of a service: what was to be removed does not exist.
 
-    An update that is rolled back meets this too, when it had failed halfway.
+    It also happens when an update that had failed halfway is rolled back.
     """
     try:
         yield
@@ -130,7 +130,7 @@ def forgiving(*codes: str) -> Iterator[None]:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Turn what boto3 refuses to send, as the service would refuse it, into a handler's error."""
+    """Turn boto3's refusals of parameters into a HandlerError."""
     try:
         yield
     except ParamValidationError as error:
@@ -138,12 +138,12 @@ def _refusals() -> Iterator[None]:
 
 
 def changed(request: Request, before: Properties, *names: str) -> bool:
-    """Tell whether any of these properties differs from what it was."""
+    """Return whether any of these properties differs from its previous value."""
     return any(request.properties.get(name) != before.get(name) for name in names)
 
 
 def refuse_unknown(request: Request, known: Iterable[str]) -> None:
-    """Refuse the properties that a handler would otherwise pass over in silence."""
+    """Refuse properties that a handler would otherwise ignore."""
     if unknown := sorted(set(request.properties).difference(known)):
         raise HandlerError(
             f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"

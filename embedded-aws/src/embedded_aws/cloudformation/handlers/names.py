@@ -1,4 +1,4 @@
-"""Names of resources whose template gives them none."""
+"""Names of resources that have none in the template."""
 
 import secrets
 import string
@@ -17,7 +17,7 @@ def random_suffix() -> str:
 def generated_name(request: Request, *, limit: int) -> str:
     """Return `StackName-LogicalId-RANDOM`, new at every call and at most `limit` characters long.
 
-    A replacement exists beside what it replaces, so the name must differ each time.
+    The name must differ each time: a replacement exists beside the resource that it replaces.
     """
     room = limit - _LENGTH - 2
     stack = request.stack_name[: max(room // 2, room - len(request.logical_id))]

@@ -1,4 +1,4 @@
-"""Tags of a resource: the template's own over the stack's."""
+"""Tags of a resource: its own take precedence over the stack's."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

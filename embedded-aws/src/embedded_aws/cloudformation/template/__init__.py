@@ -1,1 +1,1 @@
-"""Templates: how they are read, checked and evaluated."""
+"""Templates: reading, checking, evaluating."""

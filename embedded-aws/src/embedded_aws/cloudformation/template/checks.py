@@ -1,4 +1,4 @@
-"""References within a template that lead somewhere."""
+"""Check that the references within a template exist."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,7 +9,7 @@ from embedded_aws.cloudformation.template.schema import schema_of
 
 
 def check_references(template: Template, names: Collection[str], region: str) -> None:
-    """Refuse names that are not there, in whatever branch of whatever condition, as on AWS.
+    """Refuse references to names that do not exist, in any branch of any condition, as on AWS.
 
     Args:
         template: the whole template.
@@ -44,7 +44,7 @@ def check_references(template: Template, names: Collection[str], region: str) ->
 
 
 def unresolved(missing: Sequence[str], block: str) -> ValidationError:
-    """Say that references lead nowhere.
+    """Return the error for references to names that do not exist.
 
     Args:
         missing: the names.

@@ -1,4 +1,4 @@
-"""What a caller wants a stack to be: a template with its parameters, checked and in order."""
+"""The desired state of a stack: a template with its parameters, checked and in order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from embedded_aws.cloudformation.template.scope import Scope, Unknown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredState:
-    """A template with everything that can be known before anything exists.
+    """A template with everything resolved that is known before anything exists.
 
     Attributes:
         parameters: with their values.
@@ -44,7 +44,7 @@ class DesiredState:
     imports: Mapping[str, str]
 
     def scope(self, resource: Callable[[str, str | None], Any]) -> Scope:
-        """Return a scope in which references to resources are answered by `resource`."""
+        """Return a scope in which `resource` gives the values of resources."""
         return _scope(self.template, self.names, resource, self.imports.__getitem__)
 
 
@@ -59,7 +59,7 @@ def prepare(
     region: str,
     export: Callable[[str], str],
 ) -> DesiredState:
-    """Check a template as a whole, as CloudFormation does before it touches anything.
+    """Check a whole template, as CloudFormation does before it changes anything.
 
     Args:
         template: what to deploy.
@@ -181,7 +181,7 @@ def _decided(value: Any, scope: Scope) -> Any:
 def _dependencies(
     template: Template, resources: Mapping[str, Any], outputs: Mapping[str, Any]
 ) -> dict[str, frozenset[str]]:
-    """Who waits for whom; a reference to a resource whose condition is false is refused."""
+    """Which resource depends on which; refuse references to a resource whose condition is false."""
 
     def needed(part: Any, block: str) -> set[str]:
         needs = {name for name, _ in references(part) if name in template.resources}

@@ -1,4 +1,4 @@
-"""A template as text, read into one shape: JSON and YAML, short-form tags spelled out."""
+"""Read a template, JSON or YAML, and expand the short forms of functions."""
 
 import json
 from collections.abc import Mapping

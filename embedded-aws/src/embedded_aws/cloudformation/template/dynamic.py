@@ -23,7 +23,7 @@ def with_dynamic_references(
         client: gives a boto3 client of the embedded AWS.
 
     Raises:
-        HandlerError: a reference leads nowhere.
+        HandlerError: the parameter or secret of a reference does not exist.
     """
 
     def resolved(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Enums that AWS's resource schemas leave out and its API models have."""
+"""Enums that are missing in AWS's resource schemas and present in its API models."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -17,7 +17,7 @@ _OPERATIONS: Final[Mapping[str, tuple[str, str]]] = {
 }
 # Parameters whose model is a plain string; their values are in the model's documentation.
 _DOCUMENTED: Final = frozenset({"InterfaceType"})
-# Instance types are judged by what the region offers, which a released model cannot know.
+# Instance types are checked against what the region offers, which a model cannot know.
 _NOT_ENUMS: Final = frozenset({"InstanceType"})
 _VALID_VALUES = regex.compile(r"Valid values: (?:<code>([\w-]+)</code>[ |]*)+")
 

@@ -1,4 +1,4 @@
-"""The intrinsic functions: what a template's values come to."""
+"""The intrinsic functions: evaluate a template's values."""
 
 import re
 from typing import Any

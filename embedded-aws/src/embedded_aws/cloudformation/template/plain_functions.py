@@ -1,6 +1,6 @@
-"""Intrinsic functions of values alone: their arguments are resolved before they are called.
+"""Intrinsic functions of values only: their arguments are resolved before they are called.
 
-A wrong argument shows as TypeError, ValueError, KeyError or IndexError.
+A wrong argument raises TypeError, ValueError, KeyError or IndexError.
 """
 
 import base64

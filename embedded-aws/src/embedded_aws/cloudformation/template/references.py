@@ -1,4 +1,4 @@
-"""Who refers to whom in a template, and the order that follows from it."""
+"""References between the parts of a template, and the order that follows from them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -76,7 +76,7 @@ def in_order(dependencies: Mapping[str, frozenset[str]]) -> Sequence[str]:
             order decides between resources that could both come next.
 
     Raises:
-        ValidationError: the dependencies go in a circle.
+        ValidationError: the dependencies are circular.
     """
     waiting = {name: set(needs) & set(dependencies) for name, needs in dependencies.items()}
     ordered: list[str] = []

@@ -9,7 +9,7 @@ from embedded_aws.cloudformation.template.scope import Scope
 
 
 def check(rules: Mapping[str, Any], scope: Scope) -> None:
-    """Hold every rule whose condition applies against the parameters.
+    """Check the parameters against every rule whose condition applies.
 
     Raises:
         ValidationError: an assertion does not hold; the message has its description.

@@ -1,4 +1,4 @@
-"""What AWS publishes of a resource type: its properties and how they may change."""
+"""The schema that AWS publishes of a resource type: its properties and how they may change."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ class Schema:
 
     Attributes:
         document: JSON schema of the properties, with AWS's own keywords.
-        attributes: what `Fn::GetAtt` may ask for; patterns, dots escaped.
+        attributes: patterns of the attributes of `Fn::GetAtt`, dots escaped.
     """
 
     document: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Schema:
         )
 
     def lists_values_at(self, path: Path) -> bool:
-        """Tell whether the schema itself says which values a property may have."""
+        """Return whether the schema lists the values of a property."""
         found = self._resolved(self.document)
         for step in path:
             inner = found.get("items") if step == "*" else found.get("properties", {}).get(step)
@@ -51,7 +51,7 @@ class Schema:
         return part
 
     def has_attribute(self, name: str) -> bool:
-        """Tell whether `Fn::GetAtt` of this type supports an attribute."""
+        """Return whether `Fn::GetAtt` of this type supports an attribute."""
         return any(regex.fullmatch(pattern, name) for pattern in self.attributes)
 
     @property
@@ -68,7 +68,7 @@ class Schema:
 
 
 def is_custom(resource_type: str) -> bool:
-    """Tell whether the type is a custom resource, made by a function of the user's."""
+    """Return whether the type is a custom resource, made by the user's function."""
     return resource_type.startswith("Custom::") or (
         resource_type == "AWS::CloudFormation::CustomResource"
     )
@@ -122,13 +122,13 @@ def schema_of(resource_type: str, region: str) -> Schema | None:
 
 
 def values_at(properties: Any, path: Path) -> Iterator[Any]:
-    """Yield what stands at a property path, once per list item for `*`."""
+    """Yield the values at a property path, one for each list item for `*`."""
     for _, value in places_at(properties, path):
         yield value
 
 
 def places_at(properties: Any, path: Path, above: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield what stands at a property path, each with its own path, `*` counted out.
+    """Yield the values at a property path, each with its own path, with indices for `*`.
 
     Args:
         properties: where to look.
@@ -145,6 +145,6 @@ def places_at(properties: Any, path: Path, above: Path = ()) -> Iterator[tuple[P
 
 
 def is_taggable(resource_type: str, region: str) -> bool:
-    """Tell whether CloudFormation puts the stack's tags on resources of a type."""
+    """Return whether CloudFormation puts the stack's tags on resources of a type."""
     schema = schema_of(resource_type, region)
     return schema is not None and schema.taggable

@@ -1,4 +1,4 @@
-"""What the intrinsic functions can see, and the values that are none yet."""
+"""The values that intrinsic functions use, and those that are not known yet."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 
 class _NoValue:
-    """What `AWS::NoValue` stands for: the property is not there."""
+    """`AWS::NoValue`: the property is left out."""
 
 
 NO_VALUE: Final = _NoValue()
@@ -14,10 +14,10 @@ NO_VALUE: Final = _NoValue()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A value that exists only after a resource was created or replaced.
+    """A value that is known only after a resource has been created or changed.
 
     Attributes:
-        logical_id: the resource that it waits for.
+        logical_id: the resource on which it depends.
         attribute: the attribute of `Fn::GetAtt`, None for `Ref`.
     """
 
@@ -27,18 +27,18 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Everything that a function can ask for.
+    """The values that functions use.
 
     Attributes:
         names: values of parameters and pseudo parameters, by name.
         mappings: the template's Mappings.
         conditions: the template's Conditions, not evaluated.
-        zones: availability zones of a region.
-        resource: value of `Ref` (attribute None) or `Fn::GetAtt` of a resource; may be `Unknown`.
-        imported: value of an export of this region.
-        stack_output: value of an output, given the arguments of `Fn::GetStackOutput`.
+        zones: returns the availability zones of a region.
+        resource: returns `Ref` (attribute None) or `Fn::GetAtt` of a resource; may be `Unknown`.
+        imported: returns the value of an export of this region.
+        stack_output: returns an output, given the arguments of `Fn::GetStackOutput`.
         decided: conditions decided so far.
-        deciding: conditions that are being decided, to notice a circle.
+        deciding: conditions that are being decided, to detect a circle.
     """
 
     names: Mapping[str, Any]
@@ -62,7 +62,7 @@ def text(value: Any) -> Any:
 
 
 def unknown_in(value: Any) -> Iterator[Unknown]:
-    """Yield the parts of a value that wait for resources."""
+    """Yield the unknown parts of a value."""
     if isinstance(value, Unknown):
         yield value
     elif isinstance(value, dict | list):
