@@ -1,1 +1,1 @@
-"""EC2: instances, images, networks, capacity."""
+"""EC2: instances, AMIs, networks, capacity."""

@@ -1,7 +1,7 @@
-"""What owners say of their AMIs afterwards: deprecation, protection, description, IMDS support.
+"""Attributes that owners change later: deprecation, protection, description, IMDS support.
 
 [S] EC2 API reference: a deprecation lies in the future, at most ten years away; an AMI may be
-protected against deregistration, after whose end a cooldown of 24 hours may follow.
+protected against deregistration; ending the protection may take a cooldown of 24 hours.
 [I] The words of the refusals.
 """
 
@@ -15,7 +15,7 @@ _FURTHEST_YEARS = 10
 
 @action("ec2", "EnableImageDeprecation")
 def enable_image_deprecation(call: Call) -> dict[str, Any]:
-    """Set the moment from which an AMI is deprecated; it stays usable."""
+    """Set the time from which an AMI is deprecated; it stays usable."""
     ami, moment = own_ami(call), call.params["DeprecateAt"]
     now = datetime.now(UTC)
     if not now < moment < now.replace(year=now.year + _FURTHEST_YEARS):
@@ -32,7 +32,7 @@ def enable_image_deprecation(call: Call) -> dict[str, Any]:
 
 @action("ec2", "DisableImageDeprecation")
 def disable_image_deprecation(call: Call) -> dict[str, Any]:
-    """Take a deprecation back."""
+    """Remove a deprecation."""
     ami = own_ami(call)
     call.dry_run()
     ami.deprecation_time = None
@@ -53,7 +53,7 @@ def enable_image_deregistration_protection(call: Call) -> dict[str, Any]:
 
 @action("ec2", "DisableImageDeregistrationProtection")
 def disable_image_deregistration_protection(call: Call) -> dict[str, Any]:
-    """Take the protection back; what was enabled with a cooldown holds for 24 hours more."""
+    """Remove the protection; one with a cooldown lasts 24 hours more."""
     ami = own_ami(call)
     call.dry_run()
     before = getattr(ami, "deregistration_protection", "disabled")
@@ -92,10 +92,10 @@ def describe_snapshots(call: Call) -> Any:
 
 
 def own_ami(call: Call) -> Any:
-    """Return the AMI that a call is about, which has to be the account's own.
+    """Return the AMI that a call names, which must be the account's own.
 
     Raises:
-        Refusal: there is none, or it is somebody else's.
+        Refusal: there is none, or another account owns it.
     """
     ami_id = call.params["ImageId"]
     ami = call.backend("ec2").amis.get(ami_id)

@@ -1,10 +1,10 @@
-"""CreateImage and what follows: AMIs with the mappings, snapshots and disks of their sources.
+"""CreateImage and CopyImage: AMIs with the mappings, snapshots and disks of their sources.
 
 [S] EC2 API reference: an AMI name is unique in account and region; CreateImage snapshots every
 attached volume and reboots a running instance unless NoReboot; CopyImage may encrypt; a snapshot
-is as encrypted as its volume; a deregistered AMI leaves its snapshots.
+is encrypted like its volume; a deregistered AMI leaves its snapshots.
 [S] Deregistration protection answers OperationNotPermitted. [I] Its words.
-moto makes one snapshot of 15 GiB, whatever the AMI was made of.
+moto always makes one snapshot of 15 GiB.
 """
 
 import threading
@@ -24,7 +24,7 @@ _Mapping = dict[str, Any]
 
 @correction
 def show_mappings() -> None:
-    """Make moto's AMIs answer the mappings that we gave them."""
+    """Have moto's AMIs return the mappings that we set."""
     original = Ami.block_device_mappings
     if isinstance(original, property) and not hasattr(original.fget, "embedded_aws"):
 
@@ -38,7 +38,7 @@ def show_mappings() -> None:
 
 @action("ec2", "CreateImage")
 def create_image(call: Call) -> dict[str, Any]:
-    """Make an AMI of an instance; it is pending until its disk is kept."""
+    """Create an AMI of an instance; it is pending until its disk is stored."""
     params, ec2 = call.params, call.backend("ec2")
     instance = ec2.get_instance(params["InstanceId"])
     _check_name(call, params["Name"])
@@ -84,7 +84,7 @@ def create_image(call: Call) -> dict[str, Any]:
 
 @action("ec2", "CopyImage")
 def copy_image(call: Call) -> dict[str, Any]:
-    """Copy an AMI from any region of the account, encrypted if asked."""
+    """Copy an AMI from any region of the account, encrypted if requested."""
     params, ec2 = call.params, call.backend("ec2")
     source = ec2_backends[call.account][params["SourceRegion"]].amis.get(params["SourceImageId"])
     if source is None:
@@ -137,7 +137,7 @@ def copy_image(call: Call) -> dict[str, Any]:
 
 @action("ec2", "DeregisterImage")
 def deregister_image(call: Call) -> Any:
-    """Deregister an AMI that is not protected, and forget its disk."""
+    """Deregister an AMI that is not protected, and remove its disk."""
     ami = own_ami(call)
     if getattr(ami, "deregistration_protection", "disabled") != "disabled":
         raise Refusal(
@@ -187,7 +187,7 @@ def _snapshot_mapping(
     description: str,
     asked: Mapping[str, Any],
 ) -> _Mapping:
-    """Snapshot a volume, and return the mapping that leads to it."""
+    """Snapshot a volume, and return a mapping with the snapshot."""
     snapshot = call.backend("ec2").create_snapshot(
         volume.id, description, call.account, from_ami=ami.id
     )
@@ -208,7 +208,7 @@ def _snapshot_mapping(
 
 
 def _give_mappings(ami: Any, mappings: list[_Mapping]) -> None:
-    """Replace the snapshot that moto made by ours."""
+    """Replace moto's snapshot by ours."""
     ec2 = ami.ec2_backend
     ec2.snapshots.pop(ami.ebs_snapshot.id)
     ami.embedded_aws_mappings = mappings

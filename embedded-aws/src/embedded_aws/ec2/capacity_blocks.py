@@ -1,9 +1,9 @@
-"""EC2 Capacity Blocks for ML, in the simplest form that is true.
+"""EC2 Capacity Blocks for ML, simplified.
 
 [S] EC2 API reference and user guide: only types whose usage classes have `capacity-block`, in
 zones that offer them; whole days up to 14, then whole weeks, up to 182 days; up to 64 instances;
 starts up to 8 weeks ahead; a purchase gives a reservation of type capacity-block. [S] Blocks end
-at 11:30 UTC. Offerings have no price: the embedded AWS sells nothing and knows none.
+at 11:30 UTC. Offerings have no price, because the embedded AWS has no price list.
 """
 
 from datetime import UTC, datetime, time, timedelta
@@ -26,7 +26,7 @@ _TURN = time(11, 30, tzinfo=UTC)
 
 @action("ec2", "DescribeCapacityBlockOfferings")
 def describe_capacity_block_offerings(call: Call) -> dict[str, Any]:
-    """Offer the wanted block in each zone that has the type, from the earliest day on."""
+    """Offer the requested block in each zone that has the type, from the earliest day on."""
     params = call.params
     instance_type, hours = params.get("InstanceType"), params["CapacityDurationHours"]
     if not instance_type:
@@ -64,7 +64,7 @@ def describe_capacity_block_offerings(call: Call) -> dict[str, Any]:
 
 
 def _start(wanted: datetime | None) -> datetime:
-    """Return the first 11:30 UTC after now and after the wanted day's beginning."""
+    """Return the first 11:30 UTC after now and after the start of the requested day."""
     earliest = max(datetime.now(UTC), wanted or datetime.now(UTC))
     start = datetime.combine(earliest.date(), _TURN)
     return start if start > earliest else start + timedelta(days=1)

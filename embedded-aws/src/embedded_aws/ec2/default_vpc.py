@@ -1,9 +1,9 @@
-"""The default VPC: what is in it, and what a call means that names no VPC.
+"""The default VPC: its contents, and calls that name no VPC.
 
 [S] VPC user guide, "Default VPCs": a subnet in each zone, an internet gateway, a route to it in the
 main route table. [S] EC2 API reference, CreateSecurityGroup: VpcId is required where there is no
 default VPC. [I] The refusal's words.
-moto goes on to mean the default VPC that an account had at its birth, which the seed takes away.
+moto keeps using the default VPC that an account had at first, which the seed removes.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ from embedded_aws.actions import Call, Refusal, action, correction
 
 @correction
 def know_the_default_vpc() -> None:
-    """Make the default VPC the one that exists."""
-    # mypy does not know an attribute that a class gets afterwards; moto offers no other way.
+    """Have moto look up the default VPC each time."""
+    # mypy does not know attributes that are added to a class; moto offers no other way.
     EC2Backend.default_vpc = property(_default_vpc, _forget)  # type: ignore[assignment]
 
 
@@ -28,12 +28,12 @@ def _default_vpc(ec2: EC2Backend) -> Any:
 
 
 def _forget(ec2: EC2Backend, vpc: Any) -> None:
-    """Take moto's assignment at birth; which VPC is the default one is asked anew each time."""
+    """Ignore moto's assignment: the default VPC is looked up each time."""
 
 
 @action("ec2", "CreateDefaultVpc")
 def create_default_vpc(call: Call) -> Any:
-    """Make a default VPC that reaches the internet."""
+    """Create a default VPC with a route to the internet."""
     answer = call.moto()
     ec2 = call.backend("ec2")
     vpc = ec2.get_default_vpc()

@@ -1,9 +1,9 @@
-"""CreateFleet of type instant, as launchers of spot instances use it: RunInstances by another name.
+"""CreateFleet of type instant, as launchers of spot instances use it: like RunInstances.
 
-[S] EC2 API reference: each override of a launch template configuration is a way to launch; an
-instant fleet answers with its instances. Here the first way is taken, for there is always capacity,
-and all of them are checked. [I] That every way is checked. moto launches unchecked, without the
-template's interfaces and security groups. DescribeFleets does not know these fleets.
+[S] EC2 API reference: each override of a launch template configuration is a possible launch;
+an instant fleet answers with its instances. Here the first one is launched, as there is always
+capacity, and all are checked. [I] That all are checked. moto launches without checks and without
+the template's interfaces and security groups. DescribeFleets does not list these fleets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from embedded_aws.ec2.launches import Launch, check_launch
 
 @action("ec2", "CreateFleet")
 def create_fleet(call: Call) -> Any:
-    """Launch the instances of an instant fleet; other fleets are moto's."""
+    """Launch the instances of an instant fleet; moto answers for other fleets."""
     if call.params.get("Type") != "instant":
         return call.moto()
     target = call.params["TargetCapacitySpecification"]
@@ -63,7 +63,7 @@ def create_fleet(call: Call) -> Any:
 
 
 def _ways(call: Call) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    """Yield every launch that the fleet may make, as RunInstances takes it, by configuration."""
+    """Yield every possible launch of the fleet, as parameters of RunInstances, by configuration."""
     for configuration in call.params.get("LaunchTemplateConfigs", []):
         specification = configuration["LaunchTemplateSpecification"]
         data = dict(template_data(call, specification))

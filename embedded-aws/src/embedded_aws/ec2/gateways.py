@@ -1,4 +1,4 @@
-"""Internet and NAT gateways and elastic IP addresses, and the routes that lead to them.
+"""Internet and NAT gateways, elastic IP addresses, and routes to them.
 
 [S] VPC user guide: a public NAT gateway needs an internet gateway on its VPC, and releases its
 address when deleted; an address in use is not released; an internet gateway is not detached while
@@ -21,7 +21,7 @@ _TARGETS = (
 
 @action("ec2", "CreateRoute")
 def create_route(call: Call) -> Any:
-    """Create a route that leads somewhere."""
+    """Create a route with exactly one target."""
     if sum(bool(call.params.get(target)) for target in _TARGETS) != 1:
         raise Refusal(
             "InvalidParameterCombination",
@@ -32,7 +32,7 @@ def create_route(call: Call) -> Any:
 
 @action("ec2", "CreateNatGateway")
 def create_nat_gateway(call: Call) -> Any:
-    """Create a NAT gateway, a public one only in a VPC with an internet gateway."""
+    """Create a NAT gateway; a public one needs an internet gateway in its VPC."""
     vpc_id = subnet_of(call, call.params["SubnetId"]).vpc_id
     gateways = call.backend("ec2").internet_gateways.values()
     attached = any(gateway.vpc is not None and gateway.vpc.id == vpc_id for gateway in gateways)
@@ -43,7 +43,7 @@ def create_nat_gateway(call: Call) -> Any:
 
 @action("ec2", "DeleteNatGateway")
 def delete_nat_gateway(call: Call) -> Any:
-    """Delete a NAT gateway, its interface and the hold on its elastic IP address."""
+    """Delete a NAT gateway and its interface, and free its elastic IP address."""
     answer = call.moto()
     ec2 = call.backend("ec2")
     gateway = ec2.nat_gateways[call.params["NatGatewayId"]]
@@ -56,7 +56,7 @@ def delete_nat_gateway(call: Call) -> Any:
 
 @action("ec2", "ReleaseAddress")
 def release_address(call: Call) -> Any:
-    """Release an address that nothing uses."""
+    """Release an address that is not in use."""
     for address in call.backend("ec2").addresses:
         if address.allocation_id == call.params.get("AllocationId") and address.association_id:
             raise Refusal("InvalidIPAddress.InUse", f"Address {address.public_ip} is in use.")

@@ -1,8 +1,8 @@
-"""Instances that are guests: what EC2's calls do to them.
+"""Instances that are guests: the effect of EC2's calls on them.
 
 [S] EC2 user guide, instance lifecycle: pending, running, stopping, stopped, shutting-down,
 terminated; a shutdown from within stops or terminates, as the instance's attribute says.
-Where the embedded AWS has no guests, every call is moto's alone.
+If the embedded AWS has no guests, moto alone answers every call.
 """
 
 import base64
@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action, correction
-from embedded_aws.ec2.instance_events import tell
+from embedded_aws.ec2.instance_events import publish_state
 from embedded_aws.faults import GUESTS, OPEN_SSH
 from embedded_aws.guests.engine import Disk, Engine
 from embedded_aws.guests.flavours import flavour_of
@@ -34,7 +34,7 @@ _CODES = {
 
 
 def bootable(call: Call, ami_id: str) -> Disk | None:
-    """Return the disk that instances of an AMI boot; None when nothing boots here.
+    """Return the disk that instances of an AMI boot, or None without guests.
 
     Raises:
         Refusal: there is no such AMI, or no guest can be made of it.
@@ -90,14 +90,14 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
         interface = instance.nics[0]
         if interface.public_ip:
             interface.public_ip = machine.address.text
-            # Or else moto takes another one at every start.
+            # Otherwise moto assigns another one at every start.
             interface.public_ip_auto_assign = False
         interface.private_ip_address = machine.address.text
         _meanwhile(instance, "pending", machine.start, "running")
 
 
 def switched_itself_off(instance: Any) -> None:
-    """Follow a shutdown from within, by moto's instance.
+    """Change the state of moto's instance after a shutdown from within.
 
     [S] Its reason is Client.InstanceInitiatedShutdown.
     """
@@ -109,12 +109,12 @@ def switched_itself_off(instance: Any) -> None:
     else:
         instance.stop()
     _say_why(instance, "Client.InstanceInitiatedShutdown", "Instance initiated shutdown")
-    tell(instance, instance.state)
+    publish_state(instance, instance.state)
 
 
 @correction
 def hide_public_names() -> None:
-    """Make instances on loopback have no public DNS name: nothing would answer it."""
+    """Remove the public DNS name of instances on loopback, which could not be reached."""
     from moto.ec2.models.instances import Instance
 
     original = Instance.public_dns_name
@@ -158,7 +158,7 @@ def start_instances(call: Call) -> Any:
 
 @action("ec2", "RebootInstances")
 def reboot_instances(call: Call) -> Any:
-    """Have guests shut down and boot again; they are running all the while, as EC2 sees it."""
+    """Reboot guests; EC2 shows them as running meanwhile."""
     answer = call.moto()
     for instance, machine in _guests(call):
         _meanwhile(instance, "running", machine.reboot, "running")
@@ -167,7 +167,7 @@ def reboot_instances(call: Call) -> Any:
 
 @action("ec2", "TerminateInstances")
 def terminate_instances(call: Call) -> Any:
-    """Cut guests off and remove their disks."""
+    """Power guests off at once and remove their disks."""
     guests = _guests(call)
     answer = call.moto()
     for instance, _ in guests:
@@ -179,10 +179,10 @@ def terminate_instances(call: Call) -> Any:
 
 @action("ec2", "GetConsoleOutput")
 def get_console_output(call: Call) -> Any:
-    """Answer with what a guest wrote to its console; [S] the last 64 KiB of it.
+    """Answer with a guest's console output; [S] the last 64 KiB of it.
 
-    [S] EC2 user guide, "Instance console output": it is there after the instance has ended, too,
-    for about an hour; here for as long as the instance is described.
+    [S] EC2 user guide, "Instance console output": it stays available for about an hour after
+    the instance has ended; here for as long as the instance is described.
     """
     instance_id = call.params["InstanceId"]
     for instance in call.backend("ec2").all_instances():
@@ -198,7 +198,7 @@ def get_console_output(call: Call) -> Any:
 
 
 def _keep_console(instance: Any) -> None:
-    """Note on moto's instance what its guest, which may be removed, wrote to its console."""
+    """Store a guest's console output on moto's instance, because the guest may be removed."""
     machine = _engine().machine(instance.id) if current().guests else None
     if machine:
         instance.guest_console = machine.console.read_bytes() if machine.console.exists() else b""
@@ -214,7 +214,7 @@ def _tell_of_all(call: Call, state: str) -> None:
     wanted = call.params.get("InstanceIds", [])
     for instance in call.backend("ec2").all_instances():
         if instance.id in wanted:
-            tell(instance, state)
+            publish_state(instance, state)
 
 
 def _guests(call: Call) -> list[tuple[Any, Machine]]:
@@ -228,7 +228,7 @@ def _guests(call: Call) -> list[tuple[Any, Machine]]:
 
 
 def _environment(call: Call) -> dict[str, str]:
-    """Return what leads AWS's tools in a guest here; on AWS the metadata service does."""
+    """Return the variables that point a guest's AWS tools here, in place of the metadata service."""
     return {
         "AWS_ENDPOINT_URL": current().endpoint,
         "AWS_ACCESS_KEY_ID": access_key(call.account),
@@ -244,7 +244,7 @@ def _show(instance: Any, state: str) -> None:
 
 
 def _meanwhile(instance: Any, now: str, act: Callable[[], None], then: str) -> None:
-    """Show a state, do something in a thread, and show another state when it is done."""
+    """Set a state, run an action in a thread, and set another state when it is done."""
     _show(instance, now)
 
     def work() -> None:
@@ -256,7 +256,7 @@ def _meanwhile(instance: Any, now: str, act: Callable[[], None], then: str) -> N
         else:
             if instance.state == now:
                 _show(instance, then)
-                tell(instance, then)
+                publish_state(instance, then)
 
     threading.Thread(target=work, daemon=True).start()
 

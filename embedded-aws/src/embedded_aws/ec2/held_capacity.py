@@ -1,4 +1,4 @@
-"""Capacity held for launches: what a reservation is worth now, and which launches it takes.
+"""Capacity held for launches: the state of a reservation, and which launches it takes.
 
 [S] EC2 API reference: a reservation is `scheduled` until its start and `expired` after its end; a
 launch that targets one is of its type and in its zone, and finds `ReservationCapacityExceeded` when
@@ -20,7 +20,7 @@ ENDED = ("cancelled", "expired")
 
 
 def find(call: Call, reservation_id: str) -> Row:
-    """Return a capacity reservation as it was made; `shown` tells how it stands.
+    """Return a capacity reservation as it was made; `shown` adds its present state.
 
     Raises:
         Refusal: there is none.
@@ -35,11 +35,11 @@ def find(call: Call, reservation_id: str) -> Row:
 
 
 def new_reservation(call: Call, fields: Row) -> Row:
-    """Remember a reservation and return it as the API shows it.
+    """Store a reservation and return it as the API shows it.
 
     Args:
         call: the creating call, whose tags it gets.
-        fields: what distinguishes it.
+        fields: the other fields of the reservation.
     """
     reservation_id = f"cr-{mock_random.get_random_hex(17)}"
     put_tags(call, "capacity-reservation", reservation_id)
@@ -64,7 +64,7 @@ def new_reservation(call: Call, fields: Row) -> Row:
 
 
 def shown(call: Call, reservation: Row) -> Row:
-    """Return a reservation as it stands: its state by the clock, what is free, its tags."""
+    """Return a reservation with its state at this time, free instances and tags."""
     state, now = reservation["State"], datetime.now(UTC)
     if state not in ENDED and reservation.get("EndDate", now) < now:
         state = "expired"
@@ -80,7 +80,7 @@ def shown(call: Call, reservation: Row) -> Row:
 
 
 def in_group(call: Call, group_arn: str) -> list[Row]:
-    """Return the reservations that hold capacity in a placement group, or will."""
+    """Return the reservations that hold capacity in a placement group, now or later."""
     return [
         reservation
         for reservation in tables.capacity_reservations(call).values()
@@ -140,7 +140,7 @@ def check_target(call: Call, data: Any, instance_type: str, zone: str) -> None:
 
 
 def check_free(reservation: Row, count: int) -> None:
-    """Refuse a launch that the reservation has no room for now.
+    """Refuse a launch for which the reservation has no capacity now.
 
     Raises:
         Refusal: it has not started, or too few instances are free.
@@ -155,6 +155,6 @@ def check_free(reservation: Row, count: int) -> None:
 
 
 def use(call: Call, reservation: Row, instance_ids: Iterable[str]) -> None:
-    """Remember that these instances were launched into the reservation."""
+    """Record that these instances were launched into the reservation."""
     reservation_id: str = reservation["CapacityReservationId"]
     tables.capacity_reservation_members(call).update(dict.fromkeys(instance_ids, reservation_id))

@@ -1,10 +1,10 @@
-"""What EventBridge is told of instances that stop or end, and the functions it calls then.
+"""EventBridge's events for instances that stop or end, and the functions called for them.
 
 [S] EC2 user guide, "State change events for your instances": source, detail type and detail.
 [S] EventBridge user guide, "Using resource-based policies": a function is called only if its own
-policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens and
-nobody is told.
-Other targets than functions get nothing here.
+policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens
+and there is no error.
+Targets other than functions get no events here.
 """
 
 import json
@@ -16,8 +16,8 @@ from moto.backends import get_backend
 from moto.moto_api._internal import mock_random
 
 
-def tell(instance: Any, state: str) -> None:
-    """Let EventBridge know that an instance is in a state.
+def publish_state(instance: Any, state: str) -> None:
+    """Publish an instance's new state to EventBridge.
 
     Args:
         instance: moto's.
@@ -40,7 +40,7 @@ def tell(instance: Any, state: str) -> None:
     events = get_backend("events")[ec2.account_id][ec2.region_name]
     for rule in list(events.event_buses["default"].rules.values()):
         pattern = rule.event_pattern
-        # moto's rule with a schedule and no pattern matches everything.
+        # In moto a rule with a schedule and no pattern matches everything.
         if rule.state == "ENABLED" and pattern.get_pattern() and pattern.matches_event(event):
             targets = {target["Arn"] for target in rule.targets}
             for function in get_backend("lambda")[ec2.account_id][ec2.region_name].list_functions():

@@ -1,11 +1,11 @@
-"""The instance types that exist on the day the embedded AWS shows, and where they are offered.
+"""The instance types that exist as of the embedded AWS's day, and where they are offered.
 
 [S] DescribeInstanceTypes and DescribeInstanceTypeOfferings: an unknown type raises
-InvalidInstanceType; a type that no place offers has an empty list of offerings.
-[S] Types withdrawn in 2026 (dl1, p3) are in neither list from the day they vanished; their records
-and last zones come from plug-ins. [I] The words of RunInstances for a withdrawn type.
-moto's lists give zone names of another account than its DescribeAvailabilityZones; here names
-always follow from zone ids by that one mapping.
+InvalidInstanceType; a type that no zone offers has no offerings.
+[S] Types withdrawn in 2026 (dl1, p3) are in neither list from their last day on; their
+records and last zones come from plug-ins. [I] The words of RunInstances for a withdrawn type.
+moto's lists have the zone names of another account than its DescribeAvailabilityZones; here names
+always come from zone ids by that one mapping.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ def _withdrawn() -> dict[str, WithdrawnType]:
 
 
 def _brought_back() -> dict[str, Record]:
-    """Return the withdrawn types that still existed on the day shown."""
+    """Return the withdrawn types that still existed as of the day."""
     return {
         name: withdrawn.record
         for name, withdrawn in _withdrawn().items()
@@ -78,7 +78,7 @@ def _offerings(region: str) -> dict[str, tuple[str, ...]]:
 
 
 class _Described(InstanceType):
-    """A record that answers moto's filters without being in moto's own list."""
+    """A record to which moto's filters apply, without being in moto's own list."""
 
     def __init__(self, record: Record) -> None:
         self.update(record)
@@ -86,7 +86,7 @@ class _Described(InstanceType):
 
 @action("ec2", "DescribeInstanceTypes")
 def describe_instance_types(call: Call) -> dict[str, Any]:
-    """Answer DescribeInstanceTypes for the day shown."""
+    """Answer DescribeInstanceTypes as of the day."""
     records = {**INSTANCE_TYPES, **_brought_back()}
     if not call.params.get("IncludeUnsupportedInRegion"):
         records = {n: r for n, r in records.items() if offering_zone_ids(n, call.region)}
@@ -103,7 +103,7 @@ def describe_instance_types(call: Call) -> dict[str, Any]:
 
 @action("ec2", "DescribeInstanceTypeOfferings")
 def describe_instance_type_offerings(call: Call) -> dict[str, Any]:
-    """Answer DescribeInstanceTypeOfferings for the day shown."""
+    """Answer DescribeInstanceTypeOfferings as of the day."""
     location_type = call.params.get("LocationType", "region")
     offerings = [
         {"InstanceType": name, "LocationType": location_type, "Location": location}

@@ -1,9 +1,9 @@
-"""RunInstances: everything of the template and the request joined, checked, and launched in moto.
+"""RunInstances: join template and request, check them, and launch in moto.
 
-[S] EC2 API reference: request parameters win over the template's; interfaces exclude an
+[S] EC2 API reference: request parameters override the template's; interfaces exclude an
 instance-level subnet or groups; DryRun answers DryRunOperation after every check; launches into a
 placement group; `resolve:ssm:` AMIs. [I] Interfaces of the request replace those of the template
-as a whole. moto knows one interface per device index; here each network card has its own.
+as a whole. moto has one interface for each device index; here each network card has its own.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _DEFAULT_TYPE = "m1.small"
 
 @correction
 def show_network_cards() -> None:
-    """Make moto's attachments tell the network card they are on."""
+    """Add the network card to moto's attachments."""
     attachment = elastic_network_interfaces.Attachment
     if hasattr(attachment.__init__, "embedded_aws"):
         return
@@ -42,7 +42,7 @@ def show_network_cards() -> None:
 
 @action("ec2", "RunInstances")
 def run_instances(call: Call) -> Any:
-    """Launch instances that EC2 would launch; there is always capacity."""
+    """Launch instances after EC2's checks; there is always capacity."""
     data = _joined(call)
     check_template(data)
     interfaces = data.get("NetworkInterfaces", [])
@@ -120,7 +120,7 @@ def _subnet(call: Call, data: Mapping[str, Any]) -> Any:
 
 
 def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
-    """Rewrite the request as moto understands it."""
+    """Rewrite the request for moto."""
     params = call.response.params
     for key, value in data.items():
         if key != "TagSpecifications":
@@ -153,7 +153,7 @@ def _resolve_ami(call: Call, name: str) -> str:
 def _place_interfaces(instance: Any, interfaces: Any) -> None:
     """Give each interface its card, its device index and its kind."""
     if not interfaces:
-        # The one that a launch makes by itself ends with the instance; moto keeps it.
+        # An interface that a launch creates by itself ends with the instance; moto keeps it.
         instance.nics[0].delete_on_termination = True
     for number, specified in enumerate(sorted(interfaces, key=place_of)):
         interface = instance.nics[number]

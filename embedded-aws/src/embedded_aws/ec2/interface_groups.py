@@ -1,8 +1,8 @@
-"""The security groups of interfaces that are made on their own or by a VPC endpoint.
+"""The security groups of interfaces that are created directly or by a VPC endpoint.
 
 [S] EC2 API reference: they exist and are of the subnet's VPC; an endpoint is a gateway by default.
-moto invents the groups it does not know, and gives the interfaces of an endpoint the VPC's default
-group instead of the given ones.
+moto creates unknown groups, and gives the interfaces of an endpoint the VPC's default group
+instead of the given ones.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ def create_vpc_endpoint(call: Call) -> Any:
     groups = call.params.get("SecurityGroupIds", [])
     for subnet_id in call.params.get("SubnetIds", []):
         check_groups(call, groups, subnet_of(call, subnet_id))
-    # Gateway is EC2's default; moto keeps none, and cannot delete what has none.
+    # Gateway is EC2's default; moto stores no type then, and cannot delete the endpoint.
     call.response.params.setdefault("VpcEndpointType", "Gateway")
     answer = call.moto()
     ec2 = call.backend("ec2")

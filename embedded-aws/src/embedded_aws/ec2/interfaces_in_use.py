@@ -1,7 +1,7 @@
-"""The elastic network interfaces that hold on to subnets and security groups.
+"""The elastic network interfaces that keep subnets and security groups from being deleted.
 
 [S] VPC user guide: a subnet or a security group with a network interface in it cannot be deleted.
-moto keeps the interfaces of deleted NAT gateways and of terminated instances; on AWS they go.
+moto keeps the interfaces of deleted NAT gateways and of terminated instances; AWS deletes them.
 """
 
 from typing import Any

@@ -1,14 +1,14 @@
-"""What EC2 refuses in a launch template, and where a template's data comes from.
+"""What EC2 refuses in a launch template, and reading a template's data.
 
-At CreateLaunchTemplate and CreateLaunchTemplateVersion: what is wrong whatever the launch adds,
-that is malformed values, contradictions between fields, and the interface limits of the instance
-type when the template names one. The rest waits for the launch (`launches`), as a template may
-leave the type, the subnet or the primary interface to it.
+At CreateLaunchTemplate and CreateLaunchTemplateVersion: what is wrong for every launch, that is
+malformed values, contradictions between fields, and the interface limits of the instance type if
+the template names one. The rest is checked at the launch (`launches`), which may add the type, the
+subnet or the primary interface.
 [S] The formats and limits (16 KB of user data before base64; `resolve:ssm:` AMIs) and the
 messages of InvalidAMIID.Malformed, InvalidUserData.Malformed and of groups beside interfaces.
-[S] For contradictions EC2 makes the template all the same and tells of them in the `Warning` of its
+[S] If there are contradictions, EC2 creates the template and lists them in the `Warning` of its
 answer, which CloudFormation does not show; every launch then fails. Here the creation is refused,
-so that a deployment fails where the mistake is. Nothing that EC2 would launch is refused.
+so that the deployment fails. Nothing that EC2 would launch is refused.
 """
 
 import base64
@@ -73,14 +73,14 @@ def _check_user_data(user_data: str | None) -> None:
 
 @action("ec2", "CreateLaunchTemplate")
 def create_launch_template(call: Call) -> Any:
-    """Create a launch template whose data could be launched."""
+    """Create a launch template, after checking its data."""
     check_template(call.params.get("LaunchTemplateData", {}))
     answer = call.moto()
     ec2 = call.backend("ec2")
     data = (
         ec2.launch_templates[answer.result["LaunchTemplate"]["LaunchTemplateId"]].versions[0].data
     )
-    # moto copies the template's own tags into the data that instances are launched with.
+    # moto copies the template's own tags into the launch data of instances.
     data["TagSpecifications"] = call.params.get("LaunchTemplateData", {}).get(
         "TagSpecifications", []
     )
@@ -89,7 +89,7 @@ def create_launch_template(call: Call) -> Any:
 
 @action("ec2", "CreateLaunchTemplateVersion")
 def create_launch_template_version(call: Call) -> Any:
-    """Create a version, on top of the source version when one is named."""
+    """Create a version, based on the source version if one is named."""
     data = dict(call.params.get("LaunchTemplateData", {}))
     if source := call.params.get("SourceVersion"):
         data = {**template_data(call, {**call.params, "Version": source}), **data}

@@ -1,4 +1,4 @@
-"""The volumes of a launch: the AMI's mappings with those of the request over them.
+"""The volumes of a launch: the AMI's mappings, overridden by those of the request.
 
 [S] EC2 user guide, block device mappings: the request's mapping of a device overrides the AMI's,
 attribute by attribute; a volume is at least as large as its snapshot. moto takes the request's
@@ -12,11 +12,11 @@ from embedded_aws.actions import Refusal
 
 
 def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """Return the mappings to launch with, or None where moto's own choice is as good.
+    """Return the mappings of a launch, or None where moto's own choice is right.
 
     Args:
         ami: moto's AMI, or None for an unknown one.
-        asked: the request's mappings.
+        asked: the mappings of the request.
 
     Raises:
         Refusal: a volume is smaller than its snapshot.
@@ -42,7 +42,7 @@ def joined_mappings(ami: Any, asked: list[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def complete_volumes(ec2: Any, instance: Any, mappings: list[dict[str, Any]]) -> None:
-    """Give an instance's volumes what moto does not hand on: their performance."""
+    """Set the performance of an instance's volumes, which moto ignores."""
     wanted = {each["DeviceName"]: each.get("Ebs", {}) for each in mappings}
     for device, block in instance.get_block_device_mapping:
         volume = ec2.get_volume(block.volume_id)

@@ -1,6 +1,6 @@
-"""A launch: an instance type, a subnet and a template's data together, and what EC2 then refuses.
+"""A launch: instance type, subnet and launch data together, and what EC2 refuses about them.
 
-RunInstances and Batch's compute environments both come here.
+Used by RunInstances and by Batch's compute environments.
 [S] Words of `Unsupported` (type not offered in the zone), of groups of another VPC, of unknown
 types and of a subnet without enough addresses. [S] A capacity-block launch needs a reservation
 target.
@@ -30,11 +30,11 @@ _RESERVED_ADDRESSES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What is launched, and where.
+    """The launch to check.
 
     Attributes:
         instance_type: for instance `trn1.32xlarge`.
-        subnet_id: of the subnet, or None to launch into the default one.
+        subnet_id: of the subnet, or None for the default one.
         data: everything else, as a launch template holds it.
         count: instances.
     """

@@ -1,6 +1,6 @@
 """What EC2 refuses about the network interfaces of a launch.
 
-Certain without the instance type: [S] the interface kinds (`interface`, `efa`, `efa-only`); a
+Without the instance type: [S] the interface kinds (`interface`, `efa`, `efa-only`); a
 (card, device) pair is unique; `efa-only` cannot be primary; the primary interface is card 0 device
 0; public addresses are not assigned with several interfaces ("The associatePublicIPAddress
 parameter cannot be specified when launching with multiple network interfaces.").
@@ -93,7 +93,7 @@ def check_primary(interfaces: Sequence[Interface]) -> None:
 
 
 def _check_possible(places: Iterable[tuple[int, int]]) -> None:
-    """Refuse places that no instance type has."""
+    """Refuse card and device indexes that no instance type has."""
     cards = max(len(_cards(record)) for record in INSTANCE_TYPES.values())
     slots = max(max(_cards(record).values()) for record in INSTANCE_TYPES.values())
     for card, device in places:
@@ -157,7 +157,7 @@ def _check_efa(interface: Interface, record: Record) -> None:
         )
     card_index, _ = place_of(interface)
     card = next(card for card in network["NetworkCards"] if card["NetworkCardIndex"] == card_index)
-    # Records from before mid-2026 do not say; then the type's own EfaSupported counts.
+    # Records from before mid-2026 do not list it; then the type's EfaSupported counts.
     if kind_of(interface) not in card.get("InterfaceTypes", _EFA_KINDS):
         raise Refusal(
             "InvalidParameterCombination",

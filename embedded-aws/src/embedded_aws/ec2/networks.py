@@ -1,4 +1,4 @@
-"""When EC2 deletes a subnet or a VPC, and when it refuses.
+"""When EC2 refuses to delete a subnet or a VPC.
 
 [S] VPC user guide, "Delete your VPC" and "Delete a subnet": not while interfaces, subnets, own
 security groups, gateways, endpoints or own route tables are in it (DependencyViolation).
@@ -34,7 +34,7 @@ def delete_subnet(call: Call) -> Any:
 
 @action("ec2", "DeleteVpc")
 def delete_vpc(call: Call) -> Any:
-    """Delete a VPC in which only the things are left that EC2 made itself."""
+    """Delete a VPC that only contains what EC2 created itself."""
     vpc_id = call.params["VpcId"]
     ec2 = call.backend("ec2")
     if vpc_id in ec2.vpcs and _dependencies(call, vpc_id):

@@ -160,6 +160,6 @@ def check_launch(call: Call, group: Row, instance_type: str, zone: str) -> None:
 
 
 def join(call: Call, group: Row, instance_ids: list[str]) -> None:
-    """Remember that these instances were launched into the placement group."""
+    """Record that these instances were launched into the placement group."""
     name: str = group["GroupName"]
     tables.placement_group_members(call).update(dict.fromkeys(instance_ids, name))

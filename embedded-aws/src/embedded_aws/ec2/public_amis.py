@@ -1,8 +1,8 @@
-"""Public AMIs by their exact names, as far as their owners' naming schemes promise them.
+"""Public AMIs, found by their exact names if the names follow their owners' naming schemes.
 
-moto has a few hundred of Amazon's AMIs and none of Canonical's of this decade. Nobody can list
-all that were ever published, so an AMI is made when DescribeImages asks for it: by its owner and
-its exact name, when the name is one that this owner publishes, of a day that has come.
+moto has a few hundred of Amazon's AMIs and none of Canonical's recent ones. No list of all
+published AMIs exists, so an AMI is created when DescribeImages asks for it by owner and exact
+name, if the name follows the owner's scheme and its date is not in the future.
 [S] The owners' accounts and schemes: Canonical's and Amazon's documents on finding AMIs.
 """
 
@@ -90,7 +90,7 @@ _FAMILIES = (
 
 @action("ec2", "DescribeImages")
 def describe_images(call: Call) -> Any:
-    """Answer with AMIs that exist, and those that were only not yet asked for."""
+    """Answer with existing AMIs, and with those that this call creates."""
     filters = {each["Name"]: each.get("Values", []) for each in call.params.get("Filters", [])}
     owners = {*call.params.get("Owners", []), *filters.get("owner-id", [])}
     for name in filters.get("name", []):
@@ -101,7 +101,7 @@ def describe_images(call: Call) -> Any:
 
 
 def _publish(call: Call, family: _Family, name: str) -> None:
-    """Give the account's region the AMI of this name, if its family has one."""
+    """Create the AMI of this name in the region, if its family has one."""
     match = re.fullmatch(family.name, name)
     if not match:
         return

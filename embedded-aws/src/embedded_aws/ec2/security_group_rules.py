@@ -16,8 +16,8 @@ _PAGE = range(5, 1001)
 
 
 def show_descriptions() -> None:
-    """Have moto tell the description of rules whose peer is a group."""
-    # mypy does not like properties to be replaced; moto offers no other way.
+    """Have moto return the description of rules whose peer is a group."""
+    # mypy refuses replacing properties; moto offers no other way.
     SecurityGroupRule.description = property(_description)  # type: ignore[assignment,method-assign]
 
 
@@ -47,7 +47,7 @@ def check_tags(call: Call) -> None:
 
 @action("ec2", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress")
 def revoke(call: Call) -> Any:
-    """Revoke rules, by their ids or by what they say, and forget their tags."""
+    """Revoke rules, by their ids or by their content, and remove their tags."""
     ec2 = call.backend("ec2")
     group = ec2.get_security_group_from_id(call.params.get("GroupId", ""))
     if group is None:
@@ -66,7 +66,7 @@ def revoke(call: Call) -> Any:
 
 @action("ec2", "CreateTags")
 def create_tags(call: Call) -> Any:
-    """Tag what exists; moto looks for every kind of resource but rules."""
+    """Tag existing resources; moto looks up every kind of resource except rules."""
     groups = call.backend("ec2").describe_security_groups()
     known = {rule.id for group in groups for rule in all_rules(group)}
     for resource_id in call.params.get("Resources", []):

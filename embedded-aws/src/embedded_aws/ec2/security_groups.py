@@ -27,7 +27,7 @@ _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
 def give_rules_an_identity() -> None:
     """Give rules AWS's identity and descriptions, and default groups AWS's ingress rule."""
     show_descriptions()
-    # mypy does not like methods to be replaced; moto offers no other way.
+    # mypy refuses replacing methods; moto offers no other way.
     SecurityGroupRule.__eq__ = _same_rule  # type: ignore[method-assign]
     if not hasattr(EC2Backend.create_security_group, "embedded_aws"):
         EC2Backend.create_security_group = _with_default_rules(  # type: ignore[method-assign]
@@ -61,7 +61,7 @@ def _with_default_rules(create: Any) -> Any:
             )
         return group
 
-    # The mark keeps a second install from wrapping again; mypy does not know it.
+    # The mark prevents a second installation from wrapping again; mypy does not know it.
     create_security_group.embedded_aws = True  # type: ignore[attr-defined]
     return create_security_group
 
@@ -95,7 +95,7 @@ def authorize(call: Call) -> Any:
         _check_rule(group, permission, egress=call.operation.endswith("Egress"))
     before = {rule.id for rule in all_rules(group)}
     answer = call.moto()
-    # moto answers with those of the last permission only.
+    # moto answers with the rules of the last permission only.
     answer.result["SecurityGroupRules"] = [
         rule for rule in all_rules(group) if rule.id not in before
     ]
@@ -138,7 +138,7 @@ def _check_rule(group: SecurityGroup, permission: Any, *, egress: bool) -> None:
 
 @action("ec2", "DeleteSecurityGroup")
 def delete_security_group(call: Call) -> Any:
-    """Delete a group that nothing names or uses."""
+    """Delete a group that is neither referenced nor in use."""
     ec2 = call.backend("ec2")
     group = ec2.get_security_group_by_name_or_id(
         call.params.get("GroupId") or call.params.get("GroupName")

@@ -1,4 +1,4 @@
-"""What EC2 remembers beside moto, by id or ARN.
+"""EC2's own data beside moto's, by id or ARN.
 
 Rows are as Describe actions return them.
 """

@@ -16,13 +16,13 @@ _NEW_RESOURCES = {"placement-group": "pg", "capacity-reservation": "cr"}
 
 @correction
 def register_prefixes() -> None:
-    """Tell moto's CreateTags and DescribeTags of the resources that moto does not have."""
+    """Register the id prefixes of our resources for moto's CreateTags and DescribeTags."""
     EC2_RESOURCE_TO_PREFIX.update(_NEW_RESOURCES)
     EC2_PREFIX_TO_RESOURCE.update({prefix: kind for kind, prefix in _NEW_RESOURCES.items()})
 
 
 def put_tags(call: Call, resource_type: str, resource_id: str) -> None:
-    """Put the tags of the call's TagSpecifications on a resource just made.
+    """Put the tags of the call's TagSpecifications on a new resource.
 
     Raises:
         Refusal: a specification names another resource type.
@@ -56,7 +56,7 @@ def select(
     Args:
         call: the Describe call.
         resources: with their `Tags`.
-        filters: how to read the value of each filter from a resource.
+        filters: functions that read the value of each filter from a resource.
 
     Raises:
         Refusal: the operation has no such filter.

@@ -1,8 +1,8 @@
-"""Which further address ranges EC2 gives to a VPC, and when it takes them away.
+"""Secondary address ranges of a VPC: which ones EC2 accepts, and when it removes them.
 
 [S] VPC user guide, "VPC CIDR blocks": IPv4 ranges are /16 to /28, overlap no other range of the
 VPC, and private ranges of different kinds do not mix ("IPv4 CIDR block association restrictions").
-[I] The refusals' words, and that a range with subnets is refused as any other thing in use.
+[I] The refusals' words, and that removing a range with subnets is refused like others in use.
 """
 
 from ipaddress import IPv4Network
@@ -12,13 +12,13 @@ from embedded_aws.actions import Call, Refusal, action
 
 _LARGEST, _SMALLEST = 16, 28
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
-# Taken by VPCs whose ranges are public or private alike.
+# Accepted by VPCs with public and with private ranges.
 _RESERVED = IPv4Network("198.19.0.0/16")
 
 
 @action("ec2", "AssociateVpcCidrBlock")
 def associate_vpc_cidr_block(call: Call) -> Any:
-    """Give a VPC a further range."""
+    """Add a secondary range to a VPC."""
     wanted, amazons = call.params.get("CidrBlock"), call.params.get("AmazonProvidedIpv6CidrBlock")
     if not wanted and not amazons:
         raise Refusal(
@@ -38,14 +38,14 @@ def associate_vpc_cidr_block(call: Call) -> Any:
 
 @action("ec2", "DisassociateVpcCidrBlock")
 def disassociate_vpc_cidr_block(call: Call) -> Any:
-    """Take a range away in which no subnet lies."""
+    """Remove a range that contains no subnet."""
     ec2, association_id = call.backend("ec2"), call.params["AssociationId"]
     for vpc in ec2.vpcs.values():
         association = vpc._cidr_block_association_set.get(association_id)
         if association and association["cidr_block_state"]["state"] == "associated":
             _check_unused(ec2, vpc, association_id, association["cidr_block"])
             return call.moto()
-    # moto would take it away once more, and fail at its route.
+    # moto would remove it again, and fail on its route.
     raise Refusal(
         "InvalidVpcCidrBlockAssociationID.NotFound",
         f"The vpc CIDR block association ID '{association_id}' does not exist",
@@ -63,7 +63,7 @@ def _check_unused(ec2: Any, vpc: Any, association_id: str, cidr_block: str) -> N
 
 
 def _checked_range(wanted: str, vpc: Any) -> str:
-    """Return a range in its canonical form, which EC2 keeps whatever was written."""
+    """Return a range in canonical form, which EC2 stores."""
     try:
         network = IPv4Network(wanted, strict=False)
     except ValueError:
@@ -93,7 +93,7 @@ def _checked_range(wanted: str, vpc: Any) -> str:
 
 
 def _restricted(network: IPv4Network, primary: IPv4Network) -> bool:
-    """Whether a range may not stand beside the primary one: no two kinds of private ranges."""
+    """Whether a range may not be combined with the primary one: two kinds of private ranges."""
     forbidden = [private for private in _PRIVATE if not primary.subnet_of(private)]
     return any(network.overlaps(other) for other in (*forbidden, _RESERVED))
 

@@ -1,8 +1,8 @@
 """Availability zones: one mapping of names and ids, used by every action.
 
 [S] CreateSubnet takes AvailabilityZone or AvailabilityZoneId; a subnet made by it is never a
-default subnet and assigns no public addresses until told to. moto gets both wrong when the id is
-given, and takes zones of other regions.
+default subnet and assigns no public addresses by default. moto does both wrong when the id is
+given, and accepts zones of other regions.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from embedded_aws.actions import Call, Refusal, action, correction
 
 @correction
 def complete_zones() -> None:
-    """Give every region all the zones that offer instances; moto guesses three for most."""
+    """Give every region all zones that offer instances; moto has three for most regions."""
     for region, offerings in INSTANCE_TYPE_OFFERINGS["availability-zone-id"].items():
         known = RegionsAndZonesBackend.zones.setdefault(region, [])
         missing = sorted(

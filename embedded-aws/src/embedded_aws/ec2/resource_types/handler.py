@@ -1,4 +1,4 @@
-"""What the handlers of EC2 have in common."""
+"""The base class of EC2's handlers."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

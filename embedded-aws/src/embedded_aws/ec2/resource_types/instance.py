@@ -13,7 +13,7 @@ from embedded_aws.cloudformation.resource import (
 )
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
-# Where a template's flat properties stand in RunInstances' Placement.
+# The names in RunInstances' Placement of a template's flat properties.
 _PLACEMENT = {
     "AvailabilityZone": "AvailabilityZone",
     "Affinity": "Affinity",
@@ -50,7 +50,7 @@ class Instance(Ec2Handler):
         return instance_id
 
     def _restructured(self, properties: Properties) -> dict[str, Any]:
-        """Return the arguments that a template writes in another shape than the API."""
+        """Return the arguments whose shape differs between template and API."""
         result: dict[str, Any] = {}
         placement = {
             member: properties[name] for name, member in _PLACEMENT.items() if name in properties
@@ -62,7 +62,7 @@ class Instance(Ec2Handler):
         if "Monitoring" in properties:
             result["Monitoring"] = {"Enabled": properties["Monitoring"]}
         if "UserData" in properties:
-            # A template gives base64, and boto3 encodes what it is given.
+            # A template has base64, and boto3 encodes its input.
             result["UserData"] = base64.b64decode(properties["UserData"]).decode()
         if "NetworkInterfaces" in properties:
             result["NetworkInterfaces"] = [

@@ -76,7 +76,7 @@ class SubnetRouteTableAssociation(Handler):
 
 @resource("AWS::EC2::EIP")
 class ElasticIp(Ec2Handler):
-    """An elastic address; its Ref is the address itself, as the documentation has it."""
+    """An elastic address; its Ref is the address itself."""
 
     kind = "elastic-ip"
     gone = ("InvalidAddress.NotFound", "InvalidAllocationID.NotFound")

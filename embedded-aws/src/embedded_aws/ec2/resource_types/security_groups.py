@@ -9,10 +9,10 @@ from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
-# What EC2 puts into every new group of a VPC, until the template says what egress it wants.
+# The egress rule of every new group of a VPC, unless the template has egress rules.
 _OPEN_EGRESS = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
 
-# How a template names a rule's peer, and where the API puts it.
+# A template's names of a rule's peer, and the API's.
 _PEERS = {
     "CidrIp": ("IpRanges", "CidrIp"),
     "CidrIpv6": ("Ipv6Ranges", "CidrIpv6"),
@@ -95,7 +95,7 @@ class SecurityGroup(Ec2Handler):
 
 
 def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new: list[Any]) -> None:
-    """Revoke the rules that went and authorize those that came."""
+    """Revoke the rules that were removed and authorize those that were added."""
     revoke = getattr(ec2, f"revoke_security_group_{direction}")
     for rule in [rule for rule in old if rule not in new]:
         with forgiving("InvalidPermission.NotFound"):

@@ -35,7 +35,7 @@ class Vpc(Ec2Handler):
             )
 
     def _made(self, request: Request, physical_id: str) -> Made:
-        # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was made.
+        # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was created.
         read = partial(self._attributes, request, physical_id)
         return Made(physical_id=physical_id, attributes=_Present(request.properties, read))
 
@@ -63,7 +63,7 @@ class Vpc(Ec2Handler):
 
 
 class _Present(Mapping[str, Any]):
-    """Attributes as they are when they are asked for."""
+    """Attributes that are read when they are used."""
 
     def __init__(self, properties: Properties, read: Callable[[], dict[str, Any]]) -> None:
         self._properties = properties
@@ -157,7 +157,7 @@ class Subnet(Ec2Handler):
         for switch in self._switches:
             if switch in request.properties or switch in before:
                 settings[switch] = {"Value": request.properties.get(switch, False)}
-        # Said even when the template is silent: a subnet outside a default VPC has it off.
+        # Set even if the template does not: a subnet outside a default VPC has it off.
         settings.setdefault("MapPublicIpOnLaunch", {"Value": False})
         options = request.properties.get("PrivateDnsNameOptionsOnLaunch", {})
         if "HostnameType" in options:

@@ -1,4 +1,4 @@
-"""Further address ranges of VPCs."""
+"""Secondary address ranges of VPCs."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class VpcCidrBlock(Handler):
     gone = ("InvalidVpcCidrBlockAssociationID.NotFound", "InvalidVpcID.NotFound")
 
     def _create(self, request: Request) -> str:
-        # Ranges of IPAM and of BYOIP pools exist in no embedded AWS.
+        # The embedded AWS has neither IPAM nor BYOIP ranges.
         refuse_unknown(request, ("AmazonProvidedIpv6CidrBlock", "CidrBlock", "VpcId"))
         reply = self._call(request, "AssociateVpcCidrBlock", request.properties)
         made = reply.get("CidrBlockAssociation") or reply["Ipv6CidrBlockAssociation"]
