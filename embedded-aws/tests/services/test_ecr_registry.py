@@ -13,7 +13,7 @@ def test_without_a_registry_nobody_is_led_to_awss_own(
 ) -> None:
     told = refusal(client("ecr").get_authorization_token)
 
-    assert "keeps no images: start it with --registry" in told.message
+    assert "stores no images: start it with --registry" in told.message
 
 
 @pytest.mark.parametrize(

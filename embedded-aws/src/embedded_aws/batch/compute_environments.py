@@ -4,7 +4,7 @@
 is deleted only when DISABLED and in no job queue; updates of anything but vCPUs, service role and
 state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude;
 updatePolicy.jobExecutionTimeoutMinutes is 1 to 7200. [I] The words of the DISABLED refusal.
-Nothing is launched for an environment, whatever its minvCpus: no instance, no container.
+No instance or container is launched for an environment, whatever its minvCpus.
 """
 
 from typing import Any
@@ -125,7 +125,7 @@ def update_compute_environment(call: Call) -> dict[str, Any]:
         if "minvCpus" in changes and "desiredvCpus" not in changes:
             # Batch adjusts the desired vCPUs itself (user guide, "Perform scaling updates").
             after["desiredvCpus"] = max(before.get("desiredvCpus", 0), changes["minvCpus"])
-        # Empty lists and texts unset what was set, for instance the security groups.
+        # Empty lists and texts unset a value, for instance the security groups.
         after = {key: value for key, value in after.items() if value not in ([], "")}
         check_compute_resources(call, after)
         environment["computeResources"] = after
@@ -180,7 +180,7 @@ def _service_linked_role(call: Call) -> str:
 
 
 def _with_defaults(resources: Resources) -> dict[str, Any]:
-    """Add what Batch fills in: desired vCPUs, strategy, image type."""
+    """Add the values that Batch fills in: desired vCPUs, strategy, image type."""
     filled = {"minvCpus": 0, **resources}
     filled.setdefault("desiredvCpus", filled["minvCpus"])
     if resources["type"] in EC2_TYPES:

@@ -163,7 +163,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
     _check_placement(call, resources, template, types)
     for instance_type in types:
         for subnet_id in resources["subnets"]:
-            # Batch ignores the template's own type and subnets, and brings the groups itself.
+            # Batch ignores the template's own type and subnets, and sets the groups itself.
             data = {key: value for key, value in template.items() if key != "InstanceType"}
             data["NetworkInterfaces"] = [
                 {key: value for key, value in interface.items() if key != "SubnetId"}
@@ -173,7 +173,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
 
 
 def _check_user_data(template: TemplateData) -> None:
-    """Refuse user data that Batch cannot merge its own part into."""
+    """Refuse user data into which Batch cannot merge its own part."""
     if not template.get("UserData"):
         return
     text = b64decode(str(template["UserData"]))
@@ -182,7 +182,7 @@ def _check_user_data(template: TemplateData) -> None:
 
 
 def _instance_types(resources: Resources) -> list[str]:
-    """Return the exact instance types; families and `optimal` leave the choice to Batch."""
+    """Return the exact instance types, without families and `optimal`."""
     names = resources.get("instanceTypes", [])
     if not names:
         raise refuse("At least one instance type must be provided.")

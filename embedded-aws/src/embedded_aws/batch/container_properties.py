@@ -1,8 +1,8 @@
 """What Batch refuses in the container properties of a job definition.
 
 [S] Batch API reference: image, vCPUs (1 or more) and memory (4 MiB or more) are required; GPUs are
-whole; mount points name volumes of the definition; names of ulimits as Docker has them, log
-drivers and device permissions as the API lists them; names that start with AWS_BATCH are reserved.
+whole; mount points name volumes of the definition; ulimits have Docker's names; log
+drivers and device permissions are those of the API; names that start with AWS_BATCH are reserved.
 [I] The exact words.
 """
 

@@ -1,10 +1,10 @@
-"""Batch jobs: taken in, listed, cancelled, and never run.
+"""Batch jobs: accepted, listed and cancelled, but never run.
 
-The embedded AWS has no computers: a job that Batch would accept stays RUNNABLE until it is
-cancelled or terminated, and `statusReason` says so.
+A job that Batch would accept stays RUNNABLE until it is cancelled or terminated; `statusReason`
+says so.
 [S] Multi-node parallel jobs are not supported on Spot, Fargate, ECS managed instances or unmanaged
-compute environments. AWS was seen to take such a job and leave it RUNNABLE for ever
-(aws-parallelcluster issue 2098); here SubmitJob refuses it, which is the kinder truth.
+compute environments. AWS has accepted such a job and left it RUNNABLE for ever
+(aws-parallelcluster issue 2098); here SubmitJob refuses it.
 [S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000;
 a queue takes jobs only when ENABLED. [I] The other words.
 """
@@ -31,7 +31,7 @@ _SUMMARY = (
 
 @action("batch", "SubmitJob")
 def submit_job(call: Call) -> dict[str, Any]:
-    """Take a job into a queue."""
+    """Accept a job in a queue."""
     name = call.params["jobName"]
     check_name("jobName", name)
     queue = job_queues.find(call, call.params["jobQueue"])
@@ -79,7 +79,7 @@ def submit_job(call: Call) -> dict[str, Any]:
 def _multinode(
     call: Call, queue: job_queues.Queue, definition: job_definitions.Definition
 ) -> dict[str, Any]:
-    """Return what a multi-node job has besides, after checking that its queue can take it."""
+    """Return the other fields of a multi-node job, after checking that its queue can run it."""
     if call.params.get("containerOverrides"):
         raise refuse("containerOverrides are not for multi-node parallel jobs; use nodeOverrides.")
     for entry in queue["computeEnvironmentOrder"]:
@@ -118,7 +118,7 @@ def describe_jobs(call: Call) -> dict[str, Any]:
 
 @action("batch", "ListJobs")
 def list_jobs(call: Call) -> dict[str, Any]:
-    """List the jobs of a queue by status; RUNNING unless another status is asked for."""
+    """List the jobs of a queue by status; by default RUNNING."""
     if "jobQueue" not in call.params:
         return {"jobSummaryList": []}
     queue = job_queues.find(call, call.params["jobQueue"])["jobQueueArn"]
@@ -149,7 +149,7 @@ def _is_named(job: Job, names: list[str]) -> bool:
 
 @action("batch", "CancelJob", "TerminateJob")
 def stop_job(call: Call) -> dict[str, Any]:
-    """Fail a job with the caller's reason; a job that is over stays as it is."""
+    """Fail a job with the caller's reason; an ended job does not change."""
     if not call.params.get("reason"):
         raise refuse("reason must be provided.")
     job = tables.jobs(call).get(call.params["jobId"])

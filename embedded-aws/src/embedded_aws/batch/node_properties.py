@@ -57,7 +57,7 @@ def _node_range(target: str) -> tuple[int, int | None]:
     """Return the first and the last node index of a range; None when the end is open.
 
     Raises:
-        Refusal: it is no range.
+        Refusal: it is not a range.
     """
     found = _RANGE.fullmatch(target)
     if not found:

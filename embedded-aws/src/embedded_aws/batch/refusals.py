@@ -1,4 +1,4 @@
-"""How AWS Batch refuses, and which names it takes.
+"""The form of AWS Batch's refusals, and the names that it accepts.
 
 [S] Batch API reference: up to 128 letters, numbers, hyphens and underscores, beginning with a
 letter or a number.
@@ -12,15 +12,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def refuse(message: str) -> Refusal:
-    """Return a refusal as Batch words all of them."""
+    """Return a refusal in Batch's form."""
     return Refusal("ClientException", f"Error executing request, Exception : {message}")
 
 
 def check_name(parameter: str, name: str) -> None:
-    """Refuse a name that Batch does not take.
+    """Refuse a name that Batch does not accept.
 
     Args:
-        parameter: what the API calls the name, for instance `jobName`.
+        parameter: the API's name of it, for instance `jobName`.
         name: as given.
 
     Raises:

@@ -18,8 +18,8 @@ def _name(request: Request, name_property: str) -> str:
 def _in_capitals(properties: Properties) -> dict[str, Any]:
     """Return a compute environment's properties with the API's spelling of their values.
 
-    CloudFormation takes these values in any case, and CDK writes `managed`: the schema's
-    enumCaseInsensitive. The API documents capitals only.
+    CloudFormation accepts these values in any case (the schema's enumCaseInsensitive), and CDK
+    writes `managed`. The API documents upper case only.
     """
     converted = {**properties, "Type": properties["Type"].upper()}
     if resources := properties.get("ComputeResources"):
@@ -57,7 +57,7 @@ class ComputeEnvironment(_BatchHandler):
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         wanted = present(request.properties, *self._changeable, "UpdatePolicy")
         if changed(request, before, "ComputeResources"):
-            # UpdateComputeEnvironment takes what changes, not what only a creation may say.
+            # UpdateComputeEnvironment does not accept what only the creation may set.
             old = _in_capitals(before).get("ComputeResources", {})
             new = _in_capitals(request.properties).get("ComputeResources", {})
             wanted["ComputeResources"] = {
@@ -104,8 +104,8 @@ class JobQueue(_BatchHandler):
 class JobDefinition(_BatchHandler):
     """A job definition; its Ref is the ARN of the revision.
 
-    A job definition cannot be changed: an update registers a revision, which is the resource from
-    then on, and deregisters the one before unless the template keeps it.
+    A job definition cannot be changed: an update registers a new revision, which replaces the
+    previous one, and deregisters that unless the template keeps it.
     """
 
     def _create(self, request: Request) -> str:

@@ -1,4 +1,4 @@
-"""What AWS Batch remembers beside moto, by id or ARN.
+"""Batch's own data beside moto's, by id or ARN.
 
 Rows are as Describe actions return them.
 """

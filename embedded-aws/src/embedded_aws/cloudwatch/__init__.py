@@ -1,1 +1,1 @@
-"""CloudWatch's alarms."""
+"""CloudWatch alarms."""

@@ -1,4 +1,4 @@
-"""CloudWatch's alarms on metrics."""
+"""CloudWatch alarms on metrics."""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""CodeBuild projects, which moto makes and does not change.
+"""CodeBuild projects; moto can create but not update them.
 
 [S] CodeBuild API reference and user guide: names, the ranges of the time-outs, the environment's
-types; which sources have a location; a role that CodeBuild may not assume is refused in the words
-below.
+types; which sources have a location; the words about a role that CodeBuild may not
+assume.
 [I] The other words. Whether a connection exists and reaches the repository is not checked: the
 embedded AWS has no connections. A build that is started runs nothing.
 """
@@ -46,7 +46,7 @@ def create_project(call: Call) -> dict[str, Any]:
     key = f"arn:aws:kms:{call.region}:{call.account}:alias/aws/s3"
     new = {**_DEFAULTS, "arn": arn, "created": datetime.now(UTC), "encryptionKey": key}
     project = _checked(call, {**new, **call.params})
-    # moto's own object, on which its builds stand.
+    # moto's own object, which its builds need.
     backend.create_project(
         project_name=name,
         description=None,
@@ -92,14 +92,14 @@ def find_project(call: Call, name: str) -> Project:
 
 
 def _checked(call: Call, project: Project) -> Project:
-    for told in (
+    for problem in (
         *_environment_faults(project["environment"]),
         *_source_faults(project["source"]),
         *_artifact_faults(project["artifacts"]),
         *_role_faults(call, project["serviceRole"]),
         *_number_faults(project),
     ):
-        raise refused(told)
+        raise refused(problem)
     return {**project, "lastModified": datetime.now(UTC)}
 
 
@@ -159,11 +159,11 @@ def _number_faults(project: Project) -> Iterator[str]:
     for name, (least, most) in _RANGES.items():
         if not least <= project[name] <= most:
             yield f"Invalid {name} {project[name]}: must be between {least} and {most}"
-    # -1 takes the limit away, as UpdateProject documents.
+    # -1 removes the limit, as UpdateProject documents.
     if (limit := project.get("concurrentBuildLimit", 1)) < 1 and limit != -1:
         yield f"Invalid concurrentBuildLimit {limit}: must be greater than 0"
 
 
 def refused(message: str) -> Refusal:
-    """Return the refusal of what a call asks for."""
+    """Return the refusal of a call."""
     return Refusal("InvalidInputException", message)

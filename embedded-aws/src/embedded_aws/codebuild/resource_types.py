@@ -17,11 +17,11 @@ class Project(Handler):
 
     service = "codebuild"
     gone = (_GONE,)
-    # The API sets these by calls of their own.
+    # Other calls set these.
     fixed = ("ResourceAccessRole", "Visibility")
 
     _later = ("Name", "Tags", "Triggers")
-    # What UpdateProject leaves as it is when it is not named, and what it was before.
+    # Properties that UpdateProject keeps if they are left out, and their defaults.
     _defaults: Mapping[str, Any] = {
         "AutoRetryLimit": 0,
         "BadgeEnabled": False,
@@ -67,7 +67,7 @@ class Project(Handler):
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
     ) -> None:
-        # CodeBuild takes the whole set.
+        # CodeBuild replaces the whole set.
         request.client("codebuild").update_project(name=physical_id, tags=_tags(tags))
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Webhooks of CodeBuild projects, which moto does not have.
 
 [S] CodeBuild API reference and user guide: which sources have webhooks; each filter group has an
-EVENT filter; a GitHub repository without access is refused in the words below.
-[I] The other words. No event ever comes here.
+EVENT filter; the words about a GitHub repository without access.
+[I] The other words. No event ever arrives here.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ _WITH_WEBHOOK = ("BITBUCKET", "GITHUB", "GITHUB_ENTERPRISE", "GITLAB", "GITLAB_S
 
 @action("codebuild", "CreateWebhook")
 def create_webhook(call: Call) -> dict[str, Any]:
-    """Have the source provider tell the project of events."""
+    """Create a webhook for a project."""
     project = find_project(call, call.params["projectName"])
     source = project["source"]
     if source["type"] not in _WITH_WEBHOOK:
         raise refused(f"Webhooks are not supported for sources of type {source['type']}")
     if "auth" not in source:
-        # [S] What an account without source credentials is told.
+        # [S] The error for an account without source credentials.
         raise refused(f"Could not find access token for server type {source['type'].lower()}")
     if "webhook" in project:
         raise Refusal(
@@ -51,7 +51,7 @@ def update_webhook(call: Call) -> dict[str, Any]:
 
 @action("codebuild", "DeleteWebhook")
 def delete_webhook(call: Call) -> dict[str, Any]:
-    """Have the source provider tell nothing any more."""
+    """Delete a project's webhook."""
     del _with_webhook(call)["webhook"]
     return {}
 

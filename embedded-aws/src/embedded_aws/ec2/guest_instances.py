@@ -228,7 +228,7 @@ def _guests(call: Call) -> list[tuple[Any, Machine]]:
 
 
 def _environment(call: Call) -> dict[str, str]:
-    """Return the variables that point a guest's AWS tools here, in place of the metadata service."""
+    """Return the variables that point a guest's AWS tools at this embedded AWS."""
     return {
         "AWS_ENDPOINT_URL": current().endpoint,
         "AWS_ACCESS_KEY_ID": access_key(call.account),

@@ -1,4 +1,4 @@
-"""Container images: ECR's API where images are pushed with docker, podman or buildah.
+"""Container images: ECR's API for images that docker, podman or buildah pushed.
 
 [S] ECR API reference: an image's digest is the SHA-256 of its manifest; its size is that of its
 layers as they are stored; GetDownloadUrlForLayer answers a URL that needs no credentials.
@@ -20,8 +20,8 @@ _TOKEN_LIFE = timedelta(hours=12)
 
 @correction
 def give_images_digest_and_size() -> None:
-    """Give moto's images the digest and the size that ECR's have."""
-    # mypy sees methods, not names that may be bound anew.
+    """Give moto's images the digest and size that ECR would show."""
+    # mypy refuses replacing methods.
     Image._create_digest = _create_digest  # type: ignore[assignment, method-assign]
     Image.get_image_size_in_bytes = _size  # type: ignore[assignment, method-assign]
 
@@ -37,12 +37,12 @@ def _size(image: Image) -> int | None:
 
 @action("ecr", "GetAuthorizationToken")
 def get_authorization_token(call: Call) -> Any:
-    """Let in, for twelve hours, whoever may call this; without a registry there is no door."""
+    """Return a token for twelve hours; without a registry, refuse."""
     if not current().registry:
-        # A token would lead the engine to AWS's own ECR.
+        # With a token, docker would connect to AWS's own ECR.
         raise Refusal(
             "InvalidParameterException",
-            "this embedded AWS keeps no images: start it with --registry HOST:PORT, a registry "
+            "this embedded AWS stores no images: start it with --registry HOST:PORT, a registry "
             "on loopback",
         )
     accounts = call.params.get("registryIds") or [call.account]
@@ -60,7 +60,7 @@ def get_authorization_token(call: Call) -> Any:
 
 @action("ecr", "CreateRepository")
 def create_repository(call: Call) -> Any:
-    """Make a repository; with a registry, its URI is one that can be pushed to."""
+    """Create a repository; with a registry, its URI accepts pushes."""
     answer = call.moto()
     if current().registry:
         repository = call.backend("ecr").repositories[call.params["repositoryName"]]
@@ -71,7 +71,7 @@ def create_repository(call: Call) -> Any:
 
 @action("ecr", "GetDownloadUrlForLayer")
 def get_download_url_for_layer(call: Call) -> dict[str, str]:
-    """Say where a layer, or an image's configuration, is read without credentials."""
+    """Return the URL where a layer or an image's configuration is read without credentials."""
     name, digest = call.params["repositoryName"], call.params["layerDigest"]
     repository = call.backend("ecr")._get_repository(name, call.params.get("registryId"))
     manifests = [json.loads(image.image_manifest) for image in repository.images]

@@ -1,7 +1,7 @@
-"""Logging in to ECR's registry: the token that the API gives, and whose registry it opens.
+"""Logging in to ECR's registry: the token from the API, and the account and region in it.
 
 [S] ECR user guide, registry authentication: HTTP basic authentication, the user is `AWS`. The
-password is opaque there; here it says account and region, which the registry's paths do not.
+password is opaque there; here it contains account and region, which the registry's paths do not.
 """
 
 import base64

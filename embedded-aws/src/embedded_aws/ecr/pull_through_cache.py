@@ -3,7 +3,7 @@
 [S] ECR API reference and user guide "Sync an upstream registry with an Amazon ECR private
 registry": one rule for each prefix of 2 to 30 characters in a registry, at most 50 of them; only
 certain upstreams, of which those of the second table need a secret.
-[I] The exact words. Nothing is ever pulled here.
+[I] The exact words. Nothing is pulled here.
 """
 
 import re
@@ -78,7 +78,7 @@ def describe_pull_through_cache_rules(call: Call) -> dict[str, Any]:
 
 @action("ecr", "DeletePullThroughCacheRule")
 def delete_pull_through_cache_rule(call: Call) -> Rule:
-    """Delete a rule; the repositories that it brought stay."""
+    """Delete a rule; the repositories created by it stay."""
     rule = _find(call, call.params["ecrRepositoryPrefix"])
     del _rules(call)[rule["ecrRepositoryPrefix"]]
     return rule
@@ -100,7 +100,7 @@ def _find(call: Call, prefix: str) -> Rule:
 
 
 def _upstream(call: Call) -> str:
-    """Name the kind of the upstream registry, after checking that ECR takes it as it is given."""
+    """Return the kind of the upstream registry, after checking the rule."""
     url = call.params["upstreamRegistryUrl"]
     if url in _OPEN:
         kind, needs = _OPEN[url], None

@@ -1,8 +1,8 @@
-"""ECR's registry, as docker, podman and buildah see it, in front of a real registry on loopback.
+"""ECR's registry API for docker, podman and buildah, in front of a real registry on loopback.
 
-Layers and manifests are kept by the real one. What is a repository, who may log in, what a tag
-means and whether it may be overwritten is ECR's, and so told here and kept in moto's ECR, whose API
-then shows what was pushed.
+The real registry stores layers and manifests. Repositories, logins, tags and whether they may be
+overwritten are ECR's: they are checked here and stored in moto's ECR, whose API then shows what was
+pushed.
 
 [S] Docker Registry HTTP API V2; the errors in ECR's words, as its users report them.
 """
@@ -28,12 +28,12 @@ _BLOB = re.compile(rf"/v2/{_NAME}/blobs/.+")
 _MANIFEST = re.compile(rf"/v2/{_NAME}/manifests/(?P<reference>[^/]+)")
 _TAGS = re.compile(rf"/v2/{_NAME}/tags/list")
 _CHUNK = 1 << 16
-# Of this hop, or ours alone.
+# Headers that are not passed on.
 _NOT_PASSED_ON = frozenset({"authorization", "connection", "transfer-encoding", "content-length"})
 
 
 class _Refused(Exception):
-    """The registry says no.
+    """A refusal of the registry API.
 
     Args:
         status: HTTP status.
@@ -58,7 +58,7 @@ class Registry:
 
     @staticmethod
     def serves(environ: Environ) -> bool:
-        """Whether a request is of the registry API; signed ones are of AWS APIs with such paths."""
+        """Whether a request is of the registry API; signed ones with such paths are of AWS APIs."""
         path = environ.get("PATH_INFO", "")
         if environ.get("HTTP_AUTHORIZATION", "").startswith("AWS4-"):
             return False
@@ -107,7 +107,7 @@ class Registry:
     def _push(
         self, environ: Environ, start_response: StartResponse, repository: Repository, tag: str
     ) -> Iterable[bytes]:
-        """Keep a manifest under a tag, or under its digest only."""
+        """Store a manifest under a tag, or under its digest only."""
         manifest = b"".join(_body(environ))
         digest = f"sha256:{hashlib.sha256(manifest).hexdigest()}"
         tagged = None if tag.startswith("sha256:") else tag
@@ -167,7 +167,7 @@ def _repository(account: str, region: str, name: str) -> Repository:
 
 
 def _keeps(repository: Repository, tag: str) -> bool:
-    """Whether a tag that exists can never mean another image; the filters are exceptions."""
+    """Whether an existing tag is immutable; the filters are exceptions."""
     filters = repository.image_tag_mutability_exclusion_filters or ()
     excluded = any(fnmatchcase(tag, each["filter"]) for each in filters)
     return repository.is_tag_immutable() != excluded
@@ -197,7 +197,7 @@ def _record(
 
 
 def _body(environ: Environ) -> Iterator[bytes]:
-    """Read the request's body, whose length is told or which comes in chunks."""
+    """Read the request's body, which has a length or is chunked."""
     stream = environ["wsgi.input"]
     if environ.get("wsgi.input_terminated"):
         while piece := stream.read(_CHUNK):

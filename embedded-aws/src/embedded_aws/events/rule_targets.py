@@ -1,8 +1,8 @@
 """The targets of EventBridge rules.
 
 [S] EventBridge API reference, PutTargets and "Permissions for Amazon EventBridge": a rule has at
-most five targets; Lambda, SNS, SQS and log groups let EventBridge in by policies of their own, and
-other targets need a role.
+most five targets; Lambda, SNS, SQS and log groups permit EventBridge by their own policies; other
+targets need a role.
 [I] The exact words.
 """
 
@@ -16,7 +16,7 @@ _BY_POLICY = ("lambda", "logs", "sns", "sqs")
 
 @action("events", "PutTargets")
 def put_targets(call: Call) -> Any:
-    """Give a rule targets."""
+    """Add targets to a rule."""
     wanted = call.params["Targets"]
     for target in wanted:
         service = target["Arn"].split(":")[2:3]

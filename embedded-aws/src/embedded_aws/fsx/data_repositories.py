@@ -109,7 +109,7 @@ def update_data_repository_association(call: Call) -> dict[str, Any]:
 
 @action("fsx", "DeleteDataRepositoryAssociation")
 def delete_data_repository_association(call: Call) -> dict[str, Any]:
-    """Unlink; the data in S3 stays."""
+    """Delete an association; the data in S3 stays."""
     association_id = _find(call, call.params["AssociationId"])["AssociationId"]
     del tables.data_repository_associations(call)[association_id]
     return {

@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems; other kinds stay as moto has them.
+"""FSx for Lustre file systems; other kinds are moto's.
 
 [S] FSx API reference: DNSName, MountName (`fsx` on SCRATCH_1, else eight letters and digits), what
 Describe returns (not the security groups), which updates exist (capacity only grows; the
@@ -36,7 +36,7 @@ _IMMEDIATE = (
 
 
 class LustreFileSystem:
-    """A Lustre file system in moto's own list, where Describe, tags and backups find it.
+    """A Lustre file system, stored in moto's own list for Describe, tags and backups.
 
     Attributes:
         params: of CreateFileSystem, with later updates.
@@ -59,7 +59,7 @@ class LustreFileSystem:
 
     @property
     def mount_name(self) -> str:
-        """The name to mount; it follows from the id."""
+        """The mount name, derived from the id."""
         if deployment_type(self.params) == "SCRATCH_1":
             return "fsx"
         digest = hashlib.sha256(self.file_system_id.encode()).digest()
@@ -133,7 +133,7 @@ def find(call: Call, file_system_id: str) -> Any:
 
 @action("fsx", "CreateFileSystem")
 def create_file_system(call: Call) -> Any:
-    """Create a file system; the same ClientRequestToken gives the same one again."""
+    """Create a file system; the same ClientRequestToken returns the same one."""
     if call.params["FileSystemType"] != "LUSTRE":
         return call.moto()
     tokens = call.state("fsx", "tokens", dict[str, LustreFileSystem])
@@ -184,7 +184,7 @@ def describe_file_systems(call: Call) -> Any:
 
 @action("fsx", "UpdateFileSystem")
 def update_file_system(call: Call) -> dict[str, Any]:
-    """Change a Lustre file system; the change is done at once."""
+    """Change a Lustre file system, at once."""
     found = find(call, call.params["FileSystemId"])
     if not isinstance(found, LustreFileSystem):
         raise bad_request("the embedded AWS updates Lustre file systems only.")

@@ -1,4 +1,4 @@
-"""What FSx refuses of a Lustre file system, from its numbers and choices alone.
+"""What FSx refuses about the properties of a Lustre file system.
 
 [S] FSx API reference (CreateFileSystem, LustreConfiguration): capacity, throughput and metadata
 ladders, versions, storage classes, backups. [S] FSx user guide: EFA only on PERSISTENT_2 with a
@@ -148,7 +148,7 @@ def _check_efa(lustre: Mapping[str, Any], deployment: str) -> None:
 
 
 def _check_capacity(params: FileSystemParams) -> None:
-    """Refuse a storage capacity that is off the ladder.
+    """Refuse an invalid storage capacity.
 
     Raises:
         Refusal: BadRequest with the nearest valid capacities.

@@ -1,8 +1,8 @@
-"""What FSx refuses of the network around a Lustre file system.
+"""What FSx refuses about the network of a Lustre file system.
 
-[S] One subnet; the security groups are of its VPC; they let Lustre through on TCP 988 ("The file
+[S] One subnet; the security groups are of its VPC; they allow Lustre on TCP 988 ("The file
 system cannot be created because the default security group in the subnet provided or the provided
-security groups do not permit Lustre LNET network traffic on port 988"); for EFA they let all
+security groups do not permit Lustre LNET network traffic on port 988"); for EFA they allow all
 traffic to and from themselves, named by group id ("Insufficient security group permissions to
 create an EFA-enabled file system").
 [I] That FSx looks for 988 in both directions, between the file servers themselves, that is from
@@ -27,7 +27,7 @@ def check_network(
     Args:
         call: CreateFileSystem.
         subnet_ids: as given.
-        group_ids: as given; the VPC's default group stands in for none.
+        group_ids: as given; none means the VPC's default group.
         efa: the file system is to be EFA-enabled.
 
     Raises:

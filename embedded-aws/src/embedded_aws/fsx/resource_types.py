@@ -40,7 +40,7 @@ class FileSystem(_FsxHandler):
             if name in request.properties and changed(request, before, name):
                 value = request.properties[name]
                 if isinstance(value, Mapping):
-                    # UpdateFileSystem takes what changes, not what only a creation may say.
+                    # UpdateFileSystem does not accept what only the creation may set.
                     old = before.get(name, {})
                     value = {key: part for key, part in value.items() if part != old.get(key)}
                 change[name] = value

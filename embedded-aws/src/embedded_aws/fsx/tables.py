@@ -1,4 +1,4 @@
-"""What FSx for Lustre remembers beside moto, by id or ARN.
+"""FSx's own data beside moto's, by id or ARN.
 
 Rows are as Describe actions return them.
 """

@@ -1,4 +1,4 @@
-"""Permissions boundaries: managed policies that exist.
+"""Permissions boundaries must be managed policies that exist.
 
 [S] IAM user guide, "Permissions boundaries for IAM entities". The words of the refusal [M].
 """
@@ -16,7 +16,7 @@ from embedded_aws.actions import Call, Refusal, action
     "PutUserPermissionsBoundary",
 )
 def bound(call: Call) -> Any:
-    """Make or change a role or user whose boundary exists."""
+    """Create or change a role or user, after checking its boundary."""
     arn = call.params.get("PermissionsBoundary")
     if arn and arn not in call.backend("iam").managed_policies:
         raise Refusal("NoSuchEntity", f"Scope ARN: {arn} does not exist or is not attachable.")

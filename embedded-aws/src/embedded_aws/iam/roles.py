@@ -1,13 +1,13 @@
-"""The IAM roles and instance profiles that other services are given.
+"""Whether IAM roles and instance profiles exist, for other services.
 
-[S] IAM user guide: a service makes its own service-linked role when it needs it.
+[S] IAM user guide: a service creates its own service-linked role when it needs it.
 """
 
 from embedded_aws.actions import Call
 
 
 def role_exists(call: Call, name_or_arn: str) -> bool:
-    """Whether IAM has the role; service-linked roles always exist, as services make them."""
+    """Whether IAM has the role; service-linked roles always exist, as services create them."""
     roles = call.backend("iam").get_roles()
     return "/aws-service-role/" in name_or_arn or any(
         name_or_arn in (role.arn, role.name) for role in roles

@@ -1,1 +1,1 @@
-"""Lambda: functions run for real, in processes of this machine."""
+"""Lambda: functions run in processes of this machine."""

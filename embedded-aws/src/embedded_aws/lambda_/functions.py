@@ -1,4 +1,4 @@
-"""Lambda functions that really run, without Docker.
+"""Lambda functions, which run without Docker.
 
 [S] Lambda API reference: the invocation types, the log group /aws/lambda/NAME (or the one of
 LoggingConfig), the execution role's credentials in the environment, what CreateFunction refuses of
@@ -27,14 +27,14 @@ _RUNTIME = re.compile(r"python3\.\d+|nodejs(1[89]|[2-9]\d)\.x")
 
 @correction
 def run_functions() -> None:
-    """Make moto's functions run their code in processes here."""
-    # mypy does not like methods to be replaced; moto offers no other way.
+    """Have moto's functions run their code in local processes."""
+    # mypy refuses replacing methods; moto offers no other way.
     LambdaFunction.invoke = _invoke  # type: ignore[assignment,method-assign]
 
 
 @action("lambda", "CreateFunction")
 def create_function(call: Call) -> Any:
-    """Create a function that can be run here."""
+    """Create a function, after checking that it can run here."""
     code = call.params.get("Code", {})
     runtime = call.params.get("Runtime")
     if call.params.get("PackageType", "Zip") != "Zip" or "ImageUri" in code:
@@ -58,7 +58,7 @@ def create_function(call: Call) -> Any:
 
 @action("lambda", "UpdateFunctionConfiguration")
 def update_function_configuration(call: Call) -> Any:
-    """Change a function; a new runtime is one that runs here."""
+    """Change a function, after checking that a new runtime can run here."""
     if "Runtime" in call.params:
         _check_runtime(call.params["Runtime"])
     return call.moto()
@@ -92,7 +92,7 @@ def _check_object(call: Call, bucket: str, key: str) -> None:
 def _invoke(
     function: LambdaFunction, body: str, request_headers: Any, response_headers: Any
 ) -> str | bytes:
-    """Answer Invoke; stands in for moto's method, which needs Docker."""
+    """Answer Invoke, in place of moto's method, which needs Docker."""
     event = json.loads(body) if body else {}
     kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
     if kind == "DryRun":
@@ -132,7 +132,7 @@ def _run_and_log(function: LambdaFunction, event: Any) -> Outcome:
             environment={**_aws_environment(function, stream), **function.environment_vars},
         )
     )
-    # A function that answers a stack's deletion may find its log gone with the stack in the end.
+    # The log group may have been deleted with the stack whose deletion the function answered.
     if group in logs.groups:
         now = int(time.time() * 1000)
         events = [{"timestamp": now, "message": line} for line in outcome.log.splitlines()]
@@ -143,7 +143,7 @@ def _run_and_log(function: LambdaFunction, event: Any) -> Outcome:
 def _layers(function: LambdaFunction) -> tuple[bytes, ...]:
     backend = get_backend("lambda")[function.account_id][function.region]
     versions = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
-    # A deleted version stays with the functions that have it on AWS; moto forgets it.
+    # On AWS functions keep a deleted layer version that they use; moto removes it.
     return tuple(version.code_bytes for version in versions if version)
 
 

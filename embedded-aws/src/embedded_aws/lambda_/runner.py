@@ -1,4 +1,4 @@
-"""Running a Lambda function's code in a process of its own, without Docker.
+"""Run a Lambda function's code in a process of its own, without Docker.
 
 [S] Lambda developer guide: the environment variables, the context, "Task timed out after N.NN
 seconds", FunctionError `Unhandled`, errorMessage and errorType, START, END and REPORT lines in the
@@ -43,8 +43,8 @@ class Invocation:
         runtime: `python3.N` or `nodejsN.x`.
         handler: for instance `index.handler`.
         timeout_seconds: how long the handler may run.
-        event: what the handler is given, any JSON value.
-        context: what the handler's context tells.
+        event: the handler's event, any JSON value.
+        context: the fields of the handler's context.
         environment: AWS's variables and the function's own.
     """
 
@@ -60,12 +60,12 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of an invocation.
+    """The result of an invocation.
 
     Attributes:
         payload: JSON text: the handler's result, or the error.
         failed: the handler raised, timed out or did not load.
-        log: everything it printed, with AWS's own lines.
+        log: its output, with AWS's own lines.
     """
 
     payload: str
@@ -116,7 +116,7 @@ def _unpack(package: bytes, folder: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         for entry in archive.infolist():
             extracted = Path(archive.extract(entry, folder))
-            # Packages keep Unix modes; without them no program of a layer could be run.
+            # Restore Unix modes, without which a layer's programs are not executable.
             if (mode := entry.external_attr >> 16 & 0o777) and extracted.is_file():
                 extracted.chmod(mode | 0o600)
 
@@ -134,7 +134,7 @@ def _execute(
     with output.open("wb") as log, _started(invocation, task, result, log) as process:
         assert process.stdin is not None
         try:
-            # Standard input stays open: the process ends when this end of it does.
+            # Standard input stays open: the process ends when we close it.
             process.stdin.write(line.encode())
             process.stdin.flush()
             process.wait(_INIT_SECONDS + invocation.timeout_seconds)
@@ -170,7 +170,7 @@ def _command(runtime: str) -> list[str]:
 
 
 def node() -> str:
-    """Return the path of `node`, first of the server's own environment.
+    """Return the path of `node`, preferring the server's own environment.
 
     Raises:
         FileNotFoundError: there is none.

@@ -8,14 +8,14 @@ working directory or of the nearest directory above, as Node.js itself looks for
 
 from pathlib import Path
 
-# The SDK's own packages. What they depend on is found from where they really are.
+# The SDK's own packages. Node.js finds their dependencies from their real paths.
 _SCOPES = ("@aws-sdk", "@smithy")
 
 
 def offer_sdk(folder: Path, start: Path) -> None:
-    """Make the SDK importable from everything below a folder; nothing happens without an SDK.
+    """Make the SDK, if there is one, importable from everything below a folder.
 
-    Links work for `require` and `import` alike; NODE_PATH does not for the latter.
+    Links work for `require` and `import`, NODE_PATH only for `require`.
 
     Args:
         folder: above the function's code; gets a `node_modules`.

@@ -1,9 +1,9 @@
-"""Log groups: the retention periods that CloudWatch Logs knows, and keys that it may use.
+"""Log groups: the retention periods of CloudWatch Logs, and keys that it may use.
 
 [S] API reference, PutRetentionPolicy. [S] CloudWatch Logs user guide, "Encrypt log data in
 CloudWatch Logs using AWS Key Management Service": the key's policy has to let the service of the
 region use it; the refusal's words are those in terraform-provider-aws issue 29282. Conditions of
-the policy are not judged.
+the policy are not evaluated.
 """
 
 import json
@@ -20,7 +20,7 @@ _DAYS = (
 
 @action("logs", "PutRetentionPolicy")
 def put_retention_policy(call: Call) -> Any:
-    """Set a log group's retention to one of the known periods."""
+    """Set a log group's retention to one of the valid periods."""
     days = call.params["retentionInDays"]
     if days not in _DAYS:
         raise Refusal(
@@ -32,7 +32,7 @@ def put_retention_policy(call: Call) -> Any:
 
 @action("logs", "CreateLogGroup")
 def create_log_group(call: Call) -> Any:
-    """Make a log group, with a key only if CloudWatch Logs may use it."""
+    """Create a log group, after checking that CloudWatch Logs may use its key."""
     if "kmsKeyId" in call.params:
         _check_key(call)
     return call.moto()
@@ -40,7 +40,7 @@ def create_log_group(call: Call) -> Any:
 
 @action("logs", "AssociateKmsKey")
 def associate_kms_key(call: Call) -> dict[str, Any]:
-    """Encrypt what a log group receives from now on."""
+    """Encrypt new events of a log group with a key."""
     group = _group(call)
     _check_key(call)
     group.kms_key_id = call.params["kmsKeyId"]
@@ -49,7 +49,7 @@ def associate_kms_key(call: Call) -> dict[str, Any]:
 
 @action("logs", "DisassociateKmsKey")
 def disassociate_kms_key(call: Call) -> dict[str, Any]:
-    """Encrypt what a log group receives from now on with a key of the service's own."""
+    """Encrypt new events of a log group with the service's own key."""
     _group(call).kms_key_id = None
     return {}
 

@@ -1,10 +1,9 @@
-"""S3 bucket policies: a statement about unencrypted transport does not hit us.
+"""S3 bucket policies: statements about unencrypted transport do not apply here.
 
-moto takes a statement whose condition is not met for a denial, so that the usual one, which
-denies everything while `aws:SecureTransport` is false, closes a bucket for good. On AWS a
+moto treats a statement whose condition is not met as a denial, so that the usual one, which
+denies everything while `aws:SecureTransport` is false, makes a bucket inaccessible. On AWS a
 statement whose condition is not met does not apply [S: IAM user guide, policy evaluation logic].
-The embedded AWS speaks plain HTTP on loopback in place of TLS: here every request counts as
-encrypted.
+The embedded AWS uses plain HTTP on loopback: every request counts as encrypted.
 """
 
 import json
@@ -19,7 +18,7 @@ from embedded_aws.actions import correction
 
 @correction
 def evaluate_bucket_policies() -> None:
-    """Make buckets judge a request by the statements that apply to it."""
+    """Have buckets evaluate only the statements that apply to a request."""
     FakeBucket.get_permission = _get_permission  # type: ignore[assignment,method-assign]
 
 

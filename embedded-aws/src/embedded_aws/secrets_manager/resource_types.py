@@ -58,7 +58,7 @@ class Secret(Handler):
         return {"Id": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        # A recovery window would keep the name from the next stack. That CloudFormation gives none
+        # A recovery window would block the name for the next stack. That CloudFormation uses none
         # is inferred: stacks with named secrets can be deleted and made again.
         request.client("secretsmanager").delete_secret(
             SecretId=physical_id, ForceDeleteWithoutRecovery=True
@@ -66,7 +66,7 @@ class Secret(Handler):
 
 
 def _secret_string(request: Request) -> dict[str, str]:
-    """Return the value as the API takes it; generated, it differs each time."""
+    """Return the value for the API; a generated one differs each time."""
     properties = request.properties
     if "GenerateSecretString" not in properties:
         return present(properties, "SecretString")

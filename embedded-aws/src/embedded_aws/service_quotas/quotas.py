@@ -1,8 +1,8 @@
 """EC2's accelerator quotas in Service Quotas, of which moto has none.
 
 [S] The codes, the names and the unit (vCPU). [I] The values: AWS's published default for
-accelerator instances is 0, and every account's is another, so 0 it is until
-RequestServiceQuotaIncrease, which the embedded AWS grants at once.
+accelerator instances is 0; accounts differ. Here it is 0 until RequestServiceQuotaIncrease, which
+the embedded AWS grants at once.
 """
 
 import time

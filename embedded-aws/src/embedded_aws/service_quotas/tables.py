@@ -1,4 +1,4 @@
-"""What Service Quotas remembers beside moto, by id or ARN.
+"""Service Quotas' own data beside moto's, by id or ARN.
 
 Rows are as Describe actions return them.
 """

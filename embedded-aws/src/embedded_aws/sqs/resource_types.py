@@ -16,7 +16,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 _NAME_LENGTH = 80
 _FIFO = ".fifo"
-# What a queue goes back to when the template no longer sets it; the others go back to nothing.
+# Defaults of attributes that the template no longer sets; the others are unset.
 # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
 _DEFAULTS = {
     "ContentBasedDeduplication": False,
@@ -63,7 +63,7 @@ class Queue(Handler):
     def _name(self, request: Request) -> str:
         if name := request.properties.get("QueueName"):
             return str(name)
-        # SQS wants the ending, and the template may leave the whole name to CloudFormation.
+        # SQS requires the suffix, and CloudFormation may generate the name.
         end = _FIFO if request.properties.get("FifoQueue") in (True, "true") else ""
         return generated_name(request, limit=_NAME_LENGTH - len(end)) + end
 
@@ -111,7 +111,7 @@ class QueuePolicy(Handler):
 
     def _take_off(self, request: Request, queues: Iterable[str]) -> None:
         for queue in queues:
-            # A queue that went first took its policy with it.
+            # The policy of a deleted queue is gone.
             with forgiving(*Queue.gone):
                 self._set_policy(request, queue, "")
 

@@ -4,7 +4,7 @@
 ami-12345abcdeEXAMPLE; no parameter is changed to or from that data type.
 [I] The words of that refusal. AWS checks the value after PutParameter has answered and then drops
 it; here the call is refused. Whether the AMI exists is not checked: the embedded AWS has parameters
-of images it lacks.
+of AMIs that it lacks.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def put_parameter(call: Call) -> Any:
 
 
 def _check_data_type(call: Call) -> None:
-    """Refuse to change a parameter to or from an image."""
+    """Refuse to change a parameter to or from this data type."""
     versions = call.backend("ssm")._parameters.get(call.params["Name"])
     new = call.params.get("DataType")
     if not versions or new is None:

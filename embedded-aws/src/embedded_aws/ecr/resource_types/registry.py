@@ -1,4 +1,4 @@
-"""What holds for a whole registry: cached upstreams, and templates of the repositories for them."""
+"""Settings of a whole registry: pull-through cache rules, and templates of their repositories."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 @resource("AWS::ECR::PullThroughCacheRule")
 class PullThroughCacheRule(Handler):
-    """A cached upstream; its Ref is the prefix. Nothing of it changes in place."""
+    """A pull-through cache rule; its Ref is the prefix. It cannot be changed in place."""
 
     service = "ecr"
     gone = ("PullThroughCacheRuleNotFoundException",)
@@ -29,7 +29,7 @@ class RepositoryCreationTemplate(Handler):
     service = "ecr"
     gone = ("TemplateNotFoundException",)
 
-    # What UpdateRepositoryCreationTemplate leaves as it is when it is not named.
+    # Properties that UpdateRepositoryCreationTemplate keeps if they are left out.
     _defaults: Mapping[str, Any] = {
         "CustomRoleArn": "",
         "Description": "",

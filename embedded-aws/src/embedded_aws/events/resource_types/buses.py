@@ -1,4 +1,4 @@
-"""EventBridge's event buses."""
+"""EventBridge event buses."""
 
 from typing import Any
 

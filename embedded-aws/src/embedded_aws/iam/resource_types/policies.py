@@ -1,4 +1,4 @@
-"""IAM policies: inline ones put on roles, users and groups, and managed ones."""
+"""IAM policies: inline ones of roles, users and groups, and managed ones."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from embedded_aws.cloudformation.resource import (
     resource,
 )
 
-# Properties that list who bears a policy, and how IAM's calls name that kind.
+# Properties that list the holders of a policy, and IAM's names of each kind.
 _BEARERS = {"Groups": "group", "Roles": "role", "Users": "user"}
 
 
@@ -48,7 +48,7 @@ class Policy(Handler):
     def _take_off(self, iam: Any, properties: Properties, whom: Iterable[tuple[str, str]]) -> None:
         for kind, bearer in whom:
             delete = getattr(iam, f"delete_{kind}_policy")
-            # A bearer that went first took the policy with it.
+            # The policy of a deleted holder is gone.
             with forgiving("NoSuchEntity"):
                 delete(**_argument(kind, bearer), PolicyName=properties["PolicyName"])
 
@@ -68,7 +68,7 @@ class RolePolicy(Handler):
 
     def _create(self, request: Request) -> str:
         iam, named = request.client("iam"), present(request.properties, "PolicyName", "RoleName")
-        # Without this the policy of another stack would be overwritten.
+        # Otherwise the policy of another stack would be overwritten.
         if named["PolicyName"] in iam.list_role_policies(RoleName=named["RoleName"])["PolicyNames"]:
             raise HandlerError(
                 f"Policy {named['PolicyName']} already exists on role {named['RoleName']}.",

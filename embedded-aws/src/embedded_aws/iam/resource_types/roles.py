@@ -68,7 +68,7 @@ class Role(Handler):
         return {"Arn": role["Arn"], "RoleId": role["RoleId"]}
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        # Only what this resource put there goes; anything else makes IAM refuse.
+        # Only this resource's policies are removed; with others, IAM refuses the deletion.
         iam = request.client("iam")
         own = [policy["PolicyName"] for policy in request.properties.get("Policies", [])]
         for name in iam.list_role_policies(RoleName=physical_id)["PolicyNames"]:

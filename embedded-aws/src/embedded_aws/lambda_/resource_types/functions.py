@@ -3,7 +3,7 @@
 [S] CloudFormation user guide, "cfn-response module": CloudFormation adds the module `cfnresponse`
 to Python code given as ZipFile, and to no other code; "Use this exact import statement. If you use
 other variants of the import statement, CloudFormation doesn't include the response module."
-[I] "Exact" means a line that holds nothing else, not even a comment or an indent.
+[I] "Exact" means a line with nothing else, not even a comment or an indent.
 """
 
 import io
@@ -26,11 +26,11 @@ class Function(Handler):
     service = "lambda"
     gone = ("ResourceNotFoundException",)
     tagging = Tagging(target="Resource", by="Arn", form=dict)
-    # Lambda sets these by calls of their own.
+    # Other calls set these.
     fixed = ("CodeSigningConfigArn", "PublishToLatestPublished")
 
     _later = ("Code", "FunctionName", "ReservedConcurrentExecutions", "Tags")
-    # What UpdateFunctionCode, not UpdateFunctionConfiguration, changes.
+    # Properties of UpdateFunctionCode; the others are of UpdateFunctionConfiguration.
     _of_code = ("Code", "Architectures")
 
     def _create(self, request: Request) -> str:
@@ -94,7 +94,7 @@ class Function(Handler):
 
 @resource("AWS::Lambda::Permission")
 class Permission(Handler):
-    """Leave to invoke a function; its Ref is `function|statement id`."""
+    """A permission to invoke a function; its Ref is `function|statement id`."""
 
     service = "lambda"
     gone = ("ResourceNotFoundException",)

@@ -33,7 +33,7 @@ class Version(Handler):
                 "to create a new version.",
                 "AlreadyExists",
             )
-        # PublishVersion of moto answers with the ARN of the function.
+        # moto's PublishVersion returns the ARN of the function.
         reply = client.get_function(FunctionName=function, Qualifier=version)
         return str(reply["Configuration"]["FunctionArn"])
 

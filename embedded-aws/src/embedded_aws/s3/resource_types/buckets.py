@@ -47,7 +47,7 @@ class Bucket(Handler):
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
     ) -> None:
-        # S3 lets nobody set tags of AWS's own; CloudFormation sets them behind the API.
+        # S3's API refuses `aws:` tags; CloudFormation sets them without it.
         settable = {key: text for key, text in tags.items() if not key.startswith("aws:")}
         s3 = request.client("s3")
         if settable:

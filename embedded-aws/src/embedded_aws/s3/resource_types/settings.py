@@ -9,7 +9,7 @@ from botocore import xform_name
 from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.resource import HandlerError
 
-# JSON of a template enters here, JSON of the API leaves.
+# JSON of a template or of the API, without types.
 Shape = Mapping[str, Any]
 
 
@@ -20,9 +20,9 @@ class BucketSetting:
     Attributes:
         operation: the API's name of the call that sets it, for instance `PutBucketEncryption`.
         argument: the argument that holds the value.
-        remove: boto3's method that removes the setting; None where S3 has no such call.
-        neutral: where there is no such call, the template's value that means the same.
-        reshape: makes the API's value out of the template's.
+        remove: boto3's method that removes the setting; None if S3 has no such call.
+        neutral: if there is no such call, the template's value that has the same effect.
+        reshape: converts the template's value to the API's.
     """
 
     operation: str
@@ -32,12 +32,12 @@ class BucketSetting:
     reshape: Callable[[Any], Any] = dict
 
     def put(self, s3: Any, bucket: str, value: Any) -> None:
-        """Give the setting the value that the template has."""
+        """Set the template's value."""
         taken = arguments(s3, self.operation, {self.argument: self.reshape(value)})
         getattr(s3, xform_name(self.operation))(Bucket=bucket, **taken)
 
     def clear(self, s3: Any, bucket: str) -> None:
-        """Bring the setting back to where a new bucket has it."""
+        """Reset the setting to that of a new bucket."""
         if self.remove:
             getattr(s3, self.remove)(Bucket=bucket)
         else:
@@ -83,7 +83,7 @@ def _lifecycle(value: Shape) -> dict[str, Any]:
 
 
 def _lifecycle_rule(rule: dict[str, Any]) -> dict[str, Any]:
-    """Nest what a template writes flat: the filter, the expiration, single transitions."""
+    """Nest what is flat in a template: the filter, the expiration, single transitions."""
     expiration = _taken(
         rule,
         ExpirationDate="Date",

@@ -1,4 +1,4 @@
-"""Who may publish to SNS topics, and who gets what is published."""
+"""SNS topic policies and subscriptions."""
 
 from typing import Any
 from uuid import uuid4
@@ -11,7 +11,7 @@ _GONE = ("NotFound", "NotFoundException")
 
 @resource("AWS::SNS::TopicPolicy")
 class TopicPolicy(Handler):
-    """One policy on several topics; a topic that it leaves gets SNS's default one back."""
+    """One policy on several topics; a topic that is removed from it gets SNS's default policy."""
 
     service = "sns"
 
@@ -64,7 +64,7 @@ def _default_policy(topic: str) -> dict[str, Any]:
 
 @resource("AWS::SNS::Subscription")
 class Subscription(Handler):
-    """Where what is published goes; its Ref is the ARN."""
+    """A subscription; its Ref is the ARN."""
 
     service = "sns"
     gone = _GONE
