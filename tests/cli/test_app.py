@@ -93,3 +93,20 @@ def test_from_another_directory_the_advice_on_files_names_some(tmp_path: Path) -
     assert ended.returncode == 2
     (advised,) = map(Path, shlex.split(ended.stderr.rpartition("-c clusters=")[2]))
     assert list(advised.parent.glob(advised.name))
+
+
+def test_loading_the_stacks_asks_node_for_nothing() -> None:
+    # app.py loads them while Node loads CDK's template checks, and Node answers one at a time.
+    code = """
+import importlib, pkgutil, jsii, aws_cdk
+jsii.kernel.provider = None
+import trainshed_constructs, trainshed_stacks
+for package in (trainshed_constructs, trainshed_stacks):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.endswith(".handler"):  # runs in Lambda
+            importlib.import_module(module.name)
+"""
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
