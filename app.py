@@ -1,5 +1,6 @@
 """The composition root: cluster files in, stacks out."""
 
+import atexit
 import gc
 import os
 import signal
@@ -13,8 +14,9 @@ from threading import Thread
 # Ctrl-C ends a program that does nothing but synthesise at once, without a traceback.
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 # Loading CDK's modules makes much garbage to look through and little to collect; a synthesis is
-# over before collecting pays.
+# over before collecting pays, and so is the collection when Python ends.
 gc.disable()
+atexit.register(gc.freeze)
 # Runs from a checkout as it is: a lock with hashes cannot name the project itself, so that
 # `pip install -r requirements.txt` does not install it.
 ROOT = Path(__file__).parent
