@@ -75,12 +75,7 @@ class TrainClusterStack(cdk.Stack):
         # What nodes and the ECS agent reach outside of the VPC: AWS's APIs, ECR, package mirrors.
         https = ec2.Port.tcp(443)
         efa = EfaSecurityGroup(self, "Efa", vpc=network.network.vpc, internet_egress=[https])
-        first_boot = FirstBoot(
-            self,
-            "FirstBoot",
-            lustre=plan.lustre,
-            efa_interfaces=plan.lustre_efa_interfaces,
-        )
+        first_boot = FirstBoot(self, "FirstBoot", lustre=plan.lustre_mount)
         user_data = ec2.MultipartUserData()
         first_boot.add_to(user_data)
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []

@@ -53,7 +53,15 @@ class StorageStack(cdk.Stack):
     ) -> LustreFileSystem | ExistingLustre:
         vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
         if isinstance(lustre, ExistingLustrePlan):
-            return ExistingLustre(self, "Lustre", vpc=vpc, clients=clients, plan=lustre)
+            return ExistingLustre(
+                self,
+                "Lustre",
+                vpc=vpc,
+                clients=clients,
+                name=lustre.name,
+                file_system_id=lustre.file_system_id,
+                efa=lustre.efa,
+            )
         assert lustre.zone
         subnet = network.network.private_subnet(lustre.zone.name)
         return LustreFileSystem(
@@ -62,6 +70,6 @@ class StorageStack(cdk.Stack):
             vpc=vpc,
             subnet=subnet,
             clients=clients,
-            plan=lustre,
+            settings=lustre,
             kms_key_arn=kms_key_arn,
         )

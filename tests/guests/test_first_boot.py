@@ -21,8 +21,7 @@ from vendors.nodes import ecs_agent
 from vendors.package import Contents, Package, program
 from vendors.services import daemon, unit
 
-from trainshed.plan import LustrePlan
-from trainshed.spec import Compression, DeploymentType
+from trainshed.plan import LustreMount
 from trainshed_constructs import FailedBootLimit, FirstBoot
 
 PACKER = Path(__file__).parents[2] / "packer"
@@ -121,23 +120,8 @@ def published(bench: Bench, name: str) -> Iterator[None]:
 
 def user_data(name: str) -> str:
     """What FirstBoot has a node run, for a file system of a name."""
-    plan = LustrePlan(
-        name=name,
-        stack_name="TrainStorage",
-        network="train",
-        zone=None,
-        deployment=DeploymentType.SCRATCH_2,
-        capacity_gib=1200,
-        throughput=None,
-        metadata_iops=None,
-        efa=False,
-        compression=Compression.LZ4,
-        s3=None,
-        mount="/fsx",
-        allow_replacement=False,
-    )
     parts = ec2.MultipartUserData()
-    FirstBoot(cdk.Stack(), "FirstBoot", lustre=plan).add_to(parts)
+    FirstBoot(cdk.Stack(), "FirstBoot", lustre=LustreMount(name=name, path="/fsx")).add_to(parts)
     return parts.render().replace(cdk.Aws.REGION, "us-west-2")
 
 

@@ -11,7 +11,7 @@ from aws_cdk.assertions import Template
 
 from embedded_aws.deployment import Deployment, DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.plan import ClusterPlan, LustrePlan, make_plan
+from trainshed.plan import ClusterPlan, LustreMount, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
@@ -73,13 +73,14 @@ def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         vpc=vpc,
         subnet=subnets[0],
         clients=ec2.SecurityGroup(stack, "Clients", vpc=vpc, allow_all_outbound=False),
-        plan=plan.lustre,
+        settings=plan.lustre,
     )
 
 
 def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
-    mount = FirstBoot(stack, "FirstBoot", lustre=plan.lustre)
+    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
+    mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
     user_data = ec2.MultipartUserData()
     mount.add_to(user_data)
     node = EfaLaunchTemplate(

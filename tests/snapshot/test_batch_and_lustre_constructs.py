@@ -14,7 +14,7 @@ from aws_cdk.assertions import Template
 from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
-from trainshed.plan import ClusterPlan, LustrePlan, make_plan
+from trainshed.plan import ClusterPlan, LustreMount, LustrePlan, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import (
     BatchMultiNode,
@@ -54,7 +54,7 @@ def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
         vpc=vpc,
         subnet=subnet(stack),
         clients=ec2.SecurityGroup.from_security_group_id(stack, "Clients", "sg-0123456789abcdef0"),
-        plan=plan.lustre,
+        settings=plan.lustre,
     )
 
 
@@ -62,7 +62,8 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
-    mount = FirstBoot(stack, "FirstBoot", lustre=plan.lustre)
+    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
+    mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
     batch = BatchMultiNode(
         stack,
         "Batch",

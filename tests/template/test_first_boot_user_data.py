@@ -10,8 +10,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
-from trainshed.plan import LustrePlan
-from trainshed.spec import Compression, DeploymentType
+from trainshed.plan import LustreMount
 from trainshed_constructs import FirstBoot
 
 LIBRARY = Path(__file__).parents[2] / "packer" / "files" / "opt" / "trainshed" / "lib"
@@ -69,22 +68,8 @@ class Node:
         return folder / "trainshed-node.conf"
 
 
-def lustre() -> LustrePlan:
-    return LustrePlan(
-        name="train",
-        stack_name="TrainStorage",
-        network="train",
-        zone=None,
-        deployment=DeploymentType.SCRATCH_2,
-        capacity_gib=1200,
-        throughput=None,
-        metadata_iops=None,
-        efa=False,
-        compression=Compression.LZ4,
-        s3=None,
-        mount="/fsx",
-        allow_replacement=False,
-    )
+def lustre(**changes: int) -> LustreMount:
+    return LustreMount(name="train", path="/fsx", **changes)
 
 
 def told(root: Path, **arguments: Any) -> Node:
@@ -132,7 +117,7 @@ def test_the_program_of_the_image_understands_what_it_is_told(node: Node) -> Non
 
 
 def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) -> None:
-    node = told(tmp_path, lustre=lustre(), efa_interfaces=8)
+    node = told(tmp_path, lustre=lustre(efa_interfaces=8))
     node.bake()
     node.boot()
 

@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from trainshed.plan import LustrePlan
+from trainshed.plan import LustreMount, LustreSettings
 from trainshed.spec import Compression, DeploymentType, S3Link
 from trainshed_constructs import ConstructError, FirstBoot, LustreFileSystem
 
@@ -30,12 +30,9 @@ CLIENTS = "sg-0123456789abcdef0"
 KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 
 
-def plan_of(**changes: Any) -> LustrePlan:
+def settings_of(**changes: Any) -> LustreSettings:
     given = {
         "name": "train",
-        "stack_name": "TrainStorage",
-        "network": "train",
-        "zone": None,
         "deployment": DeploymentType.PERSISTENT_2,
         "capacity_gib": 4800,
         "throughput": 250,
@@ -43,11 +40,10 @@ def plan_of(**changes: Any) -> LustrePlan:
         "efa": False,
         "compression": Compression.LZ4,
         "s3": None,
-        "mount": "/fsx",
         "allow_replacement": False,
         **changes,
     }
-    return LustrePlan(**given)
+    return LustreSettings(**given)
 
 
 SCRATCH = {
@@ -56,14 +52,14 @@ SCRATCH = {
     "compression": Compression.NONE,
 }
 VARIANTS = {
-    "plain": plan_of(),
-    "scratch": plan_of(**SCRATCH),
-    "efa": plan_of(efa=True, throughput=1000, metadata_iops=6000),
-    "linked": plan_of(s3=S3Link(bucket="my-data", prefix="wiki/"), allow_replacement=True),
+    "plain": settings_of(),
+    "scratch": settings_of(**SCRATCH),
+    "efa": settings_of(efa=True, throughput=1000, metadata_iops=6000),
+    "linked": settings_of(s3=S3Link(bucket="my-data", prefix="wiki/"), allow_replacement=True),
 }
 
 
-def build(scope: cdk.Stack, plan: LustrePlan) -> LustreFileSystem:
+def build(scope: cdk.Stack, settings: LustreSettings) -> LustreFileSystem:
     vpc = ec2.Vpc.from_vpc_attributes(
         scope, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-west-2a"]
     )
@@ -73,7 +69,7 @@ def build(scope: cdk.Stack, plan: LustrePlan) -> LustreFileSystem:
         vpc=vpc,
         subnet=ec2.Subnet.from_subnet_id(scope, "Subnet", "subnet-0123456789abcdef0"),
         clients=ec2.SecurityGroup.from_security_group_id(scope, "Clients", CLIENTS),
-        plan=plan,
+        settings=settings,
     )
 
 
@@ -378,7 +374,7 @@ def test_the_clients_group_may_belong_to_a_stack_that_knows_nothing_of_storage()
         vpc=vpc,
         subnet=vpc.private_subnets[0],
         clients=ec2.SecurityGroup(network, "Clients", vpc=vpc, allow_all_outbound=False),
-        plan=plan_of(),
+        settings=settings_of(),
     )
 
     assert not Template.from_stack(network).find_resources(INGRESS)
@@ -397,7 +393,7 @@ def test_the_clients_group_may_belong_to_a_stack_that_knows_nothing_of_storage()
 )
 def test_what_fsx_refuses_is_refused_at_construction(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConstructError, match=r"^Stack/Lustre: ") as error:
-        build(cdk.Stack(cdk.App(), "Stack"), plan_of(**changes))
+        build(cdk.Stack(cdk.App(), "Stack"), settings_of(**changes))
 
     assert message in str(error.value)
 
@@ -405,7 +401,7 @@ def test_what_fsx_refuses_is_refused_at_construction(changes: dict[str, Any], me
 def test_a_node_may_read_the_published_parameters_and_no_others() -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     role = iam.Role(stack, "Node", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
-    FirstBoot(stack, "FirstBoot", lustre=plan_of()).grant(role)
+    FirstBoot(stack, "FirstBoot", lustre=LustreMount(name="train", path="/fsx")).grant(role)
 
     [policy] = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
     [statement] = policy["Properties"]["PolicyDocument"]["Statement"]

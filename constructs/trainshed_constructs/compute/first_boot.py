@@ -10,7 +10,8 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan import ExistingLustrePlan, LustrePlan
+from trainshed.plan import LustreMount
+from trainshed.plan.storage import parameter_prefix
 from trainshed_constructs.wildcards import own_arn
 
 _SCRIPT = Path(__file__).with_name("first_boot_settings.sh")
@@ -43,19 +44,13 @@ class FirstBoot(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import LustrePlan
-        from trainshed.spec import Compression, DeploymentType
+        from trainshed.plan import LustreMount
         from trainshed_constructs import FirstBoot
 
         stack = Stack(App(), "Compute")
-        plan = LustrePlan(
-            name="train", stack_name="TrainStorage", network="train", zone=None,
-            deployment=DeploymentType.SCRATCH_2, capacity_gib=1200, throughput=None,
-            metadata_iops=None, efa=False, compression=Compression.LZ4, s3=None, mount="/fsx",
-            allow_replacement=False,
-        )
         user_data = ec2.MultipartUserData()
-        FirstBoot(stack, "FirstBoot", lustre=plan).add_to(user_data)
+        lustre = LustreMount(name="train", path="/fsx")
+        FirstBoot(stack, "FirstBoot", lustre=lustre).add_to(user_data)
     """
 
     def __init__(
@@ -63,8 +58,7 @@ class FirstBoot(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        lustre: LustrePlan | ExistingLustrePlan | None = None,
-        efa_interfaces: int = 0,
+        lustre: LustreMount | None = None,
     ) -> None:
         """Find the parameters.
 
@@ -72,15 +66,12 @@ class FirstBoot(Construct):
             scope: parent.
             construct_id: id within the parent.
             lustre: file system to mount; by default none.
-            efa_interfaces: how many EFA interfaces of the node reach it; by default none, which is
-                TCP.
         """
         super().__init__(scope, construct_id)
         self._lustre = lustre
-        self._efa_interfaces = efa_interfaces
         self.parameter_names: tuple[str, ...] = ()
         if lustre:
-            prefix = lustre.parameter_prefix
+            prefix = parameter_prefix(lustre.name)
             self.parameter_names = (f"{prefix}/dns-name", f"{prefix}/mount-name")
 
     def add_to(self, user_data: ec2.MultipartUserData) -> None:
@@ -104,7 +95,7 @@ class FirstBoot(Construct):
     def script(self) -> str:
         """The script that writes the settings."""
         variables = {
-            "MOUNT": self._lustre.mount if self._lustre else "",
+            "MOUNT": self._lustre.path if self._lustre else "",
             "SETTINGS": json.dumps(self._settings()),
         }
         lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items())
@@ -115,10 +106,10 @@ class FirstBoot(Construct):
         if self._lustre:
             dns_name, mount_name = self.parameter_names
             settings["lustre"] = {
-                "mount": self._lustre.mount,
+                "mount": self._lustre.path,
                 "dns_name_parameter": dns_name,
                 "mount_name_parameter": mount_name,
             }
-            if self._efa_interfaces:
-                settings["lustre"]["efa_interfaces"] = self._efa_interfaces
+            if self._lustre.efa_interfaces:
+                settings["lustre"]["efa_interfaces"] = self._lustre.efa_interfaces
         return settings

@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from constructs import Construct
 
-from trainshed.plan import LustrePlan
+from trainshed.plan import LustreSettings
 from trainshed.spec import DeploymentType, S3Link
 from trainshed_constructs.custom_resources.replacement_guard.construct import (
     NAME_TAG,
@@ -39,9 +39,9 @@ class LustreFileSystem(Construct):
 
     - No deployment makes data disappear. Deleting the stack keeps the file system and its security
       group, and an update that would replace it, or a creation beside one that was kept under the
-      same name, fails unless `plan.allow_replacement` (`ReplacementGuard`). Storage may grow in
+      same name, fails unless `settings.allow_replacement` (`ReplacementGuard`). Storage may grow in
       place. `ExistingLustre` uses one that was kept.
-    - Where it is gets published to SSM Parameter Store under `plan.parameter_prefix`: `dns-name`,
+    - Where it is gets published to SSM Parameter Store under `/trainshed/lustre/NAME`: `dns-name`,
       `mount-name` and `file-system-id`, which `FirstBoot` lets nodes read at boot.
     - Encrypted at rest, always: with the account's own key for FSx, `aws/fsx`, when persistent, and
       with a key of the service when scratch. A key of the customer's cannot be exchanged later, and
@@ -60,7 +60,7 @@ class LustreFileSystem(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import LustrePlan
+        from trainshed.plan import LustreSettings
         from trainshed.spec import Compression, DeploymentType
         from trainshed_constructs import LustreFileSystem
 
@@ -72,11 +72,10 @@ class LustreFileSystem(Construct):
             vpc=vpc,
             subnet=vpc.private_subnets[0],
             clients=ec2.SecurityGroup(stack, "Nodes", vpc=vpc),
-            plan=LustrePlan(
-                name="train", stack_name="Storage", network="train", zone=None,
-                deployment=DeploymentType.PERSISTENT_2, capacity_gib=4800, throughput=250,
-                metadata_iops=6000, efa=False, compression=Compression.LZ4, s3=None, mount="/fsx",
-                allow_replacement=False,
+            settings=LustreSettings(
+                name="train", deployment=DeploymentType.PERSISTENT_2, capacity_gib=4800,
+                throughput=250, metadata_iops=6000, efa=False, compression=Compression.LZ4,
+                s3=None, allow_replacement=False,
             ),
         )
     """
@@ -89,7 +88,7 @@ class LustreFileSystem(Construct):
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
         clients: ec2.ISecurityGroup,
-        plan: LustrePlan,
+        settings: LustreSettings,
         kms_key_arn: str | None = None,
     ) -> None:
         """Declare the file system.
@@ -100,67 +99,66 @@ class LustreFileSystem(Construct):
             vpc: where its security group is.
             subnet: where the file system is; for EFA in the zone of the nodes.
             clients: security group of the nodes; it may belong to another stack.
-            plan: size, speed and the rest.
+            settings: size, speed and the rest.
             kms_key_arn: key that encrypts a persistent-2 file system; by default FSx's own. FSx
                 encrypts scratch-2 with a key of its own in any case.
 
         Raises:
-            ConstructError: FSx would refuse the plan.
+            ConstructError: FSx would refuse the settings.
         """
         super().__init__(scope, construct_id)
-        if problems := tuple(_problems(plan)):
+        if problems := tuple(_problems(settings)):
             raise ConstructError(self, "; ".join(problems))
         # One group that never changes: SecurityGroupIds is create-only.
-        access = LustreSecurityGroup(self, "Access", vpc=vpc, clients=clients, efa=plan.efa)
+        access = LustreSecurityGroup(self, "Access", vpc=vpc, clients=clients, efa=settings.efa)
         self.security_group = access.security_group
         group_ids = [self.security_group.security_group_id]
-        deployment_type = _DEPLOYMENT_TYPES[plan.deployment]
-        if plan.deployment is not DeploymentType.PERSISTENT_2:
+        deployment_type = _DEPLOYMENT_TYPES[settings.deployment]
+        if settings.deployment is not DeploymentType.PERSISTENT_2:
             kms_key_arn = None
         # L1: the L2 LustreFileSystem lacks EfaEnabled, MetadataConfiguration and associations.
         self.file_system = fsx.CfnFileSystem(
             self,
-            _construct_id(plan),
+            _construct_id(settings),
             file_system_type="LUSTRE",
             file_system_type_version=_LUSTRE_VERSION,
-            storage_capacity=plan.capacity_gib,
+            storage_capacity=settings.capacity_gib,
             kms_key_id=kms_key_arn,
             subnet_ids=[subnet.subnet_id],
             security_group_ids=group_ids,
-            lustre_configuration=_configuration(plan, deployment_type),
+            lustre_configuration=_configuration(settings, deployment_type),
         )
-        Tags.of(self.file_system).add("Name", plan.name)
+        Tags.of(self.file_system).add("Name", settings.name)
         for kept in (self.file_system, self.security_group):
-            Tags.of(kept).add(NAME_TAG, plan.name)
+            Tags.of(kept).add(NAME_TAG, settings.name)
         # Kept, except when its own creation fails, which leaves nothing worth keeping.
         self.file_system.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         guard = ReplacementGuard(
             self,
             "Guard",
-            name=plan.name,
+            name=settings.name,
             properties={
                 "FileSystemType": "LUSTRE",
                 "FileSystemTypeVersion": _LUSTRE_VERSION,
-                "StorageCapacity": plan.capacity_gib,
+                "StorageCapacity": settings.capacity_gib,
                 "SubnetIds": [subnet.subnet_id],
                 "SecurityGroupIds": group_ids,
                 "DeploymentType": deployment_type,
-                "PerUnitStorageThroughput": plan.throughput,
-                "EfaEnabled": plan.efa,
+                "PerUnitStorageThroughput": settings.throughput,
+                "EfaEnabled": settings.efa,
                 "KmsKeyId": kms_key_arn,
             },
-            s3_link=_data_repository_path(plan.s3) if plan.s3 else None,
-            allow_replacement=plan.allow_replacement,
+            s3_link=_data_repository_path(settings.s3) if settings.s3 else None,
+            allow_replacement=settings.allow_replacement,
             how_to_allow="storage.lustre.allow_replacement: true",
             how_to_adopt="storage.lustre.existing",
         )
         self.file_system.node.add_dependency(guard, *access.own_rules)
-        if plan.s3:
-            self._link(plan.s3)
+        if settings.s3:
+            self._link(settings.s3)
         publish_lustre(
             self,
-            name=plan.name,
-            prefix=plan.parameter_prefix,
+            name=settings.name,
             facts={
                 "dns-name": self.file_system.attr_dns_name,
                 "mount-name": self.file_system.attr_lustre_mount_name,
@@ -187,26 +185,26 @@ def _data_repository_path(s3: S3Link) -> str:
     return f"s3://{s3.bucket}/{s3.prefix}"
 
 
-def _construct_id(plan: LustrePlan) -> str:
+def _construct_id(settings: LustreSettings) -> str:
     # Of another kind, so another resource: CloudFormation would try to change EfaEnabled in place,
     # which FSx does not do, and its sources disagree on DeploymentType.
-    if plan.efa:
+    if settings.efa:
         return "EfaFileSystem"
-    persistent = plan.deployment is DeploymentType.PERSISTENT_2
+    persistent = settings.deployment is DeploymentType.PERSISTENT_2
     return "PersistentFileSystem" if persistent else "ScratchFileSystem"
 
 
-def _configuration(plan: LustrePlan, deployment_type: str) -> _Lustre:
-    persistent = plan.deployment is DeploymentType.PERSISTENT_2
+def _configuration(settings: LustreSettings, deployment_type: str) -> _Lustre:
+    persistent = settings.deployment is DeploymentType.PERSISTENT_2
     # FSx backs up no file system that is linked to S3.
-    backup_days = 0 if plan.s3 else _BACKUP_DAYS
+    backup_days = 0 if settings.s3 else _BACKUP_DAYS
     return _Lustre(
         deployment_type=deployment_type,
-        data_compression_type=plan.compression.upper(),
-        per_unit_storage_throughput=plan.throughput,
+        data_compression_type=settings.compression.upper(),
+        per_unit_storage_throughput=settings.throughput,
         # EFA needs one, and without one FSx takes an older Lustre.
-        metadata_configuration=_metadata(plan.metadata_iops) if persistent else None,
-        efa_enabled=True if plan.efa else None,
+        metadata_configuration=_metadata(settings.metadata_iops) if persistent else None,
+        efa_enabled=True if settings.efa else None,
         # Not CopyTagsToBackups: it is create-only and not for file systems with an S3 link, so a
         # link that is added later would replace the file system.
         automatic_backup_retention_days=backup_days if persistent else None,
@@ -219,15 +217,15 @@ def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProper
     )
 
 
-def _problems(plan: LustrePlan) -> Iterator[str]:
-    if plan.deployment is DeploymentType.PERSISTENT_2:
-        if plan.throughput is None:
+def _problems(settings: LustreSettings) -> Iterator[str]:
+    if settings.deployment is DeploymentType.PERSISTENT_2:
+        if settings.throughput is None:
             yield "persistent-2 needs a throughput (MB/s per TiB)"
         return
     persistent_only = {
-        "throughput": plan.throughput,
-        "metadata_iops": plan.metadata_iops,
-        "efa": plan.efa,
+        "throughput": settings.throughput,
+        "metadata_iops": settings.metadata_iops,
+        "efa": settings.efa,
     }
     for name, value in persistent_only.items():
         if value:

@@ -11,7 +11,12 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.security import SecurityPlan
-from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
+from trainshed.plan.storage import (
+    ExistingLustrePlan,
+    LustreMount,
+    LustrePlan,
+    LustreSettings,
+)
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
 
@@ -28,7 +33,9 @@ __all__ = [
     "Fleet",
     "ImagePlan",
     "JobAccess",
+    "LustreMount",
     "LustrePlan",
+    "LustreSettings",
     "NetworkPlan",
     "RepositoryPlan",
     "SecurityPlan",

@@ -19,7 +19,7 @@ from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.storage import ExistingLustrePlan, LustrePlan, plan_lustre
+from trainshed.plan.storage import ExistingLustrePlan, LustreMount, LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.region import REGION_ADVICE
@@ -82,6 +82,17 @@ class ClusterPlan:
     update_timeout_minutes: int
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def lustre_mount(self) -> LustreMount | None:
+        """What the nodes know of the file system, or None when there is none."""
+        if not self.lustre:
+            return None
+        return LustreMount(
+            name=self.lustre.name,
+            path=self.lustre.mount,
+            efa_interfaces=self.lustre_efa_interfaces,
+        )
 
     @property
     def prerequisites_stack_name(self) -> str:

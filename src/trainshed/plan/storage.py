@@ -23,14 +23,26 @@ CLIENTS_GROUP = "StorageClients"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustrePlan:
+class LustreMount:
+    """What a node knows of a file system that it mounts.
+
+    Attributes:
+        name: what clusters share it by.
+        path: where nodes and containers see it.
+        efa_interfaces: how many EFA interfaces of the node reach it; none is TCP.
+    """
+
+    name: str
+    path: str
+    efa_interfaces: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LustreSettings:
     """An FSx for Lustre file system.
 
     Attributes:
         name: what clusters share it by.
-        stack_name: stack that owns it.
-        network: name of the network it is in.
-        zone: the zone it is in.
         deployment: scratch-2 or persistent-2.
         capacity_gib: storage in GiB.
         throughput: MB/s per TiB; None for scratch-2, which has 200.
@@ -38,14 +50,10 @@ class LustrePlan:
         efa: clients reach it over EFA.
         compression: of the data, by the servers.
         s3: linked bucket.
-        mount: where nodes and containers see it.
         allow_replacement: a change may bring a new, empty file system.
     """
 
     name: str
-    stack_name: str
-    network: str
-    zone: Zone | None
     deployment: DeploymentType
     capacity_gib: int
     throughput: int | None
@@ -53,13 +61,24 @@ class LustrePlan:
     efa: bool
     compression: Compression
     s3: S3Link | None
-    mount: str
     allow_replacement: bool
 
-    @property
-    def parameter_prefix(self) -> str:
-        """SSM path under which the mount facts are published."""
-        return parameter_prefix(self.name)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LustrePlan(LustreSettings):
+    """An FSx for Lustre file system, and where it is.
+
+    Attributes:
+        stack_name: stack that owns it.
+        network: name of the network it is in.
+        zone: the zone it is in.
+        mount: where nodes and containers see it.
+    """
+
+    stack_name: str
+    network: str
+    zone: Zone | None
+    mount: str
 
     @property
     def interfaces(self) -> int:
@@ -89,11 +108,6 @@ class ExistingLustrePlan:
     file_system_id: str
     efa: bool
     mount: str
-
-    @property
-    def parameter_prefix(self) -> str:
-        """SSM path under which the mount facts are published."""
-        return parameter_prefix(self.name)
 
     @property
     def interfaces(self) -> int:

@@ -5,7 +5,6 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan import ExistingLustrePlan
 from trainshed_constructs.custom_resources.inline_resource import inline_resource
 from trainshed_constructs.storage.lustre_parameters import publish_lustre
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
@@ -29,7 +28,6 @@ class ExistingLustre(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import ExistingLustrePlan
         from trainshed_constructs import ExistingLustre
 
         stack = Stack(App(), "Storage")
@@ -39,10 +37,9 @@ class ExistingLustre(Construct):
             "Lustre",
             vpc=vpc,
             clients=ec2.SecurityGroup(stack, "Nodes", vpc=vpc),
-            plan=ExistingLustrePlan(
-                name="train", stack_name="Storage", network="train",
-                file_system_id="fs-0123456789abcdef0", efa=False, mount="/fsx",
-            ),
+            name="train",
+            file_system_id="fs-0123456789abcdef0",
+            efa=False,
         )
     """
 
@@ -53,7 +50,9 @@ class ExistingLustre(Construct):
         *,
         vpc: ec2.IVpc,
         clients: ec2.ISecurityGroup,
-        plan: ExistingLustrePlan,
+        name: str,
+        file_system_id: str,
+        efa: bool,
     ) -> None:
         """Declare the rules and the parameters.
 
@@ -62,31 +61,32 @@ class ExistingLustre(Construct):
             construct_id: id within the parent.
             vpc: of the nodes; the file system must be in it.
             clients: security group of the nodes; it may belong to another stack.
-            plan: which file system.
+            name: what clusters share the file system by.
+            file_system_id: `fs-...`.
+            efa: clients reach it over EFA.
         """
         super().__init__(scope, construct_id)
-        facts = self._facts(vpc, plan)
+        facts = self._facts(vpc.vpc_id, file_system_id, efa)
         # Ids as in `LustreFileSystem`, so that a stack can go from one to the other in place.
         self.security_group = LustreSecurityGroup(
             self,
             "Access",
             vpc=vpc,
             clients=clients,
-            efa=plan.efa,
+            efa=efa,
             existing_group_id=facts.get_att_string("SecurityGroupId"),
         ).security_group
         publish_lustre(
             self,
-            name=plan.name,
-            prefix=plan.parameter_prefix,
+            name=name,
             facts={
                 "dns-name": facts.get_att_string("DnsName"),
                 "mount-name": facts.get_att_string("MountName"),
-                "file-system-id": plan.file_system_id,
+                "file-system-id": file_system_id,
             },
         )
 
-    def _facts(self, vpc: ec2.IVpc, plan: ExistingLustrePlan) -> CustomResource:
+    def _facts(self, vpc_id: str, file_system_id: str, efa: bool) -> CustomResource:
         scope = Construct(self, "Facts")
         return inline_resource(
             scope,
@@ -100,8 +100,8 @@ class ExistingLustre(Construct):
             ],
             wildcards={"*": "these actions take no resource"},
             properties={
-                "FileSystemId": plan.file_system_id,
-                "VpcId": vpc.vpc_id,
-                "Efa": plan.efa,
+                "FileSystemId": file_system_id,
+                "VpcId": vpc_id,
+                "Efa": efa,
             },
         )
