@@ -75,7 +75,10 @@ def test_an_ami_is_added_that_can_be_published(
     assert written["channel"] == "neuron/ecs stable"
 
 
-def test_an_ami_for_nothing_that_is_known_is_one_line(trainshed: Command, endpoint: str) -> None:
+def test_an_ami_for_nothing_that_is_known_is_one_line(
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # Where no embedded AWS runs: the names are checked first.
     answer = trainshed("offline", "ami", "neuro", "ecs")
 
     assert (answer.code, answer.out) == (2, "")
@@ -85,9 +88,10 @@ def test_an_ami_for_nothing_that_is_known_is_one_line(trainshed: Command, endpoi
     )
 
 
-def test_an_ami_for_what_is_like_nothing_is_told_with_all_there_is(
-    trainshed: Command, endpoint: str
+def test_an_ami_for_what_is_like_nothing_is_answered_with_all_there_is(
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     answer = trainshed("offline", "ami", "neuron", "xx")
 
     assert answer.err == "error: orchestrator 'xx' is not known (known: ec2, ecs, eks)\n"

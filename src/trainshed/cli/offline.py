@@ -30,4 +30,5 @@ def ami(
     Nothing is baked into it. `trainshed ami publish` takes it as it takes a real one.
     """
     with asking():
-        typer.echo(add_stand_in(connect(), accelerator, orchestrator))
+        # Asks for an embedded AWS after it has checked the names.
+        typer.echo(add_stand_in(lambda service: connect()(service), accelerator, orchestrator))
