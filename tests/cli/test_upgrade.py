@@ -36,6 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("configuration", "message"),
     [
         pytest.param(None, "run this in the folder of a project", id="none"),
+        pytest.param('{"app": ""}', "run this in the folder of a project", id="empty-app"),
         pytest.param("{}", "run this in the folder of a project", id="no-app"),
         pytest.param("{", "cdk.json is not JSON: ", id="no-json"),
         pytest.param('{"app": "uv run app.py"}', "start the app by python3", id="not-python"),
@@ -97,6 +98,8 @@ def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, projec
     assert answer.code == 0, answer.err
     assert answer.out == "trainshed 9.0.0 changes no template of this project\n"
     assert "\n  pip install --no-deps wheels/*.whl\n" in answer.err
+    records = trainshed("upgrade", "--to", ".", "--json").json
+    assert records == {"from": __version__, "to": "9.0.0", "changes": []}
 
 
 @pytest.mark.usefixtures("project")

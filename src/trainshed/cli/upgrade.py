@@ -1,6 +1,5 @@
 """`trainshed upgrade`: show what another version of trainshed would change in a project."""
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,18 +12,18 @@ from trainshed import __version__
 from trainshed.cli.ami.progress import progress
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.upgrade import (
+    REQUIREMENTS,
     Effect,
-    OtherVersion,
     ResourceChange,
     install,
     read_app,
     synthesise,
     template_changes,
+    upgrade_steps,
 )
 
 app = typer.Typer(add_completion=False)
 
-_REQUIREMENTS = Path("requirements.txt")
 # Not part of the project: its .gitignore names build/.
 _UPGRADED = Path("build/upgrade/requirements.txt")
 _DATA = {
@@ -54,7 +53,7 @@ def upgrade(
     removed.
     """
     cdk_app = read_app(Path())
-    text = _REQUIREMENTS.read_text(encoding="utf-8") if _REQUIREMENTS.is_file() else ""
+    text = REQUIREMENTS.read_text(encoding="utf-8") if REQUIREMENTS.is_file() else ""
     with TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
         folder = Path(name).resolve()
         step(f"synthesising with trainshed {__version__}")
@@ -76,7 +75,9 @@ def upgrade(
         print_records(records, columns=columns | {"properties": "because of"})
     else:
         typer.echo(f"trainshed {other.version} changes no template of this project")
-    typer.echo("\n".join(["to upgrade:", *(f"  {each}" for each in _steps(other, to))]), err=True)
+    typer.echo("to upgrade:", err=True)
+    for command in upgrade_steps(other, to, _UPGRADED):
+        typer.echo(f"  {command}", err=True)
     raise typer.Exit(any(change.data_at_risk for change in changes))
 
 
@@ -94,24 +95,4 @@ def _record(change: ResourceChange) -> Mapping[str, object]:
 def _warning(change: ResourceChange) -> str:
     what = f"DATA: {change.stack}: {change.resource_type} {change.name} {_DATA[change.effect]}"
     because = f" because of {', '.join(change.properties)}" if change.properties else ""
-    return f"{what}{because}; what is on the present one stays behind"
-
-
-def _steps(other: OtherVersion, to: str | None) -> list[str]:
-    package_json = Path("package.json")
-    there = json.loads(package_json.read_text("utf-8")) if package_json.is_file() else {}
-    node = [
-        f"{name}@{version}"
-        for name, version in other.node_packages.items()
-        if there.get("devDependencies", {}).get(name) != version
-    ]
-    from_index = to is None or not Path(to).exists()
-    ours = f"trainshed=={other.version} embedded-aws=={other.version}"
-    return [
-        f"cp {_UPGRADED} {_REQUIREMENTS}",
-        *([] if from_index else [f"# put the wheels of {other.version} into wheels/, alone"]),
-        f"pip install --no-deps {ours if from_index else 'wheels/*.whl'}",
-        f"pip install -r {_REQUIREMENTS}",
-        *([f"npm install --save-dev --save-exact {' '.join(node)}"] if node else []),
-        "pytest && npx cdk diff      # then deploy",
-    ]
+    return f"{what}{because}"

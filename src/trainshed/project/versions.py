@@ -6,7 +6,8 @@ from pathlib import Path
 from trainshed import __version__
 from trainshed.sources import shipped
 
-OURS = ("trainshed", "embedded-aws")
+# How the lines begin that name our own distributions.
+OURS = ("trainshed[", "embedded-aws==")
 _TESTER = "pytest"
 
 

@@ -1,10 +1,12 @@
 """What another version of trainshed would change in a project: templates and pins."""
 
 from trainshed.upgrade.environment import OtherVersion, install
+from trainshed.upgrade.steps import REQUIREMENTS, upgrade_steps
 from trainshed.upgrade.synthesis import App, Stack, read_app, synthesise
 from trainshed.upgrade.template_changes import Effect, ResourceChange, template_changes
 
 __all__ = [
+    "REQUIREMENTS",
     "App",
     "Effect",
     "OtherVersion",
@@ -14,4 +16,5 @@ __all__ = [
     "read_app",
     "synthesise",
     "template_changes",
+    "upgrade_steps",
 ]

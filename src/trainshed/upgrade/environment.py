@@ -37,7 +37,7 @@ def install(
         wanted: a version, a wheel, or a folder of wheels; by default the newest of the index.
         folder: where the environment is made.
         requirements: text of the project's `requirements.txt`.
-        step: told each step.
+        step: called with each step.
 
     Raises:
         TrainshedError: there is no such version, or pip cannot install it or what it needs.

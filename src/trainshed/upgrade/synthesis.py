@@ -1,4 +1,4 @@
-"""Running a project's CDK app with one Python or another: no account, and no CDK CLI."""
+"""Run a project's CDK app with one Python or another: no account, and no CDK CLI."""
 
 import json
 import os
@@ -52,8 +52,8 @@ def read_app(folder: Path) -> App:
     Raises:
         TrainshedError: there is no project, or its app is not started by a plain `python3`.
     """
-    configuration = _json(folder / _CONFIGURATION)
-    if "app" not in configuration:
+    configuration = read_json(folder / _CONFIGURATION)
+    if not configuration.get("app"):
         raise TrainshedError(
             f"{folder / _CONFIGURATION} with an app is not there: run this in the folder of a "
             "project, such as trainshed init writes"
@@ -64,7 +64,11 @@ def read_app(folder: Path) -> App:
             f"{_CONFIGURATION}: app: {python} cannot be swapped for the Python of another version; "
             "start the app by python3"
         )
-    context = {**configuration.get("context", {}), **_json(folder / "cdk.context.json"), **_CONTEXT}
+    context = {
+        **configuration.get("context", {}),
+        **read_json(folder / "cdk.context.json"),
+        **_CONTEXT,
+    }
     return App(folder=folder, arguments=tuple(arguments), context=context)
 
 
@@ -93,10 +97,10 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
     return {
         artifact["properties"].get("stackName", name): Stack(
             region=artifact["environment"].rpartition("/")[2],
-            template=_json(manifest.parent / artifact["properties"]["templateFile"]),
+            template=read_json(manifest.parent / artifact["properties"]["templateFile"]),
         )
         for manifest in sorted(output.rglob("manifest.json"))
-        for name, artifact in _json(manifest)["artifacts"].items()
+        for name, artifact in read_json(manifest)["artifacts"].items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
 
@@ -119,7 +123,12 @@ def _environment(app: App, python: Path, output: Path) -> dict[str, str]:
     }
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; an empty mapping when there is none.
+
+    Raises:
+        TrainshedError: it is not JSON.
+    """
     try:
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as error:
