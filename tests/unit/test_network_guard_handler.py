@@ -48,7 +48,7 @@ class CloudFormation:
 def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     """Sends a creation to the handler, for a network that TrainStorage is to be in."""
     handler, answers = load_handler("network_guard")
-    monkeypatch.setattr(handler.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
 
     def ask(cloudformation: CloudFormation) -> Answer:
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=lambda name: cloudformation))

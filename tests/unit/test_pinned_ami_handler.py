@@ -97,7 +97,7 @@ def pauses() -> list[int]:
 def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int], load_handler: LoadHandler) -> Ask:
     """Sends an event to the handler."""
     handler, answers = load_handler("pinned_ami")
-    monkeypatch.setattr(handler, "time", SimpleNamespace(sleep=pauses.append))
+    monkeypatch.setattr("time.sleep", pauses.append)
 
     def ask(
         kind: str,

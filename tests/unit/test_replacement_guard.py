@@ -83,7 +83,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
             "fsx": Fsx(list(file_systems), denials),
         }
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=clients.__getitem__))
-        monkeypatch.setattr(handler.time, "sleep", lambda seconds: None)
+        monkeypatch.setattr("time.sleep", lambda seconds: None)
         now = {key: value for key, value in (FILE_SYSTEM | changes).items() if value}
         event = {
             "RequestType": kind,

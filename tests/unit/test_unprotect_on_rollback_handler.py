@@ -41,7 +41,7 @@ class CloudFormation:
 def ask(monkeypatch: pytest.MonkeyPatch, load_handler: LoadHandler) -> Ask:
     """Sends an event to the handler about a stack of that CloudFormation."""
     handler, answers = load_handler("unprotect_on_rollback")
-    monkeypatch.setattr(handler.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
 
     def ask(kind: str, cloudformation: CloudFormation) -> Answer:
         monkeypatch.setattr(handler, "boto3", SimpleNamespace(client=lambda name: cloudformation))

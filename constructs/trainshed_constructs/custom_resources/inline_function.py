@@ -1,5 +1,6 @@
 """A Lambda function of our own: code inline, a log of its own, few rights."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from constructs import Construct
 from trainshed_constructs.wildcards import acknowledge_wildcards
 
 _FOLDER = Path(__file__).parent
+_PATIENTLY = f"from {__package__}.patiently import patiently\n"
 NO_WILDCARDS: Final[Mapping[str, str]] = {}
 
 
@@ -88,7 +90,23 @@ def _lambda_service() -> iam.ServicePrincipal:
 @cache
 def _code(name: str) -> lambda_.InlineCode:
     # Inline, because only then Lambda adds the module cfnresponse, and no asset is needed.
-    return lambda_.Code.from_inline((_FOLDER / name / "handler.py").read_text(encoding="utf-8"))
+    return lambda_.Code.from_inline(inline_source(name))
+
+
+def inline_source(name: str) -> str:
+    """Return the one file that Lambda runs: a handler, with `patiently` if it imports that.
+
+    Args:
+        name: the folder beside this module that has the handler.
+    """
+    handler = (_FOLDER / name / "handler.py").read_text(encoding="utf-8")
+    if _PATIENTLY not in handler:
+        return handler
+    shared = (_FOLDER / "patiently.py").read_text(encoding="utf-8")
+    head, _, function = shared.partition("\n\n\n")
+    imports = [line for line in head.split("\n") if re.match("import|from", line)]
+    added = [f"{line}\n" for line in imports if f"{line}\n" not in handler]
+    return handler.replace(f"\n{_PATIENTLY}", "".join(added)) + f"\n\n{function}"
 
 
 @cache

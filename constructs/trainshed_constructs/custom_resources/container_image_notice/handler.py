@@ -4,13 +4,13 @@ CloudFormation puts this text inline: 4096 characters is the limit.
 """
 
 import logging
-import time
 from datetime import UTC, datetime
 from typing import Any
 
 import boto3
 import cfnresponse
-from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -35,7 +35,7 @@ def _notice(asked: dict[str, str]) -> str:
     ecr = boto3.client("ecr")
     kind = "imageDigest" if asked["TagOrDigest"].startswith("sha256:") else "imageTag"
     try:
-        found = _patiently(
+        found = patiently(
             ecr.describe_images,
             repositoryName=asked["Repository"],
             imageIds=[{kind: asked["TagOrDigest"]}],
@@ -52,14 +52,3 @@ def _notice(asked: dict[str, str]) -> str:
 def _image(asked: dict[str, str]) -> str:
     mark = "@" if asked["TagOrDigest"].startswith("sha256:") else ":"
     return f"image {asked['Repository']}{mark}{asked['TagOrDigest']}"
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)

@@ -4,12 +4,12 @@ CloudFormation puts this text inline, where 4096 characters is the limit.
 """
 
 import logging
-import time
 from typing import Any
 
 import boto3
 import cfnresponse
-from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -30,7 +30,7 @@ def _facts(asked: dict[str, Any]) -> dict[str, str]:
     name = asked["FileSystemId"]
     fsx, ec2 = boto3.client("fsx"), boto3.client("ec2")
     try:
-        [found] = _patiently(fsx.describe_file_systems, FileSystemIds=[name])["FileSystems"]
+        [found] = patiently(fsx.describe_file_systems, FileSystemIds=[name])["FileSystems"]
     except fsx.exceptions.FileSystemNotFound:
         raise LookupError(f"there is no file system {name} in {fsx.meta.region_name}") from None
     if found["FileSystemType"] != "LUSTRE":
@@ -47,7 +47,7 @@ def _facts(asked: dict[str, Any]) -> dict[str, str]:
     efa = str(lustre.get("EfaEnabled", False)).lower()
     if asked["Efa"] == "true" and efa != "true":
         raise ValueError(f"{name} is not EFA-enabled; leave out storage.lustre.efa")
-    [interface, *_] = _patiently(
+    [interface, *_] = patiently(
         ec2.describe_network_interfaces, NetworkInterfaceIds=found["NetworkInterfaceIds"][:1]
     )["NetworkInterfaces"]
     return {
@@ -56,14 +56,3 @@ def _facts(asked: dict[str, Any]) -> dict[str, str]:
         # Each of its groups holds for all of its interfaces; one that lets the nodes in will do.
         "SecurityGroupId": min(group["GroupId"] for group in interface["Groups"]),
     }
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)

@@ -5,12 +5,13 @@ CloudFormation's limit for inline code is 4096 characters.
 
 import logging
 import re
-import time
 from typing import Any
 
 import boto3
 import cfnresponse
 from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 _IMPORT = re.compile(r"Fn::ImportValue\W+([\w-]+):")  # CDK: STACK:ExportsOutput...
 _NOTHING_MADE = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
@@ -81,19 +82,8 @@ def _networks(cloudformation: Any, name: str) -> set[str]:
 def _ask(call: Any, none: str | None = None, **params: Any) -> Any:
     """Return the answer; nothing where the error says `none`."""
     try:
-        return _patiently(call, **params)
+        return patiently(call, **params)
     except ClientError as error:
         if none and none in str(error):
             return {}
         raise
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)

@@ -6,12 +6,12 @@ CloudFormation puts this text inline, where 4096 characters is the limit.
 """
 
 import logging
-import time
 from typing import Any
 
 import boto3
 import cfnresponse
-from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -56,19 +56,8 @@ def _refusal(event: dict[str, Any]) -> str | None:
 def _find(name: str) -> dict[str, Any] | None:
     ecr = boto3.client("ecr")
     try:
-        found = _patiently(ecr.describe_repositories, repositoryNames=[name])["repositories"]
+        found = patiently(ecr.describe_repositories, repositoryNames=[name])["repositories"]
     except ecr.exceptions.RepositoryNotFoundException:
         return None
     repository: dict[str, Any] = found[0]
     return repository
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)

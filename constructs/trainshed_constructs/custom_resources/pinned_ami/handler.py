@@ -5,12 +5,13 @@ The physical id, `/name:7=ami-...`, is what was found. CloudFormation allows 409
 
 import logging
 import re
-import time
 from typing import Any
 
 import boto3
 import cfnresponse
 from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 _AMI_ID = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 
@@ -47,7 +48,7 @@ def _find(wanted: dict[str, str]) -> str:
     ssm = boto3.client("ssm")
     region = ssm.meta.region_name
     try:
-        found = _patiently(ssm.get_parameter, Name=asked)["Parameter"]
+        found = patiently(ssm.get_parameter, Name=asked)["Parameter"]
     except ssm.exceptions.ParameterNotFound:
         raise LookupError(f"there is no SSM parameter {name} in {region}") from None
     except ssm.exceptions.ParameterVersionNotFound:
@@ -66,7 +67,7 @@ def _check(image_id: str, named: str, wanted: dict[str, str]) -> None:
     ec2 = boto3.client("ec2")
     region = ec2.meta.region_name
     try:
-        images = _patiently(
+        images = patiently(
             ec2.describe_images, ImageIds=[image_id], IncludeDeprecated=True, IncludeDisabled=True
         )["Images"]
     except ClientError as error:
@@ -84,14 +85,3 @@ def _check(image_id: str, named: str, wanted: dict[str, str]) -> None:
     baked = "/".join(tags.get(f"trainshed:{k}", "?") for k in ("accelerator", "orchestrator"))
     if "trainshed:build" in tags and cell not in ("", baked):
         raise LookupError(f"AMI {named} is of {baked}, and the nodes need {cell}")
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)

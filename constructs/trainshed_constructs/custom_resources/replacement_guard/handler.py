@@ -5,12 +5,12 @@ characters inline.
 """
 
 import logging
-import time
 from typing import Any
 
 import boto3
 import cfnresponse
-from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 _CAPACITY = "StorageCapacity"  # in GiB; FSx adds storage in place
 
@@ -35,7 +35,7 @@ def handler(event: dict[str, Any], context: Any) -> None:
 def _beside(event: dict[str, Any]) -> str | None:
     asked = event["ResourceProperties"]
     tag = {"Key": "trainshed:lustre", "Value": asked["Name"]}
-    for found in () if asked["AllowReplacement"] == "true" else _patiently(_list):
+    for found in () if asked["AllowReplacement"] == "true" else patiently(_list):
         if tag in found.get("Tags", []) and found["Lifecycle"] != "DELETING":
             name = found["FileSystemId"]
             return (
@@ -87,14 +87,3 @@ def _rolling_back(stack_id: str) -> bool:
     """Tell whether CloudFormation goes back to what is there."""
     [stack] = boto3.client("cloudformation").describe_stacks(StackName=stack_id)["Stacks"]
     return "ROLLBACK" in stack["StackStatus"]
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)

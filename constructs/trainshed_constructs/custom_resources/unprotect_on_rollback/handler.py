@@ -4,12 +4,12 @@ CloudFormation puts this text inline, where 4096 characters is the limit.
 """
 
 import logging
-import time
 from typing import Any
 
 import boto3
 import cfnresponse
-from botocore.exceptions import ClientError
+
+from trainshed_constructs.custom_resources.patiently import patiently
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -33,22 +33,11 @@ def handler(event: dict[str, Any], context: Any) -> None:
 
 def _unprotect_failed_creation(stack_id: str) -> None:
     cloudformation = boto3.client("cloudformation")
-    [stack] = _patiently(cloudformation.describe_stacks, StackName=stack_id)["Stacks"]
+    [stack] = patiently(cloudformation.describe_stacks, StackName=stack_id)["Stacks"]
     # Not UPDATE_ROLLBACK_...: that stack holds data.
     if stack["StackStatus"] == "ROLLBACK_IN_PROGRESS":
-        _patiently(
+        patiently(
             cloudformation.update_termination_protection,
             StackName=stack_id,
             EnableTerminationProtection=False,
         )
-
-
-def _patiently(call: Any, **params: Any) -> Any:
-    for pause in (2, 4, 8):  # seconds: a new role may not count yet
-        try:
-            return call(**params)
-        except ClientError as error:
-            if not error.response["Error"]["Code"].startswith(("AccessDenied", "Unauthorized")):
-                raise
-        time.sleep(pause)
-    return call(**params)
