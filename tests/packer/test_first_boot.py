@@ -271,7 +271,7 @@ def with_disks(machine: Machine, *disks: str, model: str = MODEL) -> Machine:
     """Give a machine these block devices as nvme1n1 and so on."""
     nodes = [
         'mount -t tmpfs -o size=64k none "$1/dev"',
-        *(f'mknod "$1/dev/{name}" c {numbers}' for name, numbers in _CHARACTER_DEVICES.items()),
+        *(f'touch "$1/dev/{name}"; mount --bind /dev/{name} "$1/dev/{name}"' for name in _DEVICES),
     ]
     for number, disk in enumerate(disks, start=1):
         device = os.stat(disk).st_rdev  # noqa: PTH116  # a Path has no st_rdev of its own
@@ -282,7 +282,7 @@ def with_disks(machine: Machine, *disks: str, model: str = MODEL) -> Machine:
     return Machine(path=machine.path, devices="\n".join(nodes))
 
 
-_CHARACTER_DEVICES = {"null": "1 3", "zero": "1 5", "random": "1 8", "urandom": "1 9"}
+_DEVICES = ("null", "zero", "random", "urandom")
 
 
 def holds(disk: str) -> dict[str, str]:

@@ -38,7 +38,9 @@ esac
 @pytest.fixture
 def machine(tmp_path: Path) -> NodeRoot:
     made = NodeRoot.make(
-        tmp_path, devices='mount -t tmpfs none "$1/dev"; mknod "$1/dev/null" c 1 3'
+        tmp_path,
+        devices='mount -t tmpfs none "$1/dev"; touch "$1/dev/null"\n'
+        'mount --bind /dev/null "$1/dev/null"',
     )
     base = "amazon-linux-2023"
     made.pin(image={"accelerator": "nvidia", "base": base})
