@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from node_root import CELLS, NodeRoot, namespaces_unavailable
+from skips import needs
 
-pytestmark = pytest.mark.skipif(
-    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
-)
+pytestmark = [
+    pytest.mark.skipif(bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""),
+    needs(root="it makes device nodes"),
+]
 
 NAMES = ("DCGM", "GDRCopy")
 BASE = "amazon-linux-2023"

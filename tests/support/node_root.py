@@ -27,7 +27,7 @@ _MERGED = ("bin", "lib", "lib64", "sbin")
 _FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")
 _ENTER = """
 set -e
-mount --bind /usr "$1/usr"
+mount --rbind /usr "$1/usr"
 mount --bind "$1.local" "$1/usr/local"
 mount --bind "$1.src" "$1/usr/src"
 mount -t proc none "$1/proc"
