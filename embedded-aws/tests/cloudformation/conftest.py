@@ -192,3 +192,18 @@ def stack(cloud: Cloud) -> Tester:
 def other(cloud: Cloud) -> Tester:
     """A second stack."""
     return Tester(cloud=cloud)
+
+
+@pytest.fixture
+def upload(stack: Tester) -> Callable[..., str]:
+    """Put a template into a bucket and return its URL; each has its own unless a key is given."""
+    s3 = stack.cloud.client("s3")
+    configuration = {"LocationConstraint": REGION}
+    s3.create_bucket(Bucket=stack.name, CreateBucketConfiguration=configuration)
+
+    def upload(body: str, key: str | None = None) -> str:
+        key = key or f"templates/{abs(hash(body))}.json"
+        s3.put_object(Bucket=stack.name, Key=key, Body=body)
+        return f"{stack.cloud.url}/{stack.name}/{key}"
+
+    return upload

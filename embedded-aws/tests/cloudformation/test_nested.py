@@ -1,24 +1,6 @@
 """Nested stacks."""
 
-from collections.abc import Callable
 from typing import Any
-
-import pytest
-
-
-@pytest.fixture
-def upload(stack: Any) -> Callable[[str], str]:
-    """Put a template into a bucket and return its URL."""
-    s3 = stack.cloud.client("s3")
-    configuration = {"LocationConstraint": "us-west-2"}
-    s3.create_bucket(Bucket=stack.name, CreateBucketConfiguration=configuration)
-
-    def upload(body: str) -> str:
-        key = f"templates/{abs(hash(body))}.json"
-        s3.put_object(Bucket=stack.name, Key=key, Body=body)
-        return f"{stack.cloud.url}/{stack.name}/{key}"
-
-    return upload
 
 
 def _nested(url: str, **parameters: Any) -> dict[str, Any]:
@@ -81,3 +63,14 @@ def test_the_parent_takes_its_nested_stack_along(stack: Any, upload: Any) -> Non
 
     described = stack.cloud.cloudformation.describe_stacks(StackName=child)["Stacks"][0]
     assert described["StackStatus"] == "DELETE_COMPLETE"
+
+
+def test_a_nested_stack_that_was_rolled_back_does_not_hinder_the_next_update(
+    stack: Any, upload: Any
+) -> None:
+    good = upload(stack.template({"A": stack.thing()}))
+    bad = upload(stack.template({"A": stack.thing(), "B": stack.thing("create")}))
+    stack.create({"N": _nested(good), "C": stack.thing(Size=1)})
+    assert stack.update({"N": _nested(bad), "C": stack.thing(Size=1)}) == "UPDATE_ROLLBACK_COMPLETE"
+
+    assert stack.update({"N": _nested(good), "C": stack.thing(Size=2)}) == "UPDATE_COMPLETE"
