@@ -79,14 +79,8 @@ source "amazon-ebs" "image" {
     content {
       Version = "2012-10-17"
       Statement {
-        Effect = "Allow"
-        Action = [
-          "ssm:UpdateInstanceInformation",
-          "ssmmessages:CreateControlChannel",
-          "ssmmessages:CreateDataChannel",
-          "ssmmessages:OpenControlChannel",
-          "ssmmessages:OpenDataChannel",
-        ]
+        Effect   = "Allow"
+        Action   = jsondecode(file("session-manager.json"))
         Resource = ["*"]
       }
     }

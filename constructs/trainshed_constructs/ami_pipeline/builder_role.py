@@ -3,7 +3,7 @@
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed_constructs.ami_pipeline.session_manager import SESSION_ACTIONS
+from trainshed.ami.session_manager import session_actions
 from trainshed_constructs.wildcards import acknowledge_wildcards
 
 
@@ -34,7 +34,7 @@ class AmiBuilderRole(Construct):
             inline_policies={
                 "BeReached": iam.PolicyDocument(
                     statements=[
-                        iam.PolicyStatement(actions=[*SESSION_ACTIONS], resources=["*"]),
+                        iam.PolicyStatement(actions=[*session_actions()], resources=["*"]),
                     ]
                 )
             },

@@ -10,6 +10,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from trainshed.plan import ContainerPlan, JobAccess
+from trainshed.plan.cluster import LONGEST_UPDATE_MINUTES
 from trainshed.spec import NodeRange
 from trainshed_constructs.compute.job_queue import job_queue
 from trainshed_constructs.compute.job_role import job_role
@@ -20,8 +21,6 @@ from trainshed_constructs.errors import ConstructError
 _Environment = batch.CfnComputeEnvironment
 
 _IMAGE_TYPES = ("ECS_AL2023", "ECS_AL2023_NVIDIA")
-# AWS Batch API reference, UpdatePolicy.
-_UPDATE_MINUTES_MAX = 7200
 
 
 class BatchMultiNode(Construct):
@@ -130,7 +129,7 @@ class BatchMultiNode(Construct):
             attempts: how often a job is tried when its host fails, 1 to 10.
             timeout: how long one attempt may take, at least a minute; by default 72 hours.
             update_timeout: how long running jobs go on when the infrastructure is updated, up to
-                7200 minutes, which is the default; with `capacity_block` they are ended.
+                `LONGEST_UPDATE_MINUTES`, the default; with `capacity_block` they are ended.
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start,
                 and infrastructure updates replace the environment.
             mount: folder of the node that the container sees under the same path.
@@ -141,7 +140,7 @@ class BatchMultiNode(Construct):
         """
         super().__init__(scope, construct_id)
         timeout = timeout or Duration.hours(72)
-        update_timeout = update_timeout or Duration.minutes(_UPDATE_MINUTES_MAX)
+        update_timeout = update_timeout or Duration.minutes(LONGEST_UPDATE_MINUTES)
         problems = (
             *_environment_problems(launch_template_version, instance_type, image_type),
             *_job_problems(attempts, timeout, update_timeout, container, mount),
@@ -260,8 +259,8 @@ def _job_problems(
         yield f"attempts is {attempts}; AWS Batch takes 1 to 10"
     if timeout.to_seconds() < 60:
         yield f"timeout is {timeout.to_seconds()} seconds; AWS Batch takes 60 or more"
-    if not 1 <= (minutes := update_timeout.to_minutes()) <= _UPDATE_MINUTES_MAX:
-        yield f"update_timeout is {minutes} minutes; AWS Batch takes 1 to {_UPDATE_MINUTES_MAX}"
+    if not 1 <= (minutes := update_timeout.to_minutes()) <= LONGEST_UPDATE_MINUTES:
+        yield f"update_timeout is {minutes} minutes; AWS Batch takes 1 to {LONGEST_UPDATE_MINUTES}"
     if reserved := sorted(name for name in container.environment if name.startswith("AWS_BATCH")):
         yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
     if mount is not None and not mount.startswith("/"):

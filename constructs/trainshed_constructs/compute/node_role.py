@@ -4,7 +4,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed_constructs.ami_pipeline.session_manager import SESSION_ACTIONS
+from trainshed.ami.session_manager import session_actions
 from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
@@ -111,7 +111,7 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
         ),
         iam.PolicyStatement(
             sid="LogInAndBeReached",
-            actions=[*_ACTIONS_WITHOUT_RESOURCE, *SESSION_ACTIONS],
+            actions=[*_ACTIONS_WITHOUT_RESOURCE, *session_actions()],
             resources=["*"],
         ),
         iam.PolicyStatement(

@@ -1,15 +1,20 @@
 """The AMI of the nodes."""
 
+import json
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 from trainshed.ami.channel import Channel, is_channel_name, names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.cells import ACCELERATORS
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
+from trainshed.sources import shipped
 
 _AMI_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
+# Of AWS's own AMIs, for accelerators that we bake none for.
+_ROOT_OF_AMAZON_LINUX = "/dev/xvda"
 # SSM API reference, PutParameter, Name; a hierarchy begins with a slash.
 _PARAMETER = re.compile(r"(?:/[\w.-]+)+", re.ASCII)
 _VERSION = re.compile(r"[1-9][0-9]*")
@@ -59,7 +64,7 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
         cell=cell_of(instance),
         remedy=remedy_for(asked, instance, region),
         batch_image_type=image_type,
-        root_device=_root_device(instance),
+        root_device=_root_device(family),
     )
     if asked.startswith("ami-"):
         _check_id(notes, asked)
@@ -176,8 +181,14 @@ def _image_type_reason(instance: InstanceType, image_type: str) -> str:
     return f"{why}; nodes boot the image of instance.ami in its place"
 
 
-def _root_device(instance: InstanceType) -> str:
-    # Canonical's AMIs have another than Amazon Linux, and there is no Gaudi software for the latter
-    # any more. EC2 would give a node that is told the wrong name a second, empty volume.
-    habana = instance.accelerator.family is AcceleratorFamily.HABANA
-    return "/dev/sda1" if habana else "/dev/xvda"
+@cache
+def _root_device(family: AcceleratorFamily) -> str:
+    """Return the name that the AMIs of a family give their root volume.
+
+    A launch template with another name would give the node a second, empty volume.
+    """
+    for path in sorted((shipped("packer") / "cells").glob(f"{family}-ecs-*.json")):
+        cell = json.loads(path.read_text(encoding="utf-8"))
+        if "refused" not in cell:
+            return str(cell["root_device"])
+    return _ROOT_OF_AMAZON_LINUX

@@ -26,7 +26,7 @@ from trainshed.region import REGION_ADVICE
 from trainshed.spec import ClusterSpec, SpecError
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
-_LONGEST_UPDATE_MINUTES = 7200
+LONGEST_UPDATE_MINUTES = 7200
 _FAILED_BOOT_HOURS = 3
 
 
@@ -281,17 +281,17 @@ def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
             "a change of the nodes (AMI, disk, interfaces, type) ends the jobs that run; they are "
             "tried again on the new nodes while job.attempts allows it",
         )
-        return _LONGEST_UPDATE_MINUTES
+        return LONGEST_UPDATE_MINUTES
     asked = notes.spec.job.timeout_hours * 60
-    minutes = min(asked, _LONGEST_UPDATE_MINUTES)
+    minutes = min(asked, LONGEST_UPDATE_MINUTES)
     reason = "as long as a job may run"
-    if asked > _LONGEST_UPDATE_MINUTES:
+    if asked > LONGEST_UPDATE_MINUTES:
         reason = "the longest that AWS Batch takes, though jobs may run longer"
         notes.warn(
             "TS-JOB-001",
             f"jobs may run {notes.spec.job.timeout_hours} hours, but when the compute "
             "environment's infrastructure changes AWS Batch ends them after "
-            f"{_LONGEST_UPDATE_MINUTES // 60}",
+            f"{LONGEST_UPDATE_MINUTES // 60}",
             "deploy such changes while no job runs",
         )
     notes.decide("update time-out", f"{minutes} minutes", reason)

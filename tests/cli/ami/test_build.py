@@ -434,3 +434,23 @@ def test_a_foreign_instance_is_no_leftover(account: Any, monkeypatch: pytest.Mon
     found = tagged_leftovers(AwsRegion(WEST), now=datetime.now(UTC), older_than=timedelta(hours=3))
 
     assert found == []
+
+
+@needs_packer
+def test_cells_that_are_not_those_of_the_pins_are_refused_until_they_are_written(
+    trainshed: Command, account: Any, tmp_path: Path
+) -> None:
+    template = tmp_path / "packer"
+    shutil.copytree("packer", template)
+    pins = template / "pins.json"
+    pins.write_text(pins.read_text().replace("al2023-ami-", "al2023-newer-"))
+    cell = ("neuron", "ecs", "--var", "subnet_id=subnet-1", "--dry-run")
+    build = ("ami", "build", *cell, "--template", str(template))
+
+    stale = trainshed(*build)
+    written = trainshed("ami", "cells", "--template", str(template))
+
+    assert stale.code == 2
+    assert f"is not what {pins} says; write it: trainshed ami cells" in stale.err
+    assert written.code == 0
+    assert trainshed(*build).code == 0

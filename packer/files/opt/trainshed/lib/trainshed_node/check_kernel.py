@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trainshed_node.dkms import modules
+from trainshed_node.lustre_efa import KEFALND
 from trainshed_node.pins import Pins
 from trainshed_node.results import FAILED, OK, Result, fact, unchecked
 from trainshed_node.system import has_command, run
@@ -65,9 +66,9 @@ def _lustre(kernel: str) -> Result:
 
 def _lustre_over_efa(kernel: str) -> Result:
     """LNet's driver for EFA, which few clusters use: its absence is told, and is no failure."""
-    done = run("modinfo", "--field", "version", "-k", kernel, "kefalnd")
+    done = run("modinfo", "--field", "version", "-k", kernel, KEFALND)
     if not done.ok:
         return unchecked(
-            "lustre over efa", "no module kefalnd: nodes with storage.lustre.efa refuse to boot"
+            "lustre over efa", f"no module {KEFALND}: nodes with storage.lustre.efa refuse to boot"
         )
     return fact("lustre over efa", True, version=done.output.strip())

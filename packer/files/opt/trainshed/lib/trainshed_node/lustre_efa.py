@@ -14,6 +14,8 @@ from pathlib import Path
 from trainshed_node.errors import NodeError
 from trainshed_node.system import has_command, run
 
+# LNet's driver for EFA.
+KEFALND = "kefalnd"
 _DEVICES = Path("/sys/class/infiniband")
 _TYPE = Path("/sys/class/dmi/id/product_name")
 # The least versions that AWS's own set-up of EFA clients takes; the second on P6 only.
@@ -44,11 +46,11 @@ def set_up_efa(mount: str, wanted: int, log: Log) -> None:
         raise NodeError(mount, f"this image has no lnetctl to use EFA with; {_BAKE}")
     _check_version(mount, "efa", _OLDEST_EFA)
     oldest = _OLDEST_KEFALND_ON_P6 if _instance_type().startswith("p6") else ()
-    _check_version(mount, "kefalnd", oldest)
+    _check_version(mount, KEFALND, oldest)
     devices = _spread(efa_devices(), wanted, mount)
     ip_interface = _default_route(mount)
     # kefalnd makes its addresses of that interface's. Later modules find LNet as it is here.
-    for command in (("lnet",), ("kefalnd", f"ipif_name={ip_interface}"), ("ksocklnd",)):
+    for command in (("lnet",), (KEFALND, f"ipif_name={ip_interface}"), ("ksocklnd",)):
         _must(mount, "modprobe", *command)
     _must(mount, "lnetctl", "lnet", "configure")
     _add_networks(mount, ip_interface, devices)

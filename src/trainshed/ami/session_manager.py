@@ -1,0 +1,15 @@
+"""What an instance may do so that Session Manager reaches it."""
+
+import json
+
+from trainshed.sources import shipped
+
+
+def session_actions() -> list[str]:
+    """Return the IAM actions; the Packer template reads the same file.
+
+    AWS Systems Manager user guide, "Add Session Manager permissions to an existing IAM role". Not
+    AmazonSSMManagedInstanceCore, which also reads every parameter of the account.
+    """
+    path = shipped("packer") / "session-manager.json"
+    return list(json.loads(path.read_text(encoding="utf-8")))
