@@ -26,8 +26,9 @@ from trainshed_stacks.tags import tag
 class TrainClusterStack(cdk.Stack):
     """Placement group, launch template, AWS Batch environment, queue and job definition.
 
-    It depends on the stacks of its prerequisites, network, storage and images, so that deploying
-    it brings a cluster that works; only the network is tied to it by CloudFormation exports.
+    It depends on the stacks of its prerequisites, network, storage and containers, so that
+    deploying it brings a cluster that works; only the network is tied to it by CloudFormation
+    exports.
 
     Attributes:
         batch: compute environment, queue and job definition.
@@ -129,7 +130,7 @@ class TrainClusterStack(cdk.Stack):
         if plan.repository:
             self._add_image_notice(plan, plan.repository)
         # The network, too: of an existing VPC nothing is imported, and jobs need its rules.
-        upstreams = (shared.prerequisites(plan), network, storage, shared.images(plan))
+        upstreams = (shared.prerequisites(plan), network, storage, shared.containers(plan))
         for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
         for finding in plan.findings:

@@ -30,7 +30,7 @@ class SharedStacks:
         """
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
-        self._images: dict[str, ContainersStack] = {}
+        self._containers: dict[str, ContainersStack] = {}
         self._prerequisites = {
             cluster.spec.name: PrerequisitesStack(
                 scope,
@@ -68,14 +68,14 @@ class SharedStacks:
             self._complete(self._storages[stack_name], lustre.name, users)
         for stack_name, repository in fleet.repositories.items():
             users = [c for c in fleet.clusters if c.repository == repository]
-            self._images[stack_name] = ContainersStack(
+            self._containers[stack_name] = ContainersStack(
                 scope,
                 stack_name,
                 repository=repository,
                 kms_key_arn=users[0].security.kms_key_arn,
                 env=environment(users[0]),
             )
-            self._complete(self._images[stack_name], repository.name, users)
+            self._complete(self._containers[stack_name], repository.name, users)
 
     def _complete(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
         tag(stack, name, users)
@@ -95,9 +95,9 @@ class SharedStacks:
         """Return the storage stack of a cluster, or None when it has no storage."""
         return self._storages[cluster.lustre.stack_name] if cluster.lustre else None
 
-    def images(self, cluster: ClusterPlan) -> ContainersStack | None:
-        """Return the image stack of a cluster, or None when its image is from elsewhere."""
-        return self._images[cluster.repository.stack_name] if cluster.repository else None
+    def containers(self, cluster: ClusterPlan) -> ContainersStack | None:
+        """Return the containers stack of a cluster, or None when its image is from elsewhere."""
+        return self._containers[cluster.repository.stack_name] if cluster.repository else None
 
 
 def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:

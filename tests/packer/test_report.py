@@ -132,25 +132,25 @@ def test_a_real_list_of_a_real_machine_is_complete(tmp_path: Path) -> None:
 def test_what_the_image_lists_is_what_the_report_reads(
     tmp_path: Path, base: str, lister: str, expected: dict[str, str]
 ) -> None:
-    image = NodeRoot.make(tmp_path)
-    image.pin(image={"base": base})
+    node = NodeRoot.make(tmp_path)
+    node.pin(image={"base": base})
     entry = "Package: {}\nStatus: {} ok {}\nArchitecture: amd64\nVersion: {}\nDescription: x\n"
     name = "a-package-with-quite-a-long-name-for-a-column"
-    image.write(
+    node.write(
         "var/lib/dpkg/status",
         entry.format(name, "install", "installed", "1:2.0-3~ubuntu1")
         + "\n"
         + entry.format("gone", "deinstall", "config-files", "1"),
     )
     if lister:
-        image.command("rpm", lister)
+        node.command("rpm", lister)
 
-    done = image.program("report", "/tmp/trainshed")
+    done = node.program("report", "/tmp/trainshed")
 
     assert done.returncode == 0, done.stderr
     assert "distribution  Ubuntu 22.04.5 LTS" in done.stdout
     folder = bake_result(
-        tmp_path, (image.path / "tmp/trainshed/packages.txt").read_text(), base=base
+        tmp_path, (node.path / "tmp/trainshed/packages.txt").read_text(), base=base
     )
     bill, _ = write_report(folder)
     assert {name: version for name, (version, _) in components(bill).items()} == expected

@@ -79,8 +79,8 @@ def own_amis(region: Region) -> list[Ami]:
         Owners=["self"],
         Filters=[{"Name": "tag-key", "Values": [BUILD_TAG]}],
     )
-    images = [_image(entry, region.name) for entry in found]
-    return sorted(images, key=lambda image: (image.created, image.image_id), reverse=True)
+    amis = [_ami(entry, region.name) for entry in found]
+    return sorted(amis, key=lambda ami: (ami.created, ami.image_id), reverse=True)
 
 
 def find_ami(region: Region, image_id: str) -> Ami | None:
@@ -91,10 +91,10 @@ def find_ami(region: Region, image_id: str) -> Ami | None:
         if error.code in _MISSING:
             return None
         raise
-    return next((_image(entry, region.name) for entry in answer["Images"]), None)
+    return next((_ami(entry, region.name) for entry in answer["Images"]), None)
 
 
-def _image(entry: Mapping[str, Any], region: str) -> Ami:
+def _ami(entry: Mapping[str, Any], region: str) -> Ami:
     mappings = entry.get("BlockDeviceMappings", [])
     snapshots = (mapping.get("Ebs", {}).get("SnapshotId") for mapping in mappings)
     return Ami(

@@ -16,7 +16,7 @@ from trainshed.ami.leftovers import (
     remove_leftover,
     tagged_leftovers,
 )
-from trainshed.ami.manifest import MANIFEST, manifest_images
+from trainshed.ami.manifest import MANIFEST, manifest_amis
 from trainshed.ami.packer import Ended, Packer, run
 from trainshed.ami.packer_compat import lower
 from trainshed.ami.steps import step_of
@@ -56,7 +56,7 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) 
                 tell(f"building in {subnet}")
             ended = _attempt(request.command(packer, template, subnet), request, log, held, tell)
             if ended.code == 0:
-                return manifest_images(request.output / MANIFEST)
+                return manifest_amis(request.output / MANIFEST)
             error = _failure(request, ended)
             _clear_unfinished(region, log, tell)
             if error.cause is not Cause.CAPACITY:

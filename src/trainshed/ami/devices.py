@@ -9,7 +9,7 @@ from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 
 
-def known_type(name: str, image: Ami) -> InstanceType | None:
+def known_type(name: str, ami: Ami) -> InstanceType | None:
     """Return what the catalogue says of a type; None for one without accelerators.
 
     Raises:
@@ -19,10 +19,10 @@ def known_type(name: str, image: Ami) -> InstanceType | None:
         instance = lookup(name)
     except UnknownName:
         return None
-    family, needed = instance.accelerator.family.value, image.tag("accelerator")
+    family, needed = instance.accelerator.family.value, ami.tag("accelerator")
     if family != needed:
         raise AmiError(
-            f"{image.image_id} is for {needed}, and {name} has {instance.accelerator}; "
+            f"{ami.image_id} is for {needed}, and {name} has {instance.accelerator}; "
             "test it on a type of its own accelerator"
         )
     return instance

@@ -177,9 +177,9 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
 
 
 def _remove_image(region: Region, image_id: str) -> None:
-    if image := find_ami(region, image_id):
+    if ami := find_ami(region, image_id):
         region.call("ec2", "deregister_image", ImageId=image_id)
-        for snapshot in image.snapshots:
+        for snapshot in ami.snapshots:
             region.call("ec2", "delete_snapshot", SnapshotId=snapshot)
 
 

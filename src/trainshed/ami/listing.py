@@ -56,7 +56,7 @@ def listing(region: Region) -> Listing:
     Raises:
         AwsRefusal: AMIs cannot be listed; other things that cannot be seen are told in the answer.
     """
-    images, used = own_amis(region), usage(region)
+    amis, used = own_amis(region), usage(region)
     blind = list(used.blind)
     try:
         pointing = channels(region)
@@ -65,19 +65,19 @@ def listing(region: Region) -> Listing:
         blind.append(str(error))
     rows = tuple(
         Row(
-            image_id=image.image_id,
+            image_id=ami.image_id,
             region=region.name,
-            name=image.name,
-            cell=image.cell,
-            base=image.tag("base"),
-            build=image.build,
-            commit=image.tag("commit"),
-            state=image.state,
+            name=ami.name,
+            cell=ami.cell,
+            base=ami.tag("base"),
+            build=ami.build,
+            commit=ami.tag("commit"),
+            state=ami.state,
             channels=tuple(
-                str(channel) for channel, held in pointing.items() if held == image.image_id
+                str(channel) for channel, held in pointing.items() if held == ami.image_id
             ),
-            in_use_by=tuple(used.users.get(image.image_id, ())),
+            in_use_by=tuple(used.users.get(ami.image_id, ())),
         )
-        for image in images
+        for ami in amis
     )
     return Listing(rows=rows, blind=tuple(blind))

@@ -8,7 +8,7 @@ from trainshed.errors import TrainshedError
 MANIFEST = "manifest.json"
 
 
-def manifest_images(path: Path) -> dict[str, str]:
+def manifest_amis(path: Path) -> dict[str, str]:
     """Return the AMI id by region, of the last build in Packer's manifest.
 
     Raises:

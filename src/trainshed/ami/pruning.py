@@ -49,29 +49,29 @@ def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
         keep: the newest different AMIs of each channel's history that stay; at least 1.
         now: the present, in UTC.
     """
-    images = own_amis(region)
+    amis = own_amis(region)
     remembered, blind = _remembered(region, keep)
     used = usage(region)
     unseen = tuple(f"could not look: {why}" for why in (*blind, *used.blind))
     verdicts = []
-    for image in images:
+    for ami in amis:
         reasons = (
-            *used.users.get(image.image_id, ()),
-            *remembered.get(image.image_id, ()),
-            *_own_reasons(image, now),
-            *(unseen or _shared(region, image)),
+            *used.users.get(ami.image_id, ()),
+            *remembered.get(ami.image_id, ()),
+            *_own_reasons(ami, now),
+            *(unseen or _shared(region, ami)),
         )
         verdicts.append(
             Verdict(
                 region=region.name,
-                name=image.image_id,
-                cell=image.cell,
-                build=image.build,
+                name=ami.image_id,
+                cell=ami.cell,
+                build=ami.build,
                 reasons=tuple(reasons),
-                snapshots=image.snapshots,
+                snapshots=ami.snapshots,
             )
         )
-    return verdicts + _orphans(region, images, now)
+    return verdicts + _orphans(region, amis, now)
 
 
 def remove(region: Region, verdict: Verdict) -> list[str]:
@@ -107,22 +107,22 @@ def _remembered(region: Region, keep: int) -> tuple[Mapping[str, list[str]], tup
     return found, ()
 
 
-def _own_reasons(image: Ami, now: datetime) -> Iterable[str]:
-    if now - image.created < _YOUNG:
+def _own_reasons(ami: Ami, now: datetime) -> Iterable[str]:
+    if now - ami.created < _YOUNG:
         yield "younger than a day"
-    if image.state == "pending":
+    if ami.state == "pending":
         yield "still being made"
-    if image.protected:
+    if ami.protected:
         yield "protected from being deregistered"
 
 
-def _shared(region: Region, image: Ami) -> tuple[str, ...]:
+def _shared(region: Region, ami: Ami) -> tuple[str, ...]:
     """Where others may use it we cannot look."""
-    if image.public:
+    if ami.public:
         return ("shared with everybody, where nobody can look",)
     try:
         answer = region.call(
-            "ec2", "describe_image_attribute", ImageId=image.image_id, Attribute="launchPermission"
+            "ec2", "describe_image_attribute", ImageId=ami.image_id, Attribute="launchPermission"
         )
     except AwsRefusal as error:
         return (f"could not look: {error}",)
@@ -130,9 +130,9 @@ def _shared(region: Region, image: Ami) -> tuple[str, ...]:
     return (f"shared with {', '.join(others)}, where we cannot look",) if others else ()
 
 
-def _orphans(region: Region, images: list[Ami], now: datetime) -> list[Verdict]:
+def _orphans(region: Region, amis: list[Ami], now: datetime) -> list[Verdict]:
     """Snapshots whose AMI was deregistered when something stopped the rest."""
-    kept = {snapshot for image in images for snapshot in image.snapshots}
+    kept = {snapshot for ami in amis for snapshot in ami.snapshots}
     found = region.pages(
         "ec2",
         "describe_snapshots",

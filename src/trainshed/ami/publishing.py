@@ -8,7 +8,7 @@ from time import monotonic, sleep
 from trainshed.ami.ami import BUILD_TAG, Ami, AmiError, find_ami
 from trainshed.ami.channel import Channel
 from trainshed.ami.channel_store import ChannelError, history, write
-from trainshed.ami.manifest import manifest_images
+from trainshed.ami.manifest import manifest_amis
 from trainshed.aws import Region, regions
 from trainshed.errors import TrainshedError
 
@@ -43,23 +43,23 @@ class Written:
     previous_base: str
 
 
-def find_published(image: str, named: list[str] | None) -> dict[Region, str]:
+def find_published(ami: str, named: list[str] | None) -> dict[Region, str]:
     """Return the id of the AMI to publish in each region.
 
     Args:
-        image: path of a build's manifest.json, or an AMI id.
+        ami: path of a build's manifest.json, or an AMI id.
         named: regions; by default those of the manifest, or the environment's one for an AMI id.
 
     Raises:
         TrainshedError: it is empty, there is no such manifest, or the build has no AMI in a region.
     """
-    if not image:
+    if not ami:
         raise TrainshedError(
             "the name of what to publish is empty: give a build's manifest.json or an AMI id"
         )
-    if image.startswith("ami-"):
-        return {region: image for region in regions(named)}
-    built = manifest_images(Path(image))
+    if ami.startswith("ami-"):
+        return {region: ami for region in regions(named)}
+    built = manifest_amis(Path(ami))
     absent = [name for name in named or [] if name not in built]
     if absent:
         raise TrainshedError(
@@ -83,23 +83,23 @@ def await_ami(region: Region, image_id: str, *, tell: Callable[[str], None]) -> 
     deadline = monotonic() + _PATIENCE_SECONDS
     pauses = iter(_PAUSES_SECONDS)
     while True:
-        image = find_ami(region, image_id)
-        if image is None:
+        ami = find_ami(region, image_id)
+        if ami is None:
             raise AmiError(
                 f"{image_id} is not an AMI of this account in {region.name}; see "
                 f"trainshed ami list --region {region.name}"
             )
-        if not image.build:
+        if not ami.build:
             raise AmiError(
                 f"{image_id} in {region.name} has no tag {BUILD_TAG}: trainshed ami build did not "
                 "make it, so it goes to no channel"
             )
-        if image.state == "available":
-            return image
-        if image.state != "pending":
+        if ami.state == "available":
+            return ami
+        if ami.state != "pending":
             raise AmiError(
-                f"{image_id} in {region.name} is {image.state}"
-                + (f" ({image.reason})" if image.reason else "")
+                f"{image_id} in {region.name} is {ami.state}"
+                + (f" ({ami.reason})" if ami.reason else "")
                 + "; bake it again"
             )
         if monotonic() > deadline:
@@ -111,14 +111,14 @@ def await_ami(region: Region, image_id: str, *, tell: Callable[[str], None]) -> 
         sleep(next(pauses, _PAUSES_SECONDS[-1]))
 
 
-def check_same_build(images: list[Ami]) -> None:
+def check_same_build(amis: list[Ami]) -> None:
     """Refuse AMIs of several builds, or of several cells, under one channel.
 
     Raises:
         AmiError: with each region's build.
     """
-    if len({(image.build, image.cell) for image in images}) > 1:
-        told = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in images)
+    if len({(ami.build, ami.cell) for ami in amis}) > 1:
+        told = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in amis)
         raise AmiError(
             f"these regions have AMIs of different builds: {told}; name regions with --region"
         )
@@ -138,13 +138,11 @@ def write_channel(targets: Mapping[Region, Ami], name: str, note: str) -> Iterat
         ChannelError: a region failed; the message says which ones are not done.
         TrainshedError: a name that no channel can have; nothing was written.
     """
-    waiting = [
-        (region, image, Channel(cell=image.cell, name=name)) for region, image in targets.items()
-    ]
+    waiting = [(region, ami, Channel(cell=ami.cell, name=name)) for region, ami in targets.items()]
     while waiting:
-        region, image, channel = waiting[0]
+        region, ami, channel = waiting[0]
         try:
-            written = _write_once(region, image, channel, note)
+            written = _write_once(region, ami, channel, note)
         except TrainshedError as error:
             left = ", ".join(other.name for other, _, _ in waiting)
             raise ChannelError(f"{error}; not done: {left}; repeat the command for them") from error
@@ -152,20 +150,20 @@ def write_channel(targets: Mapping[Region, Ami], name: str, note: str) -> Iterat
         del waiting[0]
 
 
-def _write_once(region: Region, image: Ami, channel: Channel, note: str) -> Written:
+def _write_once(region: Region, ami: Ami, channel: Channel, note: str) -> Written:
     past = history(region, channel)
     current = past[-1] if past else None
-    done = current is not None and current.image_id == image.image_id
+    done = current is not None and current.image_id == ami.image_id
     previous = find_ami(region, current.image_id) if current else None
-    version = current.version if current and done else write(region, channel, image.image_id, note)
+    version = current.version if current and done else write(region, channel, ami.image_id, note)
     return Written(
         region=region.name,
         channel=str(channel),
-        image_id=image.image_id,
+        image_id=ami.image_id,
         version=version,
         previous=current.image_id if current else "",
         action="already there" if done else "written",
-        build=image.build,
-        base=image.tag("base"),
+        build=ami.build,
+        base=ami.tag("base"),
         previous_base=previous.tag("base") if previous else "",
     )

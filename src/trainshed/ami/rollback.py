@@ -20,12 +20,12 @@ class Rollback:
     """Where a channel goes back to.
 
     Attributes:
-        image: the AMI.
+        ami: the AMI.
         note: for the new version of the channel; the next rollback reads it.
         skipped: AMIs that were passed over, each with the reason.
     """
 
-    image: Ami
+    ami: Ami
     note: str
     skipped: tuple[str, ...]
 
@@ -49,14 +49,14 @@ def plan_rollback(region: Region, channel: Channel) -> Rollback:
     for version in earlier(past):
         if version.image_id in skipped:
             continue
-        image = find_ami(region, version.image_id)
-        if image is not None and image.state == "available" and image.cell == channel.cell:
+        ami = find_ami(region, version.image_id)
+        if ami is not None and ami.state == "available" and ami.cell == channel.cell:
             return Rollback(
-                image=image,
+                ami=ami,
                 note=f"rolled back from version {current.version} to version {version.version}",
                 skipped=tuple(f"{name} {why}" for name, why in skipped.items()),
             )
-        skipped[version.image_id] = _objection(image, channel)
+        skipped[version.image_id] = _objection(ami, channel)
     raise ChannelError(
         f"{channel} in {region.name} has nothing to go back to from {current.image_id}"
         + "".join(f"; {name} {why}" for name, why in skipped.items())
@@ -79,9 +79,9 @@ def earlier(past: Sequence[ChannelVersion]) -> Iterator[ChannelVersion]:
             yield version
 
 
-def _objection(image: Ami | None, channel: Channel) -> str:
-    if image is None:
+def _objection(ami: Ami | None, channel: Channel) -> str:
+    if ami is None:
         return "no longer exists"
-    if image.state != "available":
-        return f"is {image.state}"
+    if ami.state != "available":
+        return f"is {ami.state}"
     return f"is not of {channel.cell}"

@@ -76,8 +76,8 @@ class Place:
         return self.minutes + _GRACE_MINUTES
 
 
-def try_image(
-    region: Region, image: Ami, place: Place, *, tell: Callable[[str], None]
+def try_ami(
+    region: Region, ami: Ami, place: Place, *, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """Boot one instance of an AMI, return what its self-test says, and terminate it, always.
 
@@ -85,7 +85,7 @@ def try_image(
 
     Args:
         region: where the AMI is.
-        image: which.
+        ami: which.
         place: where and how.
         tell: is told what is waited for.
 
@@ -96,10 +96,10 @@ def try_image(
         AmiError: the AMI is for another accelerator, the instance ended, or said nothing in time.
         AwsRefusal: it could not be launched.
     """
-    instance = known_type(place.instance_type, image)
+    instance = known_type(place.instance_type, ami)
     interfaces = efa_interfaces(instance) if instance else ()
-    tell(f"launching {place.instance_type} of {image.image_id} in {region.name}")
-    instance_id = _launch(region, image, place, interfaces)
+    tell(f"launching {place.instance_type} of {ami.image_id} in {region.name}")
+    instance_id = _launch(region, ami, place, interfaces)
     try:
         with _stoppable():
             told = _listen(region, instance_id, place, tell)
@@ -126,16 +126,14 @@ def read_console(text: str) -> dict[str, Any] | None:
     return told
 
 
-def _launch(
-    region: Region, image: Ami, place: Place, interfaces: Sequence[NetworkInterface]
-) -> str:
-    tags = {"Name": f"trainshed-test-{image.image_id}", "trainshed:role": "ami-test"}
+def _launch(region: Region, ami: Ami, place: Place, interfaces: Sequence[NetworkInterface]) -> str:
+    tags = {"Name": f"trainshed-test-{ami.image_id}", "trainshed:role": "ami-test"}
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
     user_data = _USER_DATA.replace("{minutes}", str(place.longest_minutes)).replace("{mark}", _MARK)
     answer = region.call(
         "ec2",
         "run_instances",
-        ImageId=image.image_id,
+        ImageId=ami.image_id,
         InstanceType=place.instance_type,
         MinCount=1,
         MaxCount=1,

@@ -55,11 +55,11 @@ def _launch_templates(region: Region) -> Iterator[Use]:
             LaunchTemplateId=template["LaunchTemplateId"],
         )
         for version in versions:
-            image = version["LaunchTemplateData"].get("ImageId", "")
-            image = resolve(image) if image.startswith(_RESOLVED) else image
-            if image:
+            ami = version["LaunchTemplateData"].get("ImageId", "")
+            ami = resolve(ami) if ami.startswith(_RESOLVED) else ami
+            if ami:
                 name = f"{version['LaunchTemplateName']}:{version['VersionNumber']}"
-                yield image, f"launch template {name}"
+                yield ami, f"launch template {name}"
 
 
 def _compute_environments(region: Region) -> Iterator[Use]:
@@ -67,9 +67,9 @@ def _compute_environments(region: Region) -> Iterator[Use]:
     for environment in environments:
         resources = environment.get("computeResources", {})
         overrides = resources.get("ec2Configuration", [])
-        images = {resources.get("imageId"), *(one.get("imageIdOverride") for one in overrides)}
-        for image in images - {None}:
-            yield image, f"compute environment {environment['computeEnvironmentName']}"
+        amis = {resources.get("imageId"), *(one.get("imageIdOverride") for one in overrides)}
+        for ami in amis - {None}:
+            yield ami, f"compute environment {environment['computeEnvironmentName']}"
 
 
 def _launch_configurations(region: Region) -> Iterator[Use]:
@@ -83,15 +83,15 @@ def _resolver(region: Region) -> Callable[[str], str]:
     """Return what looks `resolve:ssm:` images up, each once; '' for those that lead nowhere."""
     found: dict[str, str] = {}
 
-    def resolve(image: str) -> str:
-        if image not in found:
+    def resolve(ami: str) -> str:
+        if ami not in found:
             try:
-                answer = region.call("ssm", "get_parameter", Name=image.removeprefix(_RESOLVED))
-                found[image] = answer["Parameter"]["Value"]
+                answer = region.call("ssm", "get_parameter", Name=ami.removeprefix(_RESOLVED))
+                found[ami] = answer["Parameter"]["Value"]
             except AwsRefusal as error:
                 if error.code not in ("ParameterNotFound", "ParameterVersionNotFound"):
                     raise
-                found[image] = ""
-        return found[image]
+                found[ami] = ""
+        return found[ami]
 
     return resolve

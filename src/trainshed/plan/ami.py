@@ -150,12 +150,12 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
     return Channel(cell=cell, name=name).parameter
 
 
-def _warn_of_lustre(notes: Notes, image: str) -> None:
+def _warn_of_lustre(notes: Notes, ami: str) -> None:
     lustre = notes.spec.storage.lustre
     if lustre:
         notes.warn(
             "TS-AMI-002",
-            f"{image} is not one of our channels: nothing is known of its Lustre client, and "
+            f"{ami} is not one of our channels: nothing is known of its Lustre client, and "
             f"{lustre.mount} is mounted by the first-boot program of our images",
             "use ami: stable, or an image baked by trainshed ami build, or one that has the "
             "Lustre client and mounts what /etc/trainshed/first-boot.json says",

@@ -125,7 +125,7 @@ def _names(cluster: ClusterPlan) -> dict[str, str]:
         "compute": cluster.spec.name,
         "prerequisites": cluster.prerequisites_stack_name,
         "storage": stack_name(_lustre_name(cluster), "Storage"),
-        "images": own_repository(cluster.spec).stack_name,
+        "containers": own_repository(cluster.spec).stack_name,
     }
 
 
@@ -179,7 +179,7 @@ def _left_behind(
         if cluster.spec.storage.lustre and cluster.spec.storage.lustre.existing:
             ids.add(cluster.spec.storage.lustre.existing)
         yield from kept_file_systems(region, _lustre_name(cluster), ids)
-    if names["images"] in gone:
+    if names["containers"] in gone:
         yield from kept_repositories(region, own_repository(cluster.spec))
     if names["compute"] in gone:
         yield from job_logs(region, names["compute"])

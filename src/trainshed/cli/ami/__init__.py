@@ -2,9 +2,9 @@
 
 import typer
 
+from trainshed.cli.ami.amis import list_command, prune_command, test_command
 from trainshed.cli.ami.build import build_command
 from trainshed.cli.ami.channels import promote_command, publish_command, rollback_command
-from trainshed.cli.ami.images import list_command, prune_command, test_command
 from trainshed.cli.ami.pins import cells_command, pins_command
 
 app = typer.Typer(add_completion=False)

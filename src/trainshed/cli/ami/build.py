@@ -143,13 +143,13 @@ def build_command(
         return
     try:
         with progress() as tell:
-            images = build(request, packer, here, tell=tell)
+            amis = build(request, packer, here, tell=tell)
     finally:
         if (request.output / LOG).exists():
             typer.echo(f"log: {request.output / LOG}", err=True)
     if as_json:
-        print_json({"images": images, "output": request.output})
+        print_json({"images": amis, "output": request.output})
     else:
-        for name, image_id in images.items():
+        for name, image_id in amis.items():
             typer.echo(image_id if name == here.name else f"{name}: {image_id}")
     write_report(request.output)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def publish_command(
-    image: Annotated[
+    ami: Annotated[
         str,
         typer.Argument(metavar="MANIFEST|AMI", help="manifest.json of a build, or an AMI id."),
     ],
@@ -54,9 +54,9 @@ def publish_command(
     from trainshed.ami.ami import AmiError
     from trainshed.ami.channel import Channel
     from trainshed.ami.publishing import await_ami, check_same_build, find_published
-    from trainshed.ami.trial import Place, try_image
+    from trainshed.ami.trial import Place, try_ami
 
-    wanted = find_published(image, region)
+    wanted = find_published(ami, region)
     with progress() as tell:
         targets = {here: await_ami(here, name, tell=tell) for here, name in wanted.items()}
         check_same_build(list(targets.values()))
@@ -66,7 +66,7 @@ def publish_command(
         if test:
             here, first = next(iter(targets.items()))
             place = Place(instance_type=instance_type, subnet_id=subnet, minutes=TRIAL_MINUTES)
-            told = try_image(here, first, place, tell=tell)
+            told = try_ami(here, first, place, tell=tell)
             if not told["ok"]:
                 print_selftest(told)
                 raise AmiError(f"{first.image_id} is not published: its self-test failed")
@@ -121,11 +121,11 @@ def rollback_command(
         plans = {
             here: plan_rollback(here, Channel(cell=name, name=channel)) for here in regions(region)
         }
-        check_same_build([plan.image for plan in plans.values()])
+        check_same_build([plan.ami for plan in plans.values()])
         for here, plan in plans.items():
             for skipped in plan.skipped:
                 typer.echo(f"{here.name}: passed over {skipped}", err=True)
-            done += _write({here: plan.image}, channel, plan.note, as_json)
+            done += _write({here: plan.ami}, channel, plan.note, as_json)
     _finish(done, as_json)
 
 

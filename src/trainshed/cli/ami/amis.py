@@ -51,7 +51,7 @@ def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> N
 
 
 def test_command(
-    image: Annotated[str, typer.Argument(metavar="AMI", help="AMI id.")],
+    ami: Annotated[str, typer.Argument(metavar="AMI", help="AMI id.")],
     region: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +72,7 @@ def test_command(
     open port, no role and no network are needed.
     """
     from trainshed.ami.publishing import await_ami
-    from trainshed.ami.trial import Place, try_image
+    from trainshed.ami.trial import Place, try_ami
     from trainshed.aws import regions
 
     if timeout_minutes < 1:
@@ -80,7 +80,7 @@ def test_command(
     (here,) = regions([region] if region else None)
     place = Place(instance_type=instance_type, subnet_id=subnet, minutes=timeout_minutes)
     with progress() as tell:
-        told = try_image(here, await_ami(here, image, tell=tell), place, tell=tell)
+        told = try_ami(here, await_ami(here, ami, tell=tell), place, tell=tell)
     if as_json:
         print_json(told)
     else:
