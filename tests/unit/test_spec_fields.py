@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import trainshed.pins.forms  # noqa: F401  # it adds the forms of pins.json
 from trainshed.plan import ClusterPlan
 from trainshed.spec import ClusterSpec, InstanceSpec, NetworkSpec
 from trainshed.spec.forms import CLUSTER_NAME, FORMS, REPOSITORY, SHARE_NAME, Form

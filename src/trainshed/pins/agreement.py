@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from trainshed.errors import did_you_mean
+from trainshed.pins.cell import ComponentPin, component_pin
 from trainshed.pins.model import ANY, Component, GitSource, Pins, RepositorySource, family_of
 from trainshed.spec.problems import Path
 
@@ -20,8 +21,10 @@ Disagreement = tuple[Path, str]
 
 def disagreements(pins: Pins) -> Iterator[Disagreement]:
     """Yield what is wrong with pins that are valid one by one: the field, and why."""
-    for name, component in pins.components.items():
-        yield from _sources(pins, name, component)
+    wrong = [each for item in pins.components.items() for each in _sources(pins, *item)]
+    if wrong:
+        yield from wrong
+        return
     for base in pins.bases:
         yield from _kernel(pins, base)
         yield from _lustre(pins, base)
@@ -62,29 +65,22 @@ def _repository(pins: Pins, name: str, path: Path) -> Iterator[Disagreement]:
                 )
 
 
-def _version(pins: Pins, component: str, base: str) -> str | None:
-    found = pins.components.get(component)
-    place = found.place_on(base) if found else None
-    return found.versions()[place] if found and place else None
-
-
-def _packages(pins: Pins, component: str, base: str) -> dict[str, str]:
-    found = pins.components.get(component)
-    place = found.place_on(base) if found else None
-    return getattr(found.sources[place], "packages", {}) if found and place else {}
+def _pin(pins: Pins, name: str, base: str) -> ComponentPin | None:
+    component = pins.components.get(name)
+    place = component.place_on(base) if component else None
+    return component_pin(pins, component, place, base) if component and place else None
 
 
 def _kernel(pins: Pins, base: str) -> Iterator[Disagreement]:
     """Drivers are built for the kernel that is installed, and tested against the one named."""
-    kernel, path = pins.bases[base].kernel, ("bases", base, "kernel")
-    packages = _packages(pins, "kernel", base)
+    kernel, pin = pins.bases[base].kernel, _pin(pins, "kernel", base)
     # Ubuntu has the release in the package's name, Amazon Linux in its version.
-    if not any(
+    if not pin or not any(
         name == f"linux-image-{kernel}" or kernel == f"{version}.x86_64"
-        for name, version in packages.items()
+        for name, version in pin.packages.items()
     ):
         yield (
-            path,
+            ("bases", base, "kernel"),
             f"is {kernel}, and no package of component kernel on {base} installs that one; change "
             "both together",
         )
@@ -92,10 +88,9 @@ def _kernel(pins: Pins, base: str) -> Iterator[Disagreement]:
 
 def _lustre(pins: Pins, base: str) -> Iterator[Disagreement]:
     """Ubuntu's client has modules for one kernel; Amazon Linux ships them with its kernel."""
-    kernel = pins.bases[base].kernel
-    for name in _packages(pins, "lustre-client", base):
-        modules = name.removeprefix("lustre-client-modules-")
-        if modules not in (name, kernel):
+    kernel, pin = pins.bases[base].kernel, _pin(pins, "lustre-client", base)
+    for name in pin.packages if pin else ():
+        if name.removeprefix("lustre-client-modules-") not in (name, kernel):
             yield (
                 ("components", "lustre-client", "sources", base),
                 f"{name} is for another kernel than {kernel}; change both together",
@@ -103,37 +98,37 @@ def _lustre(pins: Pins, base: str) -> Iterator[Disagreement]:
 
 
 def _habana(pins: Pins, base: str) -> Iterator[Disagreement]:
-    version = _version(pins, "habana-driver", base)
-    if version and _numbers(version)[:2] > _LAST_FOR_GAUDI_1:
+    driver = _pin(pins, "habana-driver", base)
+    if driver and _numbers(driver.version)[:2] > _LAST_FOR_GAUDI_1:
         yield (
             ("components", "habana-driver", "version"),
-            f"{version} does not drive first-generation Gaudi, the only one on EC2; its support "
-            "ended with 1.21, so pin a 1.21",
+            f"{driver.version} does not drive first-generation Gaudi, the only one on EC2; its "
+            "support ended with 1.21, so pin a 1.21",
         )
 
 
 def _nvidia(pins: Pins, base: str) -> Iterator[Disagreement]:
-    driver = _version(pins, "nvidia-driver", base)
+    driver = _pin(pins, "nvidia-driver", base)
     if driver is None:
         return
-    for name, version in _packages(pins, "nvidia-driver", base).items():
+    for name, version in driver.packages.items():
         if _PROPRIETARY.fullmatch(name) and _numbers(version)[:1] > (_LAST_FOR_VOLTA,):
             yield (
                 ("components", "nvidia-driver", "sources", base, "packages", name),
                 f"{name} {version} has no modules for V100, which nvidia_driver=proprietary is "
                 "for; pin a 580, or leave it out to bake open modules only",
             )
-    manager = _version(pins, "nvidia-fabric-manager", base)
-    if manager != driver:
+    manager = _pin(pins, "nvidia-fabric-manager", base)
+    if manager is None or manager.version != driver.version:
         yield (
             ("components", "nvidia-fabric-manager"),
-            f"is {manager or 'missing'}, and must be {driver} as nvidia-driver is, or it refuses "
-            "to start",
+            f"is {manager.version if manager else 'missing'}, and must be {driver.version} as "
+            "nvidia-driver is, or it refuses to start",
         )
 
 
 def _default_bases(pins: Pins) -> Iterator[Disagreement]:
-    """The first base of an accelerator is baked when nobody names one, for any orchestrator."""
+    """The first base of an accelerator is baked when no base is named, for any orchestrator."""
     defaults: dict[str, str] = {}
     for name, base in pins.bases.items():
         for accelerator in sorted(base.accelerators):

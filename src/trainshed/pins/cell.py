@@ -5,78 +5,54 @@ takes it into the AMI; the build of a container image takes its own along.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.pins.model import CONTAINER, Base, Component, Pins, RepositorySource, SourceAmi
+from trainshed.spec.base import Model
 
 
-class ComponentPin(BaseModel):
-    """A component at one version, from one source.
-
-    Attributes:
-        kind: archive (one file), apt or dnf (the vendor's repository), distribution, or git.
-        version: of git, a commit.
-        url: of the file or of the git repository.
-        sha256: of the file; None when only its signature is checked.
-        signature: address of the file's signature.
-        key: address of the signing key, or its path in packer/scripts/lib.
-        fingerprint: of that key.
-        suite: of an apt repository.
-        section: of an apt repository; a flat one has none.
-        packages: exact version by name.
-        basis: where version and key were learned, and how sure that is.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class ComponentPin(Model):
+    """A component at one version, from one source."""
 
     kind: str
+    """archive (one file), apt or dnf (a vendor's repository), distribution, or git."""
     version: str
     url: str | None = None
+    """Of the file or of the git repository."""
     sha256: str | None = None
     signature: str | None = None
     key: str | None = None
+    """Address of the signing key, or its path in packer/scripts/lib."""
     fingerprint: str | None = None
     suite: str | None = None
     section: str | None = None
-    packages: Mapping[str, str] = {}
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Exact version by name; empty for an archive."""
     basis: tuple[str, ...]
+    """Where version and key were learned, and how sure that is."""
 
 
-class CellPins(BaseModel):
-    """What an AMI or a container image consists of.
-
-    Attributes:
-        accelerator: `habana`, `neuron` or `nvidia`; `cpu` of a container image without one.
-        orchestrator: `ec2`, `ecs` or `eks`; `container` of a container image.
-        base: the distribution, for instance `ubuntu-22.04`.
-        components: by name, in the order of pins.json.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class CellPins(Model):
+    """What an AMI or a container image consists of."""
 
     accelerator: str
+    """`cpu` for a container image without one."""
     orchestrator: str
+    """`container` for a container image."""
     base: str
-    components: Mapping[str, ComponentPin]
+    """The distribution, for instance `ubuntu-22.04`."""
+    components: dict[str, ComponentPin]
+    """In the order of pins.json."""
 
 
 class AmiPins(CellPins):
-    """What an AMI consists of, and what it is baked from.
-
-    Attributes:
-        suite: Ubuntu's name of the release; None elsewhere.
-        ssh_user: who Packer logs in as.
-        root_device: device name of the root volume.
-        release: of the distribution's packages.
-        kernel: as `uname -r` prints it.
-        source_ami: the AMI that the bake starts from.
-    """
+    """What an AMI consists of, and what it is baked from: facts of its base."""
 
     suite: str | None
     ssh_user: str

@@ -34,20 +34,12 @@ SHA256 = form(
     words="64 lower-case hexadecimal digits",
     example="0123456789abcdef" * 4,
 )
-DIGEST = form(
-    pattern=r"^sha256:[0-9a-f]{64}\Z",
-    words="sha256: and 64 lower-case hexadecimal digits",
-    example="sha256:" + "0123456789abcdef" * 4,
-)
 SUITE = form(pattern=r"^[a-z]+\Z", words="the name of a release of Ubuntu", example="jammy")
 DEVICE = form(pattern=r"^/dev/\w+\Z", words="the name of a device", example="/dev/xvda")
 AMI_NAME = form(
     pattern=r"^[\w()\[\] ./'@-]{3,128}\Z",
     words="the exact name of an AMI, without wildcards",
     example="al2023-ami-2023.12.20260930.0-kernel-6.18-x86_64",
-)
-ACCOUNT = form(
-    pattern=r"^\d{12}\Z", words="an AWS account, 12 digits in quotes", example='"137112412989"'
 )
 IMAGE = form(
     pattern=r"^[a-z0-9.-]+\.[a-z]+/\S+[^\s:@]\Z",

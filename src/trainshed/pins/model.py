@@ -18,6 +18,7 @@ from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.errors import UnknownName, did_you_mean
 from trainshed.pins import forms
 from trainshed.spec.base import Model
+from trainshed.spec.forms import ACCOUNT, IMAGE_DIGEST
 
 # Container images are built from the same pins; one of them is for no accelerator.
 CPU, CONTAINER = "cpu", "container"
@@ -75,7 +76,7 @@ class SourceAmi(Pinned):
 
     name: Annotated[str, Field(pattern=forms.AMI_NAME.pattern)]
     """Its exact name."""
-    owner: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)]
+    owner: Annotated[str, Field(pattern=ACCOUNT.pattern)]
     """Account that owns it."""
 
 
@@ -124,7 +125,7 @@ class Repository(Pinned):
     key: Key
     """Address of the signing key."""
     fingerprint: Fingerprint
-    """Of that key. Its signing subkeys count as well."""
+    """Of that key. Its signing subkeys count too."""
     basis: Basis
 
     @model_validator(mode="after")
@@ -237,7 +238,7 @@ class ContainerBase(Pinned):
     image: Annotated[str, Field(pattern=forms.IMAGE.pattern)]
     """Repository, with its registry."""
     tag: Version
-    digest: Annotated[str, Field(pattern=forms.DIGEST.pattern)] | None = None
+    digest: Annotated[str, Field(pattern=IMAGE_DIGEST.pattern)] | None = None
     """None when only the tag is pinned."""
     base: Text
     """Its distribution, for instance `ubuntu-22.04`."""
@@ -246,31 +247,27 @@ class ContainerBase(Pinned):
     basis: Basis
 
 
-class FileTool(Pinned):
+class _Tool(Pinned):
+    version: Version
+    basis: Basis
+
+    @field_validator("url", "image", check_fields=False)
+    @classmethod
+    def _of_the_version(cls, address: str, read: ValidationInfo) -> str:
+        return address.replace("{version}", read.data.get("version", ""))
+
+
+class FileTool(_Tool):
     """A file that bakes and does not get into an AMI."""
 
-    version: Version
     url: Url
     sha256: Sha256
-    basis: Basis
-
-    @field_validator("url")
-    @classmethod
-    def _of_the_version(cls, url: str, read: ValidationInfo) -> str:
-        return url.replace("{version}", read.data.get("version", ""))
 
 
-class ImageTool(Pinned):
+class ImageTool(_Tool):
     """An image that AWS CodeBuild bakes in."""
 
-    version: Version
     image: Annotated[str, Field(pattern=forms.BUILD_IMAGE.pattern)]
-    basis: Basis
-
-    @field_validator("image")
-    @classmethod
-    def _of_the_version(cls, image: str, read: ValidationInfo) -> str:
-        return image.replace("{version}", read.data.get("version", ""))
 
 
 class BuildTools(Pinned):
