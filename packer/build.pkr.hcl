@@ -3,7 +3,7 @@
 build {
   sources = ["source.amazon-ebs.image"]
 
-  # The files, the cell's pins and what the image is, where scripts and programs expect them.
+  # The files, the cell's pins and what the AMI is, where scripts and programs expect them.
 
   provisioner "shell" {
     inline = [
@@ -56,7 +56,7 @@ build {
     expect_disconnect = true
   }
 
-  # The image tests itself and says what it is made of; both answers come to this machine.
+  # The AMI tests itself and says what it is made of; both answers come to this machine.
 
   provisioner "shell" {
     scripts             = [for script in local.scripts.verify : "${path.root}/scripts/${script}"]
@@ -78,7 +78,7 @@ build {
     destination = "${var.output}/packages.txt"
   }
 
-  # Nothing of this build stays, and the image proves it.
+  # Nothing of this build stays, and the AMI proves it.
 
   provisioner "shell" {
     scripts          = [for script in local.scripts.clean : "${path.root}/scripts/${script}"]

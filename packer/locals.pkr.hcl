@@ -1,7 +1,7 @@
 # What follows from the variables and the pins: base, names, tags, scripts.
 
 locals {
-  # Compiling is all the build instance has to do for an accelerator; NVIDIA's modules take longest.
+  # The build instance only compiles for an accelerator; NVIDIA's modules take longest.
   accelerators = {
     habana = { base = var.habana_base, instance_type = "m6i.xlarge" }
     neuron = { base = var.neuron_base, instance_type = "m6i.xlarge" }
@@ -28,7 +28,7 @@ locals {
   stamp = "${formatdate("YYYYMMDD'T'hhmmss", timestamp())}Z"
   name  = "${var.name_prefix}-${local.cell}-${local.base_name}-${local.stamp}"
 
-  # What the image knows of itself; scripts and the image's own programs read it.
+  # What the AMI knows of itself; scripts and the AMI's own programs read it.
   image = {
     accelerator   = var.accelerator
     orchestrator  = var.orchestrator
@@ -61,7 +61,7 @@ locals {
   on_aws          = var.endpoint == ""
   ssh_interface   = coalesce(var.ssh_interface, local.on_aws ? "session_manager" : "public_ip")
   session_manager = local.ssh_interface == "session_manager"
-  # Packer refuses early to share what only encrypt_boot tells it is encrypted by the default key.
+  # With encrypt_boot alone, Packer takes the default key for granted and refuses to share.
   copy_to_encrypt = var.encrypt_boot && (
     length(var.region_kms_key_ids) > 0 || (length(var.ami_users) > 0 && var.kms_key_id == null)
   )

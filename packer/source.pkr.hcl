@@ -1,4 +1,4 @@
-# The build instance, and the image that is made of it.
+# The build instance, and the AMI that is made of it.
 
 source "amazon-ebs" "image" {
   ami_name        = local.name
@@ -12,7 +12,7 @@ source "amazon-ebs" "image" {
   instance_type = coalesce(var.instance_type, local.accelerator.instance_type)
   spot_price    = var.spot ? "auto" : null
 
-  # One image by its exact name, not the newest of many: the base is pinned like all the rest.
+  # One AMI by its exact name, not the newest of many: the base is pinned like all the rest.
   source_ami_filter {
     filters = {
       name                = local.source_ami.name
@@ -86,7 +86,7 @@ source "amazon-ebs" "image" {
     }
   }
 
-  # Copies of a large image to other regions take the better part of an hour.
+  # Copies of a large AMI to other regions take the better part of an hour.
   aws_polling {
     delay_seconds = local.on_aws ? 15 : 1
     max_attempts  = local.on_aws ? 240 : 600

@@ -8,7 +8,7 @@
 
 variable "accelerator" {
   type        = string
-  description = "What the image drives: habana, neuron or nvidia."
+  description = "What the AMI drives: habana, neuron or nvidia."
 
   validation {
     condition     = contains(["gaudi2", "gaudi3", "habana2", "habana3"], var.accelerator) == false
@@ -45,7 +45,7 @@ variable "orchestrator" {
 variable "habana_base" {
   type        = string
   default     = "ubuntu-22.04"
-  description = "Distribution under a habana image."
+  description = "Distribution under a habana AMI."
 
   validation {
     condition     = var.habana_base != "amazon-linux-2"
@@ -61,14 +61,14 @@ variable "habana_base" {
   }
   validation {
     condition     = contains(["ubuntu-22.04", "ubuntu-24.04", "amazon-linux-2", "amazon-linux-2023"], var.habana_base)
-    error_message = "The base of a habana image is ubuntu-22.04, the one this template has pins for."
+    error_message = "The base of a habana AMI is ubuntu-22.04, the one this template has pins for."
   }
 }
 
 variable "neuron_base" {
   type        = string
   default     = "amazon-linux-2023"
-  description = "Distribution under a neuron image: amazon-linux-2023, or ubuntu-24.04 for ec2 and eks."
+  description = "Distribution under a neuron AMI: amazon-linux-2023, or ubuntu-24.04 for ec2 and eks."
 
   validation {
     condition     = var.neuron_base != "amazon-linux-2"
@@ -80,14 +80,14 @@ variable "neuron_base" {
   }
   validation {
     condition     = contains(["amazon-linux-2023", "amazon-linux-2", "ubuntu-22.04", "ubuntu-24.04"], var.neuron_base)
-    error_message = "The base of a neuron image is amazon-linux-2023 or, for ec2 and eks, ubuntu-24.04; this template has pins for these."
+    error_message = "The base of a neuron AMI is amazon-linux-2023 or, for ec2 and eks, ubuntu-24.04; this template has pins for these."
   }
 }
 
 variable "nvidia_base" {
   type        = string
   default     = "amazon-linux-2023"
-  description = "Distribution under an nvidia image: amazon-linux-2023, or ubuntu-24.04 for ec2 and eks."
+  description = "Distribution under an nvidia AMI: amazon-linux-2023, or ubuntu-24.04 for ec2 and eks."
 
   validation {
     condition     = var.nvidia_base != "amazon-linux-2"
@@ -99,14 +99,14 @@ variable "nvidia_base" {
   }
   validation {
     condition     = contains(["amazon-linux-2023", "amazon-linux-2", "ubuntu-22.04", "ubuntu-24.04"], var.nvidia_base)
-    error_message = "The base of an nvidia image is amazon-linux-2023 or, for ec2 and eks, ubuntu-24.04; this template has pins for these."
+    error_message = "The base of an nvidia AMI is amazon-linux-2023 or, for ec2 and eks, ubuntu-24.04; this template has pins for these."
   }
 }
 
 variable "nvidia_driver" {
   type        = string
   default     = "open"
-  description = "Kernel modules of an nvidia image: open (Turing and later) or proprietary (V100 of p3 and p3dn)."
+  description = "Kernel modules of an nvidia AMI: open (Turing and later) or proprietary (V100 of p3 and p3dn)."
 
   validation {
     condition     = contains(["open", "proprietary"], var.nvidia_driver)
@@ -114,7 +114,7 @@ variable "nvidia_driver" {
   }
 }
 
-# The image.
+# The AMI.
 
 variable "name_prefix" {
   type        = string
@@ -153,7 +153,7 @@ variable "kms_key_id" {
 variable "region_kms_key_ids" {
   type        = map(string)
   default     = {}
-  description = "KMS key of each region of ami_regions; region itself takes kms_key_id. Costs one more copy of the image."
+  description = "KMS key of each region of ami_regions; region itself takes kms_key_id. Costs one more copy of the AMI."
 }
 
 variable "ami_regions" {
@@ -177,7 +177,7 @@ variable "ami_org_arns" {
 variable "deprecate_at" {
   type        = string
   default     = null
-  description = "When the AMI becomes deprecated, in UTC, for instance 2027-06-01T00:00:00Z (Packer 1.7 and later); null for never."
+  description = "When the AMI is deprecated, in UTC, for instance 2027-06-01T00:00:00Z (Packer 1.7 and later); null for never."
 }
 
 variable "commit" {
@@ -209,7 +209,7 @@ variable "subnet_filter" {
 variable "instance_type" {
   type        = string
   default     = null
-  description = "Type of the build instance; null takes a cheap one without an accelerator, which compiles drivers as well."
+  description = "Type of the build instance; null takes a cheap one without an accelerator, which compiles drivers too."
 }
 
 variable "spot" {

@@ -9,7 +9,7 @@ fetch_commit() {
   if [[ ! $commit =~ ^[0-9a-f]{40}$ ]]; then
     die "$component" "version $commit is not the id of a commit" "write all its 40 digits"
   fi
-  # fsckObjects: git computes every id anew, so nobody can send other files for this commit.
+  # fsckObjects: git checks every id, so no other files can be sent for this commit.
   if ! logged "$WORK/git" git -c transfer.fsckObjects=true -c advice.detachedHead=false \
     clone --quiet --no-checkout "$url" "$folder"; then
     die "$component" "$url cannot be cloned" "check url in pins.json and the build's network"

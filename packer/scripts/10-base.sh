@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The distribution at its pinned release, with what every image needs.
+# The distribution at its pinned release, with what every AMI needs.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 10-base
 
 readonly UBUNTU_KEYS=/usr/share/keyrings/ubuntu-archive-keyring.gpg
 
-# The files of the image, its pins and what it is. They were uploaded by a user of the build
+# The files of the AMI, its pins and what it is. They were uploaded by a user of the build
 # instance: who owns them and whom they may be written by is decided here. What Python compiled where
-# they come from (pip does, when it installs trainshed) is not of the image.
+# they come from (pip does, when it installs trainshed) is not of the AMI.
 install_files() {
   local file mode
   cd /tmp/trainshed
@@ -21,9 +21,9 @@ install_files() {
   cd /
 }
 
-# Upgrades of the distributions' own accord are off, now and in the image, because versions are
+# Upgrades of the distributions' own accord are off, now and in the AMI, because versions are
 # pinned: driver, kernel and container images are tested together, and an upgrade at 6 in the morning
-# parts them in the middle of a job. Security updates come as a new image.
+# parts them in the middle of a job. Security updates come as a new AMI.
 stop_upgrades() {
   logged "$WORK/units" systemctl mask apt-daily.timer apt-daily.service apt-daily-upgrade.timer \
     apt-daily-upgrade.service unattended-upgrades.service \
@@ -52,7 +52,7 @@ pin_amazon_linux() {
 }
 
 # Ubuntu's archive forgets a package when it is superseded; its snapshots do not. They are signed
-# by the key that the image trusts already.
+# by the key that the AMI trusts already.
 pin_ubuntu() {
   local release suite pocket
   release=$(pin base release)

@@ -73,7 +73,7 @@ configure_time_sync() {
     install -D -m 644 /dev/stdin /etc/chrony/sources.d/amazon.sources <<<"$AMAZON_TIME"
     enable_units chrony.service
   else
-    # Most images have it from amazon-chrony-config; chrony passes over what it knows already.
+    # Most AMIs have it from amazon-chrony-config; chrony passes over what it knows already.
     install -D -m 644 /dev/stdin /etc/chrony.d/amazon.sources <<<"$AMAZON_TIME"
     enable_units chronyd.service
   fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The one kernel of the image, with its headers, held.
+# The one kernel of the AMI, with its headers, held.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 15-kernel
@@ -15,11 +15,11 @@ stop_following_new_kernels() {
   fi
 }
 
-# ECS and EKS images lock their own kernel.
+# ECS and EKS AMIs lock their own kernel.
 release_packages 'linux-*' 'kernel*'
 if is_ubuntu; then stop_following_new_kernels; fi
 install_components kernel
 kernel=$(pin base kernel)
-[[ -e /boot/vmlinuz-$kernel ]] || die kernel "its packages bring no /boot/vmlinuz-$kernel" \
+[[ -e /boot/vmlinuz-$kernel ]] || die kernel "its packages install no /boot/vmlinuz-$kernel" \
   "let kernel of the base and the packages of component kernel agree in pins.json"
 boot_by_default "$kernel"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What had to wait for the pinned kernel to run.
+# What needs the pinned kernel to be running.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 18-after-reboot

@@ -14,7 +14,7 @@ tar --extract --file "$archive" --directory "$WORK"
 cd "$WORK/aws-efa-installer"
 logged "$WORK/efa" ./efa_installer.sh -y --skip-limit-conf --no-verify
 
-# It registers memory of NVIDIA GPUs with EFA and loads the nvidia module at boot: on other images
+# It registers memory of NVIDIA GPUs with EFA and loads the nvidia module at boot: on other AMIs
 # that fails, and with the proprietary driver, too, whose symbols it may not use.
 if [[ $TRAINSHED_ACCELERATOR != nvidia || $TRAINSHED_NVIDIA_DRIVER != open ]]; then
   if is_ubuntu; then

@@ -53,7 +53,7 @@ if has_component gdrcopy; then
   enable_units trainshed-gdrcopy.service
 fi
 
-# Not on EKS: there the GPU operator and AWS's add-ons for metrics and node health each bring a DCGM
+# Not on EKS: there the GPU operator and AWS's add-ons for metrics and node health each have a DCGM
 # in a container, and several would take the GPUs' counters from each other.
 if has_component nvidia-dcgm; then
   install_components nvidia-dcgm nvidia-dcgm-exporter

@@ -6,7 +6,7 @@ source /tmp/trainshed/lib/bake.sh 50-ecs
 
 install_docker
 # Ubuntu: AWS documents Batch's multi-node jobs for Amazon Linux only. The agent is the same and
-# comes signed by Amazon, but nobody has proven multi-node jobs on it.
+# is signed by Amazon, but multi-node jobs on it are not proven.
 install_components ecs-init
 
 # User data appends to this file, and of two values the last one counts. AWS Batch appends the
@@ -23,13 +23,13 @@ EOF
 # Neuron: nothing to add. ECS_ENABLE_INF_SUPPORT is for Inferentia 1 with a Docker runtime of its
 # own; on Trainium, Batch hands over /dev/neuron* as devices. Gaudi: Docker's default runtime.
 #
-# GPUs: in the file of the image's maker, as in AWS's own GPU images. There ecs-init looks for the
-# devices first; in /etc/ecs/ecs.config the agent is told of GPUs that the driver has not made yet.
+# GPUs: in the file of the AMI's maker, as in AWS's own GPU AMIs. There ecs-init looks for the
+# devices first; in /etc/ecs/ecs.config the agent would look for GPUs before the driver has made them.
 if [[ $TRAINSHED_ACCELERATOR == nvidia ]]; then
   install -D -m 644 /dev/stdin /var/lib/ecs/ecs.config <<<'ECS_ENABLE_GPU_SUPPORT=true'
 fi
 
-# The image must register anew: nothing of what an agent learnt here may stay.
+# The AMI must register again: nothing that an agent learnt here may stay.
 systemctl stop ecs.service
 find /var/lib/ecs/data /var/log/ecs -mindepth 1 -delete 2>/dev/null || true
 enable_units docker.service

@@ -5,12 +5,12 @@ set -euo pipefail
 source /tmp/trainshed/lib/bake.sh 50-eks
 
 require_command() {
-  command -v "$1" >/dev/null || die eks "the source image has no $1" \
-    "take an EKS image as source_amis.eks in pins.json"
+  command -v "$1" >/dev/null || die eks "the source AMI has no $1" \
+    "take an EKS AMI as source_amis.eks in pins.json"
 }
 
 # What the file /etc/containerd/config.toml is made from when a node joins: Canonical's bootstrap
-# fills in the pause image and writes it anew, whatever was there.
+# fills in the pause image and overwrites it.
 readonly TEMPLATE=/usr/local/share/eks/containerd-config.toml
 readonly BOOTSTRAP=/etc/eks/bootstrap.sh
 
@@ -21,8 +21,8 @@ make_the_default() {
   # Both spellings of the table exist: containerd 1 and 2 name the plugin differently.
   tables=$(sed -nE 's/^ *\[(plugins\..*\.containerd)\.runtimes\.runc\] *$/\1/p' "$TEMPLATE")
   [[ -n $tables ]] || die eks "$TEMPLATE names no runtime runc to put $runtime beside" \
-    "see how containerd is configured in the source image, and teach 50-eks.sh"
-  # The kubelet and the runtime have to agree on who makes control groups, or pods do not start.
+    "see how containerd is configured in the source AMI, and change 50-eks.sh"
+  # The kubelet and the runtime must agree on who makes control groups, or pods do not start.
   if grep -q 'cgroup-driver=cgroupfs' "$BOOTSTRAP"; then cgroup=false; fi
   if grep -Eq '^ *default_runtime_name *=' "$TEMPLATE"; then
     sed -Ei 's/^( *default_runtime_name *=).*/\1 "'"$runtime"'"/' "$TEMPLATE"
@@ -42,7 +42,7 @@ SystemdCgroup = $cgroup
 EOF
 }
 
-# The kubelet is that of the pinned image; the bootstrap would take a newer one from the snap store
+# The kubelet is that of the pinned AMI; the bootstrap would take a newer one from the snap store
 # while the node joins. A held snap is refreshed all the same when it is named.
 stop_kubelet_refresh() {
   sed -Ei 's/^( *)snap refresh kubelet-eks.*/\1true/' "$BOOTSTRAP"
@@ -51,14 +51,14 @@ stop_kubelet_refresh() {
   fi
 }
 
-# Kubernetes, containerd and nodeadm are those of the source image, which is pinned by name: they
+# Kubernetes, containerd and nodeadm are those of the source AMI, which is pinned by name: they
 # are released together, against one Kubernetes version.
 if is_ubuntu; then
   # The one with Canonical's kubelet; not seen running with any accelerator.
   require_command containerd
   require_command "$BOOTSTRAP"
-  [[ -e $TEMPLATE ]] || die eks "the source image has no $TEMPLATE" \
-    "see what its bootstrap configures containerd from, and teach 50-eks.sh"
+  [[ -e $TEMPLATE ]] || die eks "the source AMI has no $TEMPLATE" \
+    "see what its bootstrap configures containerd from, and change 50-eks.sh"
   # Canonical's own template for NVIDIA, which its bootstrap takes when it is asked to, lacks the
   # cgroup driver and the pause image (github.com/canonical/ubuntu-cloud-docs/issues/389). Neuron
   # needs no runtime.

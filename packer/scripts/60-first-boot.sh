@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the image does when an instance boots.
+# What the AMI does when an instance boots.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 60-first-boot

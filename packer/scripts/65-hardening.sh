@@ -7,7 +7,7 @@ source /tmp/trainshed/lib/bake.sh 65-hardening
 # The settings themselves are files: sshd_config.d, sysctl.d, coredump.conf.d. They are not applied
 # here: the build instance ends soon, and `sysctl -p` fails on the first key a kernel lacks.
 
-# Nobody logs in with a password, and root not at all.
+# No logins with a password, and none as root.
 user=$(pin base ssh_user)
 passwd --lock root >"$WORK/passwd"
 passwd --lock "$user" >"$WORK/passwd"

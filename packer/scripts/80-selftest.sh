@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The image's own self-test, for people and for the build.
+# The AMI's own self-test, for people and for the build.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 80-selftest

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The list of what is in the image.
+# The list of what is in the AMI.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 85-report

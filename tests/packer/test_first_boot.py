@@ -208,9 +208,7 @@ def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs
     boot = machine.boot()
 
     assert boot.code == 1
-    assert boot.error == (
-        "trainshed: ERROR: /fsx: this image has no Lustre client; bake it with one"
-    )
+    assert boot.error == ("trainshed: ERROR: /fsx: this AMI has no Lustre client; bake it with one")
     assert (machine.path / "run/systemd/system/ecs.service.d/trainshed-lustre.conf").exists()
 
 
@@ -219,14 +217,14 @@ def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs
     [
         ([], "is not a JSON object"),
         ({"regions": "x"}, "does not know regions; known are lustre, region, scratch"),
-        ({"scratch": "no"}, "scratch has to be true or false, not 'no'"),
-        ({"lustre": LUSTRE}, "region has to be a text"),
-        (lustre(mount="fsx"), "mount has to be an absolute path, not 'fsx'"),
-        (lustre(mount="/"), "mount has to be an absolute path, not '/'"),
-        (lustre(wait_seconds="long"), "wait_seconds has to be a number, not 'long'"),
-        (lustre(efa_interfaces=True), "efa_interfaces has to be a whole number, not True"),
-        (lustre(efa_interfaces="8"), "efa_interfaces has to be a whole number, not '8'"),
-        (lustre(dns_name_parameter=""), "dns_name_parameter has to be a text"),
+        ({"scratch": "no"}, "scratch must be true or false, not 'no'"),
+        ({"lustre": LUSTRE}, "region must be a text"),
+        (lustre(mount="fsx"), "mount must be an absolute path, not 'fsx'"),
+        (lustre(mount="/"), "mount must be an absolute path, not '/'"),
+        (lustre(wait_seconds="long"), "wait_seconds must be a number, not 'long'"),
+        (lustre(efa_interfaces=True), "efa_interfaces must be a whole number, not True"),
+        (lustre(efa_interfaces="8"), "efa_interfaces must be a whole number, not '8'"),
+        (lustre(dns_name_parameter=""), "dns_name_parameter must be a text"),
     ],
 )
 def test_settings_that_cannot_be_understood_end_the_boot_of_jobs_with_one_line(

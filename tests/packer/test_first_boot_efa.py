@@ -160,8 +160,8 @@ def test_a_tcp_network_of_other_interfaces_is_made_anew(node: Node) -> None:
 @pytest.mark.parametrize(
     ("lnet", "instance_type", "message"),
     [
-        ({"kefalnd": None}, "trn1.32xlarge", "this image has no kernel module kefalnd for EFA"),
-        ({"efa": None}, "trn1.32xlarge", "this image has no kernel module efa for EFA"),
+        ({"kefalnd": None}, "trn1.32xlarge", "this AMI has no kernel module kefalnd for EFA"),
+        ({"efa": None}, "trn1.32xlarge", "this AMI has no kernel module efa for EFA"),
         ({"efa": "2.12.0g"}, "trn1.32xlarge", "kernel module efa is 2.12.0g, and EFA clients need"),
         ({"efa": ""}, "trn1.32xlarge", "kernel module efa is of no version, and EFA clients need"),
         (
@@ -211,7 +211,7 @@ def test_an_image_without_lnetctl_is_told(node: Node) -> None:
 
     code, _, error = node.boot()
 
-    assert (code, "this image has no lnetctl" in error) == (1, True)
+    assert (code, "this AMI has no lnetctl" in error) == (1, True)
 
 
 def test_what_lnet_refuses_is_told_in_its_words(node: Node) -> None:
@@ -233,7 +233,7 @@ def test_an_interface_that_stays_down_is_an_error(node: Node) -> None:
     code, _, error = node.boot()
 
     assert code == 1
-    assert "LNet has not brought up rdmap96s0; see the kernel's log" in error
+    assert "LNet has not started rdmap96s0; see the kernel's log" in error
 
 
 @pytest.mark.parametrize(("server_has_efa", "told"), [(True, "over EFA"), (False, "WARNING")])

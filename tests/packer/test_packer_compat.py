@@ -64,7 +64,7 @@ def test_the_template_stays_as_it_was(template: Path, tmp_path: Path) -> None:
             "source.pkr.hcl:2: .*line 1 is still open",
             id="twice",
         ),
-        pytest.param("# compat:begin\na = 1\n# compat:end\n", "1: .*no mark", id="misspelt"),
+        pytest.param("# compat:begin\na = 1\n# compat:end\n", "1: .*not a mark", id="misspelt"),
     ],
 )
 def test_marks_that_do_not_match_are_refused_with_their_line(

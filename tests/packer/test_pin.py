@@ -159,7 +159,7 @@ def test_what_is_not_pinned_stops_the_bake_with_one_line(
         ("image.json", None, "image.json: is not there"),
         ("image.json", "[]", "image.json: is not a JSON object"),
         ("cell.json", "{", "cell.json: is not JSON"),
-        ("image.json", '{"accelerator": "nvidia"}', "orchestrator has to be a text"),
+        ("image.json", '{"accelerator": "nvidia"}', "orchestrator must be a text"),
     ],
 )
 def test_documents_that_cannot_be_read_are_told_without_a_traceback(

@@ -105,7 +105,7 @@ REFUSALS = [
         "habana_base=ubuntu-22.04",
     ),
     ("habana-24.04", (*HABANA, "habana_base=ubuntu-24.04"), "kernel 6.8 only", "=ubuntu-22.04"),
-    ("habana-other", (*HABANA, "habana_base=rhel-9"), "base of a habana image", "ubuntu-22.04"),
+    ("habana-other", (*HABANA, "habana_base=rhel-9"), "base of a habana AMI", "ubuntu-22.04"),
     ("neuron-al2", (*NEURON, "neuron_base=amazon-linux-2"), "ended on", "=amazon-linux-2023"),
     (
         "neuron-ubuntu",
@@ -119,7 +119,7 @@ REFUSALS = [
         "neuron/ecs on ubuntu-24.04: AWS documents multi-node jobs of AWS Batch",
         "Leave out neuron_base",
     ),
-    ("neuron-other", (*NEURON, "neuron_base=rhel-9"), "of a neuron image", "amazon-linux-2023"),
+    ("neuron-other", (*NEURON, "neuron_base=rhel-9"), "of a neuron AMI", "amazon-linux-2023"),
     ("nvidia-al2", (*NVIDIA, "nvidia_base=amazon-linux-2"), "no driver", "=amazon-linux-2023"),
     (
         "nvidia-ubuntu",
@@ -133,7 +133,7 @@ REFUSALS = [
         "nvidia/ecs on ubuntu-24.04: AWS documents multi-node jobs of AWS Batch",
         "Leave out nvidia_base",
     ),
-    ("nvidia-other", (*NVIDIA, "nvidia_base=rhel-9"), "of an nvidia image", "amazon-linux-2023"),
+    ("nvidia-other", (*NVIDIA, "nvidia_base=rhel-9"), "of an nvidia AMI", "amazon-linux-2023"),
     ("driver", (*NVIDIA, "nvidia_driver=nouveau"), "open", "proprietary for V100"),
     ("small-root", (*NEURON, "root_gib=8"), "snapshot", "between 30"),
     ("prefix", (*NEURON, "name_prefix=Our_"), "name_prefix", "lower-case"),

@@ -23,15 +23,15 @@ die() {
   local line="trainshed: ERROR: $1: $2; $3"
   # What package managers say may end in a carriage return.
   printf '%s\n' "${line//[[:cntrl:]]/}" >&2
-  touch "$WORK/told"
+  touch "$WORK/reported"
   exit 1
 }
 
 # A command that fails without a word of its own must not end the bake in silence. A line that was
-# told, by `die` in a subshell or by a program of the image, is not followed by a second one.
+# reported, by `die` in a subshell or by a program of the image, is not followed by a second one.
 _on_exit() {
   local code=$? command=$1
-  if ((code != 0)) && [[ ! -e $WORK/told ]]; then
+  if ((code != 0)) && [[ ! -e $WORK/reported ]]; then
     printf 'trainshed: ERROR: %s: "%s" failed with %s; see the output above\n' \
       "$JOB" "${command//$'\n'/ }" "$code" >&2
     code=1
@@ -44,22 +44,22 @@ trap '_on_exit "$BASH_COMMAND"' EXIT
 # Print a pinned fact: pin COMPONENT FIELD, or pin base FIELD. Nothing when the source lacks it.
 pin() {
   "$HERE/pin" "$@" || {
-    touch "$WORK/told"
+    touch "$WORK/reported"
     exit 1
   }
 }
 
-# Tell whether this image has a component: has_component COMPONENT
+# Succeed if this image has a component: has_component COMPONENT
 has_component() {
   local all
   all=$("$HERE/pin" --list) || {
-    touch "$WORK/told"
+    touch "$WORK/reported"
     exit 1
   }
   grep -qx "$1" <<<"$all"
 }
 
-# Name the components of this image that begin alike: components PREFIX
+# Print the components of this image that begin with a prefix: components PREFIX
 components() {
   local all
   all=$("$HERE/pin" --list)

@@ -5,7 +5,7 @@ readonly ATTEMPTS=5
 
 # curl's exit codes for a connection that could not be made or broke: name, connect, partial file,
 # timeout, TLS handshake, empty reply, send, receive. Only these are worth another try: an answer,
-# even an error, will be the same next time, and a bake that hides it for minutes helps nobody.
+# even an error, will be the same next time, so another try only hides it for minutes.
 readonly CONNECTION_ERRORS=' 5 6 7 18 28 35 52 55 56 '
 
 # Fetch a URL into a file: download COMPONENT URL FILE

@@ -55,7 +55,7 @@ require_dkms_modules() {
       "read /var/lib/dkms/$name/$version/build/make.log"
   done < <(dkms status | sed -E 's|^([^/,]+)[/,] *([^,:]+).*|\1 \2|' | sort -u)
   [[ -n $any ]] || die "$component" "dkms knows no module $pattern" \
-    "see whether its package still brings one"
+    "see whether its package still has one"
 }
 
 # Have the boot loader start one kernel, with the arguments of /etc/trainshed/kernel-arguments: boot_by_default KERNEL

@@ -27,7 +27,7 @@ install_packages() {
   _install_pinned "$wanted"
 }
 
-# Install what is not there yet of the tools that the pinned distribution brings; the release they
+# Install what is not there yet of the tools that the pinned distribution has; the release they
 # come from is their version: install_tools COMPONENT PACKAGE...
 install_tools() {
   local component=$1 name missing=()

@@ -25,7 +25,7 @@ add_repository() {
   case $kind in
     apt) _add_apt_repository "$component" "$url" "$name" ;;
     dnf) _add_dnf_repository "$component" "$url" "$name" ;;
-    *) die "$component" "has a source of kind '$kind', which is no repository" \
+    *) die "$component" "has a source of kind '$kind', which is not a repository" \
       "make it apt or dnf in pins.json" ;;
   esac
   echo "$name $fingerprint" >>"$ADDED"

@@ -1,1 +1,1 @@
-"""What the programs of a trainshed machine image share: Python 3.9, standard library only."""
+"""What the programs of a trainshed AMI share: Python 3.9, standard library only."""

@@ -10,7 +10,7 @@ from trainshed_node.pins import Component, Pins
 from trainshed_node.results import FAILED, OK, Result
 from trainshed_node.system import run
 
-# What an archive of each name installs: a package of the distribution's kind, a command that tells
+# What an archive of each name installs: a package of the distribution's kind, a command that prints
 # its version, or a file that does.
 _PACKAGE_OF_ARCHIVE = {
     "ssm-agent": "amazon-ssm-agent",
@@ -63,7 +63,7 @@ def _archive(component: Component, base: str) -> Result:
 
 
 def _archive_version(name: str, base: str) -> tuple[str, str]:
-    """The version of what an archive installed, or why it cannot be told."""
+    """The version of what an archive installed, or why that is not known."""
     if name in _PACKAGE_OF_ARCHIVE:
         package = _PACKAGE_OF_ARCHIVE[name]
         found = installed_versions(package, base)
@@ -76,8 +76,8 @@ def _archive_version(name: str, base: str) -> tuple[str, str]:
     if name in _FILE_OF_ARCHIVE:
         path, pattern = _FILE_OF_ARCHIVE[name]
         match = re.search(pattern, path.read_text(encoding="utf-8")) if path.exists() else None
-        return (match[1], "") if match else ("", f"{path} does not tell its version")
-    return "", "the self-test does not know what this archive installs; teach it"
+        return (match[1], "") if match else ("", f"{path} does not name its version")
+    return "", "the self-test does not know what this archive installs; add it there"
 
 
 def installed_versions(package: str, base: str) -> list[str]:

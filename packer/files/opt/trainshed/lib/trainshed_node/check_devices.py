@@ -59,7 +59,7 @@ def check_devices(cell: NodeCell, stage: str) -> Iterator[Result]:
 
 
 def _efa_comes_first() -> Result:
-    """AWS Batch names verbs devices by number, so the first ones have to be EFA's."""
+    """AWS Batch names verbs devices by number, so the first ones must be EFA's."""
     name = "efa devices first"
     devices = sorted(
         Path("/sys/class/infiniband_verbs").glob("uverbs[0-9]*"),

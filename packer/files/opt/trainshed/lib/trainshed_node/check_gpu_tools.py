@@ -18,7 +18,7 @@ _SOCKET = "unix:///run/nvidia-dcgm/nv-hostengine"
 
 
 def check_gpu_tools(pins: Pins, stage: str) -> Iterator[Result]:
-    """Yield a result for each that the image has; `version` of DCGM's is how many GPUs it knows."""
+    """Yield a result for each that the AMI has; `version` of DCGM's is how many GPUs it knows."""
     gpus = count(ACCELERATORS["nvidia"])
     for component, name, unit in (
         ("nvidia-dcgm", "DCGM", _DCGM),
@@ -38,14 +38,14 @@ def check_gpu_tools(pins: Pins, stage: str) -> Iterator[Result]:
 
 def _dcgm(name: str, gpus: int) -> Result:
     done = run("dcgmi", "discovery", "--host", _SOCKET, "--list")
-    told = re.search(r"^(\d+) GPUs? found", done.output, re.MULTILINE)
-    if not done.ok or not told:
+    found = re.search(r"^(\d+) GPUs? found", done.output, re.MULTILINE)
+    if not done.ok or not found:
         detail = f"dcgmi: {done.last_line}; see journalctl --unit {_DCGM}"
         return Result(name, "", str(gpus), FAILED, detail)
-    if int(told[1]) != gpus:
-        detail = f"{gpus} on the PCI bus, and DCGM knows {told[1]}; see journalctl --unit {_DCGM}"
-        return Result(name, told[1], str(gpus), FAILED, detail)
-    return Result(name, told[1], str(gpus), OK)
+    if int(found[1]) != gpus:
+        detail = f"{gpus} on the PCI bus, and DCGM knows {found[1]}; see journalctl --unit {_DCGM}"
+        return Result(name, found[1], str(gpus), FAILED, detail)
+    return Result(name, found[1], str(gpus), OK)
 
 
 def _gdrcopy(name: str) -> Result:

@@ -65,7 +65,7 @@ def _lustre(kernel: str) -> Result:
 
 
 def _lustre_over_efa(kernel: str) -> Result:
-    """LNet's driver for EFA, which few clusters use: its absence is told, and is no failure."""
+    """LNet's driver for EFA, which few clusters use: without it nothing fails."""
     done = run("modinfo", "--field", "version", "-k", kernel, KEFALND)
     if not done.ok:
         return unchecked(

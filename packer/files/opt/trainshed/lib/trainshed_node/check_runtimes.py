@@ -54,7 +54,7 @@ def _docker_runtime(name: str) -> Result:
 
 
 def _gpu_support() -> Result:
-    """ecs-init waits for the devices only where the image's own file asks for GPUs."""
+    """ecs-init waits for the devices only where the AMI's own file asks for GPUs."""
     own, users = (_lines(path) for path in (_ECS_OF_IMAGE, _ECS_OF_USERS))
     wrong = ""
     if _GPU_SUPPORT not in own:

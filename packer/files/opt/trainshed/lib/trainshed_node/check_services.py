@@ -1,4 +1,4 @@
-"""Self-test: what has to run does, and what has to wait for the mount does."""
+"""Self-test: what must run does, and what must wait for the mount does."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ENABLED = ("enabled", "enabled-runtime", "alias", "generated")
 
 @dataclass(frozen=True)
 class Service:
-    """A service that the image has to bring.
+    """A service that the AMI must have.
 
     Attributes:
         units: names it has in one distribution or another.
-        runs: it has to be active after boot, too; the agents of a cluster are not where there is no
+        runs: it must be active after boot, too; the agents of a cluster are not where there is no
             cluster.
-        cards: it has to be active after boot where the machine has one of these, and only there.
+        cards: it must be active after boot where the machine has one of these, and only there.
         accelerator: only for this one.
         orchestrators: only for these.
         base: only for bases of this name.
@@ -36,7 +36,7 @@ class Service:
     base: str = ""
 
     def is_in(self, cell: NodeCell) -> bool:
-        """Tell whether an image has it."""
+        """Return whether an AMI has it."""
         return (
             self.accelerator in ("", cell.accelerator)
             and cell.orchestrator in self.orchestrators
@@ -44,7 +44,7 @@ class Service:
         )
 
     def has_to_run(self) -> bool:
-        """Tell whether it has to be active on this machine."""
+        """Return whether it must be active on this machine."""
         return count(self.cards) > 0 if self.cards else self.runs
 
 
@@ -62,7 +62,7 @@ _SERVICES = (
     Service(("nvidia-persistenced.service",), cards=ACCELERATORS["nvidia"], accelerator="nvidia"),
     Service(("nvidia-fabricmanager.service",), cards=NVSWITCHES, accelerator="nvidia"),
 )
-# Whatever units an accelerator's packages bring. Without a card some of them fail, and may.
+# All units of an accelerator's packages. Without a card some of them fail, and may.
 _UNITS_OF_ACCELERATOR = {
     "habana": ("habana*", "hl-*"),
     "neuron": ("neuron*", "aws-neuron*"),
@@ -112,7 +112,7 @@ def _units_of_accelerator(accelerator: str) -> Result:
 
 
 def _held(unit: str) -> Result:
-    """A drop-in of the image has to hold it until the first boot is done."""
+    """A drop-in of the AMI must hold it until the first boot is done."""
     required = run("systemctl", "show", "--property=Requires", "--value", unit).output.split()
     return fact(
         f"hold of {unit.removesuffix('.service')}",

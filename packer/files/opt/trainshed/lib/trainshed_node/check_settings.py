@@ -57,7 +57,7 @@ def _locked_memory_of_services(cell: NodeCell) -> Iterator[Result]:
 
 
 def _own_sysctls() -> dict[str, str]:
-    """What the files of the image set; a later file wins, as for systemd-sysctl."""
+    """What the files of the AMI set; a later file wins, as for systemd-sysctl."""
     found = {}
     for path in sorted(_SYSCTL.glob("*trainshed*.conf")):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -82,7 +82,7 @@ def _sysctl(key: str, expected: str, stage: str) -> Result:
 
 
 def _huge_pages() -> Result:
-    """The rules of the image reserve them where a card is that needs them."""
+    """The rules of the AMI reserve them where a card is that needs them."""
     if not _HUGE_PAGES_RULES.exists():
         return fact("huge pages", False, detail=f"there is no {_HUGE_PAGES_RULES}")
     needed = [

@@ -31,7 +31,7 @@ def check_tuning(cell: NodeCell) -> Iterator[Result]:
 
 
 def kernel_arguments() -> list[str]:
-    """Return the arguments that the image's kernel is booted with."""
+    """Return the arguments that the AMI's kernel is booted with."""
     lines = _ARGUMENTS.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -39,7 +39,7 @@ def kernel_arguments() -> list[str]:
 def _clock(in_container: bool) -> Result:
     name = "clock source"
     if in_container or not _CLOCK.exists():
-        return unchecked(name, "this machine's kernel is not the image's", expected="tsc")
+        return unchecked(name, "this machine's kernel is not the AMI's", expected="tsc")
     clock = _CLOCK.read_text(encoding="ascii").strip()
     return Result(name, clock, "tsc", OK if clock == "tsc" else FAILED)
 

@@ -1,4 +1,4 @@
-"""Whether each kernel module that dkms builds is there for the kernel of the image."""
+"""Whether each kernel module that dkms builds is there for the kernel of the AMI."""
 
 from __future__ import annotations
 

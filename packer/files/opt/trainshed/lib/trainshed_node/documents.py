@@ -1,4 +1,4 @@
-"""Reading the JSON documents that the image's programs are told by."""
+"""Reading the JSON documents of a node."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def read_object(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise NodeError(str(path), "is not there; bake the image again") from None
     except ValueError as error:
-        raise NodeError(str(path), f"is not JSON ({error}); write it anew") from None
+        raise NodeError(str(path), f"is not JSON ({error}); write it again") from None
     if not isinstance(document, dict):
-        raise NodeError(str(path), "is not a JSON object; write it anew")
+        raise NodeError(str(path), "is not a JSON object; write it again")
     return document
 
 
 def text(document: Mapping[str, Any], key: str, where: str) -> str:
-    """Return a value that has to be a text with something in it.
+    """Return a value that must be a text and not empty.
 
     Raises:
         NodeError: it is missing, empty or no text.
     """
     value = document.get(key)
     if not isinstance(value, str) or not value:
-        raise NodeError(where, f"{key} has to be a text and is {value!r}; correct it")
+        raise NodeError(where, f"{key} must be a text and is {value!r}; correct it")
     return value

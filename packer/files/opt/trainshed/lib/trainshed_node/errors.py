@@ -1,4 +1,4 @@
-"""What the programs of the image raise on purpose, and how they tell it."""
+"""What the programs of a node raise on purpose, and how they print it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class NodeError(Exception):
     """Something that a program cannot go on with.
 
     Args:
-        subject: component or thing that is wrong, for instance `efa-installer`.
-        what: what is wrong with it, and what to do, divided by a semicolon.
+        subject: what is wrong, for instance `efa-installer`.
+        what: the fault, and what to do, divided by a semicolon.
     """
 
     def __init__(self, subject: str, what: str) -> None:

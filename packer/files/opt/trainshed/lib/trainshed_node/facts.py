@@ -1,4 +1,4 @@
-"""What the operating system of the image is."""
+"""What the operating system of the AMI is."""
 
 from __future__ import annotations
 

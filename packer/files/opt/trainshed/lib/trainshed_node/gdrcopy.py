@@ -40,7 +40,7 @@ def make_device() -> None:
 
 
 def device_is_good() -> bool:
-    """Tell whether the device is that of the loaded driver, for everybody."""
+    """Return whether the device is that of the loaded driver, and open to every user."""
     number = _number()
     return (
         number is not None

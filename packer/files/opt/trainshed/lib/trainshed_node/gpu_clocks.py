@@ -1,7 +1,7 @@
 """Clocks of NVIDIA GPUs, by nvidia-smi.
 
 Follows nvidia-smi's documentation: `--query-supported-clocks` lists pairs of memory and graphics
-clocks in MHz, `--applications-clocks` sets one of them. AWS's EKS images set the same from a table
+clocks in MHz, `--applications-clocks` sets one of them. AWS's EKS AMIs set the same from a table
 of GPU names; the GPU's own list needs no table.
 """
 

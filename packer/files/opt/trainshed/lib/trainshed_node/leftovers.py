@@ -1,4 +1,4 @@
-"""What a build instance leaves behind, and what of it the image may keep."""
+"""What a build instance leaves behind, and what of it the AMI may keep."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Kind:
     Attributes:
         name: for people.
         patterns: globs of paths under /.
-        empty: the files have to exist and are emptied; the others are removed.
+        empty: the files must exist and are emptied; the others are removed.
     """
 
     name: str
@@ -49,7 +49,7 @@ KINDS = (
     Kind("machine id", ("etc/machine-id",), empty=True),
     Kind("random seed", ("var/lib/systemd/random-seed", "var/lib/systemd/credential.secret")),
     Kind("host name", ("etc/hostname",)),
-    # As `cloud-init clean` does, but for a seed and for scripts that a base image may bring.
+    # As `cloud-init clean` does, but for a seed and for scripts that a base image may have.
     Kind(
         "cloud-init state",
         tuple(f"var/lib/cloud/{name}" for name in ("instance", "instances", "data", "sem")),
@@ -84,14 +84,14 @@ KINDS = (
             *("var/cache/debconf/*-old", "var/lib/dpkg/*-old"),
         ),
     ),
-    # Whatever the build instance registered as: a node that brings this would be refused.
+    # Whatever the build instance registered as: a node with this would be refused.
     Kind("ECS agent state", ("var/lib/ecs/data/*",)),
     Kind("crash report", ("var/crash/*", "var/lib/systemd/coredump/*")),
 )
 
 
 def leftovers() -> Iterator[tuple[Kind, Path]]:
-    """Yield everything that does not belong into an image, with its kind."""
+    """Yield everything that does not belong in an AMI, with its kind."""
     for kind in KINDS:
         for path in kind.found():
             yield kind, path
@@ -102,7 +102,7 @@ def leftovers() -> Iterator[tuple[Kind, Path]]:
 
 
 def _logs() -> Iterator[Path]:
-    """Files only: services expect the folders, and make the files anew."""
+    """Files only: services expect the folders, and make the files again."""
     records = {f"/{pattern}" for kind in KINDS if kind.empty for pattern in kind.patterns}
     for path in sorted(Path("/var/log").rglob("*")):
         if (path.is_file() or path.is_symlink()) and str(path) not in records:

@@ -13,7 +13,7 @@ from trainshed_node.lustre_tuning import set_module_options, tune_client
 from trainshed_node.settings import Lustre
 from trainshed_node.system import Finished, has_command, run
 
-# What runs jobs; each has a drop-in of the image that makes it wait for the first boot.
+# What runs jobs; each has a drop-in of the AMI that makes it wait for the first boot.
 HELD = ("ecs.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
 _PAUSE_SECONDS = 10
 # FSx for Lustre user guide, "Mounting automatically"; flock for what locks files.
@@ -28,7 +28,7 @@ class NotYet(Exception):
 
 
 def set_up_lustre(lustre: Lustre, log: Log) -> None:
-    """Mount the file system, over EFA if told so, waiting for what is not there yet.
+    """Mount the file system, over EFA if asked, waiting for what is not there yet.
 
     Compute and storage are deployed side by side: the parameters appear when the file system is
     ready, and its DNS name may lag behind.
@@ -42,7 +42,7 @@ def set_up_lustre(lustre: Lustre, log: Log) -> None:
         return
     for command, missing in (("aws", "AWS CLI"), ("mount.lustre", "Lustre client")):
         if not has_command(command):
-            raise NodeError(lustre.mount, f"this image has no {missing}; bake it with one")
+            raise NodeError(lustre.mount, f"this AMI has no {missing}; bake it with one")
     set_module_options()
     if lustre.efa_interfaces:
         set_up_efa(lustre.mount, lustre.efa_interfaces, log)
@@ -77,8 +77,8 @@ def _wait_for_mount(lustre: Lustre, log: Log) -> None:
 def _hold(mount: str) -> None:
     """Let nothing that runs jobs start while the file system is not mounted.
 
-    The image's own drop-ins wait for this program. These add the mount itself, so that an agent
-    that is restarted after somebody unmounted stays down, too. Under /run: gone with the boot.
+    The AMI's own drop-ins wait for this program. These add the mount itself, so that an agent
+    that is restarted after an unmount by hand stays down, too. Under /run: gone with the boot.
     """
     for unit in HELD:
         drop_in = _RUNTIME_UNITS / f"{unit}.d" / "trainshed-lustre.conf"

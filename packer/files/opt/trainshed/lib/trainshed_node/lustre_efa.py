@@ -24,7 +24,7 @@ _OLDEST_KEFALND_ON_P6 = (1, 1, 1)
 # The user guide's value. How CPUs are divided among the interfaces (libcfs cpu_npartitions) is left
 # at Lustre's default: AWS documents no values.
 _PEER_CREDITS = "32"
-_BAKE = "use an image of `trainshed ami build` with a newer EFA installer and Lustre client"
+_BAKE = "use an AMI of `trainshed ami build` with a newer EFA installer and Lustre client"
 
 Log = Callable[[str], None]
 
@@ -40,10 +40,10 @@ def set_up_efa(mount: str, wanted: int, log: Log) -> None:
         log: writes a line.
 
     Raises:
-        NodeError: the image lacks a driver, the node lacks interfaces, or LNet refused them.
+        NodeError: the AMI lacks a driver, the node lacks interfaces, or LNet refused them.
     """
     if not has_command("lnetctl"):
-        raise NodeError(mount, f"this image has no lnetctl to use EFA with; {_BAKE}")
+        raise NodeError(mount, f"this AMI has no lnetctl to use EFA with; {_BAKE}")
     _check_version(mount, "efa", _OLDEST_EFA)
     oldest = _OLDEST_KEFALND_ON_P6 if _instance_type().startswith("p6") else ()
     _check_version(mount, KEFALND, oldest)
@@ -61,7 +61,7 @@ def set_up_efa(mount: str, wanted: int, log: Log) -> None:
     up = _interfaces(mount).get("efa", {})
     down = [device for device in devices if up.get(device) != "up"]
     if down:
-        raise NodeError(mount, f"LNet has not brought up {', '.join(down)}; see the kernel's log")
+        raise NodeError(mount, f"LNet has not started {', '.join(down)}; see the kernel's log")
     log(f"{mount}: LNet uses {ip_interface} and, over EFA, {', '.join(devices)}")
 
 
@@ -122,7 +122,7 @@ def _instance_type() -> str:
 def _check_version(mount: str, module: str, oldest: tuple[int, ...]) -> None:
     done = run("modinfo", "--field", "version", module)
     if not done.ok:
-        raise NodeError(mount, f"this image has no kernel module {module} for EFA; {_BAKE}")
+        raise NodeError(mount, f"this AMI has no kernel module {module} for EFA; {_BAKE}")
     version = done.output.strip()
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
     if oldest and numbers < oldest:
@@ -147,7 +147,7 @@ def _add_networks(mount: str, ip_interface: str, devices: list[str]) -> None:
 
 
 def _interfaces(mount: str) -> dict[str, dict[str, str]]:
-    """Return each interface's status, by network, as `lnetctl net show` tells them in YAML."""
+    """Return each interface's status, by network, as `lnetctl net show` prints them in YAML."""
     found: dict[str, dict[str, str]] = {}
     network = status = ""
     for line in _must(mount, "lnetctl", "net", "show").splitlines():

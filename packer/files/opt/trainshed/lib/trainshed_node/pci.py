@@ -22,7 +22,7 @@ class Card:
     kind: str = "*"
 
     def fits(self, folder: Path) -> bool:
-        """Tell whether a folder of /sys is of a device of this kind."""
+        """Return whether a folder of /sys is of a device of this kind."""
         wanted = (("vendor", self.vendor), ("device", self.device), ("class", self.kind))
         return all(fnmatch(_read(folder / name), pattern) for name, pattern in wanted)
 

@@ -1,4 +1,4 @@
-"""What the self-test found out of one thing."""
+"""One result of the self-test."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ _MODEL = "Amazon EC2 NVMe Instance Storage"
 _LABEL = "ts-scratch"
 _ARRAY = f"/dev/md/{_LABEL}"
 # The largest instance stores have 60 TB. Without TRIM a file system on them takes seconds; a slow
-# disk is no reason to leave the node without scratch space.
+# disk must not leave the node without scratch space.
 _MKFS_SECONDS = 3600
 # Where nodeadm's `localStorage` shows: what it made of its configuration before cloud-init ran,
-# files that are merged into that, what it was given, and what it tells its own service.
+# files that are merged into that, what it was given, and what its own service gets.
 _NODEADM = (
     *("run/eks/nodeadm/config.json", "etc/eks/nodeadm.d/*", "var/lib/cloud/instance/user-data.txt"),
     "etc/systemd/system/setup-local-disks.service.d/*.conf",
@@ -33,8 +33,8 @@ def set_up_scratch(log: Log) -> None:
     """Mount the instance store at `/scratch`, made into one file system.
 
     A disk that holds anything is left alone, unless it is what this program made before. Safe to
-    run at each boot: a reboot keeps the data, a stop and start brings blank disks. On an EKS node
-    whose nodeadm is told to set up the disks, all are left to it.
+    run at each boot: a reboot keeps the data, a stop and start gives blank disks. On an EKS node
+    whose nodeadm is configured to set up the disks, all are left to it.
 
     Raises:
         NodeError: a disk could not be formatted, assembled or mounted.
@@ -129,7 +129,7 @@ def _made(disks: list[Path], log: Log) -> str | None:
             *(f"--name={_LABEL}", "--homehost=any"),
             *(f"/dev/{block.name}" for block in blank),
         )
-    # Neither formats over what it recognises: not forced, and nobody there to answer. No TRIM: the
+    # Neither formats over what it recognises: not forced, and no terminal to ask. No TRIM: the
     # disks of a new instance are blank, and discarding terabytes takes minutes.
     maker = ("mkfs.xfs", "-K") if has_command("mkfs.xfs") else ("mkfs.ext4", "-E", "nodiscard")
     log(f"{SCRATCH}: formatting {device} ({maker[0]})")
@@ -150,10 +150,10 @@ def _in_use(block: Path) -> str | None:
 
 
 def _signature(device: str) -> dict[str, str]:
-    """What a device holds, as low-level probing tells; empty when it is blank.
+    """What a device holds, by low-level probing; empty when it is blank.
 
     Raises:
-        NodeError: it cannot be told; then it must not be taken for blank.
+        NodeError: that is not known; then it must not be taken for blank.
     """
     try:
         with Path(device).open("rb") as disk:

@@ -1,4 +1,4 @@
-"""What an instance is told of itself: `/etc/trainshed/first-boot.json`, written by user data."""
+"""The settings of an instance: `/etc/trainshed/first-boot.json`, written by user data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lustre:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the first boot has to do.
+    """What the first boot must do.
 
     Attributes:
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
@@ -61,7 +61,7 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     _only(document, {"region", "lustre", "scratch"}, str(path))
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
-        raise NodeError(str(path), f"scratch has to be true or false, not {scratch!r}; correct it")
+        raise NodeError(str(path), f"scratch must be true or false, not {scratch!r}; correct it")
     return Settings(scratch=scratch, lustre=_lustre(document, str(path)))
 
 
@@ -70,19 +70,19 @@ def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
     if entry is None:
         return None
     if not isinstance(entry, dict):
-        raise NodeError(where, "lustre has to be an object; correct it")
+        raise NodeError(where, "lustre must be an object; correct it")
     where = f"{where}: lustre"
     names = ("mount", "dns_name_parameter", "mount_name_parameter")
     _only(entry, {*names, "wait_seconds", "efa_interfaces"}, where)
     mount, dns_name, mount_name = (text(entry, name, where) for name in names)
     if not mount.startswith("/") or mount == "/":
-        raise NodeError(where, f"mount has to be an absolute path, not {mount!r}; correct it")
+        raise NodeError(where, f"mount must be an absolute path, not {mount!r}; correct it")
     wait = entry.get("wait_seconds", _WAIT_SECONDS)
     if isinstance(wait, bool) or not isinstance(wait, (int, float)) or wait < 0:
-        raise NodeError(where, f"wait_seconds has to be a number, not {wait!r}; correct it")
+        raise NodeError(where, f"wait_seconds must be a number, not {wait!r}; correct it")
     efa = entry.get("efa_interfaces", 0)
     if isinstance(efa, bool) or not isinstance(efa, int) or efa < 0:
-        raise NodeError(where, f"efa_interfaces has to be a whole number, not {efa!r}; correct it")
+        raise NodeError(where, f"efa_interfaces must be a whole number, not {efa!r}; correct it")
     return Lustre(
         mount=mount,
         region=text(document, "region", where),

@@ -32,7 +32,7 @@ class Finished:
 
     @property
     def last_line(self) -> str:
-        """The last thing it said, which is where commands say what went wrong."""
+        """The last line of its output, where commands say what went wrong."""
         lines = (self.errors.strip() or self.output.strip()).splitlines()
         return lines[-1].strip() if lines else f"exit code {self.code}"
 
@@ -65,5 +65,5 @@ def run(
 
 
 def has_command(name: str) -> bool:
-    """Tell whether a command is there."""
+    """Return whether a command is installed."""
     return shutil.which(name) is not None
