@@ -1,4 +1,4 @@
-"""What AMIs of ours are for: an accelerator and an orchestrator, together a cell."""
+"""What our AMIs are for: an accelerator and an orchestrator, together a cell."""
 
 from enum import StrEnum
 

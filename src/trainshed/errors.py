@@ -6,7 +6,7 @@ from functools import partial
 
 
 class TrainshedError(Exception):
-    """A contradiction or a bad input, told in words for the person who must act.
+    """A contradiction or a bad input, in words for the person who must act.
 
     The command line prints the message without a traceback and exits with `exit_code`.
     """
@@ -42,7 +42,7 @@ class UnknownName(TrainshedError):
 
 
 def one_line(text: str) -> str:
-    """Return somebody else's words as a part of a message: on one line, without a period."""
+    """Return a foreign message as a part of ours: on one line, without a period."""
     return " ".join(text.split()).rstrip(".")
 
 

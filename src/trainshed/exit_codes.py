@@ -1,4 +1,4 @@
-"""Exit codes by which a job's containers tell AWS Batch what to do next."""
+"""Exit codes of a job's containers, which decide what AWS Batch does next."""
 
 # The main node's container ends with this code when another node of its job was lost. AWS Batch
 # then tries the job again; every other code of a container ends it. Nothing else uses 193 to 199:

@@ -30,7 +30,7 @@ class InterfaceKind(StrEnum):
 
 
 class InterfaceProfile(StrEnum):
-    """A layout of interfaces, named after what it is for.
+    """A layout of interfaces, named after its use.
 
     `ec2`: today's layout of the EC2 user guide, ENA and EFA apart.
     `combined`: the classic one, an `efa` interface with an address on every card.
@@ -71,7 +71,7 @@ class NetworkInterface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """What tells the profiles apart.
+    """What distinguishes the profiles.
 
     Attributes:
         split_primary: card 0 gets `interface` and `efa-only` instead of one `efa`.

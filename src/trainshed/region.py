@@ -23,16 +23,16 @@ def environment_region(environment: Mapping[str, str]) -> str | None:
 
 
 def app_region(environment: Mapping[str, str]) -> str | None:
-    """Return the region of a CDK app's environment, or None when nobody has named one.
+    """Return the region of a CDK app's environment, or None when none is named.
 
-    The CDK CLI tells the app us-east-1 when it found no region. That is taken only when a variable
+    The CDK CLI gives the app us-east-1 when it found no region. That is taken only when a variable
     or a profile, which may be that of `cdk --profile`, names it.
     """
-    told = environment.get("CDK_DEFAULT_REGION")
+    given = environment.get("CDK_DEFAULT_REGION")
     found = environment_region(environment)
-    if told != _CLI_FALLBACK or "CDK_CLI_VERSION" not in environment:
-        return told or found
-    return told if told == found or told in _profile_regions(environment).values() else None
+    if given != _CLI_FALLBACK or "CDK_CLI_VERSION" not in environment:
+        return given or found
+    return given if given == found or given in _profile_regions(environment).values() else None
 
 
 def _profile_regions(environment: Mapping[str, str]) -> dict[str, str]:

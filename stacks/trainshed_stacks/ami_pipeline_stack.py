@@ -70,7 +70,7 @@ class AmiPipelineStack(cdk.Stack):
         cdk.CfnOutput(
             self,
             "Topic",
-            description="Topic that tells how builds ended",
+            description="Topic with the result of each build",
             value=self.pipeline.notifications.topic.topic_arn,
         )
 

@@ -27,7 +27,7 @@ class TrainClusterStack(cdk.Stack):
     """Placement group, launch template, AWS Batch environment, queue and job definition.
 
     It depends on the stacks of its prerequisites, network, storage and containers, so that
-    deploying it brings a cluster that works; only the network is tied to it by CloudFormation
+    deploying it gives a cluster that works; only the network is tied to it by CloudFormation
     exports.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What has to exist before anything of a cluster is made that costs money."""
+"""What must exist before a cluster's resources that cost money are made."""
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -10,7 +10,7 @@ from trainshed_constructs import PinnedAmi
 class PrerequisitesStack(cdk.Stack):
     """The check that a cluster's AMI exists, in a stack that costs nothing.
 
-    A new account has no AMI of ours: it has to be baked and published first. This stack finds the
+    A new account has none of our AMIs: one must be baked and published first. This stack finds the
     AMI as the compute stack will, and fails with the commands that make one. What bills, the
     network and the file system, comes after it. It exports nothing, and nothing is in it that
     deleting it would lose.

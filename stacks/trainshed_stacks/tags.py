@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from trainshed.plan import ClusterPlan, resource_tags
 
 # Types that CloudFormation replaces when their tags change, and who says so: the resource schemas
-# that AWS publishes ("schema"), the data that `cdk diff` goes by ("CDK"), issues of
+# that AWS publishes ("schema"), the data that `cdk diff` uses ("CDK"), issues of
 # CloudFormation's public roadmap. The sources disagree, and a replaced job queue ends its jobs, so
 # one is enough.
 REPLACED_FOR_TAGS: Final = {

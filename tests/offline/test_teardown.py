@@ -168,7 +168,9 @@ def test_it_says_first_and_does_nothing_until_it_may(
     assert "will be deleted" in looked.out and "TrainContainers" in looked.out
     assert "bills by the GiB and month" in looked.out
     assert unasked.code == 2
-    assert unasked.err.startswith("error: there is nobody to ask here: add --yes")
+    assert unasked.err.startswith(
+        "error: this is not a terminal, so nothing can be asked: add --yes"
+    )
     assert there(clean_aws) == {"TrainNetwork", "TrainContainers"}
 
 

@@ -73,12 +73,12 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
         ),
         pytest.param(
             GOOD.replace("[neuron/ecs]", "[neuron/ecs, neuron/ecs]"),
-            "p.yaml:1: cells has to name at least one, and none twice",
+            "p.yaml:1: name at least one cell, and none twice",
             id="the same cell twice",
         ),
         pytest.param(
             GOOD.replace("[neuron/ecs]", "[]"),
-            "p.yaml:1: cells has to name at least one, and none twice",
+            "p.yaml:1: name at least one cell, and none twice",
             id="no cell",
         ),
         pytest.param(

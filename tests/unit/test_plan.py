@@ -101,8 +101,8 @@ WRONG = {
     "image of another partition": (
         text(added="image: {uri: '123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/train:v1'}"),
         "a.yaml:4: image.uri: 123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/train:v1 is in "
-        "AWS's China partition, whose registries no role of another partition can log in to; copy "
-        "the image to an ECR repository of this partition",
+        "AWS's China partition, and roles of other partitions cannot log in to its registries; "
+        "copy the image to an ECR repository of this partition",
     ),
     "capacity block": (
         text("trn1n.32xlarge", added="capacity: {capacity_block: cr-01234567}"),

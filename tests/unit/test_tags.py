@@ -34,7 +34,7 @@ def many(number: int, name: str = "tag") -> str:
         ("{Name: x}", "tags.Name: is a tag that trainshed sets itself; take another key"),
         (
             "{team: a, Team: b}",
-            "tags: team and Team differ in case only, which IAM does not tell apart",
+            "tags: team and Team differ in case only, which IAM does not distinguish",
         ),
         ("{team: 1}", "tags.team: 1 is not text: put it in quotes"),
         ("{team: }", "tags.team: is empty; give it a value, or leave the key out for its default"),

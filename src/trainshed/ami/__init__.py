@@ -1,1 +1,1 @@
-"""AMIs: baked by Packer, tested, published to channels, removed when nobody uses them."""
+"""AMIs: baked by Packer, tested, published to channels, removed when nothing uses them."""

@@ -1,4 +1,4 @@
-"""One AMI of ours, as AWS describes it and as its tags tell it."""
+"""One of our AMIs, as AWS and its tags describe it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 
-# Every AMI of ours has it: the UTC stamp of its build.
+# All our AMIs have it: the UTC stamp of its build.
 BUILD_TAG = "trainshed:build"
 _MISSING = frozenset(
     {"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed"}
@@ -34,7 +34,7 @@ class Ami:
         created: when.
         tags: all of them.
         snapshots: ids of the EBS snapshots that hold its disks.
-        public: whether anybody may launch it.
+        public: whether every account may launch it.
         protected: whether it is protected from being deregistered.
     """
 
@@ -65,13 +65,13 @@ class Ami:
 
 
 def cell_of(tags: Mapping[str, str]) -> str:
-    """Return the cell that tags of ours name, for instance `neuron/ecs`; `?` for a missing one."""
+    """Return the cell that our tags name, for instance `neuron/ecs`; `?` for a missing one."""
     names = ("accelerator", "orchestrator")
     return "/".join(tags.get(f"trainshed:{name}") or "?" for name in names)
 
 
 def own_amis(region: Region) -> list[Ami]:
-    """Return every AMI that a build of ours made in this account, newest first."""
+    """Return every AMI that our builds made in this account, newest first."""
     found = region.pages(
         "ec2",
         "describe_images",

@@ -25,18 +25,18 @@ from trainshed.errors import TrainshedError
 
 LOG = "build.log"
 
-# Is told what goes on; an empty text means that it goes on.
-Tell = Callable[[str], None]
+# Shows what is done; an empty text means that the same goes on.
+Show = Callable[[str], None]
 
 
-def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) -> dict[str, str]:
+def build(request: BuildRequest, packer: Packer, region: Region, *, show: Show) -> dict[str, str]:
     """Bake an AMI, and return its id by region.
 
     Args:
         request: what to bake.
         packer: what bakes it.
         region: the request's, to look for leftovers in.
-        tell: is told what is done; an empty text means that it goes on.
+        show: gets what is done; an empty text means that the same goes on.
 
     Raises:
         BuildError: why it failed; nothing of it is left, or the message says what is.
@@ -44,26 +44,26 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, tell: Tell) 
     """
     log = request.output / LOG
     with _alone(request.output) as held, _readable_template(request.template, packer) as template:
-        _clear_leftovers(request, region, log, tell)
+        _clear_leftovers(request, region, log, show)
         if log.exists():
             log.replace(log.with_name("build.previous.log"))
         (request.output / MANIFEST).unlink(missing_ok=True)
         if packer.has_plugins:
-            _install_plugins(request, packer, template, log, held, tell)
+            _install_plugins(request, packer, template, log, held, show)
         tried: list[str] = []
         for subnet in request.subnets or (None,):
             if subnet is not None:
-                tell(f"building in {subnet}")
-            ended = _attempt(request.command(packer, template, subnet), request, log, held, tell)
+                show(f"building in {subnet}")
+            ended = _attempt(request.command(packer, template, subnet), request, log, held, show)
             if ended.code == 0:
                 return manifest_amis(request.output / MANIFEST)
             error = _failure(request, ended)
-            _clear_unfinished(region, log, tell)
+            _clear_unfinished(region, log, show)
             if error.cause is not Cause.CAPACITY:
                 raise error
-            tell(str(error))
+            show(str(error))
             tried.append(str(subnet or "the template's subnet"))
-        raise BuildError(Cause.CAPACITY, f"{error.told} (tried {', '.join(tried)})")
+        raise BuildError(Cause.CAPACITY, f"{error.message} (tried {', '.join(tried)})")
 
 
 @contextmanager
@@ -79,21 +79,21 @@ def _readable_template(template: Path, packer: Packer) -> Iterator[Path]:
 
 
 def _attempt(
-    command: list[str], request: BuildRequest, log: Path, held: IO[str], tell: Tell
+    command: list[str], request: BuildRequest, log: Path, held: IO[str], show: Show
 ) -> Ended:
     def hear(line: str) -> None:
         step = step_of(line) if line else ""
         if step is not None:
-            tell(step)
+            show(step)
 
     return run(command, log=log, held=held, minutes=request.minutes, hear=hear)
 
 
 def _install_plugins(
-    request: BuildRequest, packer: Packer, template: Path, log: Path, held: IO[str], tell: Tell
+    request: BuildRequest, packer: Packer, template: Path, log: Path, held: IO[str], show: Show
 ) -> None:
-    tell("packer init")
-    ended = _attempt([packer.program, "init", str(template)], request, log, held, tell)
+    show("packer init")
+    ended = _attempt([packer.program, "init", str(template)], request, log, held, show)
     if ended.stopped:
         raise _failure(request, ended)
     if ended.code:
@@ -119,7 +119,7 @@ def _failure(request: BuildRequest, ended: Ended) -> BuildError:
 
 @contextmanager
 def _alone(output: Path) -> Iterator[IO[str]]:
-    """Hold the lock of an output folder; Packer holds it as well, even when it outlives us."""
+    """Hold the lock of an output folder; Packer holds it too, even when it outlives us."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         lock = (output / "build.lock").open("w")
@@ -137,33 +137,33 @@ def _alone(output: Path) -> Iterator[IO[str]]:
         yield held
 
 
-def _clear_leftovers(request: BuildRequest, region: Region, log: Path, tell: Tell) -> None:
-    """Remove what earlier builds left; not being able to is no reason not to build."""
+def _clear_leftovers(request: BuildRequest, region: Region, log: Path, show: Show) -> None:
+    """Remove what earlier builds left; if that fails, build anyway."""
     # What is older than any build may take is of a build that is dead.
     limit = timedelta(minutes=max(request.minutes, MINUTES))
     try:
         left = tagged_leftovers(region, now=datetime.now(UTC), older_than=limit)
-        _remove(region, left, tell)
+        _remove(region, left, show)
     except AwsRefusal as error:
-        tell(f"leftovers of earlier builds were not looked for: {error}")
-    _clear_unfinished(region, log, tell)
+        show(f"leftovers of earlier builds were not looked for: {error}")
+    _clear_unfinished(region, log, show)
 
 
-def _clear_unfinished(region: Region, log: Path, tell: Tell) -> None:
+def _clear_unfinished(region: Region, log: Path, show: Show) -> None:
     """Remove what the build of this log left, when it was ended hard."""
     if not log.exists():
         return
     try:
         left = logged_leftovers(region, log.read_text(encoding="utf-8", errors="replace"))
-        _remove(region, left, tell)
+        _remove(region, left, show)
     except AwsRefusal as error:
-        tell(f"leftovers of the build that {log} tells of were not looked for: {error}")
+        show(f"leftovers of the build in {log} were not looked for: {error}")
 
 
-def _remove(region: Region, left: list[Leftover], tell: Tell) -> None:
+def _remove(region: Region, left: list[Leftover], show: Show) -> None:
     for leftover in left:
         try:
             remove_leftover(region, leftover)
-            tell(f"removed what a dead build had left: {leftover}")
+            show(f"removed what a dead build had left: {leftover}")
         except AwsRefusal as error:
-            tell(f"{leftover} of a dead build stays: {error}")
+            show(f"{leftover} of a dead build stays: {error}")

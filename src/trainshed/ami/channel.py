@@ -41,7 +41,7 @@ class Channel:
 
     @classmethod
     def of_parameter(cls, parameter: str) -> Self | None:
-        """Return the channel of an SSM parameter's name, or None when it is no channel's."""
+        """Return the channel of an SSM parameter's name, or None when it is not a channel's."""
         cell, _, name = parameter.removeprefix(f"{CHANNELS_ROOT}/").rpartition("/")
         return cls(cell=cell, name=name) if cell in tuple(Cell) and is_channel_name(name) else None
 
@@ -56,10 +56,10 @@ class Channel:
 
 
 def is_channel_name(text: str) -> bool:
-    """Tell whether a channel can have this name."""
+    """Return whether a channel can have this name."""
     return _NAME.fullmatch(text) is not None
 
 
 def names_a_channel(ami: str) -> bool:
-    """Tell whether a cluster's `instance.ami` is one of our channels, by name or SSM parameter."""
+    """Return whether `instance.ami` is one of our channels, by name or SSM parameter."""
     return ami.startswith(f"{CHANNELS_ROOT}/") or not ami.startswith(("ami-", "/"))

@@ -45,7 +45,7 @@ def channels(region: Region) -> dict[Channel, str]:
 
 
 def history(region: Region, channel: Channel) -> list[ChannelVersion]:
-    """Return what SSM remembers of a channel, oldest first; nothing when there is no channel.
+    """Return the history that SSM has of a channel, oldest first; nothing when there is no channel.
 
     SSM keeps the newest 100 versions of a parameter.
     https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-versions.html
@@ -99,7 +99,7 @@ def write(region: Region, channel: Channel, image_id: str, note: str) -> int:
     except AwsRefusal as error:
         if error.code in ("ValidationException", "HierarchyTypeMismatch"):
             raise ChannelError(
-                f"{error}; a parameter made with another data type than {_DATA_TYPE} has to be "
+                f"{error}; a parameter made with another data type than {_DATA_TYPE} must be "
                 f"deleted first: aws ssm delete-parameter --name {channel.parameter} "
                 f"--region {region.name}"
             ) from error

@@ -1,4 +1,4 @@
-"""What an AMI has to show of the devices of the type that it is tried on."""
+"""The devices that an AMI must find on the type that it is tested on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,31 +29,31 @@ def known_type(name: str, ami: Ami) -> InstanceType | None:
 
 
 def efa_interfaces(instance: InstanceType) -> tuple[NetworkInterface, ...]:
-    """Return the network interfaces that bring all EFA devices of a type; none without EFA."""
+    """Return the network interfaces with all EFA devices of a type; none without EFA."""
     if not instance.efa_interfaces_max:
         return ()
     return plan_interfaces(instance, InterfaceProfile.EC2)
 
 
-def require_devices(told: dict[str, Any], instance: InstanceType) -> dict[str, Any]:
+def require_devices(selftest: dict[str, Any], instance: InstanceType) -> dict[str, Any]:
     """Return a self-test in which every device that is missing is a failure.
 
     Args:
-        told: the self-test's JSON; `version` of a device's result is how many were found.
+        selftest: its JSON; `version` of a device's result is how many were found.
         instance: the type that it ran on, with all of `efa_interfaces`.
     """
     wanted = {
         "efa device": sum(row.kind.has_efa for row in efa_interfaces(instance)),
         f"{instance.accelerator.family.value} device": instance.accelerator.count,
     }
-    known = {result["name"] for result in told["components"]}
+    known = {result["name"] for result in selftest["components"]}
     absent = [_result(name) for name in wanted if name not in known]
     components = [
         _judged(result, wanted.get(result["name"], 0), instance.name)
-        for result in (*told["components"], *absent)
+        for result in (*selftest["components"], *absent)
     ]
-    well = told["ok"] and all(result["state"] != "failed" for result in components)
-    return told | {"components": components, "ok": well}
+    passed = selftest["ok"] and all(result["state"] != "failed" for result in components)
+    return selftest | {"components": components, "ok": passed}
 
 
 def _result(name: str) -> dict[str, Any]:

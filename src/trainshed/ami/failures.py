@@ -1,4 +1,4 @@
-"""Why a build failed, told from what Packer said: one message, and what to do about it."""
+"""Why a build failed, by what Packer said: one message, and what to do about it."""
 
 import re
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class BuildError(TrainshedError):
     exit_code = 1
 
     def __init__(self, cause: Cause, message: str) -> None:
-        self.cause, self.told = cause, message
+        self.cause, self.message = cause, message
         super().__init__(f"{cause}: {message}")
 
 
@@ -89,7 +89,7 @@ _RULES = (
     ),
     _rule(
         Cause.NO_SOURCE_AMI,
-        # Newer plugins print the addresses of the filters, which tell nobody anything.
+        # Newer plugins print the addresses of the filters, which mean nothing to a user.
         r"(No AMI was found matching filters(?:: \{\n(?:.|\n)*?^\})?|InvalidAMIID\.\w+: .*)",
         "the source AMI is pinned by name in packer/pins.json: the region may not have it, or "
         "its owner has withdrawn it; pin a newer one (docs/amis.md)",
@@ -120,7 +120,7 @@ _RULES = (
         Cause.SSH,
         r"(Timeout waiting for (?:SSH|WinRM)|timeout waiting for SSH"
         r"|Error waiting for SSH.*|ssh: handshake failed.*)",
-        "the instance has to reach the internet, for Session Manager too; without that, be "
+        "the instance must reach the internet, for Session Manager too; without that, be "
         "reached on port 22: --var ssh_interface=private_ip from within the VPC, or public_ip with "
         "--var 'ssh_cidrs=[\"YOUR-ADDRESS/32\"]'",
     ),
@@ -174,7 +174,7 @@ _PREFIX = re.compile(r"^(?:==>|   ) [\w.-]+\.[\w-]+: ?", re.MULTILINE)
 
 
 def classify(said: str) -> BuildError:
-    """Return the failure that Packer's output tells of.
+    """Return the failure that Packer's output shows.
 
     Args:
         said: all that Packer said, of one run that failed.
@@ -182,8 +182,8 @@ def classify(said: str) -> BuildError:
     text = _PREFIX.sub("", _STAMP.sub("", said))
     if "Cleanly cancelled builds" in text or "Cancelling build after receiving" in text:
         return interrupted()
-    if told := _SCRIPT_ERROR.findall(text):
-        return _script_failure(text, told)
+    if errors := _SCRIPT_ERROR.findall(text):
+        return _script_failure(text, errors)
     if denied := _denial(text):
         return denied
     for rule in _RULES:
@@ -228,8 +228,8 @@ def _denial(text: str) -> BuildError | None:
     )
 
 
-def _script_failure(text: str, told: list[str]) -> BuildError:
-    error = "; ".join(dict.fromkeys(map(one_line, told)))
+def _script_failure(text: str, errors: list[str]) -> BuildError:
+    error = "; ".join(dict.fromkeys(map(one_line, errors)))
     scripts = _SCRIPT.findall(text)
     where = f" (in {scripts[-1]})" if scripts else ""
     if failed := [one_line(row) for row in _SELF_TEST_ROW.findall(text)]:

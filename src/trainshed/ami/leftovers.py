@@ -26,7 +26,7 @@ _GONE = re.compile(r"\.NotFound$|^NoSuchEntity$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """One thing that a dead build has left.
+    """One resource that a dead build has left.
 
     Attributes:
         kind: `image`, `instance`, `key pair`, `security group`, `volume` or `instance profile`.
@@ -42,7 +42,7 @@ class Leftover:
 
 
 def tagged_leftovers(region: Region, *, now: datetime, older_than: timedelta) -> list[Leftover]:
-    """Return what builds of ours, of anybody in the account, have left.
+    """Return what trainshed builds of anyone in the account have left.
 
     Args:
         region: where.

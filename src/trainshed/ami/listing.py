@@ -43,7 +43,7 @@ class Listing:
 
     Attributes:
         rows: newest first.
-        blind: why some things could not be seen; empty when all were.
+        blind: what could not be looked at, and why.
     """
 
     rows: tuple[Row, ...]
@@ -51,10 +51,10 @@ class Listing:
 
 
 def listing(region: Region) -> Listing:
-    """Return every AMI that a build of ours made.
+    """Return every AMI that our builds made.
 
     Raises:
-        AwsRefusal: AMIs cannot be listed; other things that cannot be seen are told in the answer.
+        AwsRefusal: AMIs cannot be listed; what else cannot be seen is in the answer.
     """
     amis, used = own_amis(region), usage(region)
     blind = list(used.blind)

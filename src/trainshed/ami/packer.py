@@ -68,14 +68,14 @@ def find_packer() -> Packer:
             "packer is not on PATH; get it from https://developer.hashicorp.com/packer/install, "
             "or Debian 12's: apt-get install packer"
         )
-    told = subprocess.run(
+    answer = subprocess.run(
         [program, "version"], capture_output=True, text=True, env=environment(), check=False
     )
-    found = _VERSION.search(told.stdout)
+    found = _VERSION.search(answer.stdout)
     if not found:
         # Some distributions ship another program of this name, for instance cracklib's.
         raise PackerError(
-            f"{program} is not HashiCorp's Packer (packer version says {told.stdout.strip()!r}); "
+            f"{program} is not HashiCorp's Packer (packer version says {answer.stdout.strip()!r}); "
             "put that one first on PATH"
         )
     major, minor, patch = map(int, found.groups())

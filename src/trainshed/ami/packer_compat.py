@@ -58,10 +58,14 @@ def _kept(path: Path) -> Iterator[str]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
         mark = line.strip()
         if mark.startswith("# compat:") and mark not in (BEGIN, END):
-            raise LoweringError(f"{path}:{number}: {mark!r} is no mark; write {BEGIN!r} or {END!r}")
+            raise LoweringError(
+                f"{path}:{number}: {mark!r} is not a mark; write {BEGIN!r} or {END!r}"
+            )
         if (mark == BEGIN and fenced_since) or (mark == END and not fenced_since):
             other = f"{BEGIN!r} of line {fenced_since} is still open" if fenced_since else "none is"
-            raise LoweringError(f"{path}:{number}: {mark!r}, but {other}; give each its other half")
+            raise LoweringError(
+                f"{path}:{number}: {mark!r}, but {other}; pair each begin with an end"
+            )
         if mark == BEGIN:
             fenced_since = number
         elif mark == END:

@@ -1,4 +1,4 @@
-"""What a build needs on this machine beside Packer; told before an instance is paid for."""
+"""What a build needs on this machine besides Packer; checked before an instance is paid for."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ _PLUGIN = "session-manager-plugin"
 
 
 def check_prerequisites(variables: Sequence[str], *, has_files: bool) -> None:
-    """Refuse a build that could not end well on this machine.
+    """Refuse a build that could not succeed on this machine.
 
     Args:
         variables: `NAME=VALUE` of the template.
@@ -24,13 +24,13 @@ def check_prerequisites(variables: Sequence[str], *, has_files: bool) -> None:
         raise TrainshedError(
             "the software report needs distro2sbom; install it: pip install 'trainshed[ami]'"
         )
-    # As in locals.pkr.hcl: Session Manager is the template's way in, but on an endpoint of ours.
+    # As in locals.pkr.hcl: the template uses Session Manager, but for endpoints other than AWS.
     chosen = has_files or any(one.startswith("ssh_interface=") for one in variables)
     by_session = "ssh_interface=session_manager" in variables or not chosen
     if by_session and not os.environ.get("AWS_ENDPOINT_URL") and not shutil.which(_PLUGIN):
         raise TrainshedError(
-            f"{_PLUGIN} is not on PATH, and by Session Manager is how the build gets into its "
-            "instance; get it from https://docs.aws.amazon.com/systems-manager/latest/userguide/"
-            "session-manager-working-with-install-plugin.html, or go another way: "
+            f"{_PLUGIN} is not on PATH, and the build reaches its instance through Session "
+            "Manager; get it from https://docs.aws.amazon.com/systems-manager/latest/userguide/"
+            "session-manager-working-with-install-plugin.html, or choose another way: "
             "--var ssh_interface=private_ip"
         )

@@ -10,14 +10,14 @@ from trainshed.aws import Region
 
 
 def plan_promotion(
-    regions: Iterable[Region], source: Channel, *, tell: Callable[[str], None]
+    regions: Iterable[Region], source: Channel, *, show: Callable[[str], None]
 ) -> dict[Region, Ami]:
     """Return the AMI that a channel points to in each region; of one build in all of them.
 
     Args:
         regions: where.
         source: the channel to take from.
-        tell: is told what is waited for.
+        show: gets what is waited for.
 
     Raises:
         ChannelError: a region does not have the channel.
@@ -28,7 +28,7 @@ def plan_promotion(
         past = history(region, source)
         if not past:
             raise ChannelError(f"{source} does not exist in {region.name}; publish to it first")
-        found = await_ami(region, past[-1].image_id, tell=tell)
+        found = await_ami(region, past[-1].image_id, show=show)
         if found.cell != source.cell:
             raise AmiError(
                 f"{source} in {region.name} is {found.image_id}, an AMI of {found.cell}; "

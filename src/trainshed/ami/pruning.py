@@ -1,4 +1,4 @@
-"""Which AMIs may go: those that nothing uses, no channel remembers and nobody else has."""
+"""Which AMIs may be removed: those not used, not in the history of a channel, and not shared."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ _YOUNG = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What becomes of an AMI, or of a snapshot that an AMI has left.
+    """Whether an AMI, or a snapshot that an AMI has left, is removed.
 
     Attributes:
         region: where.
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def judge(region: Region, *, keep: int, now: datetime) -> list[Verdict]:
-    """Judge every AMI of ours in a region, and every snapshot of ours without an AMI.
+    """Judge each of our AMIs in a region, and each of our snapshots without an AMI.
 
     What could not be looked at keeps them all.
 
@@ -119,7 +119,7 @@ def _own_reasons(ami: Ami, now: datetime) -> Iterable[str]:
 def _shared(region: Region, ami: Ami) -> tuple[str, ...]:
     """Where others may use it we cannot look."""
     if ami.public:
-        return ("shared with everybody, where nobody can look",)
+        return ("shared with every account, so its users cannot be listed",)
     try:
         answer = region.call(
             "ec2", "describe_image_attribute", ImageId=ami.image_id, Attribute="launchPermission"

@@ -69,16 +69,16 @@ def find_published(ami: str, named: list[str] | None) -> dict[Region, str]:
     return {region: built[region.name] for region in regions(named or list(built))}
 
 
-def await_ami(region: Region, image_id: str, *, tell: Callable[[str], None]) -> Ami:
-    """Return an AMI of ours once it is available.
+def await_ami(region: Region, image_id: str, *, show: Callable[[str], None]) -> Ami:
+    """Return one of our AMIs once it is available.
 
     Args:
         region: where it is.
         image_id: which.
-        tell: is told what is waited for.
+        show: gets what is waited for.
 
     Raises:
-        AmiError: it is not in the account, no build of ours made it, or it failed.
+        AmiError: it is not in the account, none of our builds made it, or it failed.
     """
     deadline = monotonic() + _PATIENCE_SECONDS
     pauses = iter(_PAUSES_SECONDS)
@@ -92,7 +92,7 @@ def await_ami(region: Region, image_id: str, *, tell: Callable[[str], None]) -> 
         if not ami.build:
             raise AmiError(
                 f"{image_id} in {region.name} has no tag {BUILD_TAG}: trainshed ami build did not "
-                "make it, so it goes to no channel"
+                "make it, so it cannot be published"
             )
         if ami.state == "available":
             return ami
@@ -107,7 +107,7 @@ def await_ami(region: Region, image_id: str, *, tell: Callable[[str], None]) -> 
                 f"{image_id} in {region.name} is still pending after "
                 f"{_PATIENCE_SECONDS // 60} minutes; repeat the command later"
             )
-        tell(f"waiting for {image_id} in {region.name}")
+        show(f"waiting for {image_id} in {region.name}")
         sleep(next(pauses, _PAUSES_SECONDS[-1]))
 
 
@@ -118,9 +118,9 @@ def check_same_build(amis: list[Ami]) -> None:
         AmiError: with each region's build.
     """
     if len({(ami.build, ami.cell) for ami in amis}) > 1:
-        told = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in amis)
+        builds = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in amis)
         raise AmiError(
-            f"these regions have AMIs of different builds: {told}; name regions with --region"
+            f"these regions have AMIs of different builds: {builds}; name regions with --region"
         )
 
 

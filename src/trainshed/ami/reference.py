@@ -78,10 +78,8 @@ def variables_table(text: str) -> str:
     rows = []
     for name, body in _VARIABLE.findall(text):
         description, default = _DESCRIPTION.search(body), _DEFAULT.search(body)
-        told = description.group(1).replace('\\"', '"') if description else ""
-        rows.append(
-            [f"`{name}`", f"`{default.group(1).strip()}`" if default else "has to be given", told]
-        )
+        what = description.group(1).replace('\\"', '"') if description else ""
+        rows.append([f"`{name}`", f"`{default.group(1).strip()}`" if default else "required", what])
     return _table(["variable", "default", "what it is"], rows)
 
 

@@ -1,4 +1,4 @@
-"""The software report of an image: a bill of materials, and a page for people."""
+"""The software report of an AMI: a bill of materials, and a page for people."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _COLUMNS = ("name", "version", "state", "detail")
 
 
 def write_report(directory: Path) -> tuple[Path, Path]:
-    """Write sbom.cdx.json (CycloneDX) and report.md beside what a bake brought back.
+    """Write sbom.cdx.json (CycloneDX) and report.md beside what a bake downloaded.
 
     Args:
         directory: has selftest.json and packages.txt.
@@ -49,7 +49,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ReportError(f"{path} is missing; a bake brings it back, so bake again") from None
+        raise ReportError(f"{path} is missing; a bake downloads it, so bake again") from None
 
 
 def _selftest(path: Path) -> dict[str, Any]:

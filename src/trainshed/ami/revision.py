@@ -17,7 +17,7 @@ def revision(folder: Path) -> str:
         40 hex digits, with `-dirty` when the folder differs from them; `trainshed-` and the
         version for the folder of an installed wheel; `unknown` outside of a working tree.
     """
-    # Before git is asked: an environment within somebody's working tree has that one's commit.
+    # Before git is asked: an environment inside another repository would get that one's commit.
     if checkout() is None and folder.resolve() == shipped("packer").resolve():
         return f"trainshed-{__version__}"
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
@@ -29,9 +29,9 @@ def revision(folder: Path) -> str:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False
         )
     except OSError as error:
         raise TrainshedError(f"git cannot be run: {error.strerror}; install git") from error
-    return told.stdout.strip() if told.returncode == 0 else None
+    return done.stdout.strip() if done.returncode == 0 else None

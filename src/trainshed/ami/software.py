@@ -19,7 +19,7 @@ _NAMESPACES = {"ubuntu": "ubuntu", "amazon-linux": "amzn"}
 
 
 class ReportError(TrainshedError):
-    """The lists that a bake brought back make no report."""
+    """The lists that a bake downloaded make no report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def read_packages(listing: str, distribution: Distribution) -> tuple[Package, ..
     packages = tuple(package for line in listing.splitlines() if (package := read(line)))
     if not packages:
         command = "rpm -qa" if distribution.is_rpm else "dpkg -l"
-        raise ReportError(f"packages.txt lists no package; it has to be what `{command}` prints")
+        raise ReportError(f"packages.txt lists no package; it must be what `{command}` prints")
     return packages
 
 
@@ -99,7 +99,7 @@ def _read_dpkg(line: str) -> Package | None:
 def _read_rpm(line: str) -> Package | None:
     # From the right: neither architecture, release nor version has the mark before it.
     match = re.fullmatch(r"(.+)-([^-]+-[^-]+)\.([^.-]+)", line.strip())
-    # Keys are in RPM's database, too; they are no software.
+    # Keys are in RPM's database, too; they are not software.
     if not match or match[1] == "gpg-pubkey":
         return None
     return Package(name=match[1], version=match[2], architecture=match[3])

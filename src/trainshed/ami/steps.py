@@ -6,7 +6,7 @@ _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: ")
 _STEP = re.compile(r"^==> [\w-]+\.[\w-]+: (\S.*)$")
 _SCRIPT = re.compile(r"Provisioning with shell script: (?:.*/)?([^/]+)$")
 _INLINE = re.compile(r"packer-shell\d+")
-# Packer's words for what is no step but a part of one.
+# Packer's words for parts of a step.
 _NO_STEPS = ("Adding tag", "Prevalidating", "No volumes to clean up")
 
 

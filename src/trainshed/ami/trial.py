@@ -37,10 +37,10 @@ import base64, subprocess, time, zlib
 
 # This runs beside the boot, of which the self-test is to see the end.
 subprocess.run(["timeout", "300", "systemctl", "is-system-running", "--wait"])
-told = subprocess.run(
+report = subprocess.run(
     ["/opt/trainshed/selftest", "--json", "--stage", "boot"], stdout=subprocess.PIPE
 ).stdout
-text = base64.b64encode(zlib.compress(told, 9)).decode()
+text = base64.b64encode(zlib.compress(report, 9)).decode()
 parts = [text[start : start + 100] for start in range(0, len(text), 100)]
 lines = [
     "{mark} %d/%d %08x %s\n" % (n, len(parts), zlib.crc32(part.encode()), part)
@@ -77,17 +77,17 @@ class Place:
 
 
 def try_ami(
-    region: Region, ami: Ami, place: Place, *, tell: Callable[[str], None]
+    region: Region, ami: Ami, place: Place, *, show: Callable[[str], None]
 ) -> dict[str, Any]:
     """Boot one instance of an AMI, return what its self-test says, and terminate it, always.
 
-    A type of the catalogue gets all its EFA interfaces, and has to show every device it has.
+    A type of the catalogue gets all its EFA interfaces, and must show every device it has.
 
     Args:
         region: where the AMI is.
         ami: which.
         place: where and how.
-        tell: is told what is waited for.
+        show: gets what is waited for.
 
     Returns:
         The self-test's JSON: `image`, `components`, `ok`.
@@ -98,15 +98,15 @@ def try_ami(
     """
     instance = known_type(place.instance_type, ami)
     interfaces = efa_interfaces(instance) if instance else ()
-    tell(f"launching {place.instance_type} of {ami.image_id} in {region.name}")
+    show(f"launching {place.instance_type} of {ami.image_id} in {region.name}")
     instance_id = _launch(region, ami, place, interfaces)
     try:
         with _stoppable():
-            told = _listen(region, instance_id, place, tell)
-        return require_devices(told, instance) if instance else told
+            selftest = _listen(region, instance_id, place, show)
+        return require_devices(selftest, instance) if instance else selftest
     finally:
         _terminate(region, instance_id, place)
-        tell(f"terminated {instance_id}")
+        show(f"terminated {instance_id}")
 
 
 def read_console(text: str) -> dict[str, Any] | None:
@@ -120,10 +120,10 @@ def read_console(text: str) -> dict[str, Any] | None:
         return None
     try:
         packed = base64.b64decode("".join(parts[n] for n in sorted(parts)), validate=True)
-        told: dict[str, Any] = json.loads(zlib.decompress(packed))
+        selftest: dict[str, Any] = json.loads(zlib.decompress(packed))
     except (binascii.Error, zlib.error, ValueError):
         return {"image": {}, "components": [], "ok": False, "error": "the self-test said no JSON"}
-    return told
+    return selftest
 
 
 def _launch(region: Region, ami: Ami, place: Place, interfaces: Sequence[NetworkInterface]) -> str:
@@ -186,7 +186,7 @@ def _default_subnet(region: Region, instance_type: str) -> str:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Make SIGTERM end this like Ctrl-C, which what has to be cleaned up gets to see."""
+    """Make SIGTERM end this like Ctrl-C, so that clean-up runs."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -199,13 +199,13 @@ def _terminate(region: Region, instance_id: str, place: Place) -> None:
         region.call("ec2", "terminate_instances", InstanceIds=[instance_id])
     except AwsRefusal as error:
         raise AmiError(
-            f"{instance_id} runs on: {error}; it terminates itself {place.longest_minutes} minutes "
-            "after its boot"
+            f"{instance_id} still runs: {error}; it terminates itself "
+            f"{place.longest_minutes} minutes after its boot"
         ) from error
 
 
 def _listen(
-    region: Region, instance_id: str, place: Place, tell: Callable[[str], None]
+    region: Region, instance_id: str, place: Place, show: Callable[[str], None]
 ) -> dict[str, Any]:
     deadline = monotonic() + 60 * place.minutes
     console = ""
@@ -213,14 +213,14 @@ def _listen(
         state = _state(region, instance_id)
         if state != "pending":
             console = _console(region, instance_id, running=state == "running") or console
-        if (told := read_console(console)) is not None:
-            return told
+        if (selftest := read_console(console)) is not None:
+            return selftest
         if state in _GONE:
             raise AmiError(f"{instance_id} is {state} before its self-test;{_last_words(console)}")
-        tell(f"{instance_id} is {state}: waiting for its self-test")
+        show(f"{instance_id} is {state}: waiting for its self-test")
         sleep(_PAUSE_SECONDS)
     raise AmiError(
-        f"{instance_id} has not told its self-test within {place.minutes} minutes;"
+        f"{instance_id} has not reported its self-test within {place.minutes} minutes;"
         f"{_last_words(console)}; give it longer with --timeout-minutes"
     )
 

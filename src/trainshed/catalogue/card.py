@@ -17,7 +17,7 @@ from trainshed.catalogue.model import Correction, InstanceType, LifecycleStatus,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCard:
-    """What `trainshed catalogue show` tells of an instance type.
+    """What `trainshed catalogue show` shows of an instance type.
 
     Attributes:
         instance: the facts.
@@ -94,12 +94,12 @@ def type_card(name: str) -> TypeCard:
 
 
 def _cards(cards: tuple[NetworkCard, ...]) -> Iterator[str]:
-    """Say what the network cards take, cards that are alike together."""
+    """Describe the network cards; cards of one kind are one entry."""
 
-    def alike(card: NetworkCard) -> tuple[int, bool, bool]:
+    def same_kind(card: NetworkCard) -> tuple[int, bool, bool]:
         return card.slots, card.supports_efa, card.supports_efa_only
 
-    for (slots, efa, efa_only), group in groupby(cards, key=alike):
+    for (slots, efa, efa_only), group in groupby(cards, key=same_kind):
         indexes = [card.index for card in group]
         which = str(indexes[0]) if len(indexes) == 1 else f"{indexes[0]}-{indexes[-1]}"
         kinds = ["interface", *(["efa"] if efa else []), *(["efa-only"] if efa_only else [])]

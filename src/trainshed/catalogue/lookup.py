@@ -1,4 +1,4 @@
-"""Looking things up in the committed snapshot."""
+"""Looking up instance types and offerings in the committed snapshot."""
 
 import json
 import re

@@ -12,7 +12,7 @@ from trainshed.catalogue.model import (
     NetworkCard,
 )
 
-# A field of DescribeInstanceTypes: JSON enters here and becomes an InstanceType.
+# A field of DescribeInstanceTypes: JSON enters here and leaves as an InstanceType.
 Record = Mapping[str, Any]
 
 _FAMILIES = re.compile(r"(dl1|dl2q|trn\d\w*|inf\d|p[3-6][^.]*|g[5-7][^.]*|gr6f?)\.")

@@ -142,7 +142,7 @@ def _describe_types(region: Region) -> dict[str, Any]:
     records = region.pages("ec2", "describe_instance_types", "InstanceTypes")
     found = {record["InstanceType"]: trim(record) for record in records if belongs(record)}
     for record in found.values():
-        interpret(record)  # better now than when somebody looks the type up
+        interpret(record)  # better now than when the type is looked up
     return found
 
 

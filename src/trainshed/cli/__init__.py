@@ -28,7 +28,7 @@ GROUPS = {
 
 
 class _LazyCommand(TyperCommand):
-    """Stands for a group in the help, and becomes it when it is called."""
+    """Stands for a group in the help, and is replaced by it when called."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
         try:
@@ -45,7 +45,7 @@ class _LazyCommand(TyperCommand):
 
 def main() -> None:
     """Run the command line: exit 0 when clean, 1 on findings or a failure, 2 on wrong input."""
-    # Closed, as some daemons leave it: then nobody reads, which is no reason to fail.
+    # Closed, as some daemons leave it: then nothing reads the output, and that is not a failure.
     sys.stdout = sys.stdout or io.StringIO()
     try:
         code = _root().main(

@@ -190,7 +190,7 @@ def list_images(
 def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
     if asked:
         if not re.fullmatch(IMAGE_TAG.pattern, asked):
-            raise TrainshedError(f"--tag {asked!r} is no tag ({IMAGE_TAG.words})")
+            raise TrainshedError(f"--tag {asked!r} is not a tag ({IMAGE_TAG.words})")
         return asked
     if plan.image.tag is None:
         raise TrainshedError(

@@ -54,20 +54,21 @@ def explain_command(
         _list(load_clusters(clusters, region), as_json)
         return
     plan = load_cluster(cluster, clusters, region)
-    told = explain(plan)
+    explained = explain(plan)
     if as_json:
-        print_json(asdict(told) | {"interfaces": [asdict(row) for row in plan.interfaces]})
+        print_json(asdict(explained) | {"interfaces": [asdict(row) for row in plan.interfaces]})
     else:
-        _print(told)
+        _print(explained)
     if svg:
         _write(svg, draw_node(plan))
-    _exit(told.findings)
+    _exit(explained.findings)
 
 
 def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
-    told = [explain(plan) for plan in plans]
+    explained = [explain(plan) for plan in plans]
     records = [
-        asdict(entry) | {"findings": [finding.rule for finding in entry.findings]} for entry in told
+        asdict(entry) | {"findings": [finding.rule for finding in entry.findings]}
+        for entry in explained
     ]
     columns = {
         "name": "cluster",
@@ -82,16 +83,16 @@ def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
         columns=columns,
         as_json=as_json,
     )
-    _exit(tuple(finding for entry in told for finding in entry.findings))
+    _exit(tuple(finding for entry in explained for finding in entry.findings))
 
 
-def _print(told: Explanation) -> None:
-    for finding in told.findings:
+def _print(explained: Explanation) -> None:
+    for finding in explained.findings:
         typer.echo(str(finding))
-    facts = {name: getattr(told, name) for name in _FACTS}
-    print_facts(facts, heading=told.name, values=told.file)
+    facts = {name: getattr(explained, name) for name in _FACTS}
+    print_facts(facts, heading=explained.name, values=explained.file)
     print_records(
-        [asdict(row) for row in told.interfaces],
+        [asdict(row) for row in explained.interfaces],
         columns={
             "cards": "card",
             "device": "device",
@@ -100,19 +101,20 @@ def _print(told: Explanation) -> None:
             "primary": "primary",
             "reason": "why",
         },
-        title=f"Network interfaces of one node (profile {told.profile})",
+        title=f"Network interfaces of one node (profile {explained.profile})",
     )
     typer.echo(
-        f"private addresses: {told.addresses_per_node} for a node, with that of its job's own "
-        f"interface; {told.addresses} for the largest cluster"
+        f"private addresses: {explained.addresses_per_node} for a node, with that of its job's own "
+        f"interface; {explained.addresses} for the largest cluster"
     )
-    if told.efa:
+    if explained.efa:
+        efa = explained.efa
         typer.echo(
-            f"EFA bandwidth: {told.efa.used_gbps:g} of {told.efa.available_gbps:g} Gbps of a node "
-            f"({told.efa.percent:.0f} %)" + (f"; {told.efa.left_out}" if told.efa.left_out else "")
+            f"EFA bandwidth: {efa.used_gbps:g} of {efa.available_gbps:g} Gbps of a node "
+            f"({efa.percent:.0f} %)" + (f"; {efa.left_out}" if efa.left_out else "")
         )
     print_records(
-        [asdict(decision) for decision in told.decisions],
+        [asdict(decision) for decision in explained.decisions],
         columns={"field": "decision", "value": "choice", "reason": "why"},
         title="Decisions",
     )

@@ -77,8 +77,8 @@ def init(
     if instance_type is None:
         if not sys.stdin.isatty():
             raise TrainshedError(
-                "there is nobody to ask here: give --type, for instance --type trn1.32xlarge "
-                "(all: trainshed catalogue list)"
+                "this is not a terminal, so nothing can be asked: give --type, for instance "
+                "--type trn1.32xlarge (all: trainshed catalogue list)"
             )
         instance_type = _ask("instance type", _TYPE, lookup)
         region = _ask("region", region or _REGION, known_region)

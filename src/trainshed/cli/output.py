@@ -47,7 +47,7 @@ def print_records(
 
 
 def print_facts(facts: Mapping[str, Any], *, heading: str, values: str) -> None:
-    """Print a table of facts about one thing.
+    """Print a table of facts.
 
     Args:
         facts: value by name.
@@ -59,7 +59,7 @@ def print_facts(facts: Mapping[str, Any], *, heading: str, values: str) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON; dates and paths become text."""
+    """Print a value as JSON; dates and paths as text."""
     typer.echo(json.dumps(value, indent=2, default=str))
 
 

@@ -50,7 +50,9 @@ def teardown(
 
     plan = load_cluster(cluster, clusters, region)
     if not (dry_run or yes) and (as_json or not sys.stdin.isatty()):
-        raise TrainshedError("there is nobody to ask here: add --yes, or --dry-run to look only")
+        raise TrainshedError(
+            "this is not a terminal, so nothing can be asked: add --yes, or --dry-run to look only"
+        )
     # A cluster that was named by its file may have no other files beside it.
     alone = clusters == ALL_CLUSTERS and not any(Path.cwd().glob(ALL_CLUSTERS))
     fleet = () if alone else load_clusters(clusters, region)
@@ -66,8 +68,8 @@ def teardown(
             )
         if not yes:
             typer.confirm(f"delete {len(found.removed)} stacks?", abort=True, err=True)
-        with progress() as tell:
-            remove(place, found, tell=tell)
+        with progress() as show:
+            remove(place, found, show=show)
     if as_json:
         print_json(_record(found))
 

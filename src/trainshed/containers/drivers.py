@@ -33,11 +33,11 @@ def check_drivers(
         does not say what it has.
     """
     if labels is None or ACCELERATOR_LABEL not in labels:
-        told = "its labels cannot be read" if labels is None else f"no label {ACCELERATOR_LABEL}"
+        why = "its labels cannot be read" if labels is None else f"no label {ACCELERATOR_LABEL}"
         return (
             _warning(
                 "TS-IMG-003",
-                f"{image} does not say which drivers it needs: {told}",
+                f"{image} does not say which drivers it needs: {why}",
                 "build it with trainshed container build, or on top of such an image",
             ),
         )
@@ -86,7 +86,7 @@ def _check_each(
         elif not all(bounds):
             yield _warning(
                 "TS-IMG-003",
-                f"{image} needs {component} {versions!r}, which is no range of versions",
+                f"{image} needs {component} {versions!r}, which is not a range of versions",
                 "write it like >=1.21,<1.22",
             )
         elif not all(_holds(has, *bound.groups()) for bound in bounds if bound):

@@ -63,12 +63,12 @@ class Engine:
             words = ["inspect", "--type", "image", image]
         else:
             words = ["image", "inspect", "--format", "{{json .Config.Labels}}", image]
-        told = subprocess.run(
+        answer = subprocess.run(
             [self.program, *words], capture_output=True, text=True, env=_environment(), check=False
         )
-        if told.returncode:
+        if answer.returncode:
             return None
-        found = json.loads(told.stdout)
+        found = json.loads(answer.stdout)
         labels = found["OCIv1"]["config"].get("Labels") if self.name == "buildah" else found
         return dict(labels or {})
 
@@ -89,7 +89,7 @@ class Engine:
         host = target.partition("/")[0]
         login = ["login", "--username", _ECR_USER, "--password-stdin"]
         if self.name == "docker":
-            self._run(*login, host, doing=f"logging in to {host}", told=password)
+            self._run(*login, host, doing=f"logging in to {host}", stdin=password)
             self._run("tag", image, target, doing=f"tagging {image} as {target}")
             self._run("push", target, doing=f"pushing {target}")
             return
@@ -97,17 +97,17 @@ class Engine:
         plain = ["--tls-verify=false"] if _is_loopback(host) else []
         with TemporaryDirectory(prefix="trainshed-login-") as folder:
             store = ["--authfile", str(Path(folder) / "auth.json")]
-            self._run(*login, *plain, *store, host, doing=f"logging in to {host}", told=password)
+            self._run(*login, *plain, *store, host, doing=f"logging in to {host}", stdin=password)
             destination = f"docker://{target}"
             self._run("push", *plain, *store, image, destination, doing=f"pushing {target}")
 
-    def _run(self, *words: str, doing: str, told: str | None = None) -> None:
+    def _run(self, *words: str, doing: str, stdin: str | None = None) -> None:
         ended = subprocess.run(
             [self.program, *words],
             stdout=_STDERR,
             env=_environment(),
             check=False,
-            **({"stdin": subprocess.DEVNULL} if told is None else {"input": told, "text": True}),
+            **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin, "text": True}),
         )
         if ended.returncode:
             raise EngineError(
@@ -145,12 +145,12 @@ def find_engine(name: str | None = None) -> Engine:
 def _reason_for_silence(name: str, program: str) -> str | None:
     """Ask for the version: docker's program is useless without its daemon."""
     words = ["version", "--format", "{{.Server.Version}}"] if name == "docker" else ["version"]
-    told = subprocess.run(
+    answer = subprocess.run(
         [program, *words], capture_output=True, text=True, env=_environment(), check=False
     )
-    if told.returncode == 0:
+    if answer.returncode == 0:
         return None
-    lines = told.stderr.strip().splitlines() or [f"exit code {told.returncode}"]
+    lines = answer.stderr.strip().splitlines() or [f"exit code {answer.returncode}"]
     return lines[-1]
 
 

@@ -32,7 +32,7 @@ class InterfaceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What `trainshed explain` tells of a cluster.
+    """What `trainshed explain` shows of a cluster.
 
     Attributes:
         name: the cluster, which is also its compute stack.
@@ -49,7 +49,7 @@ class Explanation:
         efa: what the layout uses of the type's EFA bandwidth; None for a type without EFA.
         stacks: names of the stacks that the cluster is made of.
         decisions: every choice with its reason.
-        findings: what is doubtful.
+        findings: what may be wrong.
     """
 
     name: str
@@ -105,10 +105,10 @@ def explain(plan: ClusterPlan) -> Explanation:
 
 
 def _rows(interfaces: Sequence[NetworkInterface]) -> list[InterfaceRow]:
-    def alike(row: NetworkInterface) -> tuple[object, ...]:
+    def same_kind(row: NetworkInterface) -> tuple[object, ...]:
         return row.device, row.kind, row.reason, row.primary
 
-    return [_row(list(group)) for _, group in groupby(interfaces, key=alike)]
+    return [_row(list(group)) for _, group in groupby(interfaces, key=same_kind)]
 
 
 def _row(group: Sequence[NetworkInterface]) -> InterfaceRow:

@@ -1,4 +1,4 @@
-"""Which file describes the cluster that somebody names."""
+"""Which file describes the cluster that the user names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from trainshed.spec import SpecError, read_spec
 
 
 def is_path(name: str) -> bool:
-    """Whether somebody names a cluster by the path of its file."""
+    """Return whether a cluster is named by the path of its file."""
     return Path(name).suffix in (".yaml", ".yml")
 
 

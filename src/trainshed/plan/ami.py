@@ -29,8 +29,8 @@ class AmiPlan:
         parameter: name of the SSM parameter that holds an AMI id, or None.
         version: version of the parameter to read; None for the one that is there when the stack
             first reads it.
-        cell: what an AMI of ours must be for, for instance `neuron/ecs`; None when there are no
-            AMIs of ours for the nodes.
+        cell: which of our AMIs it must be, for instance `neuron/ecs`; None when we bake none for
+            the nodes.
         remedy: what to do when there is no such AMI.
         batch_image_type: AWS Batch's `imageType`.
         root_device: device name of its root volume.
@@ -112,8 +112,8 @@ def _parameter(notes: Notes, name: str) -> str | None:
     if name.startswith("/aws/service/ecs/"):
         notes.warn(
             "TS-AMI-001",
-            f"{name} is AWS's ECS image: it has no EFA installer and no Lustre client",
-            "use an image of ours, ami: stable, or bake one that has both",
+            f"{name} is AWS's ECS AMI: it has no EFA installer and no Lustre client",
+            "use one of our AMIs, ami: stable, or bake one that has both",
         )
     if not names_a_channel(name):
         _warn_of_lustre(notes, name)
@@ -142,7 +142,7 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
     if instance.accelerator.name == "V100" and name == "stable":
         notes.warn(
             "TS-AMI-003",
-            f"our images have NVIDIA's open kernel modules by default, which do not drive the "
+            f"our AMIs have NVIDIA's open kernel modules by default, which do not drive the "
             f"V100 of {instance.name}",
             "bake one with --var nvidia_driver=proprietary, publish it to a channel of its own, "
             "and name that in instance.ami",
@@ -155,9 +155,9 @@ def _warn_of_lustre(notes: Notes, ami: str) -> None:
     if lustre:
         notes.warn(
             "TS-AMI-002",
-            f"{ami} is not one of our channels: nothing is known of its Lustre client, and "
-            f"{lustre.mount} is mounted by the first-boot program of our images",
-            "use ami: stable, or an image baked by trainshed ami build, or one that has the "
+            f"{ami} is not one of our channels: it may have no Lustre client, and "
+            f"{lustre.mount} is mounted by the first-boot program of our AMIs",
+            "use ami: stable, or an AMI baked by trainshed ami build, or one that has the "
             "Lustre client and mounts what /etc/trainshed/first-boot.json says",
         )
 
@@ -178,7 +178,7 @@ def _image_type_reason(instance: InstanceType, image_type: str) -> str:
         why = f"AWS Batch's type for NVIDIA GPUs does not take {instance.accelerator.name}"
     else:
         why = f"AWS Batch has no type for {instance.accelerator.family}"
-    return f"{why}; nodes boot the image of instance.ami in its place"
+    return f"{why}; nodes boot the AMI of instance.ami instead"
 
 
 @cache

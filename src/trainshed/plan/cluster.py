@@ -57,7 +57,7 @@ class ClusterPlan:
         update_timeout_minutes: how long running jobs may go on when the compute environment's
             infrastructure changes; without meaning with a Capacity Block.
         decisions: every choice with its reason.
-        findings: what is doubtful.
+        findings: what may be wrong.
     """
 
     spec: ClusterSpec
@@ -96,7 +96,7 @@ class ClusterPlan:
 
     @property
     def prerequisites_stack_name(self) -> str:
-        """Name of the stack that checks what has to exist before the cluster's other stacks."""
+        """Name of the stack that checks what must exist before the cluster's other stacks."""
         return stack_name(self.spec.short_name, "Prerequisites")
 
     @property
@@ -111,7 +111,7 @@ class ClusterPlan:
 
 
 def addresses_per_node(interfaces: tuple[NetworkInterface, ...]) -> int:
-    """Count the private addresses of a node whose job brings an awsvpc interface."""
+    """Count the private addresses of a node whose job adds an awsvpc interface."""
     return sum(row.kind.takes_ip for row in interfaces) + 1
 
 
@@ -244,9 +244,9 @@ def _with_efa_like(instance: InstanceType, region: str | None) -> str:
     types = [catalogue.lookup(name) for name in catalogue.all_types()]
     sold = [entry for entry in types if entry.efa_interfaces_max and not entry.withdrawn]
     sold = [e for e in sold if region in catalogue.regions_offering(e.name)] or sold
-    kin = [entry for entry in sold if entry.accelerator.family is instance.accelerator.family]
-    family = [entry for entry in kin if entry.family == instance.family]
-    return (family or kin or sold)[0].name
+    related = [entry for entry in sold if entry.accelerator.family is instance.accelerator.family]
+    family = [entry for entry in related if entry.family == instance.family]
+    return (family or related or sold)[0].name
 
 
 def _check_task_slot(
@@ -262,7 +262,7 @@ def _check_task_slot(
 
 
 def _failed_boot_limit(notes: Notes) -> int:
-    """Three show that it is no accident; of many nodes, a quarter."""
+    """Three are more than an accident; of many nodes, a quarter."""
     limit = max(3, notes.spec.instance.nodes.max // 4)
     notes.decide(
         "failed boots",

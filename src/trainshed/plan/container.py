@@ -20,8 +20,8 @@ _MEMORY_SHARE = 0.925
 # distributed-training guides warn of it, while Habana requires it. libfabric 1.18 and aws-ofi-nccl
 # 1.7 need no FI_ variables.
 # Beside the job's own interface, eth0, an awsvpc container has ecs-eth0, whose link-local address
-# no other node reaches. Each collective library meets over the first interface it finds, unless
-# told: as AWS's Batch samples do for Neuron and NVIDIA, and HCCL's source asks for.
+# no other node reaches. By default a collective library takes the first interface that it finds, so
+# name eth0, as AWS's Batch samples do for Neuron and NVIDIA, and HCCL's source asks for.
 _EFA_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
     AcceleratorFamily.NEURON: {
         "CCOM_SOCKET_IFNAME": "eth0",
@@ -91,7 +91,7 @@ def plan_container(
     if not instance.efa_rdma:
         defaults.pop("FI_EFA_USE_DEVICE_RDMA", None)
     _warn_of_other_verbs_devices(notes, instance, efa_devices)
-    # By number, as a job definition has to. Our AMIs give EFA's devices the first ones, and our
+    # By number, as a job definition must. Our AMIs give EFA's devices the first ones, and our
     # images' entrypoint ends a job that sees another: libfabric would go over TCP, and say nothing.
     devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]
     if family is AcceleratorFamily.NEURON:
@@ -125,6 +125,6 @@ def _warn_of_other_verbs_devices(notes: Notes, instance: InstanceType, efa_devic
             f"{instance.name} has {instance.other_verbs_devices} verbs devices that are not EFA, "
             f"and {ami} is not one of our channels: a job opens /dev/infiniband/uverbs0 to "
             f"uverbs{efa_devices - 1}, and may get one of those instead",
-            "use ami: stable, or an image that loads the module efa before mlx5_ib (softdep "
+            "use ami: stable, or an AMI that loads the module efa before mlx5_ib (softdep "
             "mlx5_ib pre: efa, in /etc/modprobe.d)",
         )

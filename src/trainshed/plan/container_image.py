@@ -73,14 +73,14 @@ def _elsewhere(notes: Notes, uri: str) -> ImagePlan:
     if found["domain"].endswith(".cn"):
         notes.problem(
             "image.uri",
-            f"{uri} is in AWS's China partition, whose registries no role of another partition "
-            "can log in to; copy the image to an ECR repository of this partition",
+            f"{uri} is in AWS's China partition, and roles of other partitions cannot log in to "
+            "its registries; copy the image to an ECR repository of this partition",
         )
     ecr = EcrRepository(account=found["account"], region=found["region"], name=found["name"])
     notes.decide(
         "container image",
         uri,
         f"as asked; nodes may pull from {ecr.name} of account {ecr.account} in {ecr.region}, "
-        "whose own policy has to allow it too if that is another account",
+        "whose own policy must allow it too if that is another account",
     )
     return ImagePlan(uri=uri, ecr=ecr)

@@ -70,9 +70,9 @@ def load_fleet(
     try:
         fleet = plan_fleet(specs, account=account, region=region)
     except SpecError as error:
-        # A field that was taken out as faulty has been told already.
-        told = {(problem.where.file, problem.path) for problem in problems}
-        problems += [p for p in error.problems if (p.where.file, p.path) not in told]
+        # A field that was taken out as faulty has been shown already.
+        shown = {(problem.where.file, problem.path) for problem in problems}
+        problems += [p for p in error.problems if (p.where.file, p.path) not in shown]
     if problems:
         raise SpecError(problems)
     return fleet

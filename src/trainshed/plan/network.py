@@ -131,13 +131,13 @@ def _decide_new(notes: Notes, network: NetworkPlan) -> None:
 
 
 def _note_default_group(notes: Notes, vpc_id: str, group_id: str | None) -> None:
-    """Say what is added to the group of an existing VPC, or that nobody adds it."""
+    """Say what is added to the group of an existing VPC, or that it must be there already."""
     if group_id is None:
         notes.warn(
             "TS-NET-001",
             f"multi-node jobs use the default security group of {vpc_id}, and nothing here adds "
             f"the rules that they need ({_JOB_RULES})",
-            "give network.default_security_group to have them added, or see that it has them",
+            "give network.default_security_group to have them added, or make sure that it has them",
         )
         return
     notes.decide(
@@ -149,9 +149,9 @@ def _note_default_group(notes: Notes, vpc_id: str, group_id: str | None) -> None
     notes.warn(
         "TS-NET-002",
         f"rules are added to {group_id}, the default security group of {vpc_id}, where they are "
-        f"missing ({_JOB_RULES}), and hold for everything else in that group",
+        f"missing ({_JOB_RULES}), and apply to everything else in that group",
         "look at what uses the group before you deploy, and let no policy of your organisation "
-        "close it (docs/networks.md)",
+        "remove them (docs/networks.md)",
     )
 
 

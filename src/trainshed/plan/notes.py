@@ -25,7 +25,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Collects, for one cluster, what is wrong, what is doubtful and what was decided."""
+    """Collects, for one cluster, what is wrong, what may be wrong, and what was decided."""
 
     spec: ClusterSpec
     problems: list[Problem] = field(default_factory=list)

@@ -37,7 +37,7 @@ def plan_security(notes: Notes, region: str | None) -> SecurityPlan:
         notes.decide(
             "encryption",
             plan.kms_key_arn,
-            "as asked; its key policy has to let CloudWatch Logs, EC2 Auto Scaling and AWS Batch "
+            "as asked; its key policy must let CloudWatch Logs, EC2 Auto Scaling and AWS Batch "
             f"use it: {_PAGE}",
         )
     else:
@@ -86,7 +86,6 @@ def _warn_of_scratch(notes: Notes) -> None:
     if notes.spec.kms_key and lustre and lustre.deployment is DeploymentType.SCRATCH_2:
         notes.warn(
             "TS-SEC-001",
-            "a scratch-2 file system is encrypted with a key of FSx's own: kms_key does not reach "
-            "it",
-            "take deployment: persistent-2 if your rules ask for your own key",
+            "a scratch-2 file system is encrypted with FSx's own key: kms_key does not apply to it",
+            "use deployment: persistent-2 if your rules require your own key",
         )

@@ -77,7 +77,7 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
         "iam.boundary": cluster.security.permissions_boundary_arn,
         "iam.prefix": cluster.security.role_prefix,
     }
-    # Two clusters of one name are told by `duplicate_names`.
+    # `duplicate_names` finds two clusters of one name.
     yield "name", cluster.spec.name, {"its part": "the nodes"}
     yield "name", cluster.prerequisites_stack_name, {"its part": "the prerequisites"}
     network = replace(cluster.network, subnets=(), endpoint_services=())

@@ -50,7 +50,7 @@ class LustreSettings:
         efa: clients reach it over EFA.
         compression: of the data, by the servers.
         s3: linked bucket.
-        allow_replacement: a change may bring a new, empty file system.
+        allow_replacement: a change may create a new, empty file system.
     """
 
     name: str

@@ -92,8 +92,8 @@ def _named(notes: Notes, region: str, asked: str) -> Zone | None:
         return None
     notes.warn(
         "TS-ZON-001",
-        f"zone {asked} is a name, which each account maps to another zone, so that nothing can "
-        "be said of what it offers",
+        f"zone {asked} is a name, which each account maps to a different zone, so what it "
+        "offers is unknown",
         f"give a zone ID ({', '.join(catalogue.zone_ids(region))})",
     )
     notes.decide("zone", asked, "as asked, by name")

@@ -41,7 +41,7 @@ def ami_pipeline_file(named: object) -> Path | None:
         named: the path; None when none is named; whatever else a context may hold is refused.
 
     Raises:
-        TrainshedError: it is no path.
+        TrainshedError: it is not a path.
     """
     if named is None:
         usual = Path("ami-pipeline.yaml")

@@ -215,7 +215,7 @@ def _model(expected: Any) -> type[BaseModel] | None:
 
 
 def _choices(expected: Any) -> Iterator[Any]:
-    """Yield the members of a union, tags with them; what is no union is the only one."""
+    """Yield the members of a union, with their tags, or the type itself when it is not a union."""
     origin, (first, *_) = get_origin(expected), get_args(expected) or (None,)
     if origin in (Union, UnionType):
         for member in get_args(expected):

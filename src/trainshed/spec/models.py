@@ -259,8 +259,8 @@ class ImageSpec(Model):
     uri: Annotated[str, Field(pattern=forms.IMAGE_URI.pattern, max_length=255)] | None = None
     """An image of another repository, account or registry, instead of the fields above. The
     cluster then gets no repository of its own. Nodes log in to ECR only; the owner of a repository
-    in another account has to let this one pull. From any other registry the image is pulled without
-    credentials, so it has to be public: copy a private one to ECR."""
+    in another account must let this one pull. From any other registry the image is pulled without
+    credentials, so it must be public: copy a private one to ECR."""
 
     @field_validator("digest")
     @classmethod
@@ -287,8 +287,8 @@ class BucketGrant(Model):
     """An S3 bucket that jobs may use."""
 
     bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
-    """Name of an existing bucket. One of another account has to allow the job's role in its own
-    policy too. For a bucket that is encrypted with a KMS key of yours, give jobs kms:Decrypt, and
+    """Name of an existing bucket. One of another account must allow the job's role in its own
+    policy too. For a bucket that is encrypted with your own KMS key, give jobs kms:Decrypt, and
     to write kms:GenerateDataKey, on that key by job.policies or the key's policy."""
     prefix: Annotated[str, Field(pattern=forms.PREFIX.pattern, max_length=512)] = ""
     """Only objects under this prefix, for instance runs/; default: the whole bucket."""
@@ -359,7 +359,7 @@ class ClusterSpec(Document):
 
     @property
     def short_name(self) -> str:
-        """The name as shared things carry it by default: TrainCluster gives `train`."""
+        """The name that shared stacks have by default: TrainCluster gives `train`."""
         stem = re.sub(r"-?[Cc]luster$", "", self.name)
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem if len(stem) > 1 else self.name)
         return words.lower()[:32].strip("-")

@@ -19,7 +19,7 @@ REFUSED = f"^/home$|^/({'|'.join(_SYSTEM)})(/|$)|{_DOTS}"
 
 
 def mount_problem(path: str) -> str | None:
-    """Return why an absolute path is no place for a mount, or None when it is one."""
+    """Return why nothing can be mounted at an absolute path, or None when it can."""
     if re.search(_DOTS, path):
         return f"{path!r} is not allowed: . and .. are not names; give the path itself, like /fsx"
     needed = re.match(REFUSED, path)

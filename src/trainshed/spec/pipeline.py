@@ -30,7 +30,7 @@ class AmiPipelineSpec(Document):
     repository: Annotated[str, Field(pattern=forms.GITHUB.pattern)]
     """GitHub repository with your copy of this one."""
     connection: Annotated[str, Field(pattern=forms.CONNECTION.pattern)]
-    """ARN of the connection to GitHub, made and authorised in the console beforehand."""
+    """ARN of the connection to GitHub, made and authorised in the console before."""
     branch: Annotated[str, Field(pattern=forms.BRANCH.pattern)] = "main"
     """Branch that is baked."""
     cells: Annotated[tuple[Cell, ...], Field(json_schema_extra={"minItems": 1})]
@@ -42,7 +42,7 @@ class AmiPipelineSpec(Document):
     on_commit: Flag = False
     """Bake when a commit on the branch changes packer/."""
     notify: tuple[Email, ...] = ()
-    """Addresses that are told how each build ended; each confirms its subscription once."""
+    """Addresses that get the result of each build; each confirms its subscription once."""
     regions: tuple[str, ...] = ()
     """Further regions to copy and publish to."""
     subnets: tuple[SubnetId, ...] = ()
@@ -60,7 +60,7 @@ class AmiPipelineSpec(Document):
         if not (self.schedule or self.on_commit):
             raise ValueError("nothing starts it: give schedule, on_commit: true, or both")
         if not self.cells or len(set(self.cells)) < len(self.cells):
-            raise ValueError("cells has to name at least one, and none twice")
+            raise ValueError("name at least one cell, and none twice")
         if self.kms_key and self.regions:
             raise ValueError("kms_key is a key of one region; leave it out with regions")
         return self

@@ -1,4 +1,4 @@
-"""What is wrong with a cluster description, and where."""
+"""The mistakes in a cluster description, and where they are."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong.
+    """One mistake.
 
     Attributes:
         where: the file it is in.

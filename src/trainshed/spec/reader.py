@@ -1,4 +1,4 @@
-"""Reading a file: YAML to spec, every mistake told with its line."""
+"""Reading a file: YAML to spec, every mistake shown with its line."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ReadResult(Generic[Read]):
     Attributes:
         spec: the document; with problems it is what could be read without the faulty values, so
             that further problems can be found in the same run; None when nothing could.
-        problems: what is wrong with the file; empty when all is well.
+        problems: the mistakes in the file.
     """
 
     spec: Read | None
@@ -68,15 +68,15 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResul
 def _validated(data: dict[str, Any], model: type[Read], where: Where) -> ReadResult[Read]:
     """Validate, and while values are faulty take them out and look at the rest."""
     spec, problems = _attempt(data, model, where)
-    told = {problem.path for problem in problems}
+    faulty = {problem.path for problem in problems}
     problems += tuple(
         Problem(where=where, path=path, message=empty_message(path, model))
         for path in _empty_fields(data)
-        if not told & {path[:end] for end in range(1, len(path) + 1)}
+        if not faulty & {path[:end] for end in range(1, len(path) + 1)}
     )
     faults = problems
     while faults:
-        # What a removal causes is not the user's mistake: only the first round is told.
+        # What a removal causes is not the user's mistake: only the first round is shown.
         if not any([_remove(data, fault.path) for fault in faults]):
             return ReadResult(spec=None, problems=problems)
         spec, faults = _attempt(data, model, where)
@@ -97,7 +97,7 @@ def _attempt(
 
 
 def _empty_fields(data: dict[str, Any], path: Path = ()) -> Iterator[Path]:
-    """Find keys without a value: nobody knows whether `lustre:` means none or one by default."""
+    """Find keys without a value: `lustre:` could mean none, or one with the defaults."""
     for key, value in data.items():
         if value is None:
             yield (*path, key)

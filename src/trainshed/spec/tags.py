@@ -11,7 +11,7 @@ MOST_TAGS = 40
 LONGEST_TAG_VALUE = 256
 # EC2 API reference, Tag; other services take one character more.
 _LONGEST_KEY = 127
-# `Name` is that of single resources. IAM does not tell upper from lower case, so neither does this.
+# `Name` is that of single resources. IAM does not distinguish upper and lower case; nor does this.
 _OURS = ("owner", "name")
 
 
@@ -42,7 +42,7 @@ def tags_problem(keys: list[str]) -> str | None:
     for key in keys:
         first = seen.setdefault(key.casefold(), key)
         if first != key:
-            return f"{first} and {key} differ in case only, which IAM does not tell apart"
+            return f"{first} and {key} differ in case only, which IAM does not distinguish"
     return None
 
 

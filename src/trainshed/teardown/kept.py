@@ -14,7 +14,7 @@ _FLOW_LOGS = "NetworkFlowLog"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One thing that stays.
+    """One resource that stays.
 
     Attributes:
         what: its kind, for instance `file system`.

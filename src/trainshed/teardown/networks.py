@@ -25,11 +25,11 @@ def networks_of(region: Region, planned: str, users: Iterable[Stack]) -> tuple[S
 
 
 def unused_networks(region: Region, known: Collection[str]) -> tuple[Stack, ...]:
-    """Return the network stacks of ours that have a VPC and that no stack imports from.
+    """Return our network stacks that have a VPC and that no stack imports from.
 
     Args:
         region: where.
-        known: names of network stacks to leave out, because somebody is to use them.
+        known: names of network stacks to leave out, because they will be used.
     """
     filters = [{"Name": "tag-key", "Values": ["trainshed:cluster"]}]
     vpcs = region.pages("ec2", "describe_vpcs", "Vpcs", Filters=filters)

@@ -21,7 +21,7 @@ def remove(
     region: Region,
     survey: Survey,
     *,
-    tell: Callable[[str], None],
+    show: Callable[[str], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
     """Delete what a survey names; what the stacks' policies keep stays.
@@ -31,7 +31,7 @@ def remove(
     Args:
         region: where they are.
         survey: what goes.
-        tell: told each step, and an empty text while nothing new happens.
+        show: gets each step, and an empty text while nothing new happens.
         pause: waits so many seconds between two looks.
 
     Raises:
@@ -40,27 +40,27 @@ def remove(
     for stack in survey.removed:
         # Networks go last; until then the rules of other stacks may name these groups.
         for group in survey.groups.get(stack.name, ()):
-            tell(f"{group}: deleting the security group")
+            show(f"{group}: deleting the security group")
             region.call("ec2", "delete_security_group", GroupId=group)
         if stack.protected:
-            tell(f"{stack.name}: ending its termination protection")
+            show(f"{stack.name}: ending its termination protection")
             region.call(
                 "cloudformation",
                 "update_termination_protection",
                 StackName=stack.stack_id,
                 EnableTerminationProtection=False,
             )
-        tell(f"{stack.name}: deleting")
+        show(f"{stack.name}: deleting")
         region.call("cloudformation", "delete_stack", StackName=stack.stack_id)
         while (status := status_of(region, stack.stack_id)) == "DELETE_IN_PROGRESS":
-            tell("")
+            show("")
             pause(_PAUSE_SECONDS)
         if status != "DELETE_COMPLETE":
             raise RemovalFailed(
                 f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
                 "command again"
             )
-        tell(f"{stack.name}: deleted")
+        show(f"{stack.name}: deleted")
 
 
 def _reasons(region: Region, stack: Stack) -> str:

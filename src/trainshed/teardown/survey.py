@@ -28,7 +28,7 @@ from trainshed.teardown.stacks import Stack, find_stack, importers
 
 
 class TeardownRefused(TrainshedError):
-    """Something has to be done, or agreed to, first."""
+    """Something must be done, or agreed to, first."""
 
     exit_code = 1
 

@@ -71,7 +71,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(days=2)
 
-    monkeypatch.setattr("trainshed.cli.ami.images.datetime", Later)
+    monkeypatch.setattr("trainshed.cli.ami.amis.datetime", Later)
 
 
 def test_prune_without_yes_removes_nothing(trainshed: Command, account: Any, later: None) -> None:
@@ -191,7 +191,7 @@ def make_public(account: Any, image: str) -> str:
     account.aws.client("ec2").modify_image_attribute(
         ImageId=image, LaunchPermission={"Add": [{"Group": "all"}]}
     )
-    return "shared with everybody, where nobody can look"
+    return "shared with every account, so its users cannot be listed"
 
 
 def protect(account: Any, image: str) -> str:

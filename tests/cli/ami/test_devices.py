@@ -92,7 +92,7 @@ def selftest(accelerator: str, devices: int, efa: int) -> dict[str, Any]:
 def try_on(name: str, ec2: Ec2, *, accelerator: str = "") -> dict[str, Any]:
     place = Place(instance_type=name, subnet_id=None, minutes=1)
     image = image_for(accelerator or lookup(name).accelerator.family.value)
-    return try_ami(ec2, image, place, tell=lambda _: None)
+    return try_ami(ec2, image, place, show=lambda _: None)
 
 
 def efa_of(name: str) -> int:

@@ -79,7 +79,7 @@ def test_a_pending_image_is_waited_for() -> None:
     region = Answers({"describe_images": [images("pending")] * 30 + [images("available")]})
     told: list[str] = []
 
-    found = publishing.await_ami(region, IMAGE, tell=told.append)
+    found = publishing.await_ami(region, IMAGE, show=told.append)
 
     assert found.state == "available"
     assert set(told) == {f"waiting for {IMAGE} in us-west-2"}
@@ -89,14 +89,14 @@ def test_an_image_that_stays_pending_is_given_up_after_an_hour() -> None:
     region = Answers({"describe_images": [images("pending")]})
 
     with pytest.raises(AmiError, match="still pending after 60 minutes; repeat the command"):
-        publishing.await_ami(region, IMAGE, tell=lambda _: None)
+        publishing.await_ami(region, IMAGE, show=lambda _: None)
 
 
 def test_an_image_that_failed_is_told_with_awss_reason() -> None:
     region = Answers({"describe_images": [images("failed", "Client.InternalError: no snapshot")]})
 
     with pytest.raises(AmiError, match=r"is failed \(Client.InternalError: no snapshot\)"):
-        publishing.await_ami(region, IMAGE, tell=lambda _: None)
+        publishing.await_ami(region, IMAGE, show=lambda _: None)
 
 
 CHANNEL = Channel(cell="neuron/ecs", name="candidate")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> None:
-    """List the AMIs that builds of ours made, newest first, and who points to them."""
+    """List the AMIs that our builds made, newest first, and what points to them."""
     # boto3 takes longer to import than the other commands take to run.
     from trainshed.ami.listing import Row, listing
     from trainshed.aws import regions
@@ -67,8 +67,8 @@ def test_command(
 ) -> None:
     """Boot one instance of an AMI, print its self-test, and terminate the instance.
 
-    On a type of the catalogue every accelerator and EFA device of that type has to be there.
-    Exits with 1 when something is not well. The result comes over the serial console: no key, no
+    On a type of the catalogue every accelerator and EFA device of that type must be there.
+    Exits with 1 when a check fails. The result comes over the serial console: no key, no
     open port, no role and no network are needed.
     """
     from trainshed.ami.publishing import await_ami
@@ -79,13 +79,13 @@ def test_command(
         raise TrainshedError(f"--timeout-minutes must be at least 1, got {timeout_minutes}")
     (here,) = regions([region] if region else None)
     place = Place(instance_type=instance_type, subnet_id=subnet, minutes=timeout_minutes)
-    with progress() as tell:
-        told = try_ami(here, await_ami(here, ami, tell=tell), place, tell=tell)
+    with progress() as show:
+        selftest = try_ami(here, await_ami(here, ami, show=show), place, show=show)
     if as_json:
-        print_json(told)
+        print_json(selftest)
     else:
-        print_selftest(told)
-    if not told["ok"]:
+        print_selftest(selftest)
+    if not selftest["ok"]:
         raise typer.Exit(1)
 
 

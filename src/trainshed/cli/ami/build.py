@@ -142,8 +142,8 @@ def build_command(
             typer.echo(shlex.join(command))
         return
     try:
-        with progress() as tell:
-            amis = build(request, packer, here, tell=tell)
+        with progress() as show:
+            amis = build(request, packer, here, show=show)
     finally:
         if (request.output / LOG).exists():
             typer.echo(f"log: {request.output / LOG}", err=True)

@@ -57,8 +57,8 @@ def publish_command(
     from trainshed.ami.trial import Place, try_ami
 
     wanted = find_published(ami, region)
-    with progress() as tell:
-        targets = {here: await_ami(here, name, tell=tell) for here, name in wanted.items()}
+    with progress() as show:
+        targets = {here: await_ami(here, name, show=show) for here, name in wanted.items()}
         check_same_build(list(targets.values()))
         for found in targets.values():
             # Refuses a name that no channel can have before an instance is paid for.
@@ -66,9 +66,9 @@ def publish_command(
         if test:
             here, first = next(iter(targets.items()))
             place = Place(instance_type=instance_type, subnet_id=subnet, minutes=TRIAL_MINUTES)
-            told = try_ami(here, first, place, tell=tell)
-            if not told["ok"]:
-                print_selftest(told)
+            selftest = try_ami(here, first, place, show=show)
+            if not selftest["ok"]:
+                print_selftest(selftest)
                 raise AmiError(f"{first.image_id} is not published: its self-test failed")
     found = next(iter(targets.values()))
     note = f"published: build {found.build}, commit {found.tag('commit')}"
@@ -87,9 +87,9 @@ def promote_command(
     from trainshed.ami.promotion import plan_promotion
     from trainshed.aws import regions
 
-    with progress() as tell:
+    with progress() as show:
         plans = [
-            plan_promotion(regions(region), Channel(cell=name, name=source), tell=tell)
+            plan_promotion(regions(region), Channel(cell=name, name=source), show=show)
             for name in cell
         ]
     done = list["Written"]()

@@ -28,7 +28,7 @@ CellsOption = Annotated[
 InstanceTypeOption = Annotated[
     str,
     typer.Option(
-        help="Type to boot. One with the AMI's accelerator has to show all its devices; any other "
+        help="Type to boot. One with the AMI's accelerator must show all its devices; any other "
         "shows none.",
         metavar="TYPE",
     ),

@@ -1,4 +1,4 @@
-"""What a long command is doing: one living line on a terminal, plain lines elsewhere."""
+"""What a long command is doing: one changing line on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,17 +11,17 @@ import typer
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Give a function that is told each step, and an empty text to show that time goes by.
+    """Give a function to call with each step, and with an empty text to show that time passes.
 
     It writes to stderr: stdout is for results.
     """
-    start, told = monotonic(), ""
+    start, shown = monotonic(), ""
 
     def plain(step: str) -> None:
-        nonlocal told
-        if step and step != told:
+        nonlocal shown
+        if step and step != shown:
             typer.echo(f"{_elapsed(start)} {step}", err=True)
-            told = step
+            shown = step
 
     if not sys.stderr.isatty():
         yield plain
@@ -32,17 +32,17 @@ def progress() -> Iterator[Callable[[str], None]]:
     with console.status("") as status:
 
         def live(step: str) -> None:
-            nonlocal told
-            if step and step != told:
-                if told:
-                    console.print(f"{_elapsed(start)} {told}", markup=False, highlight=False)
-                told = step
+            nonlocal shown
+            if step and step != shown:
+                if shown:
+                    console.print(f"{_elapsed(start)} {shown}", markup=False, highlight=False)
+                shown = step
             # rich would read the brackets of a message as its own markup.
-            status.update(f"{_elapsed(start)} {told}".replace("[", r"\["))
+            status.update(f"{_elapsed(start)} {shown}".replace("[", r"\["))
 
         yield live
-    if told:
-        console.print(f"{_elapsed(start)} {told}", markup=False, highlight=False)
+    if shown:
+        console.print(f"{_elapsed(start)} {shown}", markup=False, highlight=False)
 
 
 def _elapsed(start: float) -> str:

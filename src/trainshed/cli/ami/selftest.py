@@ -7,10 +7,10 @@ import typer
 from trainshed.cli.output import print_records
 
 
-def print_selftest(told: dict[str, Any]) -> None:
+def print_selftest(selftest: dict[str, Any]) -> None:
     """Print a self-test's JSON for people, with its verdict."""
     print_records(
-        told["components"],
+        selftest["components"],
         columns={
             "name": "component",
             "version": "version",
@@ -18,8 +18,8 @@ def print_selftest(told: dict[str, Any]) -> None:
             "state": "state",
             "detail": "detail",
         },
-        title=" ".join(str(value) for value in told["image"].values()),
+        title=" ".join(str(value) for value in selftest["image"].values()),
     )
-    states = [component["state"] for component in told["components"]]
+    states = [component["state"] for component in selftest["components"]]
     counts = ", ".join(f"{states.count(state)} {state}" for state in ("ok", "failed", "unchecked"))
-    typer.echo(told.get("error") or f"{'well' if told['ok'] else 'not well'}: {counts}")
+    typer.echo(selftest.get("error") or f"{'passed' if selftest['ok'] else 'failed'}: {counts}")
