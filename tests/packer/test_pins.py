@@ -445,6 +445,14 @@ def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:
         read_pins(tmp_path / "pins.json")
 
 
+def test_a_mistake_is_shown_without_its_line_where_a_key_is_there_twice(tmp_path: Path) -> None:
+    text = FILE.read_text().replace('"suite": "jammy",', '"suite": "jammy", "suite": "Jammy",', 1)
+    (tmp_path / "pins.json").write_text(text)
+
+    with pytest.raises(PinError, match=r"pins\.json: bases\.ubuntu-22\.04\.suite: 'Jammy' is not"):
+        read_pins(tmp_path / "pins.json")
+
+
 # Outdated pins.
 
 

@@ -5,6 +5,7 @@ signs it. That is checked here, before Packer or a script sees a pin.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from pydantic import ValidationError
 from trainshed.errors import TrainshedError
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins
-from trainshed.spec.document import parse_document
+from trainshed.spec.document import DocumentError, parse_document
 from trainshed.spec.messages import message_of, path_of
+from trainshed.spec.problems import Path as FieldPath
 from trainshed.spec.problems import Problem, SpecError, Where
 
 
@@ -41,9 +43,16 @@ def read_pins(path: Path) -> Pins:
     try:
         return parse_pins(document)
     except PinError as error:
-        # JSON is YAML, and the reader of YAML knows the lines.
-        where = Where(file=str(path), lines=parse_document(text).lines)
+        where = Where(file=str(path), lines=_lines(text))
         raise PinError(replace(problem, where=where) for problem in error.problems) from None
+
+
+def _lines(text: str) -> Mapping[FieldPath, int]:
+    """Return the line of each value: JSON is YAML, but for tabs and keys that are there twice."""
+    try:
+        return parse_document(text).lines
+    except DocumentError:
+        return {}
 
 
 def parse_pins(document: object) -> Pins:
