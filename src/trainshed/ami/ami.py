@@ -16,7 +16,7 @@ _MISSING = frozenset(
 
 
 class AmiError(TrainshedError):
-    """An AMI that is not there, is not ours, or is not what it should be."""
+    """An AMI that does not exist, is not ours, or is of the wrong kind."""
 
     exit_code = 1
 

@@ -68,7 +68,7 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, show: Show) 
 
 @contextmanager
 def _readable_template(template: Path, packer: Packer) -> Iterator[Path]:
-    """Give the template as this Packer reads it: before 1.7 a lowered copy of it."""
+    """Yield the template that this Packer can read: before 1.7 a lowered copy."""
     if packer.has_plugins:
         yield template.resolve()
         return
@@ -150,7 +150,7 @@ def _clear_leftovers(request: BuildRequest, region: Region, log: Path, show: Sho
 
 
 def _clear_unfinished(region: Region, log: Path, show: Show) -> None:
-    """Remove what the build of this log left, when it was ended hard."""
+    """Remove what the build of this log left, when it was killed."""
     if not log.exists():
         return
     try:

@@ -13,7 +13,7 @@ _VALIDATION_SECONDS = 60
 
 
 class ChannelError(TrainshedError):
-    """A channel that is not there, or does not take what it is given."""
+    """A channel that does not exist, or that SSM refuses to change."""
 
     exit_code = 1
 
@@ -70,7 +70,7 @@ def history(region: Region, channel: Channel) -> list[ChannelVersion]:
 
 
 def write(region: Region, channel: Channel, image_id: str, note: str) -> int:
-    """Make a channel point to an AMI, and return the version that does.
+    """Make a channel point to an AMI, and return the new version of its parameter.
 
     SSM validates the value after it has answered, and forgets what it finds wrong; so this waits
     until the channel holds the AMI.

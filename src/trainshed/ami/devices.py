@@ -57,7 +57,7 @@ def require_devices(selftest: dict[str, Any], instance: InstanceType) -> dict[st
 
 
 def _result(name: str) -> dict[str, Any]:
-    """What an image says of devices whose self-test does not know them."""
+    """The result for devices that the self-test of an AMI does not know."""
     return {"name": name, "version": "", "expected": "", "state": "unchecked", "detail": ""}
 
 

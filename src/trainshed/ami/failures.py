@@ -1,4 +1,4 @@
-"""Why a build failed, by what Packer said: one message, and what to do about it."""
+"""Why a build failed, from the output of Packer: one message, and what to do about it."""
 
 import re
 from dataclasses import dataclass

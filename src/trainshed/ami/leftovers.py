@@ -146,7 +146,7 @@ def _temporary(instance: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
-    """Yield the leftover as it can be removed, when it exists."""
+    """Yield the leftover, ready to be removed, if it exists."""
     try:
         match said.kind:
             case "image":

@@ -20,7 +20,7 @@ _VERSION = re.compile(r"Packer v(\d+)\.(\d+)\.(\d+)")
 
 
 class PackerError(TrainshedError):
-    """Packer is not there, or is none that can be used."""
+    """Packer is not installed, or cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def run(
     minutes: int,
     hear: Callable[[str], None],
 ) -> Ended:
-    """Run a command of Packer's to its end; Ctrl-C and SIGTERM stop it as it wants to be stopped.
+    """Run a command of Packer to its end; Ctrl-C and SIGTERM stop it so that it cleans up.
 
     Packer writes into the log by itself: were this process killed, Packer would go on, and clean
     up, with its log whole.
@@ -133,9 +133,9 @@ def run(
 
 
 class _Stop:
-    """Hands the wish to stop on to Packer, as a terminal does: SIGINT to its whole group.
+    """Passes a request to stop on to Packer, as a terminal does: SIGINT to its whole group.
 
-    Packer's first process ignores a SIGINT that is for it alone. A second wish ends Packer hard.
+    Packer's first process ignores a SIGINT that is for it alone. A second request kills Packer.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], *, seconds: int) -> None:

@@ -1,4 +1,4 @@
-"""Publishing an AMI: seen to be there, to be ours and of the right cell, then written down."""
+"""Publishing an AMI: check that it exists, is ours and is of the cell, then write the parameter."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -26,11 +26,11 @@ _DEFAULT = re.compile(r"^ +default +=( .*)$", re.MULTILINE)
 
 
 class PageError(TrainshedError):
-    """A document without the marks that its tables belong between."""
+    """A document that lacks the marks around a table."""
 
 
 def with_tables(document: str, pins: Pins, variables: str) -> str:
-    """Return the document with its tables written anew.
+    """Return the document with its tables written again.
 
     Args:
         document: text of docs/amis.md.
@@ -74,7 +74,7 @@ def cells_table(pins: Pins) -> str:
 
 
 def variables_table(text: str) -> str:
-    """Return what can be asked of a bake, in the order of the template."""
+    """Return the variables of a bake, in the order of the template."""
     rows = []
     for name, body in _VARIABLE.findall(text):
         description, default = _DESCRIPTION.search(body), _DEFAULT.search(body)

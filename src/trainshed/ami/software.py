@@ -1,4 +1,4 @@
-"""The packages of an image, as `dpkg -l` or `rpm -qa` lists them, and their bill of materials."""
+"""The packages of an AMI, as `dpkg -l` or `rpm -qa` lists them, and their bill of materials."""
 
 import json
 import re
@@ -39,7 +39,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """What the packages are of.
+    """The distribution that the packages are of.
 
     Attributes:
         name: `ubuntu` or `amazon-linux`.
@@ -155,7 +155,7 @@ def _as_tool_reads(package: Package) -> tuple[str, str]:
 def _give_names_back(
     document: dict[str, Any], packages: tuple[Package, ...], distribution: Distribution
 ) -> None:
-    """Set names and package URLs to what the package manager says, and see that none is lost."""
+    """Set names and package URLs to what the package manager says, and check that none is lost."""
     root, *components = document["components"]
     read = [(entry["name"], entry["version"]) for entry in components]
     if read != [_as_tool_reads(package) for package in packages]:

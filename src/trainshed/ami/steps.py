@@ -1,4 +1,4 @@
-"""What a build is doing just now, read off Packer's output."""
+"""The current step of a build, read from Packer's output."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One instance booted from an AMI, only to hear what the AMI's self-test says of it.
+"""Boot one instance of an AMI and read the result of its self-test.
 
 The result comes over the serial console: that takes no network, no open port, no key and no role,
 in any subnet. https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_GetConsoleOutput.html
@@ -58,7 +58,7 @@ systemd-run --quiet --unit=trainshed-report python3 /run/trainshed-report.py
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where and how an AMI is tried.
+    """Where and how an AMI is tested.
 
     Attributes:
         instance_type: for instance `m6i.xlarge`; devices can be checked only on one that has them.

@@ -25,7 +25,7 @@ class Usage:
 
 
 def usage(region: Region) -> Usage:
-    """Look everywhere in a region where an AMI id can stand that is launched from."""
+    """Look at everything in a region that can launch an AMI."""
     users: dict[str, list[str]] = defaultdict(list)
     blind = []
     for look in (_instances, _launch_templates, _compute_environments, _launch_configurations):
@@ -73,14 +73,14 @@ def _compute_environments(region: Region) -> Iterator[Use]:
 
 
 def _launch_configurations(region: Region) -> Iterator[Use]:
-    """Auto Scaling's other way to launch; its launch templates are among all templates."""
+    """Launch configurations of Auto Scaling; its launch templates are among all templates."""
     found = region.pages("autoscaling", "describe_launch_configurations", "LaunchConfigurations")
     for entry in found:
         yield entry["ImageId"], f"launch configuration {entry['LaunchConfigurationName']}"
 
 
 def _resolver(region: Region) -> Callable[[str], str]:
-    """Return what looks `resolve:ssm:` images up, each once; '' for those that lead nowhere."""
+    """Return a function that looks up `resolve:ssm:` AMIs, each once; '' for a missing one."""
     found: dict[str, str] = {}
 
     def resolve(ami: str) -> str:

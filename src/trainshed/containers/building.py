@@ -97,7 +97,7 @@ def build_context(
 ) -> Iterator[Path]:
     """Gather, in a temporary folder, what the Dockerfile may copy, and nothing else.
 
-    Of the pins too: one that the image does not take must not make its layers anew.
+    Of the pins too: one that the image does not take must not rebuild its layers.
     """
     programs = packer / "files" / "opt" / "trainshed"
     with TemporaryDirectory(prefix="trainshed-image-") as folder:

@@ -156,7 +156,7 @@ def cell_text(cell: CellPins) -> str:
 
 
 def write_cells(packer: Path, pins: Pins) -> None:
-    """Write packer/cells anew.
+    """Write packer/cells again.
 
     Args:
         packer: folder of the Packer template.

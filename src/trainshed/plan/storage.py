@@ -111,7 +111,7 @@ class ExistingLustrePlan:
 
     @property
     def interfaces(self) -> int:
-        """Addresses that the file system takes anew: none."""
+        """Further addresses that the file system takes: none."""
         return 0
 
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from trainshed.spec import forms
 
-# AWS takes 50 on a resource; trainshed, CDK and AWS Batch put some of theirs there, too.
+# AWS takes 50 on a resource; trainshed, CDK and AWS Batch add some too.
 MOST_TAGS = 40
 LONGEST_TAG_VALUE = 256
 # EC2 API reference, Tag; other services take one character more.

@@ -53,7 +53,7 @@ def cells_command(
         ),
     ] = None,
 ) -> None:
-    """Write cells/ of the Packer template anew from its pins.json: what each AMI consists of."""
+    """Write cells/ of the Packer template, what each AMI consists of, from its pins.json."""
     folder = template or packer_folder()
     write_cells(folder, read_pins(folder / "pins.json"))
     typer.echo(f"written: {folder / 'cells'}")
