@@ -51,10 +51,10 @@ def test_an_interrupt_ends_it_without_a_traceback(tmp_path: Path) -> None:
     )
     with pipe.open("w"):
         app.send_signal(signal.SIGINT)
-        _, told = app.communicate()
+        _, errors = app.communicate()
 
     assert app.returncode == -signal.SIGINT
-    assert "Traceback" not in told
+    assert "Traceback" not in errors
 
 
 def test_without_a_region_cdk_and_the_command_line_say_the_same(tmp_path: Path) -> None:

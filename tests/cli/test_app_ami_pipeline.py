@@ -42,10 +42,10 @@ def run(tmp_path: Path, context: dict[str, Any]) -> Run:
 def test_the_file_beside_the_clusters_is_synthesised_with_them(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ami-pipeline.yaml").write_text(EXAMPLE)
 
-    told = run()
+    done = run()
 
     stacks = {path.name.split(".")[0] for path in (tmp_path / "out").glob("*.template.json")}
-    assert told.returncode == 0, told.stderr
+    assert done.returncode == 0, done.stderr
     parts = ("Prerequisites", "Network", "Containers", "Cluster")
     assert stacks == {*(f"One{part}" for part in parts), "AmiPipeline"}
 
@@ -73,8 +73,8 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(
 ) -> None:
     (tmp_path / "mine.yaml").write_text(text)
 
-    told = run(ami_pipeline=named)
+    done = run(ami_pipeline=named)
 
-    assert told.returncode == 2
-    assert told.stderr.startswith("error: ") and told.stderr.count("\n") == 1
-    assert words in told.stderr
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert words in done.stderr

@@ -59,13 +59,15 @@ def test_it_prints_each_decision_with_its_reason(trainshed: Trainshed) -> None:
 
 
 def test_json_has_every_interface(trainshed: Trainshed) -> None:
-    told = trainshed("explain", "train", "--json").json
+    explanation = trainshed("explain", "train", "--json").json
 
-    assert len(told["interfaces"]) == 8
-    assert told["interfaces"][0]["kind"] == "efa"
-    assert {row["card"]: row["device"] for row in told["interfaces"]} == dict.fromkeys(range(8), 0)
-    assert (told["addresses_per_node"], told["addresses"]) == (2, 32)
-    assert told["findings"] == []
+    assert len(explanation["interfaces"]) == 8
+    assert explanation["interfaces"][0]["kind"] == "efa"
+    assert {row["card"]: row["device"] for row in explanation["interfaces"]} == dict.fromkeys(
+        range(8), 0
+    )
+    assert (explanation["addresses_per_node"], explanation["addresses"]) == (2, 32)
+    assert explanation["findings"] == []
 
 
 def test_a_withdrawn_type_is_warned_of_first_and_exits_with_1(trainshed: Trainshed) -> None:
@@ -191,7 +193,7 @@ def test_from_another_directory_the_advice_leads_to_the_clusters(
         (["train", "--regio", "x"], "no such option: --regio"),
     ],
 )
-def test_wrong_input_is_told_in_one_line_with_exit_code_2(
+def test_wrong_input_is_reported_in_one_line_with_exit_code_2(
     trainshed: Trainshed, arguments: list[str], words: str
 ) -> None:
     answer = trainshed("explain", *arguments)
@@ -222,13 +224,13 @@ def test_the_picture_shows_every_interface_inside_its_frame(
     path, picture = tmp_path / "c.yaml", tmp_path / "node.svg"
     path.write_text(GOOD.format(name), encoding="utf-8")
 
-    told = trainshed("explain", str(path), "--svg", str(picture), "--json").json
+    explanation = trainshed("explain", str(path), "--svg", str(picture), "--json").json
 
     root = ElementTree.parse(picture).getroot()
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     boxes = [box.attrib for box in root.iter(f"{SVG}rect") if "x" in box.attrib]
     slots = [group for group in root.iter(f"{SVG}g") if group.attrib["class"] == "slot"]
-    assert len(slots) == len(told["interfaces"])
+    assert len(slots) == len(explanation["interfaces"])
     assert all(float(b["x"]) + float(b["width"]) <= width for b in boxes)
     assert all(float(b["y"]) + float(b["height"]) <= height for b in boxes)
     assert all(float(text.attrib["x"]) < width for text in root.iter(f"{SVG}text"))

@@ -104,8 +104,8 @@ def test_an_image_says_what_it_is_and_which_drivers_it_needs(
     assert found["Entrypoint"] == ["/opt/trainshed/entrypoint"]
     assert labels["trainshed.accelerator"] == name
     assert labels["org.opencontainers.image.base.name"] == BASE
-    told = {key: value for key, value in labels.items() if key.startswith("trainshed.driver.")}
-    assert told == {f"trainshed.driver.{key}": value for key, value in drivers.items()}
+    reported = {key: value for key, value in labels.items() if key.startswith("trainshed.driver.")}
+    assert reported == {f"trainshed.driver.{key}": value for key, value in drivers.items()}
 
 
 def test_an_image_has_the_versions_that_its_labels_name(
@@ -232,10 +232,10 @@ def test_what_its_pin_does_not_confirm_ends_the_build(
     with vendors.faulty(component, fault), pytest.raises(EngineError, match="building localhost"):
         building(checkout, "nvidia")
 
-    told = [row for row in capfd.readouterr().err.splitlines() if "trainshed: ERROR" in row]
-    assert len(told) == 1
-    assert f"trainshed: ERROR: {component}: " in told[0]
-    assert line in told[0]
+    reported = [row for row in capfd.readouterr().err.splitlines() if "trainshed: ERROR" in row]
+    assert len(reported) == 1
+    assert f"trainshed: ERROR: {component}: " in reported[0]
+    assert line in reported[0]
 
 
 def test_a_commit_that_the_repository_does_not_have_ends_the_build(

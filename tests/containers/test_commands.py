@@ -71,14 +71,14 @@ def test_push_prints_the_digest_and_the_line_of_the_spec(
     digest = image["imageDigest"]
     line = f'image: {{repository: train, digest: "{digest}"}}'
     assert done.stdout.splitlines() == [f"pushed {repository}:v1", f"digest {digest}", line]
-    told = cluster.read_text().replace("image: {repository: train, tag: v1}", line)
-    cluster.write_text(told)
+    changed = cluster.read_text().replace("image: {repository: train, tag: v1}", line)
+    cluster.write_text(changed)
     (plan,) = load_fleet([cluster]).clusters
     assert (plan.image.digest, plan.image.tag) == (digest, None)
 
 
 @pytest.mark.parametrize("command", ["build", "push", "list"])
-def test_a_cluster_whose_image_is_made_elsewhere_is_told_so(
+def test_a_cluster_whose_image_is_made_elsewhere_is_reported_so(
     trainshed: Trainshed, cluster: Path, command: str
 ) -> None:
     uri = "nvcr.io/nvidia/pytorch:25.01-py3"
@@ -140,7 +140,7 @@ def test_push_of_what_was_not_built_says_how_to_build(
 
 
 @pytest.mark.usefixtures("built")
-def test_a_repository_that_is_not_deployed_is_told(
+def test_a_repository_that_is_not_deployed_is_reported(
     trainshed: Trainshed, cluster: Path, ecr: Any
 ) -> None:
     ecr.delete_repository(repositoryName="train")

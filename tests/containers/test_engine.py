@@ -1,4 +1,4 @@
-"""Which engine is taken, and what it is told: programs of their names that write that down."""
+"""Which engine is taken, and how it is called: programs of their names that write that down."""
 
 import os
 from collections.abc import Callable
@@ -53,8 +53,8 @@ def _only_tools(folder: Path) -> str:
     return str(tools)
 
 
-def told(log: Path) -> list[str]:
-    """What the engines were told, but for the question whether they are there."""
+def calls(log: Path) -> list[str]:
+    """How the engines were called, but for the question whether they are there."""
     lines = log.read_text().splitlines()
     return [line for line in lines if line.split()[1:2] != ["version"]]
 
@@ -100,7 +100,7 @@ def test_without_an_engine_the_message_says_what_to_do(
         find_engine(name)
 
 
-def test_an_unknown_engine_is_told_with_the_nearest() -> None:
+def test_an_unknown_engine_is_reported_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="did you mean podman"):
         find_engine("podmann")
 
@@ -118,20 +118,20 @@ def test_a_build_gets_tag_arguments_and_context(
         arguments={"BASE": "debian:12", "A": "b c"},
     )
 
-    assert told(log) == [
+    assert calls(log) == [
         f"{name} build --platform linux/amd64 --tag train:v1 --build-arg BASE=debian:12 "
         f"--build-arg A=b c {tmp_path}"
     ]
 
 
-def test_docker_is_told_the_password_on_standard_input_only(
+def test_docker_gets_the_password_on_standard_input_only(
     there: Callable[..., None], log: Path
 ) -> None:
     there("docker")
 
     find_engine().push("train:v1", target="1.dkr/train:v1", password=PASSWORD)
 
-    assert told(log) == [
+    assert calls(log) == [
         "docker login --username AWS --password-stdin 1.dkr",
         f"{PASSWORD}docker tag train:v1 1.dkr/train:v1",
         "docker push 1.dkr/train:v1",
@@ -156,7 +156,7 @@ def test_podman_and_buildah_forget_the_login_and_ask_for_tls_but_on_loopback(
 
     find_engine().push("train:v1", target=f"{host}/train:v1", password=PASSWORD)
 
-    login, push = told(log)
+    login, push = calls(log)
     store = login.split("--authfile ")[1].split()[0]
     assert login == (
         f"{name} login --username AWS --password-stdin {plain}--authfile {store} {host}"

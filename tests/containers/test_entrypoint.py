@@ -107,9 +107,9 @@ def test_the_environment_is_that_of_the_accelerator_over_efa(
     ended = enter(accelerator, device, EFA, AWS_BATCH_JOB_ID="job")
 
     assert (ended.returncode, ended.stderr) == (0, "")
-    told = variables(ended)
-    assert expected.items() <= told.items()
-    assert not absent & told.keys()
+    environment = variables(ended)
+    assert expected.items() <= environment.items()
+    assert not absent & environment.keys()
 
 
 def test_what_the_job_definition_sets_stays(enter: Enter) -> None:
@@ -176,14 +176,14 @@ def test_several_gaudi_nodes_without_the_wrapper_of_hccl_are_no_job(enter: Enter
     assert (several.returncode, one.returncode) == (78, 0)
 
 
-def test_a_limit_of_locked_memory_is_told(enter: Enter) -> None:
+def test_a_limit_of_locked_memory_is_reported(enter: Enter) -> None:
     ended = enter("neuron", NEURON, EFA, unlimited=False, AWS_BATCH_JOB_ID="job")
 
     assert ended.stderr.startswith("trainshed: ERROR: at most 64 KiB may be locked in memory")
     assert "set the ulimit memlock to -1" in ended.stderr
 
 
-def test_a_device_that_the_user_may_not_open_is_told(enter: Enter) -> None:
+def test_a_device_that_the_user_may_not_open_is_reported(enter: Enter) -> None:
     ended = enter("neuron", NEURON, mode="600")
 
     assert "/dev/neuron0 cannot be read and written by user 2000" in ended.stderr
@@ -213,7 +213,7 @@ def silent(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("job", "code"), [({}, 0), ({"AWS_BATCH_JOB_ID": "job"}, 78)])
-def test_a_main_node_that_does_not_answer_is_told_with_what_to_look_at(
+def test_a_main_node_that_does_not_answer_is_reported_with_what_to_look_at(
     silent: str, job: dict[str, str], code: int
 ) -> None:
     ended = enter_cpu(AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=silent, **job)

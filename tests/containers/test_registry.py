@@ -128,7 +128,7 @@ def test_a_repository_that_is_not_there_is_not_made_by_a_push(
     assert "The repository with name 'train-of-nobody' does not exist" in refused.stderr
 
 
-def test_without_a_login_nothing_is_told(bench: Any, repository: str, tmp_path: Path) -> None:
+def test_without_a_login_nothing_is_reported(bench: Any, repository: str, tmp_path: Path) -> None:
     nothing = tmp_path / "auth.json"
     nothing.write_text("{}")
 
@@ -199,14 +199,16 @@ class LayersAt:
         return found
 
 
-def test_layers_that_cannot_be_read_are_told_with_their_host_and_not_with_the_signature() -> None:
+def test_layers_that_cannot_be_read_are_reported_with_their_host_and_not_with_the_signature() -> (
+    None
+):
     with create_server(("127.0.0.1", 0)) as free:
         gone = f"127.0.0.1:{free.getsockname()[1]}"
     region: Any = LayersAt(f"http://{gone}/blob?Signature=secret")
     repository = Repository(region, "train", account=None)
     image = PushedImage(digest="sha256:1", tags=(), size_bytes=1, pushed=datetime.now(UTC))
 
-    with pytest.raises(RepositoryError, match=f"cannot be read from {gone}: ") as told:
+    with pytest.raises(RepositoryError, match=f"cannot be read from {gone}: ") as caught:
         repository.labels(image)
 
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)

@@ -129,7 +129,7 @@ def active(guest: Guest, service: str) -> str:
     return guest.try_ssh(f"systemctl is-active {service}").stdout.strip()
 
 
-def told(guest: Guest) -> str:
+def log_of(guest: Guest) -> str:
     """What the first boot said, in the journal of this boot."""
     return guest.ssh("sudo journalctl --boot --output=cat --unit=trainshed-first-boot")
 
@@ -159,7 +159,7 @@ def test_the_mount_is_there_before_the_agent_starts(node: Guest) -> None:
 
 
 def test_user_data_was_there_before_the_first_boot_read_it(node: Guest) -> None:
-    assert f"mounted {SOURCE}" in told(node)
+    assert f"mounted {SOURCE}" in log_of(node)
     assert started_at(node, "cloud-init", "ExecMainExit") < started_at(
         node, "trainshed-first-boot", "ExecMainStart"
     )
@@ -223,7 +223,7 @@ def test_on_amazon_linux_the_agent_waits_for_the_mount_too(bench: Bench, amazon_
 
 def test_missing_facts_hold_the_agent_until_they_are_there(bench: Bench, ubuntu_image: str) -> None:
     with bench.launched(ubuntu_image, UserData=user_data("late")) as guest:
-        guest.wait_for("the wait", lambda: "no value yet of SSM parameter" in told(guest))
+        guest.wait_for("the wait", lambda: "no value yet of SSM parameter" in log_of(guest))
         assert active(guest, "trainshed-first-boot") == "activating"
         assert active(guest, "ecs") == "inactive"
         assert guest.try_ssh("mountpoint /fsx").returncode != 0

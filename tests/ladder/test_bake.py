@@ -57,19 +57,19 @@ def image(bake: Bake, bench: Bench) -> dict[str, Any]:
 def test_the_manifest_tells_cell_base_and_versions(
     bake: Bake, cell: AmiPins, versions: dict[str, str]
 ) -> None:
-    told = bake.manifest["custom_data"]
+    data = bake.manifest["custom_data"]
 
-    assert {name: told[name] for name in ("accelerator", "orchestrator", "base", "commit")} == {
+    assert {name: data[name] for name in ("accelerator", "orchestrator", "base", "commit")} == {
         "accelerator": bake.accelerator,
         "orchestrator": bake.orchestrator,
         "base": cell.base,
         "commit": "0123abc",
     }
-    assert told["kernel"] == cell.kernel
-    assert told["source_ami"] == cell.source_ami.name
+    assert data["kernel"] == cell.kernel
+    assert data["source_ami"] == cell.source_ami.name
     prefix = "version:"
     assert {
-        name.removeprefix(prefix): told[name] for name in told if name.startswith(prefix)
+        name.removeprefix(prefix): data[name] for name in data if name.startswith(prefix)
     } == versions
 
 

@@ -124,14 +124,14 @@ def test_no_unit_failed(pair: Pair) -> None:
 
 
 def test_the_first_boot_was_done_before_the_agent_started(pair: Pair) -> None:
-    for told in pair.ask(
+    for printed in pair.ask(
         "systemctl show --property=ExecMainExitTimestampMonotonic --value trainshed-first-boot; "
         f"systemctl show --property=ExecMainStartTimestampMonotonic --value {pair.agent}; "
         f"systemctl is-active {pair.agent}; "
         f"systemctl show --property=After --value {pair.agent}; "
         f"systemctl show --property=Requires --value {pair.agent}"
     ):
-        done, started, state, after, requires = told.splitlines()
+        done, started, state, after, requires = printed.splitlines()
 
         assert state == "active"
         assert 0 < int(done) < int(started)
@@ -144,9 +144,9 @@ def test_the_ecs_agent_gets_the_settings_of_batch_and_all_of_the_image_s(pair: P
     if pair.agent != "ecs":
         pytest.skip("this image has no ECS agent")
 
-    for told in pair.ask("cat /run/ecs-agent.env"):
+    for printed in pair.ask("cat /run/ecs-agent.env"):
         # None of the image's own is overridden: those that Batch sets are left to it.
-        assert dict(line.split("=", 1) for line in told.splitlines()) == _BATCH | {
+        assert dict(line.split("=", 1) for line in printed.splitlines()) == _BATCH | {
             "ECS_AWSVPC_BLOCK_IMDS": "true",
             "ECS_ENABLE_CONTAINER_METADATA": "false",
             "ECS_ENABLE_SPOT_INSTANCE_DRAINING": "true",
@@ -178,9 +178,9 @@ def test_nothing_of_the_bake_is_on_the_disk(pair: Pair) -> None:
 
 
 def test_cloud_init_knows_one_instance(pair: Pair) -> None:
-    told = pair.ask("ls /var/lib/cloud/instances")
+    printed = pair.ask("ls /var/lib/cloud/instances")
 
-    assert told == tuple(guest.instance_id for guest in pair.guests)
+    assert printed == tuple(guest.instance_id for guest in pair.guests)
 
 
 def _wait(guest: Guest) -> None:

@@ -48,20 +48,20 @@ def test_a_signature_of_somebody_else_is_a_failed_verification(
     build: Build, vendors: Vendors
 ) -> None:
     with vendors.faulty("efa-installer", Fault.UNKNOWN_SIGNER):
-        told = build()
+        message = build()
 
-    assert told.startswith("error: verification failed: efa-installer: ")
-    assert told.endswith("(in 20-efa.sh)")
+    assert message.startswith("error: verification failed: efa-installer: ")
+    assert message.endswith("(in 20-efa.sh)")
 
 
 def test_a_version_that_is_not_there_is_a_failed_provisioning(
     build: Build, vendors: Vendors
 ) -> None:
     with vendors.faulty("efa-installer", Fault.MISSING_VERSION):
-        told = build()
+        message = build()
 
-    assert told.startswith("error: provisioning failed: efa-installer: ")
-    assert "404" in told and told.endswith("(in 20-efa.sh)")
+    assert message.startswith("error: provisioning failed: efa-installer: ")
+    assert "404" in message and message.endswith("(in 20-efa.sh)")
 
 
 def test_a_component_that_the_self_test_misses_is_named(
@@ -80,13 +80,13 @@ def test_a_component_that_the_self_test_misses_is_named(
     (template / "pins.json").write_text(json.dumps(pins))
     write_cells(template, read_pins(template / "pins.json"))
 
-    told = build(template)
+    message = build(template)
 
-    assert told.startswith("error: self-test failed: nowhere ")
-    assert "(in 80-selftest.sh)" in told
+    assert message.startswith("error: self-test failed: nowhere ")
+    assert "(in 80-selftest.sh)" in message
 
 
-def test_an_instance_that_nobody_can_enter_is_told_as_such(
+def test_an_instance_that_nobody_can_enter_is_reported_as_such(
     build: Build, bench: Bench, vendors: Vendors, tmp_path: Path
 ) -> None:
     template = tmp_path / "packer"
@@ -98,6 +98,6 @@ def test_an_instance_that_nobody_can_enter_is_told_as_such(
     source.write_text(text)
     bench.aws.fail(AwsFault(service=GUESTS, operation=OPEN_SSH))
 
-    told = build(template)
+    message = build(template)
 
-    assert told.startswith("error: ssh never up: Timeout waiting for SSH; ")
+    assert message.startswith("error: ssh never up: Timeout waiting for SSH; ")

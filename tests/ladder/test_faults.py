@@ -54,7 +54,7 @@ def failures(oven: Oven, aws: EmbeddedAws, guests_folder: Path, before: Holdings
     return Failures(oven, aws, guests_folder, before)
 
 
-def test_no_capacity_is_told_after_a_few_attempts(failures: Failures, aws: EmbeddedAws) -> None:
+def test_no_capacity_is_reported_after_a_few_attempts(failures: Failures, aws: EmbeddedAws) -> None:
     aws.fail(
         AwsFault(
             service="ec2",
@@ -150,7 +150,7 @@ def test_a_script_that_fails_ends_the_bake(failures: Failures, copy: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "component", "fault", "told"),
+    ("accelerator", "component", "fault", "words"),
     [
         pytest.param("habana", "ssm-agent", Fault.WRONG_BYTES, "wrong checksum: ", id="checksum"),
         pytest.param(
@@ -176,14 +176,14 @@ def test_what_cannot_be_verified_stops_the_bake_with_one_line(
     accelerator: str,
     component: str,
     fault: Fault,
-    told: str,
+    words: str,
 ) -> None:
     with vendors.faulty(component, fault):
         bake = failures.bake(accelerator, "ec2", f"{component}-{fault}")
 
     (line,) = _told(bake)
     assert line.startswith(f"trainshed: ERROR: {component}: ")
-    assert told in line
+    assert words in line
     assert "CreateImage" not in bake.recorder.actions
 
 

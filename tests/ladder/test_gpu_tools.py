@@ -24,17 +24,17 @@ def guest(bakery: Bakery, bench: Bench) -> Iterator[Guest]:
 def test_the_exporter_and_the_package_s_own_service_are_left_off(guest: Guest) -> None:
     units = "nvidia-dcgm trainshed-gdrcopy nvidia-dcgm-exporter gdrcopy"
 
-    told = guest.ssh(f"systemctl is-enabled {units} || true")
+    printed = guest.ssh(f"systemctl is-enabled {units} || true")
 
-    assert told.split() == ["enabled", "enabled", "disabled", "disabled"]
+    assert printed.split() == ["enabled", "enabled", "disabled", "disabled"]
 
 
 def test_without_a_gpu_they_are_skipped_and_nothing_failed(guest: Guest) -> None:
-    told = guest.ssh("systemctl is-active nvidia-dcgm trainshed-gdrcopy || true")
+    printed = guest.ssh("systemctl is-active nvidia-dcgm trainshed-gdrcopy || true")
     skipped = guest.ssh("systemctl show --property=ConditionResult --value nvidia-dcgm")
     failed = guest.ssh("systemctl list-units --state=failed --plain --no-legend")
 
-    assert told.split() == ["inactive", "inactive"]
+    assert printed.split() == ["inactive", "inactive"]
     assert skipped == "no"
     # NVIDIA's own persistence daemon fails without one.
     assert [line.split()[0] for line in failed.splitlines()] == ["nvidia-persistenced.service"]
@@ -55,23 +55,23 @@ def test_dcgm_listens_on_its_socket_for_root_and_on_no_port(guest: Guest) -> Non
 
 
 def test_the_exporter_takes_the_loopback_and_the_dcgm_that_runs(guest: Guest) -> None:
-    # Read from the process: what systemd would say of it is only what it was told.
-    told = guest.ssh(
+    # Read from the process: what systemd would say of it is only its unit file.
+    printed = guest.ssh(
         "sudo sh -c \"tr '\\\\0' '\\\\n' </proc/$(systemctl show --property=MainPID --value "
         'nvidia-dcgm-exporter)/environ"'
     )
 
-    environment = dict(line.split("=", 1) for line in told.splitlines())
+    environment = dict(line.split("=", 1) for line in printed.splitlines())
     assert environment["DCGM_EXPORTER_LISTEN"] == "127.0.0.1:9400"
     assert environment["DCGM_REMOTE_HOSTENGINE_INFO"] == f"unix://{_SOCKET}"
 
 
 def test_a_driver_of_gdrcopy_that_does_not_load_fails_its_unit_and_says_why(guest: Guest) -> None:
     # A guest has the kernel of the machine that it runs on, and no modules for that.
-    told = guest.ssh(
+    printed = guest.ssh(
         "sudo systemctl start trainshed-gdrcopy || systemctl is-failed trainshed-gdrcopy; "
         "sudo journalctl --unit trainshed-gdrcopy --output cat"
     )
 
-    assert told.splitlines()[0] == "failed"
-    assert "trainshed: ERROR: gdrcopy: modprobe gdrdrv: " in told
+    assert printed.splitlines()[0] == "failed"
+    assert "trainshed: ERROR: gdrcopy: modprobe gdrdrv: " in printed

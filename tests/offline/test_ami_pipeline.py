@@ -81,8 +81,8 @@ def test_a_pipeline_is_there_once_deployed(clean_aws: EmbeddedAws, deploy: Deplo
     assert found["artifacts"]["location"] == stack.outputs["Reports"]
     assert schedules(clean_aws) == dict.fromkeys(projects, "cron(0 3 ? * SUN *)")
     assert clean_aws.client("codebuild").start_build(projectName=projects[0])["build"]["id"]
-    told = clean_aws.client("sns").list_subscriptions_by_topic(TopicArn=stack.outputs["Topic"])
-    assert [each["Endpoint"] for each in told["Subscriptions"]] == ["ml-platform@example.com"]
+    reply = clean_aws.client("sns").list_subscriptions_by_topic(TopicArn=stack.outputs["Topic"])
+    assert [each["Endpoint"] for each in reply["Subscriptions"]] == ["ml-platform@example.com"]
 
 
 def test_a_changed_pipeline_is_updated_in_place(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
@@ -95,8 +95,8 @@ def test_a_changed_pipeline_is_updated_in_place(clean_aws: EmbeddedAws, deploy: 
     assert "webhook" not in found
     assert found["timeoutInMinutes"] == 240 + 90
     assert set(schedules(clean_aws).values()) == {"rate(14 days)"}
-    told = clean_aws.client("sns").list_subscriptions_by_topic(TopicArn=after.outputs["Topic"])
-    assert not told["Subscriptions"]
+    reply = clean_aws.client("sns").list_subscriptions_by_topic(TopicArn=after.outputs["Topic"])
+    assert not reply["Subscriptions"]
 
 
 def test_a_refused_change_is_rolled_back(
@@ -150,7 +150,7 @@ def test_a_build_asks_packer_for_what_was_asked(clean_aws: EmbeddedAws, deploy: 
     build, publish = spec["phases"]["build"]["commands"]
 
     # As CodeBuild runs it: bash, in the checkout.
-    told = subprocess.run(
+    reply = subprocess.run(
         ["bash", "-e", "-c", f"{build} --dry-run"],
         cwd=ROOT,
         env={**os.environ, **clean_aws.environment, **spec["env"]["variables"], **variables},
@@ -159,9 +159,9 @@ def test_a_build_asks_packer_for_what_was_asked(clean_aws: EmbeddedAws, deploy: 
         check=False,
     )
 
-    assert told.returncode == 0, told.stderr
-    assert f"-var=iam_instance_profile={variables['INSTANCE_PROFILE']}" in told.stdout
-    assert """'-var=ami_regions=["eu-west-1", "eu-north-1"]'""" in told.stdout
-    assert "-var=accelerator=neuron -var=orchestrator=ecs" in told.stdout
-    assert f"-var=subnet_id={subnet}" in told.stdout
+    assert reply.returncode == 0, reply.stderr
+    assert f"-var=iam_instance_profile={variables['INSTANCE_PROFILE']}" in reply.stdout
+    assert """'-var=ami_regions=["eu-west-1", "eu-north-1"]'""" in reply.stdout
+    assert "-var=accelerator=neuron -var=orchestrator=ecs" in reply.stdout
+    assert f"-var=subnet_id={subnet}" in reply.stdout
     assert "ami publish build/image/manifest.json --channel candidate --test" in publish

@@ -1,7 +1,7 @@
 """Nodes that power themselves off are counted, and at the limit nobody launches more of them.
 
 The construct's own template, rule and function, in an embedded AWS within this process: no guest
-is there to power itself off, so the tests tell EC2 that one did. Guests do it for themselves in
+is there to power itself off, so the tests make EC2 believe that one did. Guests do it for themselves in
 tests/guests.
 """
 

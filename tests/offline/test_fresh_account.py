@@ -37,10 +37,10 @@ def check(clean_aws: EmbeddedAws, assembly: Path) -> Callable[[], str]:
         try:
             clean_aws.deploy(template, stack_name="TrainPrerequisites")
         except DeploymentFailed:
-            told = reason(clean_aws, "TrainPrerequisites")
+            reported = reason(clean_aws, "TrainPrerequisites")
             # As the CDK CLI does before it tries again.
             clean_aws.client("cloudformation").delete_stack(StackName="TrainPrerequisites")
-            return told
+            return reported
         return ""
 
     return run
@@ -77,7 +77,7 @@ def test_the_readmes_steps_lead_from_nothing_to_a_cluster(
 ) -> None:
     with pytest.raises(DeploymentFailed, match="TrainPrerequisites") as failed:
         clean_aws.cdk_deploy(assembly, "TrainCluster")
-    told, made = reason(clean_aws, "TrainPrerequisites"), bills(clean_aws)
+    reported, made = reason(clean_aws, "TrainPrerequisites"), bills(clean_aws)
     left = stacks(clean_aws)
     bake(clean_aws, tmp_path)
     subprocess.run(PUBLISH.split(), cwd=tmp_path, env=clean_aws.environment, check=True)
@@ -85,7 +85,7 @@ def test_the_readmes_steps_lead_from_nothing_to_a_cluster(
     push_image(clean_aws, "train", "2.9.0-neuronx")  # tests/containers builds and pushes for real
     outputs = clean_aws.cdk_deploy(assembly, "TrainCluster")["TrainCluster"].outputs
 
-    assert told == f"there is no SSM parameter {CHANNEL} in us-west-2; {REMEDY}"
+    assert reported == f"there is no SSM parameter {CHANNEL} in us-west-2; {REMEDY}"
     assert left == {"CDKToolkit": "CREATE_COMPLETE", "TrainPrerequisites": "ROLLBACK_COMPLETE"}
     assert not made
     assert f"\n  {BUILD}\n  {PUBLISH}\n" in str(failed.value)
@@ -185,6 +185,6 @@ def test_whatever_names_the_ami_is_checked_first(
     with pytest.raises(DeploymentFailed):
         clean_aws.deploy(json.loads(template.read_text()), stack_name="TinyPrerequisites")
 
-    told = reason(clean_aws, "TinyPrerequisites")
-    assert ami.replace("stable:7", "has no version 7") in told
-    assert BUILD in told and PUBLISH in told
+    reported = reason(clean_aws, "TinyPrerequisites")
+    assert ami.replace("stable:7", "has no version 7") in reported
+    assert BUILD in reported and PUBLISH in reported

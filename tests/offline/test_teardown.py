@@ -239,7 +239,7 @@ def test_what_another_cluster_uses_stays(
     assert there(clean_aws) == {"LabNetwork", "LabStorage", "LabContainers", "TwoCluster"}
 
 
-def test_a_stack_that_cannot_be_deleted_is_told_with_the_reason_and_goes_the_next_time(
+def test_a_stack_that_cannot_be_deleted_is_reported_with_the_reason_and_goes_the_next_time(
     clean_aws: EmbeddedAws, deploy: Callable[[tuple[str, ...]], None], teardown: Run
 ) -> None:
     deploy(("TrainNetwork",))
@@ -324,7 +324,7 @@ def test_storage_stays_while_nodes_mount_it_though_the_file_names_another_networ
     assert done["kept"][0]["why"] == "used by TrainCluster"
 
 
-def test_a_network_that_nothing_uses_is_told_and_goes_when_it_is_named(
+def test_a_network_that_nothing_uses_is_reported_and_goes_when_it_is_named(
     clean_aws: EmbeddedAws,
     deploy: Callable[[tuple[str, ...]], None],
     teardown: Run,
@@ -341,9 +341,9 @@ def test_a_network_that_nothing_uses_is_told_and_goes_when_it_is_named(
     (clusters / "other.yaml").write_text(HEAD.format(name="OtherCluster"))
     deploy(("TrainNetwork", "OtherNetwork"))
 
-    told = records(teardown("TrainCluster", "--dry-run", "--json"))
+    report = records(teardown("TrainCluster", "--dry-run", "--json"))
     # That of the other cluster is to be used yet.
-    [left] = [each for each in told["kept"] if each["what"] == "stack"]
+    [left] = [each for each in report["kept"] if each["what"] == "stack"]
     assert (left["name"], left["size"]) == ("LabNetwork", "1 NAT gateway(s)")
     assert left["why"].startswith("no stack uses it")
     assert left["why"].endswith("trainshed teardown TrainCluster --stack LabNetwork")

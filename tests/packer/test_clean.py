@@ -98,11 +98,11 @@ def test_the_proof_names_every_leftover_with_its_path(machine: NodeRoot) -> None
     done = prove(machine)
 
     assert done.returncode == 1
-    told = [line.rpartition(": ")[2] for line in done.stderr.splitlines()]
+    reported = [line.rpartition(": ")[2] for line in done.stderr.splitlines()]
     # A folder stands for what is in it.
-    missed = [name for name in LEFT if not any(f"/{name}".startswith(path) for path in told)]
+    missed = [name for name in LEFT if not any(f"/{name}".startswith(path) for path in reported)]
     assert missed == []
-    wrong = [name for name in KEPT if any(f"/{name}".startswith(path) for path in told)]
+    wrong = [name for name in KEPT if any(f"/{name}".startswith(path) for path in reported)]
     assert wrong == []
     assert all(line.startswith("trainshed: ERROR: clean: ") for line in done.stderr.splitlines())
 

@@ -63,7 +63,7 @@ class Boot:
 class Machine(NodeRoot):
     """A machine with or without disks."""
 
-    def tell(self, document: object) -> None:
+    def configure(self, document: object) -> None:
         """Write what user data writes."""
         self.write("etc/trainshed/first-boot.json", json.dumps(document))
 
@@ -99,7 +99,7 @@ def lustre(**changes: Any) -> dict[str, Any]:
     return {"region": "us-west-2", "lustre": {**LUSTRE, **changes}}
 
 
-def test_a_machine_that_is_told_nothing_mounts_nothing(machine: Machine) -> None:
+def test_a_machine_without_a_configuration_mounts_nothing(machine: Machine) -> None:
     boot = machine.boot()
 
     assert boot.code == 0
@@ -111,7 +111,7 @@ def test_a_machine_that_is_told_nothing_mounts_nothing(machine: Machine) -> None
 
 
 def test_lustre_is_mounted_where_the_parameters_say(machine: Machine) -> None:
-    machine.tell(lustre())
+    machine.configure(lustre())
 
     boot = machine.boot()
 
@@ -125,7 +125,7 @@ def test_lustre_is_mounted_where_the_parameters_say(machine: Machine) -> None:
 
 
 def test_what_runs_jobs_is_held_before_anything_else(machine: Machine) -> None:
-    machine.tell(lustre())
+    machine.configure(lustre())
 
     boot = machine.boot()
 
@@ -138,7 +138,7 @@ def test_what_runs_jobs_is_held_before_anything_else(machine: Machine) -> None:
 
 
 def test_a_second_boot_mounts_again_and_leaves_nothing_behind(machine: Machine) -> None:
-    machine.tell(lustre())
+    machine.configure(lustre())
     machine.boot()
 
     boot = machine.boot()
@@ -149,7 +149,7 @@ def test_a_second_boot_mounts_again_and_leaves_nothing_behind(machine: Machine) 
 
 
 def test_a_second_run_at_one_boot_changes_nothing(machine: Machine) -> None:
-    machine.tell(lustre())
+    machine.configure(lustre())
 
     done = machine.shell(
         "/opt/trainshed/first-boot && /opt/trainshed/first-boot && grep -c ' /fsx ' /proc/mounts"
@@ -175,7 +175,7 @@ def test_a_second_run_at_one_boot_changes_nothing(machine: Machine) -> None:
 def test_what_never_comes_ends_the_wait_with_its_reason(
     machine: Machine, name: str, script: str, reason: str
 ) -> None:
-    machine.tell(lustre(wait_seconds=0))
+    machine.configure(lustre(wait_seconds=0))
     machine.command(name, script)
 
     boot = machine.boot()
@@ -188,7 +188,7 @@ def test_what_never_comes_ends_the_wait_with_its_reason(
 def test_a_machine_waits_for_parameters_that_come_later_and_says_how_long(
     machine: Machine,
 ) -> None:
-    machine.tell(lustre(wait_seconds=60))
+    machine.configure(lustre(wait_seconds=60))
     first = "[ -e /run/asked ] || { touch /run/asked; echo '{\"Parameters\": []}'; exit 0; }"
     machine.command("aws", f"{first}\ncat <<'EOF'\n{json.dumps(ANSWER)}\nEOF")
 
@@ -202,7 +202,7 @@ def test_a_machine_waits_for_parameters_that_come_later_and_says_how_long(
 def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs(
     machine: Machine,
 ) -> None:
-    machine.tell(lustre())
+    machine.configure(lustre())
     Path(f"{machine.path}.local", "bin", "mount.lustre").unlink()
 
     boot = machine.boot()
@@ -230,7 +230,7 @@ def test_an_image_without_a_lustre_client_fails_at_once_and_holds_what_runs_jobs
 def test_settings_that_cannot_be_understood_end_the_boot_of_jobs_with_one_line(
     machine: Machine, document: object, message: str
 ) -> None:
-    machine.tell(document)
+    machine.configure(document)
 
     boot = machine.boot()
 
@@ -391,12 +391,12 @@ def test_disks_that_nodeadm_sets_up_are_left_to_it(
     boot = machine.boot()
 
     assert boot.code == 0, boot.error
-    told = "trainshed: /scratch: the disks are nodeadm's (localStorage: RAID0); left alone"
-    assert told in boot.lines
+    words = "trainshed: /scratch: the disks are nodeadm's (localStorage: RAID0); left alone"
+    assert words in boot.lines
     assert holds(disks[0]) == {}
 
 
-def test_disks_that_nodeadm_is_not_told_of_become_scratch_space(
+def test_disks_that_nodeadm_leaves_alone_become_scratch_space(
     machine: Machine, disks: list[str]
 ) -> None:
     machine = with_disks(machine, disks[0])
@@ -425,7 +425,7 @@ def partition(disk: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "told"),
+    ("prepare", "words"),
     [
         (lambda disk: subprocess.run(["mkfs.ext4", "-q", disk], check=True), "it holds ext4"),
         (lambda disk: subprocess.run(["mkswap", "-q", disk], check=True), "it holds swap"),
@@ -434,7 +434,7 @@ def partition(disk: str) -> None:
     ids=["file-system", "swap", "partition-table"],
 )
 def test_a_disk_that_holds_something_is_left_alone(
-    machine: Machine, disks: list[str], prepare: Callable[[str], object], told: str
+    machine: Machine, disks: list[str], prepare: Callable[[str], object], words: str
 ) -> None:
     prepare(disks[0])
     before = holds(disks[0])
@@ -442,24 +442,24 @@ def test_a_disk_that_holds_something_is_left_alone(
     boot = with_disks(machine, disks[0]).boot()
 
     assert boot.code == 0, boot.error
-    assert f"trainshed: /scratch: left /dev/nvme1n1 alone: {told}" in boot.lines
+    assert f"trainshed: /scratch: left /dev/nvme1n1 alone: {words}" in boot.lines
     assert "/scratch" not in boot.mounts
     assert holds(disks[0]) == before
 
 
 @pytest.mark.parametrize(
-    ("folder", "told"),
+    ("folder", "words"),
     [("nvme1n1p1", "it has partitions"), ("holders/dm-0", "it is part of another device")],
 )
 def test_a_disk_that_the_kernel_uses_is_left_alone(
-    machine: Machine, disks: list[str], folder: str, told: str
+    machine: Machine, disks: list[str], folder: str, words: str
 ) -> None:
     machine = with_disks(machine, disks[0])
     (machine.path / "sys/block/nvme1n1" / folder).mkdir()
 
     boot = machine.boot()
 
-    assert f"trainshed: /scratch: left /dev/nvme1n1 alone: {told}" in boot.lines
+    assert f"trainshed: /scratch: left /dev/nvme1n1 alone: {words}" in boot.lines
     assert holds(disks[0]) == {}
 
 
@@ -523,7 +523,7 @@ def test_somebody_else_s_array_is_left_alone(machine: Machine, disks: list[str])
 
 def test_disks_can_be_left_to_another_owner(machine: Machine, disks: list[str]) -> None:
     machine = with_disks(machine, disks[0])
-    machine.tell({"region": "us-west-2", "scratch": False})
+    machine.configure({"region": "us-west-2", "scratch": False})
 
     boot = machine.boot()
 

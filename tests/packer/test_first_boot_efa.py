@@ -1,6 +1,6 @@
 """What first-boot does to reach an EFA-enabled Lustre file system over EFA.
 
-The program is the real one; `lnet` tells what stands in for the kernel, and by which source.
+The program is the real one; `lnet` shows what stands in for the kernel, and by which source.
 """
 
 import json
@@ -37,7 +37,7 @@ class Node(NodeRoot):
     def prepare(
         self, devices: Sequence[tuple[str, str, str]], interfaces: int, **lnet: Any
     ) -> None:
-        """Give it what EFA clients have, and tell it how many interfaces to use."""
+        """Give it what EFA clients have, and say how many interfaces it is to use."""
         add_lnet(self, devices, **lnet)
         self.command("systemctl", "")
         self.command("udevadm", "")
@@ -171,7 +171,7 @@ def test_a_tcp_network_of_other_interfaces_is_made_anew(node: Node) -> None:
         ),
     ],
 )
-def test_an_image_that_cannot_is_told_before_any_waiting(
+def test_an_image_that_cannot_is_reported_before_any_waiting(
     node: Node, lnet: dict[str, str | None], instance_type: str, message: str
 ) -> None:
     node.prepare(TRN1, 2, **lnet)
@@ -194,7 +194,7 @@ def test_an_older_kefalnd_will_do_before_p6(node: Node) -> None:
     assert code == 0, error
 
 
-def test_missing_devices_are_told_with_their_number(node: Node) -> None:
+def test_missing_devices_are_reported_with_their_number(node: Node) -> None:
     node.prepare(TRN1[:1], 2)
 
     code, _, error = node.boot()
@@ -205,7 +205,7 @@ def test_missing_devices_are_told_with_their_number(node: Node) -> None:
     )
 
 
-def test_an_image_without_lnetctl_is_told(node: Node) -> None:
+def test_an_image_without_lnetctl_is_reported(node: Node) -> None:
     node.prepare(TRN1, 2)
     Path(f"{node.path}.local", "bin", "lnetctl").unlink()
 
@@ -214,7 +214,7 @@ def test_an_image_without_lnetctl_is_told(node: Node) -> None:
     assert (code, "this AMI has no lnetctl" in error) == (1, True)
 
 
-def test_what_lnet_refuses_is_told_in_its_words(node: Node) -> None:
+def test_what_lnet_refuses_is_reported_in_its_words(node: Node) -> None:
     node.prepare(TRN1, 2)
     (node.path / "sys/class/net/ens5").rmdir()
 
@@ -236,9 +236,9 @@ def test_an_interface_that_stays_down_is_an_error(node: Node) -> None:
     assert "LNet has not started rdmap96s0; see the kernel's log" in error
 
 
-@pytest.mark.parametrize(("server_has_efa", "told"), [(True, "over EFA"), (False, "WARNING")])
+@pytest.mark.parametrize(("server_has_efa", "words"), [(True, "over EFA"), (False, "WARNING")])
 def test_it_says_whether_the_servers_answer_over_efa(
-    node: Node, server_has_efa: bool, told: str
+    node: Node, server_has_efa: bool, words: str
 ) -> None:
     node.prepare(TRN1, 2)
     if server_has_efa:
@@ -247,7 +247,7 @@ def test_it_says_whether_the_servers_answer_over_efa(
     code, said, error = node.boot()
 
     assert code == 0, error
-    assert told in said.splitlines()[-1]
+    assert words in said.splitlines()[-1]
 
 
 # Tuning, with EFA or without.

@@ -200,7 +200,7 @@ def test_the_device_of_the_loaded_driver_is_made_for_everybody(
 
 
 @pytest.mark.parametrize(
-    ("modprobe", "devices", "told"),
+    ("modprobe", "devices", "message"),
     [
         pytest.param(
             "echo 'modprobe: FATAL: Module gdrdrv not found.' >&2; exit 1",
@@ -217,7 +217,7 @@ def test_the_device_of_the_loaded_driver_is_made_for_everybody(
     ],
 )
 def test_a_driver_that_does_not_load_is_one_line(
-    machine: NodeRoot, modprobe: str, devices: str, told: str
+    machine: NodeRoot, modprobe: str, devices: str, message: str
 ) -> None:
     machine.command("modprobe", modprobe)
     machine.write("devices", devices)
@@ -225,7 +225,7 @@ def test_a_driver_that_does_not_load_is_one_line(
     done = machine.program("gdrcopy")
 
     assert done.returncode == 1
-    assert done.stderr == f"trainshed: ERROR: {told}\n"
+    assert done.stderr == f"trainshed: ERROR: {message}\n"
 
 
 def test_the_programs_are_executable() -> None:

@@ -96,7 +96,7 @@ def test_nothing_is_removed_when_there_is_one_kernel(machine: OverlayMachine) ->
     assert set(STAYING[machine.base]) <= set(done.stdout.split())
 
 
-def told(done: subprocess.CompletedProcess[str]) -> str:
+def last_line(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     return line
@@ -105,7 +105,7 @@ def told(done: subprocess.CompletedProcess[str]) -> str:
 def test_a_machine_that_runs_another_kernel_is_refused(machine: OverlayMachine) -> None:
     done = machine.run("require_pinned_kernel")
 
-    assert told(done).startswith("trainshed: ERROR: kernel: this machine runs ")
+    assert last_line(done).startswith("trainshed: ERROR: kernel: this machine runs ")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_driver_has_to_be_built_for_the_pinned_kernel(
     done = machine.run(f"{dkms}\nrequire_dkms_modules efa-installer efa")
 
     if message:
-        assert message.replace("@KERNEL@", kernel) in told(done)
+        assert message.replace("@KERNEL@", kernel) in last_line(done)
     else:
         assert (done.returncode, done.stderr) == (0, "")
 

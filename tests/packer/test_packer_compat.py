@@ -55,7 +55,7 @@ def test_the_template_stays_as_it_was(template: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         pytest.param("# compat:begin packer>=1.7\na = 1\n", "source.pkr.hcl:1: .*never", id="open"),
         pytest.param("a = 1\n# compat:end\n", "source.pkr.hcl:2: .*none is", id="end-alone"),
@@ -68,11 +68,11 @@ def test_the_template_stays_as_it_was(template: Path, tmp_path: Path) -> None:
     ],
 )
 def test_marks_that_do_not_match_are_refused_with_their_line(
-    template: Path, tmp_path: Path, text: str, told: str
+    template: Path, tmp_path: Path, text: str, message: str
 ) -> None:
     (template / "source.pkr.hcl").write_text(text)
 
-    with pytest.raises(LoweringError, match=told):
+    with pytest.raises(LoweringError, match=message):
         lower(template, tmp_path / "lowered")
     assert not (tmp_path / "lowered").exists()
 

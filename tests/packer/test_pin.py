@@ -113,9 +113,9 @@ def test_ubuntus_packages_are_those_of_the_chosen_driver(
     cell = {"accelerator": "nvidia", "orchestrator": "ec2", "base": "ubuntu-24.04"}
     home.write("image.json", {**cell, "nvidia_driver": driver})
 
-    told = home.pin("nvidia-driver", "packages").stdout.splitlines()
+    lines = home.pin("nvidia-driver", "packages").stdout.splitlines()
 
-    names = [line.split()[0] for line in told]
+    names = [line.split()[0] for line in lines]
     modules = ("nvidia-dkms-", "nvidia-kernel-source-")
     assert [name for name in names if name.startswith(modules)] == kept
     assert {"nvidia-utils-580", "nvidia-kernel-common-580"} <= set(names)
@@ -162,7 +162,7 @@ def test_what_is_not_pinned_stops_the_bake_with_one_line(
         ("image.json", '{"accelerator": "nvidia"}', "orchestrator must be a text"),
     ],
 )
-def test_documents_that_cannot_be_read_are_told_without_a_traceback(
+def test_documents_that_cannot_be_read_are_reported_without_a_traceback(
     home: Home, name: str, content: str | None, message: str
 ) -> None:
     if content is None:

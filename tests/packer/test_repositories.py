@@ -144,7 +144,7 @@ def test_a_repository_signed_by_a_subkey_of_the_pinned_key_is_good(
 
 @BASES
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         (Fault.UNKNOWN_KEY, "unknown key: https://vendor.example/key holds "),
         (Fault.BAD_SIGNATURE, "bad signature: "),
@@ -154,18 +154,18 @@ def test_a_repository_signed_by_a_subkey_of_the_pinned_key_is_good(
     ],
 )
 def test_what_cannot_be_trusted_or_had_is_refused_in_one_line(
-    machine: OverlayMachine, vendors: Vendors, fault: Fault, told: str
+    machine: OverlayMachine, vendors: Vendors, fault: Fault, message: str
 ) -> None:
     with vendors.faulty("driver", fault):
         done = machine.run("install_components driver")
 
-    assert told in refusal(done)
+    assert message in refusal(done)
     if fault is Fault.NOT_FOUND:
         assert "404" in refusal(done)
 
 
 @pytest.mark.parametrize(
-    ("base", "told"),
+    ("base", "message"),
     [
         (UBUNTU, "unknown key: https://vendor.example/debian is signed by another key"),
         # dnf does not say which key it was.
@@ -173,17 +173,17 @@ def test_what_cannot_be_trusted_or_had_is_refused_in_one_line(
     ],
 )
 def test_an_index_that_a_stranger_signed_is_refused(
-    machine: OverlayMachine, vendors: Vendors, told: str
+    machine: OverlayMachine, vendors: Vendors, message: str
 ) -> None:
     with vendors.faulty("driver", Fault.UNKNOWN_SIGNER):
         done = machine.run("install_components driver")
 
-    assert refusal(done).startswith(told)
+    assert refusal(done).startswith(message)
 
 
 @pytest.mark.parametrize("base", [AMAZON_LINUX])
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         (None, None),
         (Fault.UNKNOWN_SIGNER, "unknown key: a package is signed by another key"),
@@ -191,7 +191,7 @@ def test_an_index_that_a_stranger_signed_is_refused(
     ],
 )
 def test_packages_are_checked_where_the_index_is_not_signed(
-    machine: OverlayMachine, vendors: Vendors, fault: Fault | None, told: str | None
+    machine: OverlayMachine, vendors: Vendors, fault: Fault | None, message: str | None
 ) -> None:
     unsigned = "vendor.example/rpm/repodata/repomd.xml.asc"
     with vendors.faulty("driver", fault) if fault else nullcontext():
@@ -199,8 +199,8 @@ def test_packages_are_checked_where_the_index_is_not_signed(
         done = machine.run("install_components driver")
         vendors.tree.gone.remove(unsigned)
 
-    if told:
-        assert refusal(done).startswith(told)
+    if message:
+        assert refusal(done).startswith(message)
     else:
         assert (done.returncode, done.stderr) == (0, "")
 

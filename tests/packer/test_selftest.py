@@ -1,4 +1,4 @@
-"""The self-test of the image: a healthy machine passes, and each thing that is wrong is told.
+"""The self-test of the image: a healthy machine passes, and each fault is reported.
 
 systemd, dkms, modinfo and the vendors' tools are stand-ins, and devices are folders under /sys;
 packages are real entries of dpkg's database, settings and limits real files. Bakes in guests run
@@ -210,7 +210,7 @@ def test_drivers_need_not_be_loaded_on_the_build_instance(machine: Machine) -> N
     assert result["detail"] == "2 on the PCI bus; drivers load at the next boot"
 
 
-def test_a_lustre_client_without_efa_is_told_and_is_no_failure(machine: Machine) -> None:
+def test_a_lustre_client_without_efa_is_reported_and_is_no_failure(machine: Machine) -> None:
     machine.command(
         "modinfo", 'case "$*" in *kefalnd) exit 1 ;; esac; echo "version:        2.15.6"'
     )
@@ -227,8 +227,8 @@ def test_a_device_whose_tool_fails_is_a_failure(machine: Machine) -> None:
     machine.verbs(1, vendor="0x1d0f", device="0xefa0")
     machine.write("opt/amazon/efa/bin/fi_info", "#!/bin/sh\necho fi_getinfo: -61 >&2\nexit 61\n")
 
-    told = machine.failures()["efa device"]
-    assert told == "/opt/amazon/efa/bin/fi_info: fi_getinfo: -61"
+    found = machine.failures()["efa device"]
+    assert found == "/opt/amazon/efa/bin/fi_info: fi_getinfo: -61"
 
 
 @pytest.mark.parametrize(
@@ -446,10 +446,10 @@ def test_a_file_that_says_something_else_is_a_failure(
 ) -> None:
     machine.write(path, content)
 
-    [(name, told)] = machine.failures().items()
+    [(name, found)] = machine.failures().items()
 
     assert name == failure
-    assert told.startswith(detail)
+    assert found.startswith(detail)
 
 
 @pytest.mark.parametrize(
@@ -464,7 +464,7 @@ def test_a_file_that_says_something_else_is_a_failure(
         ),
     ],
 )
-def test_ecs_is_told_of_gpus_where_it_waits_for_them(
+def test_ecs_learns_of_gpus_where_it_waits_for_them(
     machine: Machine, own: str, users: str, detail: str
 ) -> None:
     machine.pin(COMPONENTS, {"accelerator": "nvidia"})

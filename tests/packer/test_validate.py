@@ -77,11 +77,11 @@ def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base
 def test_a_cell_has_the_pins_of_its_base(ask: Ask) -> None:
     cell = ami_pins(read_pins(PACKER / "pins.json"), "nvidia", "ec2", "ubuntu-24.04")
 
-    told = ask("inspect", *NVIDIA_EC2, "nvidia_base=ubuntu-24.04").stdout
+    output = ask("inspect", *NVIDIA_EC2, "nvidia_base=ubuntu-24.04").stdout
 
-    assert cell.source_ami.name in told
+    assert cell.source_ami.name in output
     for name, pin in cell.components.items():
-        assert f'\\"trainshed:version:{name}\\" = \\"{pin.version}\\"' in told
+        assert f'\\"trainshed:version:{name}\\" = \\"{pin.version}\\"' in output
 
 
 # Name, variables, a part of the reason, and a part of the way out.
@@ -168,7 +168,7 @@ def test_what_cannot_be_is_refused_with_the_reason_and_the_way_out(
     assert instead in said(done)
 
 
-def test_a_cell_that_its_base_refuses_is_told_in_one_line(ask: Ask) -> None:
+def test_a_cell_that_its_base_refuses_is_reported_in_one_line(ask: Ask) -> None:
     done = ask("validate", *NVIDIA, "nvidia_base=ubuntu-24.04")
 
     assert str(classify(done.stdout + done.stderr)) == (
@@ -222,16 +222,16 @@ def test_on_aws_no_port_is_opened_unless_asked_for(ask: Ask) -> None:
 
 
 def test_an_endpoint_of_the_environment_is_used_and_reached_directly(ask: Ask) -> None:
-    told = said(ask("inspect", *NEURON, endpoint="http://127.0.0.1:4566"))
+    output = said(ask("inspect", *NEURON, endpoint="http://127.0.0.1:4566"))
 
-    assert 'var.endpoint: "http://127.0.0.1:4566"' in told
-    assert 'local.ssh_interface: "public_ip"' in told
+    assert 'var.endpoint: "http://127.0.0.1:4566"' in output
+    assert 'local.ssh_interface: "public_ip"' in output
 
 
 def test_an_image_is_named_and_tagged_by_its_cell_and_versions(ask: Ask) -> None:
-    told = ask("inspect", *HABANA, "commit=0123abc").stdout
+    output = ask("inspect", *HABANA, "commit=0123abc").stdout
 
-    assert 'local.name: "trainshed-habana-ecs-ubuntu-22.04-2' in told
+    assert 'local.name: "trainshed-habana-ecs-ubuntu-22.04-2' in output
     for tag in ("trainshed:commit", "trainshed:kernel", "trainshed:version:habana-driver"):
-        assert f'\\"{tag}\\" = ' in told
-    assert '\\"trainshed:version:nvidia-driver\\"' not in told
+        assert f'\\"{tag}\\" = ' in output
+    assert '\\"trainshed:version:nvidia-driver\\"' not in output

@@ -46,12 +46,12 @@ def test_every_pinned_package_is_in_the_index_of_its_repository(vendors: Vendors
             index = f"{base}/dists/{repository.suite}/{repository.section}/binary-amd64/Packages"
             if repository.suite.endswith("/"):
                 index = f"{base}{repository.suite}Packages"
-            told = _get(vendors, index).decode()
+            served = _get(vendors, index).decode()
             for name, version in repository.packages.items():
-                assert f"Package: {name}\nVersion: {version}\n" in told
+                assert f"Package: {name}\nVersion: {version}\n" in served
         else:
-            told = _get(vendors, f"{base}/repodata/repomd.xml").decode()
-            assert "primary" in told
+            served = _get(vendors, f"{base}/repodata/repomd.xml").decode()
+            assert "primary" in served
             names = {path.name for path in vendors.site.folder.rglob("*.rpm")}
             for name, version in repository.packages.items():
                 assert any(

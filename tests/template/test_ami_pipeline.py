@@ -440,10 +440,10 @@ def test_the_install_phase_stops_at_a_file_of_another_checksum(
     commands = "\n".join(buildspec(template)["phases"]["install"]["commands"])
     commands = commands.replace("/tmp/tools", str(tmp_path / "tools"))
 
-    told = run(commands, tmp_path, PATH=f"{programs}:{os.environ['PATH']}")
+    ended = run(commands, tmp_path, PATH=f"{programs}:{os.environ['PATH']}")
 
-    assert told.returncode != 0
-    assert "packer.zip: FAILED" in told.stdout
+    assert ended.returncode != 0
+    assert "packer.zip: FAILED" in ended.stdout
     assert not log.exists()
 
 

@@ -1,4 +1,4 @@
-"""What user data tells the image to do at first boot; the script runs for real."""
+"""What user data has the AMI do at first boot; the script runs for real."""
 
 import json
 import subprocess
@@ -72,7 +72,7 @@ def lustre(**changes: int) -> LustreMount:
     return LustreMount(name="train", path="/fsx", **changes)
 
 
-def told(root: Path, **arguments: Any) -> Node:
+def configured(root: Path, **arguments: Any) -> Node:
     """A node whose user data is made with these arguments."""
     stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(region="us-west-2"))
     script = FirstBoot(stack, "FirstBoot", **arguments).script
@@ -81,10 +81,10 @@ def told(root: Path, **arguments: Any) -> Node:
 
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
-    return told(tmp_path, lustre=lustre())
+    return configured(tmp_path, lustre=lustre())
 
 
-def test_the_image_is_told_what_to_mount(node: Node) -> None:
+def test_the_ami_learns_what_to_mount(node: Node) -> None:
     node.bake()
 
     done = node.boot()
@@ -100,7 +100,7 @@ def test_the_image_is_told_what_to_mount(node: Node) -> None:
     }
 
 
-def test_the_program_of_the_image_understands_what_it_is_told(node: Node) -> None:
+def test_the_program_of_the_ami_understands_its_configuration(node: Node) -> None:
     node.bake()
     node.boot()
 
@@ -117,7 +117,7 @@ def test_the_program_of_the_image_understands_what_it_is_told(node: Node) -> Non
 
 
 def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) -> None:
-    node = told(tmp_path, lustre=lustre(efa_interfaces=8))
+    node = configured(tmp_path, lustre=lustre(efa_interfaces=8))
     node.bake()
     node.boot()
 
@@ -132,7 +132,7 @@ def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) 
 def test_a_node_whose_first_boot_fails_powers_off(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
-    node = told(tmp_path, **arguments)
+    node = configured(tmp_path, **arguments)
     node.bake()
 
     done = node.boot()
@@ -161,7 +161,7 @@ def test_an_image_without_the_program_starts_no_job_and_powers_off(node: Node) -
 def test_an_image_without_the_program_may_run_where_there_is_nothing_to_mount(
     tmp_path: Path,
 ) -> None:
-    node = told(tmp_path)
+    node = configured(tmp_path)
 
     done = node.boot()
 

@@ -147,22 +147,22 @@ def user_data(template: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("storage", "told"),
+    ("storage", "expected"),
     [
         pytest.param({}, False, id="no-lustre"),
         pytest.param({"capacity_gib": 1200}, False, id="tcp"),
         pytest.param({"capacity_gib": 19200, "efa": True}, True, id="efa"),
     ],
 )
-def test_every_node_is_told_what_to_do_at_first_boot(
-    synthesise: Synthesise, storage: dict[str, Any], told: bool
+def test_every_node_is_reported_what_to_do_at_first_boot(
+    synthesise: Synthesise, storage: dict[str, Any], expected: bool
 ) -> None:
     cluster = spec("OneCluster", **({"storage": {"lustre": storage}} if storage else {}))
 
     written = user_data(read(synthesise(plan_fleet([cluster])), "OneCluster"))
 
     assert "FailureAction=poweroff" in written
-    assert ('"efa_interfaces": 2' in written.replace("\\", "")) is told
+    assert ('"efa_interfaces": 2' in written.replace("\\", "")) is expected
     assert ("dns_name_parameter" in written) is bool(storage)
 
 

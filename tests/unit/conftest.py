@@ -16,7 +16,7 @@ GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[..., list[str]]:
+def problems(tmp_path: Path) -> Callable[..., list[str]]:
     """Plan files of these texts together; return the lines of the error, with file names only."""
 
     def run(*texts: str | bytes) -> list[str]:

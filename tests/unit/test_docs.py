@@ -63,7 +63,7 @@ def test_a_deployment_by_offline_run_needs_no_terminal(page: str) -> None:
 
 
 def advising() -> list[Path]:
-    """What tells people what to do: messages, help and pages."""
+    """What advises people: messages, help and pages."""
     programs = [path for folder in ("src", "packer") for path in (ROOT / folder).rglob("*.py")]
     return [*programs, *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
 
@@ -76,8 +76,8 @@ def subcommands(group: str) -> set[str]:
 @pytest.mark.parametrize(
     "group", [name for name in GROUPS if name not in ("explain", "init", "teardown", "upgrade")]
 )
-def test_every_command_that_people_are_told_to_run_exists(group: str) -> None:
-    told = {
+def test_every_command_that_people_are_advised_to_run_exists(group: str) -> None:
+    advised = {
         name
         for path in advising()
         for names in re.findall(
@@ -86,8 +86,8 @@ def test_every_command_that_people_are_told_to_run_exists(group: str) -> None:
         for name in names.split("|")
     }
 
-    assert told
-    assert told <= subcommands(group)
+    assert advised
+    assert advised <= subcommands(group)
 
 
 def test_every_page_that_messages_name_exists() -> None:

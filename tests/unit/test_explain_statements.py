@@ -42,40 +42,52 @@ def planned(name: str, kind: str, **instance: Any) -> ClusterPlan:
     )
 
 
-def statements(told: Explanation) -> Iterator[str]:
+def statements(explanation: Explanation) -> Iterator[str]:
     """Every sentence but the findings, which are judgments."""
-    for row in told.interfaces:
+    for row in explanation.interfaces:
         yield row.reason
-    for decision in told.decisions:
+    for decision in explanation.decisions:
         yield f"{decision.field} = {decision.value}: {decision.reason}"
-    yield from (told.nodes, told.accelerators, told.memory, told.place, told.capacity)
+    yield from (
+        explanation.nodes,
+        explanation.accelerators,
+        explanation.memory,
+        explanation.place,
+        explanation.capacity,
+    )
 
 
-def choices(told: Explanation) -> dict[str, str]:
-    return {decision.field: decision.value for decision in told.decisions}
+def choices(explanation: Explanation) -> dict[str, str]:
+    return {decision.field: decision.value for decision in explanation.decisions}
 
 
 @types
 @cases
-def test_a_type_without_efa_is_told_nothing_of_efa_but_that_it_has_none(
+def test_of_a_type_without_efa_nothing_is_said_of_efa_but_that_it_has_none(
     name: str, kind: str
 ) -> None:
     plan = planned(name, kind)
-    told = explain(plan)
+    explanation = explain(plan)
     efa = bool(plan.instance.efa_interfaces_max)
 
-    said = [text for text in statements(told) if "EFA" in text.replace("no EFA", "")]
+    said = [text for text in statements(explanation) if "EFA" in text.replace("no EFA", "")]
 
-    assert (told.efa is not None) == efa == any(row.kind != "interface" for row in told.interfaces)
+    assert (
+        (explanation.efa is not None)
+        == efa
+        == any(row.kind != "interface" for row in explanation.interfaces)
+    )
     assert bool(said) == efa
     assert ("no EFA" in draw_node(plan)) == (not efa)
 
 
 @types
 def test_a_placement_group_is_for_types_with_efa(name: str) -> None:
-    told = explain(planned(name, "bare"))
+    explanation = explain(planned(name, "bare"))
 
-    assert choices(told)["placement group"] == ("cluster" if lookup(name).efa_cards else "none")
+    assert choices(explanation)["placement group"] == (
+        "cluster" if lookup(name).efa_cards else "none"
+    )
 
 
 def base_of(instance: InstanceType) -> str | None:
@@ -85,19 +97,21 @@ def base_of(instance: InstanceType) -> str | None:
 
 @types
 def test_the_operating_system_that_is_named_is_that_of_the_image(name: str) -> None:
-    told = explain(planned(name, "bare"))
+    explanation = explain(planned(name, "bare"))
 
-    named = [text for text in statements(told) if "Amazon Linux" in text]
+    named = [text for text in statements(explanation) if "Amazon Linux" in text]
 
     assert not named or base_of(lookup(name)) == "amazon-linux-2023"
 
 
 @cases
 def test_storage_network_and_job_have_their_rows(kind: str) -> None:
-    told = choices(explain(planned("p5.48xlarge", kind)))
+    explanation = choices(explain(planned("p5.48xlarge", kind)))
 
-    assert {"network", "storage", "job attempts", "job time-out", "shared memory"} <= set(told)
-    assert ("storage mount" in told) == (kind in ("storage", "scratch"))
+    assert {"network", "storage", "job attempts", "job time-out", "shared memory"} <= set(
+        explanation
+    )
+    assert ("storage mount" in explanation) == (kind in ("storage", "scratch"))
 
 
 def test_the_rows_of_storage_say_what_is_asked_and_what_is_not() -> None:
@@ -147,7 +161,7 @@ def test_values_of_the_users_variables_are_not_shown() -> None:
         }
     )
 
-    told = asdict(explain(make_plan(spec)))
+    explanation = asdict(explain(make_plan(spec)))
 
-    assert "TOKEN" in str(told)
-    assert "swordfish" not in str(told)
+    assert "TOKEN" in str(explanation)
+    assert "swordfish" not in str(explanation)

@@ -85,7 +85,7 @@ def test_a_whole_gang_that_fails_at_once_is_seen_before_the_metric_is(run: Any) 
     assert run(Aws(OFF, OFF, OFF)).updates != []
 
 
-def test_a_minimum_is_taken_away_and_told(run: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_minimum_is_taken_away_and_reported(run: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         aws = run(Aws(OFF, sums=[2.0]), minimum=128)
 
@@ -101,7 +101,7 @@ def test_what_did_not_power_itself_off_is_not_counted(run: Any, reason: str | No
 
 
 @pytest.mark.parametrize(
-    ("console", "told"),
+    ("console", "message"),
     [
         ("boot\ntrainshed: ERROR: /fsx: gone\n", "trainshed: ERROR: /fsx: gone"),
         ("", "aws ec2 get-console-output --instance-id i-1"),
@@ -109,10 +109,10 @@ def test_what_did_not_power_itself_off_is_not_counted(run: Any, reason: str | No
     ],
 )
 def test_the_limit_holds_whatever_the_console_has(
-    run: Any, caplog: pytest.LogCaptureFixture, console: str | None, told: str
+    run: Any, caplog: pytest.LogCaptureFixture, console: str | None, message: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
         aws = run(Aws(OFF, sums=[2.0], console=console))
 
     assert aws.updates
-    assert told in caplog.text
+    assert message in caplog.text

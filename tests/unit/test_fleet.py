@@ -6,7 +6,7 @@ import pytest
 
 from trainshed.plan import Fleet
 
-Told = Callable[..., list[str]]
+Problems = Callable[..., list[str]]
 Plan = Callable[..., Fleet]
 
 
@@ -20,14 +20,16 @@ def text(name: str, added: str = "", nodes: int = 2, type_: str = "trn1.32xlarge
 NETWORK = "network: {name: shared}"
 
 
-def test_duplicate_names_are_told_with_both_files(told: Told) -> None:
-    assert told(text("Alpha"), text("Alpha")) == [
+def test_duplicate_names_are_reported_with_both_files(problems: Problems) -> None:
+    assert problems(text("Alpha"), text("Alpha")) == [
         "b.yaml:1: name: 'Alpha' is the name of another cluster (a.yaml:1)"
     ]
 
 
-def test_a_duplicate_name_is_told_though_one_of_them_cannot_be_planned(told: Told) -> None:
-    lines = told(text("Alpha", type_="trn1.64xlarge"), text("Alpha"))
+def test_a_duplicate_name_is_reported_though_one_of_them_cannot_be_planned(
+    problems: Problems,
+) -> None:
+    lines = problems(text("Alpha", type_="trn1.64xlarge"), text("Alpha"))
 
     assert [line.split(": ")[:2] for line in lines] == [
         ["a.yaml:3", "instance.type"],
@@ -35,8 +37,8 @@ def test_a_duplicate_name_is_told_though_one_of_them_cannot_be_planned(told: Tol
     ]
 
 
-def test_names_that_make_the_same_default_names_are_told(told: Told) -> None:
-    assert told(text("Alpha"), text("AlphaCluster"), text("alphacluster")) == [
+def test_names_that_make_the_same_default_names_are_reported(problems: Problems) -> None:
+    assert problems(text("Alpha"), text("AlphaCluster"), text("alphacluster")) == [
         "b.yaml:1: name: 'AlphaCluster' makes what is named after it 'alpha', as does another "
         "cluster, Alpha (a.yaml:1); rename one of them",
         "c.yaml:1: name: 'alphacluster' makes what is named after it 'alpha', as does another "
@@ -100,8 +102,10 @@ def test_a_zone_keeps_its_subnet_when_its_region_gets_another_zone(fleet: Plan) 
     assert str(subnet.private_cidr) == "10.20.96.0/19"
 
 
-def test_a_shared_network_of_two_ranges_is_told_with_both_files_and_values(told: Told) -> None:
-    lines = told(
+def test_a_shared_network_of_two_ranges_is_reported_with_both_files_and_values(
+    problems: Problems,
+) -> None:
+    lines = problems(
         text("Alpha", "network: {name: shared, cidr: 10.1.0.0/16}"),
         text("Beta", "network: {name: shared, cidr: 10.2.0.0/16}"),
     )
@@ -112,10 +116,12 @@ def test_a_shared_network_of_two_ranges_is_told_with_both_files_and_values(told:
     ]
 
 
-def test_a_shared_file_system_of_two_settings_is_told_in_the_words_of_the_file(told: Told) -> None:
+def test_a_shared_file_system_of_two_settings_is_reported_in_the_words_of_the_file(
+    problems: Problems,
+) -> None:
     shared = "storage: {{lustre: {{name: data, compression: {}}}}}\nnetwork: {{name: shared}}"
 
-    assert told(text("Alpha", shared.format("lz4")), text("Beta", shared.format("none"))) == [
+    assert problems(text("Alpha", shared.format("lz4")), text("Beta", shared.format("none"))) == [
         "b.yaml:4: storage.lustre: shares the stack DataStorage with Alpha (a.yaml:4), but differs "
         "from it: compression is none here and lz4 there"
     ]
@@ -141,10 +147,10 @@ def test_clusters_share_an_existing_network_and_its_default_group(fleet: Plan) -
     assert list(found.networks) == ["LabNetwork"]
 
 
-def test_a_shared_file_system_must_be_the_same(told: Told) -> None:
+def test_a_shared_file_system_must_be_the_same(problems: Problems) -> None:
     storage = "storage: {{lustre: {{name: data, capacity_gib: {}}}}}"
 
-    lines = told(
+    lines = problems(
         text("Alpha", f"{NETWORK}\n{storage.format(2400)}"),
         text("Beta", f"{NETWORK}\n{storage.format(4800)}"),
     )
@@ -155,11 +161,11 @@ def test_a_shared_file_system_must_be_the_same(told: Told) -> None:
     ]
 
 
-def test_a_shared_file_system_is_new_for_all_or_existing_for_all(told: Told) -> None:
+def test_a_shared_file_system_is_new_for_all_or_existing_for_all(problems: Problems) -> None:
     new = "storage: {lustre: {name: data}}"
     existing = "storage: {lustre: {name: data, existing: fs-0123456789abcdef0}}"
 
-    (line,) = told(text("Alpha", f"{NETWORK}\n{new}"), text("Beta", f"{NETWORK}\n{existing}"))
+    (line,) = problems(text("Alpha", f"{NETWORK}\n{new}"), text("Beta", f"{NETWORK}\n{existing}"))
 
     assert "file_system_id is fs-0123456789abcdef0 here and None there" in line
 
@@ -174,10 +180,10 @@ def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:
     assert (cluster.lustre.stack_name, cluster.lustre.mount) == ("AlphaStorage", "/data")
 
 
-def test_a_shared_file_system_is_in_one_network_and_zone(told: Told) -> None:
+def test_a_shared_file_system_is_in_one_network_and_zone(problems: Problems) -> None:
     storage = "storage: {lustre: {name: data}}"
 
-    (line,) = told(
+    (line,) = problems(
         text("Alpha", f"zone: usw2-az1\n{storage}"), text("Beta", f"zone: usw2-az4\n{storage}")
     )
 
@@ -195,27 +201,27 @@ def test_a_shared_file_system_and_repository_are_one_stack(fleet: Plan) -> None:
     assert list(found.repositories) == ["TeamTrainContainers"]
 
 
-def test_stacks_of_different_kinds_with_one_name_are_told(told: Told) -> None:
-    assert told(text("Alpha"), text("AlphaNetwork")) == [
+def test_stacks_of_different_kinds_with_one_name_are_reported(problems: Problems) -> None:
+    assert problems(text("Alpha"), text("AlphaNetwork")) == [
         "b.yaml:1: name: makes a stack called AlphaNetwork, and so does network of Alpha (a.yaml:1)"
         "; rename one of them"
     ]
 
 
-def test_a_cluster_called_like_the_prerequisites_of_another_is_told(told: Told) -> None:
-    (line,) = told(text("Alpha"), text("AlphaPrerequisites"))
+def test_a_cluster_called_like_the_prerequisites_of_another_is_reported(problems: Problems) -> None:
+    (line,) = problems(text("Alpha"), text("AlphaPrerequisites"))
 
     assert line.startswith("b.yaml:1: name: shares the stack AlphaPrerequisites with Alpha (a.yaml")
 
 
-def test_a_cluster_called_like_its_own_network_stack_is_told(told: Told) -> None:
-    (line,) = told(text("AlphaNetwork", "network: {name: alpha}"))
+def test_a_cluster_called_like_its_own_network_stack_is_reported(problems: Problems) -> None:
+    (line,) = problems(text("AlphaNetwork", "network: {name: alpha}"))
 
     assert "makes a stack called AlphaNetwork" in line
 
 
-def test_a_zone_named_in_two_ways_cannot_have_one_subnet_twice(told: Told) -> None:
-    lines = told(
+def test_a_zone_named_in_two_ways_cannot_have_one_subnet_twice(problems: Problems) -> None:
+    lines = problems(
         text("Alpha", f"zone: usw2-az1\n{NETWORK}"), text("Beta", f"zone: us-west-2a\n{NETWORK}")
     )
 
@@ -227,7 +233,7 @@ def test_a_zone_named_in_two_ways_cannot_have_one_subnet_twice(told: Told) -> No
 
 @pytest.mark.parametrize(("nodes", "fits"), [(30, True), (31, False)])
 def test_clusters_of_one_subnet_must_fit_into_it_together(
-    told: Told, fleet: Plan, nodes: int, fits: bool
+    problems: Problems, fleet: Plan, nodes: int, fits: bool
 ) -> None:
     network = "network: {name: shared, cidr: 10.9.0.0/22}"
     texts = text("Alpha", network, nodes=31), text("Beta", network, nodes=nodes)
@@ -235,19 +241,19 @@ def test_clusters_of_one_subnet_must_fit_into_it_together(
         assert len(fleet(*texts).clusters) == 2
         return
 
-    assert told(*texts) == [
+    assert problems(*texts) == [
         "b.yaml:4: network.cidr: the clusters that share SharedNetwork (Alpha, Beta) need 124 "
         "addresses in 10.9.0.0/25, which has 123; take 10.9.0.0/21"
     ]
 
 
-def test_clusters_that_share_a_file_system_share_its_efa_connections(told: Told) -> None:
+def test_clusters_that_share_a_file_system_share_its_efa_connections(problems: Problems) -> None:
     shared = (
         "network: {name: shared}\nstorage: {lustre: {name: data, efa: true, capacity_gib: 19200}}"
     )
 
     # 8 interfaces of each node of p5, at 100 nodes each.
-    lines = told(
+    lines = problems(
         text("Alpha", shared, nodes=100, type_="p5.48xlarge"),
         text("Beta", shared, nodes=100, type_="p5.48xlarge"),
     )

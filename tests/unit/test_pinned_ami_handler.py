@@ -46,8 +46,8 @@ class Ssm:
             raise ParameterNotFound({"Error": {"Code": "ParameterNotFound"}}, "GetParameter")
         number = int(version or len(self.values))
         if number > len(self.values):
-            told = {"Error": {"Code": "ParameterVersionNotFound"}}
-            raise ParameterVersionNotFound(told, "GetParameter")
+            given_reason = {"Error": {"Code": "ParameterVersionNotFound"}}
+            raise ParameterVersionNotFound(given_reason, "GetParameter")
         return {"Parameter": {"Value": self.values[number - 1], "Version": number}}
 
 
@@ -186,11 +186,11 @@ def test_an_update_to_another_version_reads_it(ask: Ask) -> None:
     ],
     ids=["no parameter", "no version", "no AMI id", "a bad AMI id"],
 )
-def test_what_is_wrong_is_told(ask: Ask, ssm: Ssm, asked: str, reason: str) -> None:
-    status, _, data, told = ask("Create", ssm, asked)
+def test_what_is_wrong_is_reported(ask: Ask, ssm: Ssm, asked: str, reason: str) -> None:
+    status, _, data, given_reason = ask("Create", ssm, asked)
 
     assert (status, data) == ("FAILED", {})
-    assert told == f"\n{reason}; {REMEDY}\n"
+    assert given_reason == f"\n{reason}; {REMEDY}\n"
 
 
 @pytest.mark.parametrize(
@@ -213,10 +213,10 @@ def test_what_is_wrong_is_told(ask: Ask, ssm: Ssm, asked: str, reason: str) -> N
 def test_an_ami_that_cannot_be_launched_is_refused(
     ask: Ask, asked: str, named: str, state: str, reason: str
 ) -> None:
-    status, _, data, told = ask("Create", Ssm(OLD), asked, ec2=Ec2({OLD: state}))
+    status, _, data, given_reason = ask("Create", Ssm(OLD), asked, ec2=Ec2({OLD: state}))
 
     assert (status, data) == ("FAILED", {})
-    assert told == f"\n{reason.format(named)}; {REMEDY}\n"
+    assert given_reason == f"\n{reason.format(named)}; {REMEDY}\n"
 
 
 @pytest.mark.parametrize(
@@ -244,12 +244,12 @@ def test_an_ami_whose_root_volume_is_another_device_is_refused(ask: Ask, asked: 
     ec2 = Ec2()
     ec2.root_device = "/dev/sda1"
 
-    status, _, data, told = ask("Create", Ssm(OLD), asked, ec2=ec2)
+    status, _, data, given_reason = ask("Create", Ssm(OLD), asked, ec2=ec2)
 
     assert (status, data) == ("FAILED", {})
-    assert told is not None
+    assert given_reason is not None
     objection = " has root device /dev/sda1, and the nodes need /dev/xvda"
-    assert told.endswith(f"{objection}; {REMEDY}\n")
+    assert given_reason.endswith(f"{objection}; {REMEDY}\n")
     assert ask("Create", Ssm(OLD), asked, ec2=ec2, root_device="/dev/sda1")[0] == "SUCCESS"
     assert ask("Create", Ssm(OLD), asked, ec2=ec2, root_device="")[0] == "SUCCESS"
 
@@ -258,10 +258,10 @@ def test_the_message_names_both_cells(ask: Ask) -> None:
     ec2 = Ec2()
     ec2.tags = baked("nvidia", "eks")
 
-    *_, told = ask("Create", Ssm(OLD), ec2=ec2)
+    *_, given_reason = ask("Create", Ssm(OLD), ec2=ec2)
 
     ami = f"AMI {OLD} (SSM parameter {NAME})"
-    assert told == f"\n{ami} is of nvidia/eks, and the nodes need neuron/ecs; {REMEDY}\n"
+    assert given_reason == f"\n{ami} is of nvidia/eks, and the nodes need neuron/ecs; {REMEDY}\n"
 
 
 def test_an_ami_id_is_its_own_answer(ask: Ask) -> None:
@@ -301,7 +301,7 @@ def test_a_right_that_does_not_count_yet_is_waited_for(ask: Ask, pauses: list[in
     assert pauses == [2, 4]
 
 
-def test_a_right_that_never_counts_is_told_in_time(ask: Ask, pauses: list[int]) -> None:
+def test_a_right_that_never_counts_is_reported_in_time(ask: Ask, pauses: list[int]) -> None:
     status, _, _, reason = ask("Create", Ssm(OLD, denials=99))
 
     assert status == "FAILED"

@@ -1,4 +1,4 @@
-"""One cluster planned: what contradicts AWS is told, what is left open is decided with a reason."""
+"""One cluster planned: what contradicts AWS is reported, the rest is decided with a reason."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from trainshed.spec import ClusterSpec, SpecError
 
 ROOT = Path(__file__).parents[2]
 
-Told = Callable[..., list[str]]
+Problems = Callable[..., list[str]]
 Planned = Callable[[str], ClusterPlan]
 
 
@@ -226,8 +226,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("given", "line"), WRONG.values(), ids=WRONG)
-def test_what_contradicts_aws_is_told_in_one_line(told: Told, given: str, line: str) -> None:
-    assert told(given) == [line]
+def test_what_contradicts_aws_is_reported_in_one_line(
+    problems: Problems, given: str, line: str
+) -> None:
+    assert problems(given) == [line]
 
 
 @pytest.mark.parametrize(
@@ -268,9 +270,9 @@ def test_lustre_over_tcp_uses_no_efa_interfaces(planned: Planned) -> None:
     assert "Lustre over EFA" not in [each.field for each in plan.decisions]
 
 
-def test_a_cluster_that_no_vpc_holds_is_told_so(told: Told) -> None:
+def test_a_cluster_that_no_vpc_holds_is_reported_so(problems: Problems) -> None:
     given = text("p5.48xlarge", nodes=300, added="network: {cidr: 10.9.0.0/16}")
-    (line,) = told(given.replace("}}", "}, interfaces: combined}"))
+    (line,) = problems(given.replace("}}", "}, interfaces: combined}"))
 
     assert "300 nodes x 33" in line
     assert line.endswith(
@@ -278,20 +280,20 @@ def test_a_cluster_that_no_vpc_holds_is_told_so(told: Told) -> None:
     )
 
 
-def test_a_region_like_no_other_is_told_with_all_of_them(told: Told) -> None:
-    (line,) = told(text(region="mars"))
+def test_a_region_like_no_other_is_reported_with_all_of_them(problems: Problems) -> None:
+    (line,) = problems(text(region="mars"))
 
     assert "'mars' is not a region of the catalogue (its regions: af-south-1, ap-east-1," in line
 
 
-def test_no_region_at_all_is_told() -> None:
+def test_no_region_at_all_is_reported() -> None:
     spec = ClusterSpec.model_validate({"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}})
 
     with pytest.raises(SpecError, match=r"region: is not given; give it here, or set AWS_REGION"):
         make_plan(spec)
 
 
-def test_a_type_that_the_region_of_the_environment_lacks_is_told_at_the_type() -> None:
+def test_a_type_that_the_region_of_the_environment_lacks_is_reported_at_the_type() -> None:
     spec = ClusterSpec.model_validate({"name": "Cluster1", "instance": {"type": "trn1.32xlarge"}})
 
     with pytest.raises(SpecError, match=r"instance.type: trn1.32xlarge is not offered in eu-we"):
@@ -317,8 +319,8 @@ def test_the_spec_wins_over_the_environment() -> None:
     )
 
 
-def test_problems_of_every_part_are_told_together(told: Told) -> None:
-    lines = told(
+def test_problems_of_every_part_are_reported_together(problems: Problems) -> None:
+    lines = problems(
         text("trn1.2xlarge", added="capacity: {capacity_block: cr-01234567}")
         + "network: {cidr: 8.8.0.0/16}\n"
         + "storage: {lustre: {throughput: 1}}\njob: {shared_memory_gib: 5000}\n"
@@ -333,8 +335,8 @@ def test_problems_of_every_part_are_told_together(told: Told) -> None:
     ]
 
 
-def test_an_unknown_type_does_not_hide_what_else_is_wrong(told: Told) -> None:
-    lines = told(text("trn9.32xlarge", added="network: {cidr: 8.8.0.0/16}\nzone: usw2-az9"))
+def test_an_unknown_type_does_not_hide_what_else_is_wrong(problems: Problems) -> None:
+    lines = problems(text("trn9.32xlarge", added="network: {cidr: 8.8.0.0/16}\nzone: usw2-az9"))
 
     assert [line.split(": ")[1] for line in lines] == ["instance.type", "zone", "network.cidr"]
 
@@ -367,7 +369,7 @@ def test_the_type_with_efa_that_is_named_is_offered_where_the_cluster_is(name: s
         assert region in regions_offering(named)
 
 
-def test_a_replacement_that_the_region_lacks_is_told_with_its_regions(planned: Planned) -> None:
+def test_a_replacement_that_the_region_lacks_is_reported_with_its_regions(planned: Planned) -> None:
     lines = text("p3.2xlarge", nodes=1).replace("us-west-2", "eu-west-1")
 
     (finding, *_) = planned(lines).findings
@@ -641,7 +643,7 @@ def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:
         assert "RDMAV_FORK_SAFE" not in planned(text(name)).container.environment
 
 
-def test_a_device_without_rdma_is_not_told_to_use_it(planned: Planned) -> None:
+def test_a_device_without_rdma_is_not_reported_to_use_it(planned: Planned) -> None:
     container = planned(text("inf1.24xlarge")).container
 
     assert container.environment["FI_PROVIDER"] == "efa"

@@ -41,7 +41,7 @@ def test_it_is_that_of_the_variables_or_of_the_profile(
 
 
 @pytest.mark.parametrize(
-    ("config", "told", "region"),
+    ("config", "chosen", "region"),
     [
         pytest.param("", "us-east-1", None, id="the CLI's last resort"),
         pytest.param(DEFAULT, "us-east-1", None, id="another profile's"),
@@ -50,11 +50,15 @@ def test_it_is_that_of_the_variables_or_of_the_profile(
     ],
 )
 def test_an_app_does_not_take_the_last_resort_of_the_cdk_cli_for_a_choice(
-    tmp_path: Path, config: str, told: str, region: str | None
+    tmp_path: Path, config: str, chosen: str, region: str | None
 ) -> None:
     (tmp_path / ".aws").mkdir()
     (tmp_path / ".aws/config").write_text(config, encoding="utf-8")
-    environment = {"HOME": str(tmp_path), "CDK_DEFAULT_REGION": told, "CDK_CLI_VERSION": "2.1000.0"}
+    environment = {
+        "HOME": str(tmp_path),
+        "CDK_DEFAULT_REGION": chosen,
+        "CDK_CLI_VERSION": "2.1000.0",
+    }
 
     assert app_region(environment) == region
 

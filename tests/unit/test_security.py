@@ -10,7 +10,7 @@ KEY = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef01234567
 BOUNDARY = "arn:aws:iam::123456789012:policy/teams/TeamBoundary"
 HEAD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 
-Told = Callable[..., list[str]]
+Problems = Callable[..., list[str]]
 Planned = Callable[[str], ClusterPlan]
 
 
@@ -37,8 +37,10 @@ Planned = Callable[[str], ClusterPlan]
         ),
     ],
 )
-def test_a_key_or_boundary_from_elsewhere_is_refused(told: Told, added: str, line: str) -> None:
-    assert told(HEAD + added) == [line]
+def test_a_key_or_boundary_from_elsewhere_is_refused(
+    problems: Problems, added: str, line: str
+) -> None:
+    assert problems(HEAD + added) == [line]
 
 
 @pytest.mark.parametrize(
@@ -51,14 +53,14 @@ def test_a_key_or_boundary_from_elsewhere_is_refused(told: Told, added: str, lin
         (f"iam: {{prefix: {'a' * 25}}}", "iam.prefix"),
     ],
 )
-def test_another_form_is_refused(told: Told, added: str, field: str) -> None:
-    [line] = told(HEAD + added)
+def test_another_form_is_refused(problems: Problems, added: str, field: str) -> None:
+    [line] = problems(HEAD + added)
 
     assert line.startswith(f"a.yaml:4: {field}: ")
     assert "is not allowed" in line
 
 
-def test_what_was_asked_is_decided_and_told(planned: Planned) -> None:
+def test_what_was_asked_is_decided_and_reported(planned: Planned) -> None:
     plan = planned(HEAD + f"kms_key: {KEY}\niam: {{boundary: {BOUNDARY!r}, prefix: team-a-}}")
 
     decided = {each.field: each.value for each in plan.decisions}
@@ -87,10 +89,10 @@ def test_a_key_that_does_not_reach_lustre_is_a_finding(
     assert [each.rule for each in plan.findings] == rules
 
 
-def test_clusters_that_share_a_stack_agree_on_its_key(told: Told) -> None:
+def test_clusters_that_share_a_stack_agree_on_its_key(problems: Problems) -> None:
     shared = "network: {name: shared}\n"
 
-    lines = told(HEAD + shared, HEAD.replace("Cluster1", "Other") + shared + f"kms_key: {KEY}")
+    lines = problems(HEAD + shared, HEAD.replace("Cluster1", "Other") + shared + f"kms_key: {KEY}")
 
     assert lines == [
         "b.yaml:4: network: shares the stack SharedNetwork with Cluster1 (a.yaml:4), but differs "

@@ -12,7 +12,7 @@ from trainshed.spec import cluster_files, read_spec
 from trainshed.spec.document import parse_document
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
-Told = Callable[..., list[str]]
+Problems = Callable[..., list[str]]
 Planned = Callable[[str], ClusterPlan]
 EMPTY = "a.yaml: is empty; a cluster needs at least `name` and `instance: {type: ...}`"
 BILLION = "".join(
@@ -75,21 +75,21 @@ BILLION = "".join(
         pytest.param("%YAML 3.0\n---\n" + GOOD, "a.yaml:1: invalid YAML", id="yaml-3"),
     ],
 )
-def test_a_text_that_is_no_cluster_is_told_in_one_line(
-    told: Told, text: str | bytes, line: str
+def test_a_text_that_is_no_cluster_is_reported_in_one_line(
+    problems: Problems, text: str | bytes, line: str
 ) -> None:
-    (message,) = told(text)
+    (message,) = problems(text)
 
     assert line in message
 
 
-def test_a_text_that_grows_without_bound_is_refused(told: Told) -> None:
-    (message,) = told(BILLION)
+def test_a_text_that_grows_without_bound_is_refused(problems: Problems) -> None:
+    (message,) = problems(BILLION)
 
     assert "stands for more than 10000 values" in message
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "no.yaml"
 
     reading = read_spec(path)
@@ -99,7 +99,7 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_directory_is_told_with_the_way_to_name_its_files(tmp_path: Path) -> None:
+def test_a_directory_is_reported_with_the_way_to_name_its_files(tmp_path: Path) -> None:
     reading = read_spec(tmp_path)
 
     assert [str(problem) for problem in reading.problems] == [
@@ -108,7 +108,7 @@ def test_a_directory_is_told_with_the_way_to_name_its_files(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("context", [["clusters/train.yaml"], 5, True, {"a": "b"}, ""])
-def test_a_context_that_is_no_text_is_told(context: object) -> None:
+def test_a_context_that_is_no_text_is_reported(context: object) -> None:
     with pytest.raises(TrainshedError, match=r"^clusters: .* is not a path or a glob; name"):
         cluster_files(context, "-c clusters=")
 
@@ -122,7 +122,7 @@ def ordinary_user() -> Iterator[None]:
     os.seteuid(user)
 
 
-def test_a_file_without_read_permission_is_told(
+def test_a_file_without_read_permission_is_reported(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     path = tmp_path / "c.yaml"

@@ -13,7 +13,7 @@ from trainshed.spec import ClusterSpec, InstanceSpec, NetworkSpec
 from trainshed.spec.forms import CLUSTER_NAME, FORMS, REPOSITORY, SHARE_NAME, Form
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
-Told = Callable[..., list[str]]
+Problems = Callable[..., list[str]]
 
 # What is added to GOOD, on its fourth line, and what is said of it after `a.yaml:4: `.
 WRONG = {
@@ -305,25 +305,25 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("added", "line"), WRONG.values(), ids=WRONG)
-def test_a_wrong_value_is_told_in_one_line(told: Told, added: str, line: str) -> None:
-    assert told(f"{GOOD}{added}\n") == [f"a.yaml:4: {line}"]
+def test_a_wrong_value_is_reported_in_one_line(problems: Problems, added: str, line: str) -> None:
+    assert problems(f"{GOOD}{added}\n") == [f"a.yaml:4: {line}"]
 
 
-def test_a_missing_field_is_told_where_it_should_be(told: Told) -> None:
-    lines = told("name: Cluster1\nregion: us-west-2\ninstance:\n  root_gib: 100\n")
+def test_a_missing_field_is_reported_where_it_should_be(problems: Problems) -> None:
+    lines = problems("name: Cluster1\nregion: us-west-2\ninstance:\n  root_gib: 100\n")
 
     assert lines == ["a.yaml:3: instance.type: is required"]
 
 
-def test_everything_required_is_told_of_a_file_without_it(told: Told) -> None:
-    assert told("region: us-west-2\n") == [
+def test_everything_required_is_reported_of_a_file_without_it(problems: Problems) -> None:
+    assert problems("region: us-west-2\n") == [
         "a.yaml:1: name: is required",
         "a.yaml:1: instance: is required",
     ]
 
 
-def test_the_order_of_min_and_max_is_told(told: Told) -> None:
-    lines = told(GOOD.replace("}", ", nodes: {min: 5, max: 2}}"))
+def test_the_order_of_min_and_max_is_reported(problems: Problems) -> None:
+    lines = problems(GOOD.replace("}", ", nodes: {min: 5, max: 2}}"))
 
     assert lines == ["a.yaml:3: instance.nodes: min is 5, more than max, which is 2"]
 
@@ -336,10 +336,10 @@ def test_the_order_of_min_and_max_is_told(told: Told) -> None:
         ("A" * 10_000, "for instance TrainCluster"),
     ],
 )
-def test_a_bad_name_is_told_in_words_and_never_longer_than_a_line(
-    told: Told, name: str, near: str
+def test_a_bad_name_is_reported_in_words_and_never_longer_than_a_line(
+    problems: Problems, name: str, near: str
 ) -> None:
-    (line,) = told(GOOD.replace("Cluster1", name))
+    (line,) = problems(GOOD.replace("Cluster1", name))
 
     assert near in line
     assert line.endswith(
@@ -349,8 +349,8 @@ def test_a_bad_name_is_told_in_words_and_never_longer_than_a_line(
     assert len(line) < 250
 
 
-def test_two_problems_of_form_are_both_told(told: Told) -> None:
-    lines = told(GOOD + "job: {attempts: 0}\nstorag: {}\n")
+def test_two_problems_of_form_are_both_reported(problems: Problems) -> None:
+    lines = problems(GOOD + "job: {attempts: 0}\nstorag: {}\n")
 
     assert [line.split(": ")[:2] for line in lines] == [
         ["a.yaml:4", "job.attempts"],
@@ -358,8 +358,8 @@ def test_two_problems_of_form_are_both_told(told: Told) -> None:
     ]
 
 
-def test_a_problem_of_form_does_not_hide_one_of_planning(told: Told) -> None:
-    lines = told(GOOD.replace("trn1.32xlarge", "trn9.32xlarge") + "job: {attempts: 0}\n")
+def test_a_problem_of_form_does_not_hide_one_of_planning(problems: Problems) -> None:
+    lines = problems(GOOD.replace("trn1.32xlarge", "trn9.32xlarge") + "job: {attempts: 0}\n")
 
     assert [line.split(": ")[:2] for line in lines] == [
         ["a.yaml:4", "job.attempts"],
@@ -367,8 +367,8 @@ def test_a_problem_of_form_does_not_hide_one_of_planning(told: Told) -> None:
     ]
 
 
-def test_problems_of_two_files_are_all_told(told: Told) -> None:
-    lines = told(GOOD + "job: {attempts: 0}\n", GOOD.replace("Cluster1", "2"))
+def test_problems_of_two_files_are_all_reported(problems: Problems) -> None:
+    lines = problems(GOOD + "job: {attempts: 0}\n", GOOD.replace("Cluster1", "2"))
 
     assert [line.split(": ")[:2] for line in lines] == [
         ["a.yaml:4", "job.attempts"],

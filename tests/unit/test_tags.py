@@ -6,7 +6,7 @@ import pytest
 
 from trainshed.plan import ClusterPlan, Fleet, resource_tags
 
-Told = Callable[..., list[str]]
+Problems = Callable[..., list[str]]
 
 
 def text(name: str, added: str) -> str:
@@ -50,10 +50,10 @@ def many(number: int, name: str = "tag") -> str:
         (f"{{{'k' * 128}: x}}", None),
     ],
 )  # fmt: skip
-def test_a_tag_that_some_service_would_refuse_is_told(
-    told: Told, tags: str, words: str | None
+def test_a_tag_that_some_service_would_refuse_is_reported(
+    problems: Problems, tags: str, words: str | None
 ) -> None:
-    (line,) = told(text("Alpha", f"tags: {tags}"))
+    (line,) = problems(text("Alpha", f"tags: {tags}"))
 
     if words is None:
         assert "is too long; at most 127 characters" in line
@@ -61,8 +61,8 @@ def test_a_tag_that_some_service_would_refuse_is_told(
         assert line == f"a.yaml:5: {words}"
 
 
-def test_there_are_at_most_forty(told: Told, planned: Callable[[str], ClusterPlan]) -> None:
-    assert told(text("Alpha", many(41))) == ["a.yaml:5: tags: 41 tags are too many; at most 40"]
+def test_there_are_at_most_forty(problems: Problems, planned: Callable[[str], ClusterPlan]) -> None:
+    assert problems(text("Alpha", many(41))) == ["a.yaml:5: tags: 41 tags are too many; at most 40"]
     assert len(resource_tags([planned(text("Alpha", many(40))).spec])) == 41
 
 
@@ -87,10 +87,10 @@ def test_what_clusters_share_has_the_tags_of_all(fleet: Callable[..., Fleet]) ->
         (f"owner: {'x' * 200}", f"owner: {'y' * 56}", "give owner values of 257 characters"),
     ],
 )
-def test_tags_that_cannot_be_together_on_what_is_shared_are_told(
-    told: Told, first: str, second: str, words: str
+def test_tags_that_cannot_be_together_on_what_is_shared_are_reported(
+    problems: Problems, first: str, second: str, words: str
 ) -> None:
-    (line,) = told(text("Alpha", first), text("Beta", second))
+    (line,) = problems(text("Alpha", first), text("Beta", second))
 
     assert words in line
     assert line.startswith("b.yaml:5: tags: ") or line.startswith("b.yaml:1: tags: ")

@@ -353,16 +353,16 @@ def test_an_instance_under_test_ends_itself_and_takes_no_key(
 
     (instance,) = account.instances()
     ec2 = account.aws.client("ec2")
-    told = ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"][0]
+    described = ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"][0]
     attribute = ec2.describe_instance_attribute(InstanceId=instance, Attribute="userData")
     script = base64.b64decode(attribute["UserData"]["Value"]).decode()
-    assert "KeyName" not in told
+    assert "KeyName" not in described
     assert "shutdown -P" in script and "{" + "minutes}" not in script
 
 
-def console_of(told: bytes) -> list[str]:
+def console_of(described: bytes) -> list[str]:
     """Return the lines that an instance under test writes."""
-    text = base64.b64encode(zlib.compress(told)).decode()
+    text = base64.b64encode(zlib.compress(described)).decode()
     parts = [text[start : start + 100] for start in range(0, len(text), 100)]
     return [
         f"trainshed-selftest {number}/{len(parts)} {zlib.crc32(part.encode()):08x} {part}"
@@ -400,7 +400,7 @@ def test_a_spoiled_line_is_taken_from_the_next_round() -> None:
 
 
 def test_a_self_test_that_says_no_json_is_not_well() -> None:
-    told = read_console("\n".join(console_of(b"Traceback (most recent call last):")))
+    described = read_console("\n".join(console_of(b"Traceback (most recent call last):")))
 
-    assert told is not None
-    assert told["ok"] is False
+    assert described is not None
+    assert described["ok"] is False

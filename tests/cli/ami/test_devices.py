@@ -22,14 +22,14 @@ TYPES = [name for name in all_types() if lookup(name).accelerator.family != "qua
 
 @dataclass(slots=True, kw_only=True)
 class Ec2:
-    """A region with one instance, whose console tells a self-test.
+    """A region with one instance, whose console shows a self-test.
 
     Attributes:
-        told: the self-test.
+        result: the self-test.
         launched: parameters of RunInstances.
     """
 
-    told: dict[str, Any]
+    result: dict[str, Any]
     name: str = "us-west-2"
     launched: dict[str, Any] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ class Ec2:
             case "describe_instances":
                 return {"Reservations": [{"Instances": [{"State": {"Name": "running"}}]}]}
             case "get_console_output":
-                text = base64.b64encode(zlib.compress(json.dumps(self.told).encode())).decode()
+                text = base64.b64encode(zlib.compress(json.dumps(self.result).encode())).decode()
                 checksum = zlib.crc32(text.encode())
                 return {"Output": f"trainshed-selftest 1/1 {checksum:08x} {text}\n"}
             case _:
@@ -106,34 +106,34 @@ def efa_of(name: str) -> int:
 def test_all_devices_of_the_type_are_asked_for_and_required(name: str) -> None:
     accelerator = lookup(name).accelerator
     family, count, efa = accelerator.family.value, accelerator.count, efa_of(name)
-    whole = Ec2(told=selftest(family, count, efa))
+    whole = Ec2(result=selftest(family, count, efa))
 
-    told = try_on(name, whole)
+    result = try_on(name, whole)
 
-    assert told["ok"]
+    assert result["ok"]
     interfaces = whole.launched.get("NetworkInterfaces", [])
     assert sum(row["InterfaceType"] != "interface" for row in interfaces) == efa
     # In one subnet, of a zone that has the type.
     assert {row["SubnetId"] for row in interfaces} <= {"subnet-b"}
     for devices, cards in ((count - 1, efa), (0, efa), *([(count, efa - 1)] if efa else [])):
-        told = try_on(name, Ec2(told=selftest(family, devices, cards)))
-        assert not told["ok"], (devices, cards)
-        (failed,) = [each for each in told["components"] if each["state"] == "failed"]
+        result = try_on(name, Ec2(result=selftest(family, devices, cards)))
+        assert not result["ok"], (devices, cards)
+        (failed,) = [each for each in result["components"] if each["state"] == "failed"]
         assert failed["detail"].startswith(f"{name} has ")
 
 
 def test_an_image_whose_self_test_counts_no_devices_is_not_well() -> None:
-    told = try_on("trn1.32xlarge", Ec2(told={"image": {}, "components": [], "ok": True}))
+    result = try_on("trn1.32xlarge", Ec2(result={"image": {}, "components": [], "ok": True}))
 
-    assert not told["ok"]
-    assert [(each["name"], each["detail"]) for each in told["components"]] == [
+    assert not result["ok"]
+    assert [(each["name"], each["detail"]) for each in result["components"]] == [
         ("efa device", "trn1.32xlarge has 8, and the image found none"),
         ("neuron device", "trn1.32xlarge has 16, and the image found none"),
     ]
 
 
 def test_an_image_is_not_tried_on_a_type_of_another_accelerator() -> None:
-    ec2 = Ec2(told=selftest("neuron", 16, 8))
+    ec2 = Ec2(result=selftest("neuron", 16, 8))
 
     with pytest.raises(AmiError, match=r"ami-1 is for neuron, and p4d\.24xlarge has 8 x A100"):
         try_on("p4d.24xlarge", ec2, accelerator="neuron")
@@ -141,7 +141,7 @@ def test_an_image_is_not_tried_on_a_type_of_another_accelerator() -> None:
 
 
 def test_a_type_without_accelerators_has_nothing_to_show() -> None:
-    ec2 = Ec2(told=selftest("neuron", 0, 0))
+    ec2 = Ec2(result=selftest("neuron", 0, 0))
 
     assert try_on("m6i.xlarge", ec2, accelerator="neuron")["ok"]
     assert "NetworkInterfaces" not in ec2.launched
@@ -159,7 +159,7 @@ def test_the_interfaces_reach_ec2(trainshed: Command, account: Any) -> None:
 
     (instance,) = account.instances()
     ec2 = account.aws.client("ec2")
-    told = ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"][0]
-    assert told["State"]["Name"] == "terminated"
-    assert told["InstanceType"] == "trn1.32xlarge"
-    assert told["SubnetId"] == subnet
+    result = ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"][0]
+    assert result["State"]["Name"] == "terminated"
+    assert result["InstanceType"] == "trn1.32xlarge"
+    assert result["SubnetId"] == subnet

@@ -112,7 +112,7 @@ def operation(service: str, name: str, code: str, message: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("reason", "cause", "told"),
+    ("reason", "cause", "words"),
     [
         (
             "Error launching source instance: "
@@ -156,13 +156,13 @@ def operation(service: str, name: str, code: str, message: str) -> str:
         ),
     ],
 )
-def test_current_plugins_are_understood(reason: str, cause: Cause, told: str) -> None:
+def test_current_plugins_are_understood(reason: str, cause: Cause, words: str) -> None:
     error = classify(
         said(f"Build 'amazon-ebs.image' errored after 1 second: {reason}", reason=reason)
     )
 
     assert error.cause is cause
-    assert told in str(error)
+    assert words in str(error)
     assert "0xc000" not in str(error)
 
 
@@ -252,5 +252,5 @@ def test_what_is_not_known_is_shown_as_packer_said_it() -> None:
         ("", None),
     ],
 )  # fmt: skip
-def test_steps_are_told_from_other_lines(line: str, step: str | None) -> None:
+def test_steps_are_reported_from_other_lines(line: str, step: str | None) -> None:
     assert step_of(line) == step

@@ -77,12 +77,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pending_image_is_waited_for() -> None:
     region = Answers({"describe_images": [images("pending")] * 30 + [images("available")]})
-    told: list[str] = []
+    lines: list[str] = []
 
-    found = publishing.await_ami(region, IMAGE, show=told.append)
+    found = publishing.await_ami(region, IMAGE, show=lines.append)
 
     assert found.state == "available"
-    assert set(told) == {f"waiting for {IMAGE} in us-west-2"}
+    assert set(lines) == {f"waiting for {IMAGE} in us-west-2"}
 
 
 def test_an_image_that_stays_pending_is_given_up_after_an_hour() -> None:
@@ -92,7 +92,7 @@ def test_an_image_that_stays_pending_is_given_up_after_an_hour() -> None:
         publishing.await_ami(region, IMAGE, show=lambda _: None)
 
 
-def test_an_image_that_failed_is_told_with_awss_reason() -> None:
+def test_an_image_that_failed_is_reported_with_awss_reason() -> None:
     region = Answers({"describe_images": [images("failed", "Client.InternalError: no snapshot")]})
 
     with pytest.raises(AmiError, match=r"is failed \(Client.InternalError: no snapshot\)"):

@@ -41,5 +41,5 @@ def _write(files: Mapping[str, File], bare: Path) -> str:
     subprocess.run(["git", "update-server-info"], cwd=bare, check=True)
     # What git asks for first; plain files are what it then makes do with.
     shutil.copy(bare / "info/refs", bare / "info/refs?service=git-upload-pack")
-    told = subprocess.run(["git", "rev-parse", "HEAD"], cwd=bare, capture_output=True, check=True)
-    return told.stdout.decode().strip()
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=bare, capture_output=True, check=True)
+    return head.stdout.decode().strip()

@@ -1,4 +1,4 @@
-"""Stub archives, in the format that the name of the file tells."""
+"""Stub archives, in the format that the file's name has."""
 
 import io
 import tarfile

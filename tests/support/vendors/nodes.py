@@ -169,7 +169,7 @@ bin_dir = "/opt/cni/bin"
 conf_dir = "/etc/cni/net.d"
 """
 # What Canonical's script does to a node, in its order: the kubelet is stopped, containerd's
-# configuration is written from the template, the kubelet is refreshed and told to use cgroupfs.
+# configuration is written from the template, the kubelet is refreshed and set to cgroupfs.
 _CANONICAL_BOOTSTRAP = """\
 set -euo pipefail
 snap stop kubelet-eks

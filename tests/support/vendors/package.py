@@ -24,7 +24,7 @@ def program(text: str, *, interpreter: str = "/bin/bash") -> File:
 
 
 def tool(version_line: str, *, otherwise: str, code: int) -> File:
-    """A program that tells its version, and that here is nothing for it to work on."""
+    """A program that prints its version, and that here is nothing for it to work on."""
     return program(
         f"case ${{1:-}} in -v|--version) echo '{version_line}'; exit 0;; esac\n"
         f"echo '{otherwise}' >&2\nexit {code}\n"

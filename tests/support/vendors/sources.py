@@ -2,7 +2,7 @@
 
 from vendors.package import File
 
-# As the real ones do, they stop without the compiler and without the MPI that they are told of.
+# As the real ones do, they stop without the compiler and without the MPI that they are given.
 _MAKEFILE = """\
 build:
 \ttest -x /usr/bin/g++
