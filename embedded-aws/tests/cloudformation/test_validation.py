@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from embedded_aws.cloudformation.failures import InvalidProperties
-from embedded_aws.cloudformation.template.schema import schema_of
+from embedded_aws.cloudformation.schema import schema_of
 from embedded_aws.cloudformation.template.validation import valid_properties
 
 

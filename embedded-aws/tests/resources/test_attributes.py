@@ -8,7 +8,7 @@ from images import own_image
 
 from embedded_aws import services
 from embedded_aws.cloudformation.resource import handler_of, supported_types
-from embedded_aws.cloudformation.template.schema import schema_of
+from embedded_aws.cloudformation.schema import schema_of
 
 REGION = "us-west-2"
 POLICY = {

@@ -96,6 +96,13 @@ def test_a_repository_loses_what_the_template_drops(client: Any, repository: Any
         ecr.get_repository_policy(repositoryName=repository.ref)
 
 
+def test_a_lifecycle_policy_without_text_is_no_policy(client: Any, repository: Any) -> None:
+    repository.update(LifecyclePolicy={"RegistryId": "210987654321"})
+
+    with pytest.raises(ClientError, match="LifecyclePolicyNotFound"):
+        client("ecr").get_lifecycle_policy(repositoryName=repository.ref)
+
+
 def test_a_repository_with_images_is_deleted_only_when_it_may_be_emptied(
     client: Any, repository: Any
 ) -> None:

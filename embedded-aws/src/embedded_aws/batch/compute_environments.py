@@ -19,7 +19,7 @@ from embedded_aws.batch.compute_resources import (
     check_compute_resources,
     default_image_type,
 )
-from embedded_aws.batch.refusals import check_name, refuse
+from embedded_aws.batch.refusals import STATES, check_name, check_one_of, refuse
 from embedded_aws.iam.roles import role_exists
 
 # A compute environment, as DescribeComputeEnvironments returns it.
@@ -34,12 +34,9 @@ def find(call: Call, name_or_arn: str) -> Environment:
     Raises:
         Refusal: there is none.
     """
-    for environment in tables.compute_environments(call).values():
-        if name_or_arn in (
-            environment["computeEnvironmentName"],
-            environment["computeEnvironmentArn"],
-        ):
-            return environment
+    rows = tables.compute_environments(call)
+    if found := tables.named(rows, "computeEnvironment", [name_or_arn]):
+        return found[0]
     raise refuse(f"{name_or_arn} does not exist")
 
 
@@ -48,10 +45,11 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
     """Create a compute environment; it is VALID at once."""
     name = call.params["computeEnvironmentName"]
     check_name("computeEnvironmentName", name)
-    if any(e["computeEnvironmentName"] == name for e in tables.compute_environments(call).values()):
+    environments = tables.compute_environments(call)
+    if tables.named(environments, "computeEnvironment", [name]):
         raise refuse("Object already exists")
     kind, state = call.params["type"], call.params.get("state", "ENABLED")
-    _check_state(state)
+    check_one_of("state", state, STATES)
     role = call.params.get("serviceRole")
     if role and not role_exists(call, role):
         raise refuse(f"ServiceRole {role} does not exist.")
@@ -82,7 +80,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
     }
     if resources is not None:
         environment["computeResources"] = _with_defaults(resources)
-    tables.compute_environments(call)[arn] = environment
+    environments[arn] = environment
     call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
 
@@ -90,22 +88,17 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
 @action("batch", "DescribeComputeEnvironments")
 def describe_compute_environments(call: Call) -> dict[str, Any]:
     """Describe the named compute environments, or all."""
-    named = call.params.get("computeEnvironments", [])
-    tags = call.backend("batch").list_tags_for_resource
-    return {
-        "computeEnvironments": [
-            {**environment, "tags": tags(arn)}
-            for arn, environment in tables.compute_environments(call).items()
-            if not named or {arn, environment["computeEnvironmentName"]} & set(named)
-        ]
-    }
+    rows = tables.compute_environments(call)
+    names = call.params.get("computeEnvironments") or list(rows)
+    found = tables.named(rows, "computeEnvironment", names)
+    return {"computeEnvironments": tables.tagged(call, found, "computeEnvironmentArn")}
 
 
 @action("batch", "UpdateComputeEnvironment")
 def update_compute_environment(call: Call) -> dict[str, Any]:
     """Change state, scaling, role, or (as an infrastructure update) everything else."""
     environment = find(call, call.params["computeEnvironment"])
-    _check_state(call.params.get("state", "ENABLED"))
+    check_one_of("state", call.params.get("state", "ENABLED"), STATES)
     policy = call.params.get("updatePolicy", {})
     if not 1 <= policy.get("jobExecutionTimeoutMinutes", 30) <= 7200:
         raise refuse("updatePolicy.jobExecutionTimeoutMinutes must be between 1 and 7200.")
@@ -152,11 +145,6 @@ def delete_compute_environment(call: Call) -> dict[str, Any]:
     del tables.compute_environments(call)[arn]
     call.backend("ecs").delete_cluster(environment["ecsClusterArn"])
     return {}
-
-
-def _check_state(state: str) -> None:
-    if state not in ("ENABLED", "DISABLED"):
-        raise refuse(f"state {state} must be one of ENABLED, DISABLED.")
 
 
 def _check_updatable(environment: Environment, role: str | None, fields: list[str]) -> None:

@@ -17,7 +17,7 @@ from email import message_from_bytes
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal
-from embedded_aws.batch.refusals import refuse
+from embedded_aws.batch.refusals import check_one_of, refuse
 from embedded_aws.ec2 import placement_groups
 from embedded_aws.ec2.ami_ids import is_ami_id
 from embedded_aws.ec2.instance_types import family_records, require
@@ -60,8 +60,7 @@ def check_compute_resources(call: Call, resources: Resources) -> None:
         Refusal: ClientException.
     """
     kind = resources["type"]
-    if kind not in _TYPES:
-        raise refuse(f"computeResources.type {kind} must be one of {', '.join(_TYPES)}.")
+    check_one_of("computeResources.type", kind, _TYPES)
     if kind == "ECS_MANAGED_INSTANCES":
         raise refuse("the embedded AWS has no compute resources of type ECS_MANAGED_INSTANCES.")
     subnet_ids = resources.get("subnets", [])
@@ -205,8 +204,7 @@ def _check_amis(resources: Resources, template: TemplateData) -> None:
     for configuration in configurations:
         image_type = configuration["imageType"]
         own_ami = configuration.get("imageIdOverride") or template.get("ImageId")
-        if image_type not in _IMAGE_TYPES:
-            raise refuse(f"imageType {image_type} must be one of {', '.join(_IMAGE_TYPES)}.")
+        check_one_of("imageType", image_type, _IMAGE_TYPES)
         amazon_linux_2 = image_type in ("ECS_AL2", "ECS_AL2_NVIDIA") and not own_ami
         if amazon_linux_2 and not current().before(_AL2_BLOCKED):
             raise refuse(

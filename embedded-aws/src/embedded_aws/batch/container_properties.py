@@ -9,7 +9,7 @@ drivers and device permissions are those of the API; names that start with AWS_B
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from embedded_aws.batch.refusals import refuse
+from embedded_aws.batch.refusals import check_one_of, refuse
 
 # containerProperties, as the API takes it.
 Container = Mapping[str, Any]
@@ -42,8 +42,7 @@ def check_container(container: Container) -> None:
     _check_ulimits(container.get("ulimits", []))
     _check_linux(container.get("linuxParameters", {}))
     driver = container.get("logConfiguration", {}).get("logDriver", "awslogs")
-    if driver not in _LOG_DRIVERS:
-        raise refuse(f"logDriver {driver} must be one of {', '.join(_LOG_DRIVERS)}.")
+    check_one_of("logDriver", driver, _LOG_DRIVERS)
 
 
 def _check_requirements(container: Container) -> None:
@@ -52,11 +51,7 @@ def _check_requirements(container: Container) -> None:
         "MEMORY": container.get("memory"),
     }
     for requirement in container.get("resourceRequirements", []):
-        if requirement["type"] not in _REQUIREMENTS:
-            raise refuse(
-                f"resourceRequirements type {requirement['type']} must be one of "
-                f"{', '.join(_REQUIREMENTS)}."
-            )
+        check_one_of("resourceRequirements type", requirement["type"], _REQUIREMENTS)
         requirements[requirement["type"]] = requirement["value"]
     for kind, least in (("VCPU", 1), ("MEMORY", _LEAST_MEMORY_MIB), ("GPU", 1)):
         value = requirements.get(kind)
@@ -78,8 +73,7 @@ def _check_volumes(container: Container) -> None:
 def _check_ulimits(ulimits: Sequence[Mapping[str, Any]]) -> None:
     for ulimit in ulimits:
         name, soft, hard = ulimit["name"], ulimit["softLimit"], ulimit["hardLimit"]
-        if name not in _ULIMITS:
-            raise refuse(f"ulimit name {name} must be one of {', '.join(_ULIMITS)}.")
+        check_one_of("ulimit name", name, _ULIMITS)
         if hard != -1 and (soft == -1 or soft > hard):
             raise refuse(f"ulimit {name}: softLimit {soft} exceeds hardLimit {hard}.")
 

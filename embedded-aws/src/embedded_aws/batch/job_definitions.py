@@ -14,7 +14,7 @@ from embedded_aws.actions import Call, action
 from embedded_aws.batch import tables
 from embedded_aws.batch.container_properties import check_container
 from embedded_aws.batch.node_properties import check_nodes
-from embedded_aws.batch.refusals import check_name, refuse
+from embedded_aws.batch.refusals import check_between, check_name, refuse
 
 # A job definition, as DescribeJobDefinitions returns it.
 Definition = dict[str, Any]
@@ -71,7 +71,6 @@ def describe_job_definitions(call: Call) -> dict[str, Any]:
     """Describe job definitions by name, ARN and status."""
     named = {*call.params.get("jobDefinitions", [])}
     name, status = call.params.get("jobDefinitionName"), call.params.get("status")
-    tags = call.backend("batch").list_tags_for_resource
     found = []
     for arn, definition in tables.job_definitions(call).items():
         own = definition["jobDefinitionName"]
@@ -81,8 +80,8 @@ def describe_job_definitions(call: Call) -> dict[str, Any]:
             and name in (None, own)
             and status in (None, definition["status"])
         ):
-            found.append({**definition, "tags": tags(arn)})
-    return {"jobDefinitions": found}
+            found.append(definition)
+    return {"jobDefinitions": tables.tagged(call, found, "jobDefinitionArn")}
 
 
 @action("batch", "DeregisterJobDefinition")
@@ -132,8 +131,8 @@ def check_retry(strategy: Mapping[str, Any]) -> None:
         Refusal: ClientException.
     """
     attempts, rules = strategy.get("attempts"), strategy.get("evaluateOnExit", [])
-    if attempts is not None and not 1 <= attempts <= 10:
-        raise refuse(f"retryStrategy.attempts {attempts} must be between 1 and 10.")
+    if attempts is not None:
+        check_between("retryStrategy.attempts", attempts, 1, 10)
     if rules and attempts is None:
         raise refuse("retryStrategy.evaluateOnExit requires retryStrategy.attempts.")
     if len(rules) > 5:

@@ -12,7 +12,7 @@ from typing import Any
 from embedded_aws.actions import Call, action
 from embedded_aws.batch import compute_environments, tables
 from embedded_aws.batch.compute_resources import EC2_TYPES
-from embedded_aws.batch.refusals import check_name, refuse
+from embedded_aws.batch.refusals import STATES, check_between, check_name, check_one_of, refuse
 
 # A job queue, as DescribeJobQueues returns it.
 Queue = dict[str, Any]
@@ -30,9 +30,8 @@ def find(call: Call, name_or_arn: str) -> Queue:
     Raises:
         Refusal: there is none.
     """
-    for queue in tables.job_queues(call).values():
-        if name_or_arn in (queue["jobQueueName"], queue["jobQueueArn"]):
-            return queue
+    if found := tables.named(tables.job_queues(call), "jobQueue", [name_or_arn]):
+        return found[0]
     raise refuse(f"Job queue {name_or_arn} does not exist")
 
 
@@ -41,7 +40,7 @@ def create_job_queue(call: Call) -> dict[str, Any]:
     """Create a job queue; it is VALID at once."""
     name = call.params["jobQueueName"]
     check_name("jobQueueName", name)
-    if any(queue["jobQueueName"] == name for queue in tables.job_queues(call).values()):
+    if tables.named(tables.job_queues(call), "jobQueue", [name]):
         raise refuse("Object already exists")
     arn = f"arn:aws:batch:{call.region}:{call.account}:job-queue/{name}"
     queue: Queue = {
@@ -64,15 +63,9 @@ def create_job_queue(call: Call) -> dict[str, Any]:
 @action("batch", "DescribeJobQueues")
 def describe_job_queues(call: Call) -> dict[str, Any]:
     """Describe the named job queues, or all."""
-    named = call.params.get("jobQueues", [])
-    tags = call.backend("batch").list_tags_for_resource
-    return {
-        "jobQueues": [
-            {**queue, "tags": tags(arn)}
-            for arn, queue in tables.job_queues(call).items()
-            if not named or {arn, queue["jobQueueName"]} & set(named)
-        ]
-    }
+    rows = tables.job_queues(call)
+    found = tables.named(rows, "jobQueue", call.params.get("jobQueues") or list(rows))
+    return {"jobQueues": tables.tagged(call, found, "jobQueueArn")}
 
 
 @action("batch", "UpdateJobQueue")
@@ -111,8 +104,7 @@ def _apply(call: Call, queue: Queue) -> None:
             raise refuse("priority must be 0 or greater.")
         queue["priority"] = priority
     if (state := call.params.get("state")) is not None:
-        if state not in ("ENABLED", "DISABLED"):
-            raise refuse(f"state {state} must be one of ENABLED, DISABLED.")
+        check_one_of("state", state, STATES)
         queue["state"] = state
     if policy := call.params.get("schedulingPolicyArn"):
         if policy not in call.backend("batch").list_scheduling_policies():
@@ -157,13 +149,6 @@ def _check_time_limits(actions: Sequence[dict[str, Any]]) -> None:
                 f"jobStateTimeLimitActions: action {limit['action']} must be CANCEL for this "
                 "job queue type."
             )
-        if not 600 <= limit["maxTimeSeconds"] <= 86400:
-            raise refuse(
-                f"jobStateTimeLimitActions: maxTimeSeconds {limit['maxTimeSeconds']} must be "
-                "between 600 and 86400."
-            )
-        if limit["reason"] not in _REASONS:
-            raise refuse(
-                f"jobStateTimeLimitActions: reason {limit['reason']} must be one of "
-                f"{', '.join(_REASONS)}."
-            )
+        seconds, reason = limit["maxTimeSeconds"], limit["reason"]
+        check_between("jobStateTimeLimitActions: maxTimeSeconds", seconds, 600, 86400)
+        check_one_of("jobStateTimeLimitActions: reason", reason, _REASONS)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from embedded_aws.batch.container_properties import check_container
-from embedded_aws.batch.refusals import refuse
+from embedded_aws.batch.refusals import check_between, refuse
 
 # nodeProperties, as the API takes it.
 NodeProperties = Mapping[str, Any]
@@ -27,8 +27,7 @@ def check_nodes(nodes: NodeProperties) -> None:
         Refusal: ClientException.
     """
     count, main, groups = nodes["numNodes"], nodes["mainNode"], nodes["nodeRangeProperties"]
-    if not 1 <= count <= _MAXIMUM_NODES:
-        raise refuse(f"numNodes {count} must be between 1 and {_MAXIMUM_NODES}.")
+    check_between("numNodes", count, 1, _MAXIMUM_NODES)
     if not 0 <= main < count:
         raise refuse(f"mainNode {main} must be a node index between 0 and {count - 1}.")
     if not 1 <= len(groups) <= _MAXIMUM_GROUPS:
@@ -100,8 +99,7 @@ def check_override(nodes: NodeProperties, count: int) -> None:
             "numNodes can be overridden only when a node range of the job definition has an open "
             "upper boundary, such as 0:."
         )
-    if not 1 <= count <= _MAXIMUM_NODES:
-        raise refuse(f"numNodes {count} must be between 1 and {_MAXIMUM_NODES}.")
+    check_between("numNodes", count, 1, _MAXIMUM_NODES)
     if any(first >= count for first, _ in ranges) or nodes["mainNode"] >= count:
         raise refuse(
             f"numNodes {count} must be greater than the lower boundary of each node range and "

@@ -5,9 +5,11 @@ letter or a number.
 """
 
 import re
+from collections.abc import Iterable
 
 from embedded_aws.actions import Refusal
 
+STATES = ("ENABLED", "DISABLED")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
@@ -28,3 +30,23 @@ def check_name(parameter: str, name: str) -> None:
     """
     if not _NAME.fullmatch(name):
         raise refuse(f"{parameter} {name} should match valid pattern {_NAME.pattern}")
+
+
+def check_one_of(parameter: str, value: str, allowed: Iterable[str]) -> None:
+    """Refuse a value that Batch does not allow.
+
+    Raises:
+        Refusal: ClientException.
+    """
+    if value not in allowed:
+        raise refuse(f"{parameter} {value} must be one of {', '.join(allowed)}.")
+
+
+def check_between(parameter: str, value: int, least: int, most: int) -> None:
+    """Refuse a number out of range.
+
+    Raises:
+        Refusal: ClientException.
+    """
+    if not least <= value <= most:
+        raise refuse(f"{parameter} {value} must be between {least} and {most}.")

@@ -1,18 +1,12 @@
 """Batch compute environments, job queues and job definitions."""
 
 import secrets
+from dataclasses import replace
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
-
-
-def _name(request: Request, name_property: str) -> str:
-    """Return the name; Batch's handlers generate `LogicalId-` and fifteen hex digits."""
-    generated = f"{request.logical_id[:112]}-{secrets.token_hex(8)[:15]}"
-    name: str = request.properties.get(name_property) or generated
-    return name
 
 
 def _in_capitals(properties: Properties) -> dict[str, Any]:
@@ -33,26 +27,24 @@ class _BatchHandler(Handler):
     service = "batch"
     tagging = Tagging(target="resourceArn", form=dict)
 
+    def _generated_name(self, request: Request) -> str:
+        """Batch's handlers generate `LogicalId-` and fifteen hex digits."""
+        return f"{request.logical_id[:112]}-{secrets.token_hex(8)[:15]}"
+
 
 @resource("AWS::Batch::ComputeEnvironment")
 class ComputeEnvironment(_BatchHandler):
     """A compute environment; its Ref is the ARN."""
 
+    name = "ComputeEnvironmentName"
+    creation = "CreateComputeEnvironment", "computeEnvironmentArn"
+    later = ("ReplaceComputeEnvironment", "UpdatePolicy")
     fixed = ("EcsSettings", "EksConfiguration")
 
-    _later = ("ComputeEnvironmentName", "ReplaceComputeEnvironment", "Tags", "UpdatePolicy")
     _changeable = ("Context", "ServiceRole", "State", "UnmanagedvCpus")
 
-    def _create(self, request: Request) -> str:
-        reply = self._call(
-            request,
-            "CreateComputeEnvironment",
-            _in_capitals(request.properties),
-            leave=self._later,
-            computeEnvironmentName=_name(request, "ComputeEnvironmentName"),
-            tags=all_tags(request),
-        )
-        return str(reply["computeEnvironmentArn"])
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        return _in_capitals(super()._wanted(request))
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         wanted = present(request.properties, *self._changeable, "UpdatePolicy")
@@ -64,9 +56,6 @@ class ComputeEnvironment(_BatchHandler):
                 name: value for name, value in new.items() if value != old.get(name)
             }
         self._call(request, "UpdateComputeEnvironment", wanted, computeEnvironment=physical_id)
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"ComputeEnvironmentArn": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         batch = request.client("batch")
@@ -81,17 +70,12 @@ class ComputeEnvironment(_BatchHandler):
 class JobQueue(_BatchHandler):
     """A job queue; its Ref is the ARN."""
 
-    def _create(self, request: Request) -> str:
-        name, tags = _name(request, "JobQueueName"), all_tags(request)
-        wanted = {**request.properties, "JobQueueName": name, "Tags": tags}
-        return str(self._call(request, "CreateJobQueue", wanted)["jobQueueArn"])
+    name = "JobQueueName"
+    creation = "CreateJobQueue", "jobQueueArn"
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         wanted, leave = request.properties, ("JobQueueName", "JobQueueType", "Tags")
         self._call(request, "UpdateJobQueue", wanted, leave=leave, jobQueue=physical_id)
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"JobQueueArn": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         batch = request.client("batch")
@@ -108,19 +92,16 @@ class JobDefinition(_BatchHandler):
     previous one, and deregisters that unless the template keeps it.
     """
 
-    def _create(self, request: Request) -> str:
-        return self._register(request, _name(request, "JobDefinitionName"))
-
-    def _register(self, request: Request, name: str) -> str:
-        own = {"JobDefinitionName": name, "Tags": all_tags(request)}
-        wanted, leave = {**request.properties, **own}, ("ResourceRetentionPolicy",)
-        reply = self._call(request, "RegisterJobDefinition", wanted, leave=leave)
-        return str(reply["jobDefinitionArn"])
+    target, name = "jobDefinition", "JobDefinitionName"
+    creation = "RegisterJobDefinition", "jobDefinitionArn"
+    deletion = "DeregisterJobDefinition"
+    later = ("ResourceRetentionPolicy",)
 
     def update(self, request: Request, physical_id: str, before: Properties) -> Made:
         """Register a revision under the same name; its ARN becomes the Ref."""
         name = physical_id.rpartition("/")[2].rpartition(":")[0]
-        revision = self._register(request, name)
+        named = {**request.properties, "JobDefinitionName": name}
+        revision = self._create(replace(request, properties=named))
         retention = request.properties.get("ResourceRetentionPolicy", {})
         if not retention.get("SkipDeregisterOnUpdate", False):
             self._delete(request, physical_id)
@@ -128,6 +109,3 @@ class JobDefinition(_BatchHandler):
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"JobDefinitionArn": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("batch").deregister_job_definition(jobDefinition=physical_id)

@@ -3,7 +3,9 @@
 Rows are as Describe actions return them.
 """
 
-from embedded_aws.actions import Call, Table
+from collections.abc import Iterable
+
+from embedded_aws.actions import Call, Row, Table
 
 
 def compute_environments(call: Call) -> Table:
@@ -24,3 +26,21 @@ def job_definitions(call: Call) -> Table:
 def jobs(call: Call) -> Table:
     """Return the Batch jobs, by id."""
     return call.state("batch", "jobs", Table)
+
+
+def named(rows: Table, kind: str, names: Iterable[str]) -> list[Row]:
+    """Return the rows of some names or ARNs.
+
+    Args:
+        rows: compute environments or job queues.
+        kind: `computeEnvironment` or `jobQueue`, as their fields begin.
+        names: names or ARNs; unknown ones are ignored.
+    """
+    wanted = set(names)
+    return [row for row in rows.values() if {row[f"{kind}Name"], row[f"{kind}Arn"]} & wanted]
+
+
+def tagged(call: Call, rows: Iterable[Row], arn: str) -> list[Row]:
+    """Return rows as the API describes them, with the tags of the ARN in this field."""
+    tags = call.backend("batch").list_tags_for_resource
+    return [{**row, "tags": tags(row[arn])} for row in rows]

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.resource import HandlerError
-from embedded_aws.cloudformation.template.schema import is_custom, values_at
+from embedded_aws.cloudformation.schema import is_custom, values_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,11 @@
 """Resources that exist in the stack only: CDK's metadata and wait condition handles."""
 
-from typing import Any
-
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.resource import Request, resource
 
 
 class _Marker(Handler):
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
-
     def _delete(self, request: Request, physical_id: str) -> None:
         """There is nothing to delete."""
 

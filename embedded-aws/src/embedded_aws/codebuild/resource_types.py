@@ -1,13 +1,14 @@
 """CodeBuild projects."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
-from embedded_aws.cloudformation.handlers.names import given_or_generated
-from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
+_tags = partial(tag_list, key="key", value="value")
 _GONE = "ResourceNotFoundException"
 
 
@@ -16,11 +17,17 @@ class Project(Handler):
     """A project and its webhook; its Ref is the project's name."""
 
     service = "codebuild"
+    target, name, name_limit = "name", "Name", 150
+    creation = "CreateProject", "Name"
+    reading = "BatchGetProjects", "projects"
+    deletion = "DeleteProject"
+    later = ("Triggers",)
+    attributes: ClassVar[Mapping[str, str]] = {"Arn": "arn"}
     gone = (_GONE,)
+    tagging = Tagging(target="name", form=_tags)
     # Other calls set these.
     fixed = ("ResourceAccessRole", "Visibility")
 
-    _later = ("Name", "Tags", "Triggers")
     # Properties that UpdateProject keeps if they are left out, and their defaults.
     _defaults: Mapping[str, Any] = {
         "AutoRetryLimit": 0,
@@ -39,16 +46,10 @@ class Project(Handler):
         "VpcConfig": {},
     }
 
-    def _create(self, request: Request) -> str:
-        name = given_or_generated(request, "Name", limit=150)
-        more = {"name": name, "tags": _tags(all_tags(request))}
-        self._call(request, "CreateProject", request.properties, leave=self._later, **more)
-        return name
-
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         dropped = {name: value for name, value in self._defaults.items() if name in before}
-        wanted = {**dropped, **request.properties}
-        self._call(request, "UpdateProject", wanted, leave=self._later, name=physical_id)
+        wanted, leave = {**dropped, **request.properties}, ("Name", "Tags", *self.later)
+        self._call(request, "UpdateProject", wanted, leave=leave, name=physical_id)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         if not changed(request, before, "Triggers"):
@@ -69,14 +70,3 @@ class Project(Handler):
     ) -> None:
         # CodeBuild replaces the whole set.
         request.client("codebuild").update_project(name=physical_id, tags=_tags(tags))
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("codebuild").batch_get_projects(names=[physical_id])
-        return {"Arn": reply["projects"][0]["arn"], "Id": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("codebuild").delete_project(name=physical_id)
-
-
-def _tags(tags: Mapping[str, str]) -> list[Any]:
-    return tag_list(tags, key="key", value="value")

@@ -17,6 +17,7 @@ from embedded_aws.ec2 import tables
 from embedded_aws.ec2.capacity_reservations import check_platform
 from embedded_aws.ec2.held_capacity import new_reservation
 from embedded_aws.ec2.instance_types import offering_zone_ids, require
+from embedded_aws.ec2.refusals import invalid_value, missing_parameter
 from embedded_aws.ec2.zones import zone_names, zone_of
 
 _DAY = 24
@@ -30,22 +31,18 @@ def describe_capacity_block_offerings(call: Call) -> dict[str, Any]:
     params = call.params
     instance_type, hours = params.get("InstanceType"), params["CapacityDurationHours"]
     if not instance_type:
-        raise Refusal("MissingParameter", "The request must contain the parameter InstanceType")
+        raise missing_parameter("InstanceType")
     if "capacity-block" not in require(instance_type)["SupportedUsageClasses"]:
-        raise Refusal(
-            "InvalidParameterValue",
-            f"Capacity Blocks are not supported for instance type {instance_type}.",
-        )
+        raise invalid_value(f"Capacity Blocks are not supported for instance type {instance_type}.")
     days, rest = divmod(hours, _DAY)
     if rest or not (1 <= days <= 14 or (days <= 182 and days % 7 == 0)):
-        raise Refusal(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"CapacityDurationHours {hours} must be whole days up to 14, then whole weeks up to "
-            "182 days.",
+            "182 days."
         )
     count = params.get("InstanceCount", 1)
     if not 1 <= count <= 64:
-        raise Refusal("InvalidParameterValue", f"InstanceCount {count} must be 1 to 64.")
+        raise invalid_value(f"InstanceCount {count} must be 1 to 64.")
     start = _start(params.get("StartDateRange"))
     offerings: list[Row] = []
     latest = params.get("EndDateRange")

@@ -22,6 +22,7 @@ from embedded_aws.ec2.held_capacity import (
 )
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launches import check_offered
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter
 from embedded_aws.ec2.tags import select
 from embedded_aws.ec2.zones import zone_of
 
@@ -52,10 +53,7 @@ def check_platform(platform: str) -> None:
         Refusal: InvalidParameterValue.
     """
     if platform not in _PLATFORMS:
-        raise Refusal(
-            "InvalidParameterValue",
-            f"Value ({platform}) for parameter instancePlatform is invalid.",
-        )
+        raise invalid_value(f"Value ({platform}) for parameter instancePlatform is invalid.")
 
 
 @action("ec2", "CreateCapacityReservation")
@@ -67,35 +65,30 @@ def create_capacity_reservation(call: Call) -> dict[str, Any]:
     require(instance_type)
     asked = params.get("AvailabilityZone") or params.get("AvailabilityZoneId")
     if not asked:
-        raise Refusal(
-            "MissingParameter",
-            "The request must contain the parameter AvailabilityZone or AvailabilityZoneId",
-        )
+        raise missing_parameter("AvailabilityZone or AvailabilityZoneId")
     zone = zone_of(call.region, asked)
     if zone is None:
-        raise Refusal("InvalidParameterValue", f"Invalid availability zone: [{asked}]")
+        raise invalid_value(f"Invalid availability zone: [{asked}]")
     check_offered(call.region, instance_type, zone[1])
     if not 1 <= count <= 1000:
-        raise Refusal("InvalidParameterValue", f"InstanceCount {count} must be 1 to 1000.")
+        raise invalid_value(f"InstanceCount {count} must be 1 to 1000.")
     criteria = params.get("InstanceMatchCriteria", "open")
     start = _future_start(instance_type, criteria, params.get("StartDate"))
     _check_end(params.get("EndDateType", "unlimited"), params.get("EndDate"))
     if group_arn := params.get("PlacementGroupArn"):
         group = placement_groups.find(call, group_arn)
         if group["Strategy"] != "cluster":
-            raise Refusal(
-                "InvalidParameterValue",
-                f"Placement group {group['GroupName']} must have the strategy cluster.",
+            raise invalid_value(
+                f"Placement group {group['GroupName']} must have the strategy cluster."
             )
         placement_groups.check_launch(call, group, instance_type, zone[0])
         zones = {other["AvailabilityZone"] for other in in_group(call, group["GroupArn"])} - {
             zone[0]
         }
         if zones:
-            raise Refusal(
-                "InvalidParameterCombination",
+            raise invalid_combination(
                 f"Placement group {group['GroupName']} has capacity reservations in "
-                f"{', '.join(sorted(zones))}; a cluster placement group cannot span {zone[0]}.",
+                f"{', '.join(sorted(zones))}; a cluster placement group cannot span {zone[0]}."
             )
     call.dry_run()
     created = new_reservation(
@@ -130,36 +123,24 @@ def _future_start(instance_type: str, criteria: str, start: datetime | None) -> 
         or criteria != "targeted"
         or not timedelta(days=5) <= ahead <= timedelta(days=120)
     ):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "Future-dated Capacity Reservations are for C, M, R, I, T and G instance types of at "
-            "least 32 vCPUs, targeted, 5 to 120 days ahead.",
+            "least 32 vCPUs, targeted, 5 to 120 days ahead."
         )
     return start
 
 
 def _check_end(kind: str, end: datetime | None) -> None:
     if kind not in ("limited", "unlimited") or (kind == "limited") != (end is not None):
-        raise Refusal(
-            "InvalidParameterCombination",
-            "EndDate is required with EndDateType limited, and only there.",
-        )
+        raise invalid_combination("EndDate is required with EndDateType limited, and only there.")
 
 
 @action("ec2", "DescribeCapacityReservations")
 def describe_capacity_reservations(call: Call) -> dict[str, Any]:
     """Describe reservations by id or filter; cancelled ones stay visible."""
     ids = call.params.get("CapacityReservationIds", []) or list(tables.capacity_reservations(call))
-    filters = {name: _reader(field) for name, field in _FIELDS.items()}
-    return {
-        "CapacityReservations": select(
-            call, [shown(call, find(call, reservation_id)) for reservation_id in ids], filters
-        )
-    }
-
-
-def _reader(field: str) -> Any:
-    return lambda reservation: reservation.get(field)
+    found = [shown(call, find(call, reservation_id)) for reservation_id in ids]
+    return {"CapacityReservations": select(call, found, _FIELDS)}
 
 
 @action("ec2", "ModifyCapacityReservation")
@@ -168,9 +149,8 @@ def modify_capacity_reservation(call: Call) -> dict[str, Any]:
     reservation = _changeable(call)
     count = call.params.get("InstanceCount", reservation["TotalInstanceCount"])
     if not max(1, used(call, reservation)) <= count <= 1000:
-        raise Refusal(
-            "InvalidParameterValue",
-            f"InstanceCount {count} must be 1 to 1000, and no less than the instances in use.",
+        raise invalid_value(
+            f"InstanceCount {count} must be 1 to 1000, and no less than the instances in use."
         )
     kind = call.params.get("EndDateType", reservation["EndDateType"])
     end = call.params.get("EndDate", reservation.get("EndDate") if kind == "limited" else None)

@@ -10,6 +10,7 @@ route's target.
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.ec2.refusals import invalid_combination
 from embedded_aws.ec2.subnets import subnet_of
 
 _TARGETS = (
@@ -23,10 +24,7 @@ _TARGETS = (
 def create_route(call: Call) -> Any:
     """Create a route with exactly one target."""
     if sum(bool(call.params.get(target)) for target in _TARGETS) != 1:
-        raise Refusal(
-            "InvalidParameterCombination",
-            f"The request must contain exactly one of {', '.join(_TARGETS)}.",
-        )
+        raise invalid_combination(f"The request must contain exactly one of {', '.join(_TARGETS)}.")
     return call.moto()
 
 

@@ -16,6 +16,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYP
 from moto.ec2.utils import generic_filter
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.ec2.refusals import invalid_value
 from embedded_aws.ec2.tags import select
 from embedded_aws.ec2.zones import zone_names
 from embedded_aws.plugins import WithdrawnType, plugins
@@ -59,7 +60,7 @@ def require(name: str) -> Record:
             f" The EC2 API stopped listing it by {withdrawn.first_missing}; the "
             "embedded AWS has it only when started as of an earlier day (--as-of)."
         )
-    raise Refusal("InvalidParameterValue", message)
+    raise invalid_value(message)
 
 
 def offering_zone_ids(name: str, region: str) -> tuple[str, ...]:
@@ -110,10 +111,7 @@ def describe_instance_type_offerings(call: Call) -> dict[str, Any]:
         for name in sorted({*_offerings(call.region), *_brought_back()})
         for location in _locations(name, call.region, location_type)
     ]
-    filters = {
-        "instance-type": lambda offering: offering["InstanceType"],
-        "location": lambda offering: offering["Location"],
-    }
+    filters = {"instance-type": "InstanceType", "location": "Location"}
     return {"InstanceTypeOfferings": select(call, offerings, filters)}
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from moto.ec2.models import elastic_network_interfaces
 
-from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
 from embedded_aws.ec2.guest_instances import boot, bootable
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
 from embedded_aws.ec2.launches import Launch, check_launch
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter
 from embedded_aws.ec2.subnets import subnet_of
 
 _DEFAULT_TYPE = "m1.small"
@@ -47,13 +48,12 @@ def run_instances(call: Call) -> Any:
     check_template(data)
     interfaces = data.get("NetworkInterfaces", [])
     if interfaces and call.params.get("SubnetId"):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "Network interfaces and an instance-level subnet ID may not be specified on the "
-            "same request",
+            "same request"
         )
     if not data.get("ImageId"):
-        raise Refusal("MissingParameter", "The request must contain the parameter ImageId")
+        raise missing_parameter("ImageId")
     subnet = _subnet(call, data)
     launch = Launch(
         instance_type=data.get("InstanceType", _DEFAULT_TYPE),
@@ -145,7 +145,7 @@ def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
 def _resolve_ami(call: Call, name: str) -> str:
     parameter = call.backend("ssm").get_parameters([name]).get(name)
     if parameter is None:
-        raise Refusal("InvalidParameterValue", f"Unable to resolve SSM parameter {name}.")
+        raise invalid_value(f"Unable to resolve SSM parameter {name}.")
     ami: str = parameter.value
     return ami
 

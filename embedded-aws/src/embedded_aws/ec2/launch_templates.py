@@ -22,6 +22,7 @@ from embedded_aws.actions import Call, Refusal, action
 from embedded_aws.ec2.ami_ids import is_ami_id
 from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.network_interfaces import check_interfaces
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value
 
 # LaunchTemplateData, as the API takes it.
 TemplateData = Mapping[str, Any]
@@ -42,17 +43,15 @@ def check_template(data: TemplateData) -> None:
     _check_user_data(data.get("UserData"))
     interfaces = data.get("NetworkInterfaces", [])
     if interfaces and (data.get("SecurityGroupIds") or data.get("SecurityGroups")):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "Network interfaces and an instance-level security groups may not be specified on "
-            "the same request",
+            "the same request"
         )
     reservation = data.get("CapacityReservationSpecification", {})
     if {"CapacityReservationPreference", "CapacityReservationTarget"} <= set(reservation):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "CapacityReservationPreference and CapacityReservationTarget cannot both be "
-            "specified. You can specify only one option at a time.",
+            "specified. You can specify only one option at a time."
         )
     instance_type = data.get("InstanceType")
     check_interfaces(interfaces, require(instance_type) if instance_type else None)
@@ -68,7 +67,7 @@ def _check_user_data(user_data: str | None) -> None:
             "InvalidUserData.Malformed", "Invalid BASE64 encoding of user data."
         ) from None
     if len(decoded) > _USER_DATA_BYTES:
-        raise Refusal("InvalidParameterValue", f"User data is limited to {_USER_DATA_BYTES} bytes")
+        raise invalid_value(f"User data is limited to {_USER_DATA_BYTES} bytes")
 
 
 @action("ec2", "CreateLaunchTemplate")
@@ -117,9 +116,8 @@ def template_data(call: Call, specification: Mapping[str, Any]) -> dict[str, Any
         specification.get("LaunchTemplateName"),
     )
     if template_id and name:
-        raise Refusal(
-            "InvalidParameterCombination",
-            "Specify either the launch template ID or the launch template name, not both.",
+        raise invalid_combination(
+            "Specify either the launch template ID or the launch template name, not both."
         )
     template_id = template_id or ec2.launch_template_name_to_ids.get(name)
     template = ec2.launch_templates.get(template_id)

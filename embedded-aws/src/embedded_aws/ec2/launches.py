@@ -22,6 +22,7 @@ from embedded_aws.ec2.network_interfaces import (
     check_primary,
     kind_of,
 )
+from embedded_aws.ec2.refusals import invalid_combination
 from embedded_aws.ec2.subnets import check_groups, subnet_of
 from embedded_aws.ec2.zones import zone_names
 
@@ -60,14 +61,12 @@ def check_launch(call: Call, launch: Launch) -> None:
         "CapacityReservationTarget", {}
     )
     if market == "capacity-block" and not target:
-        raise Refusal(
-            "InvalidParameterCombination",
-            "Launching with MarketType capacity-block requires a CapacityReservationTarget.",
+        raise invalid_combination(
+            "Launching with MarketType capacity-block requires a CapacityReservationTarget."
         )
     if market in ("capacity-block", "spot") and market not in record["SupportedUsageClasses"]:
-        raise Refusal(
-            "InvalidParameterCombination",
-            f"Instance type '{launch.instance_type}' does not support the market type '{market}'.",
+        raise invalid_combination(
+            f"Instance type '{launch.instance_type}' does not support the market type '{market}'."
         )
     if launch.subnet_id is not None:
         _check_subnet(call, launch, specified)

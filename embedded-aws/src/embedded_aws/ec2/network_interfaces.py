@@ -15,6 +15,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from embedded_aws.actions import Refusal
 from embedded_aws.ec2.instance_types import Record
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value
 
 # One entry of NetworkInterfaces, as the API takes it.
 Interface = Mapping[str, Any]
@@ -46,31 +47,27 @@ def check_interfaces(interfaces: Sequence[Interface], record: Record | None) -> 
     """
     for interface in interfaces:
         if kind_of(interface) not in _KINDS:
-            raise Refusal(
-                "InvalidParameterValue",
+            raise invalid_value(
                 f"Invalid value '{kind_of(interface)}' for InterfaceType. "
-                f"Allowed values are {', '.join(_KINDS)}.",
+                f"Allowed values are {', '.join(_KINDS)}."
             )
     places = [place_of(interface) for interface in interfaces]
     if twice := sorted({place for place in places if places.count(place) > 1}):
         card, device = twice[0]
         primary = " Exactly one interface can be primary." if (card, device) == (0, 0) else ""
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "Each network interface requires a unique device index: network card index "
-            f"{card}, device index {device} is given more than once.{primary}",
+            f"{card}, device index {device} is given more than once.{primary}"
         )
     if any(kind_of(i) == "efa-only" and place_of(i) == (0, 0) for i in interfaces):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "An efa-only network interface cannot be the primary network interface "
-            "(network card index 0, device index 0).",
+            "(network card index 0, device index 0)."
         )
     if len(interfaces) > 1 and any(i.get("AssociatePublicIpAddress") for i in interfaces):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "The associatePublicIPAddress parameter cannot be specified when launching with "
-            "multiple network interfaces.",
+            "multiple network interfaces."
         )
     if record is None:
         _check_possible(places)
@@ -85,10 +82,9 @@ def check_primary(interfaces: Sequence[Interface]) -> None:
         Refusal: no interface has network card index 0 and device index 0.
     """
     if interfaces and (0, 0) not in map(place_of, interfaces):
-        raise Refusal(
-            "InvalidParameterValue",
+        raise invalid_value(
             "When specifying network interfaces, you must include a device at index 0 on "
-            "network card index 0.",
+            "network card index 0."
         )
 
 
@@ -98,16 +94,14 @@ def _check_possible(places: Iterable[tuple[int, int]]) -> None:
     slots = max(max(_cards(record).values()) for record in INSTANCE_TYPES.values())
     for card, device in places:
         if not 0 <= card < cards:
-            raise Refusal(
-                "InvalidParameterValue",
+            raise invalid_value(
                 f"Value ({card}) for parameter networkCardIndex is invalid. No instance type "
-                f"has more than {cards} network cards.",
+                f"has more than {cards} network cards."
             )
         if not 0 <= device < slots:
-            raise Refusal(
-                "InvalidParameterValue",
+            raise invalid_value(
                 f"Value ({device}) for parameter deviceIndex is invalid. No network card takes "
-                f"more than {slots} network interfaces.",
+                f"more than {slots} network interfaces."
             )
 
 
@@ -126,10 +120,9 @@ def _check_type(interfaces: Sequence[Interface], record: Record) -> None:
     for interface in interfaces:
         card, device = place_of(interface)
         if card not in cards:
-            raise Refusal(
-                "InvalidParameterCombination",
+            raise invalid_combination(
                 f"Network card index {card} is not valid: instance type '{name}' has "
-                f"{len(cards)} network card(s), with indexes 0 to {max(cards)}.",
+                f"{len(cards)} network card(s), with indexes 0 to {max(cards)}."
             )
         if not 0 <= device < cards[card]:
             raise Refusal(
@@ -151,17 +144,15 @@ def _check_type(interfaces: Sequence[Interface], record: Record) -> None:
 def _check_efa(interface: Interface, record: Record) -> None:
     name, network = record["InstanceType"], record["NetworkInfo"]
     if not network.get("EfaSupported"):
-        raise Refusal(
-            "InvalidParameterCombination",
-            f"Elastic Fabric Adapter (EFA) interfaces are not supported on instance type '{name}'.",
+        raise invalid_combination(
+            f"Elastic Fabric Adapter (EFA) interfaces are not supported on instance type '{name}'."
         )
     card_index, _ = place_of(interface)
     card = next(card for card in network["NetworkCards"] if card["NetworkCardIndex"] == card_index)
     # Records from before mid-2026 do not list it; then the type's EfaSupported counts.
     if kind_of(interface) not in card.get("InterfaceTypes", _EFA_KINDS):
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             f"Interface type '{kind_of(interface)}' is not supported on network card index "
             f"{card_index} of instance type '{name}'; it takes "
-            f"{', '.join(card['InterfaceTypes'])}.",
+            f"{', '.join(card['InterfaceTypes'])}."
         )

@@ -15,16 +15,17 @@ from embedded_aws.actions import Call, Refusal, Row, action
 from embedded_aws.ec2 import tables
 from embedded_aws.ec2.held_capacity import in_group
 from embedded_aws.ec2.instance_types import require
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value
 from embedded_aws.ec2.tags import put_tags, select, tags_of
 
 _MAXIMUM = 500
 _FILTERS = {
-    "group-name": lambda group: group["GroupName"],
-    "group-id": lambda group: group["GroupId"],
-    "group-arn": lambda group: group["GroupArn"],
-    "state": lambda group: group["State"],
-    "strategy": lambda group: group["Strategy"],
-    "spread-level": lambda group: group.get("SpreadLevel"),
+    "group-name": "GroupName",
+    "group-id": "GroupId",
+    "group-arn": "GroupArn",
+    "state": "State",
+    "strategy": "Strategy",
+    "spread-level": "SpreadLevel",
 }
 
 
@@ -64,22 +65,18 @@ def create_placement_group(call: Call) -> dict[str, Any]:
             "InvalidPlacementGroup.Duplicate", f"The Placement Group '{name}' already exists."
         )
     if strategy not in ("cluster", "partition", "spread"):
-        raise Refusal(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"Value ({strategy}) for parameter strategy is invalid. "
-            "Valid values are cluster, partition, spread.",
+            "Valid values are cluster, partition, spread."
         )
     partitions = call.params.get("PartitionCount")
     if partitions is not None and (strategy != "partition" or not 1 <= partitions <= 7):
-        raise Refusal(
-            "InvalidParameterValue",
-            "The partition count must be between 1 and 7, and is for strategy partition only.",
+        raise invalid_value(
+            "The partition count must be between 1 and 7, and is for strategy partition only."
         )
     spread = call.params.get("SpreadLevel")
     if spread is not None and strategy != "spread":
-        raise Refusal(
-            "InvalidParameterCombination", "SpreadLevel is valid for strategy spread only."
-        )
+        raise invalid_combination("SpreadLevel is valid for strategy spread only.")
     if len(groups) >= _MAXIMUM:
         raise Refusal(
             "PlacementGroupLimitExceeded",
@@ -107,13 +104,8 @@ def describe_placement_groups(call: Call) -> dict[str, Any]:
     named = [find(call, name) for name in call.params.get("GroupNames", [])]
     by_id = [find(call, group_id) for group_id in call.params.get("GroupIds", [])]
     groups = named + by_id or list(tables.placement_groups(call).values())
-    return {
-        "PlacementGroups": select(
-            call,
-            [{**group, "Tags": tags_of(call, group["GroupId"])} for group in groups],
-            _FILTERS,
-        )
-    }
+    tagged = [{**group, "Tags": tags_of(call, group["GroupId"])} for group in groups]
+    return {"PlacementGroups": select(call, tagged, _FILTERS)}
 
 
 @action("ec2", "DeletePlacementGroup")
@@ -145,17 +137,15 @@ def check_launch(call: Call, group: Row, instance_type: str, zone: str) -> None:
     """
     strategies = require(instance_type)["PlacementGroupInfo"]["SupportedStrategies"]
     if group["Strategy"] not in strategies:
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             f"The instance type '{instance_type}' is not supported by the "
-            f"'{group['Strategy']}' placement strategy.",
+            f"'{group['Strategy']}' placement strategy."
         )
     others = {instance.placement.zone for instance in _running(call, group["GroupName"])}
     if group["Strategy"] == "cluster" and others - {zone}:
-        raise Refusal(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             f"Placement group {group['GroupName']} is in Availability Zone "
-            f"{', '.join(sorted(others))}; a cluster placement group cannot span {zone}.",
+            f"{', '.join(sorted(others))}; a cluster placement group cannot span {zone}."
         )
 
 

@@ -33,33 +33,10 @@ _FAMILIES = (
     _Family(
         owner="099720109477",
         alias=None,
-        name=rf"ubuntu/images/hvm-ssd(-gp3)?/ubuntu-jammy-22\.04-amd64-server-{_DAY}(\.\d+)?",
-        root_device="/dev/sda1",
-        root_gib=8,
-    ),
-    _Family(
-        owner="099720109477",
-        alias=None,
         name=(
-            r"ubuntu-eks/k8s_1\.\d\d/images/hvm-ssd(-gp3)?/"
-            rf"ubuntu-jammy-22\.04-amd64-server-{_DAY}(\.\d+)?"
-        ),
-        root_device="/dev/sda1",
-        root_gib=8,
-    ),
-    _Family(
-        owner="099720109477",
-        alias=None,
-        name=rf"ubuntu/images/hvm-ssd-gp3/ubuntu-noble-24\.04-amd64-server-{_DAY}(\.\d+)?",
-        root_device="/dev/sda1",
-        root_gib=8,
-    ),
-    _Family(
-        owner="099720109477",
-        alias=None,
-        name=(
-            r"ubuntu-eks/k8s_1\.\d\d/images/hvm-ssd-gp3/"
-            rf"ubuntu-noble-24\.04-amd64-server-{_DAY}(\.\d+)?"
+            r"(ubuntu|ubuntu-eks/k8s_1\.\d\d)/images/"
+            r"(hvm-ssd(-gp3)?/ubuntu-jammy-22\.04|hvm-ssd-gp3/ubuntu-noble-24\.04)"
+            rf"-amd64-server-{_DAY}(\.\d+)?"
         ),
         root_device="/dev/sda1",
         root_gib=8,

@@ -11,6 +11,7 @@ from typing import Any
 from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.ec2.refusals import invalid_value
 
 _PAGE = range(5, 1001)
 
@@ -28,21 +29,6 @@ def _description(rule: SecurityGroupRule) -> str | None:
 def all_rules(group: SecurityGroup) -> list[SecurityGroupRule]:
     """Return a group's rules of both directions."""
     return [*group.ingress_rules, *group.egress_rules]
-
-
-def check_tags(call: Call) -> None:
-    """Refuse tags for anything but rules.
-
-    Raises:
-        Refusal: a specification names another resource type.
-    """
-    for specification in call.params.get("TagSpecifications", []):
-        if specification["ResourceType"] != "security-group-rule":
-            raise Refusal(
-                "InvalidParameterValue",
-                f"'{specification['ResourceType']}' is not a valid taggable resource type "
-                "for this operation.",
-            )
 
 
 @action("ec2", "RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress")
@@ -80,10 +66,9 @@ def describe_rules(call: Call) -> Any:
     """List rules, in one page."""
     asked = call.params.get("MaxResults")
     if asked is not None and asked not in _PAGE:
-        raise Refusal(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"Value ( {asked} ) for parameter maxResults is invalid. Expecting a value between "
-            f"{_PAGE[0]} and {_PAGE[-1]}.",
+            f"{_PAGE[0]} and {_PAGE[-1]}."
         )
     return call.moto()
 

@@ -14,11 +14,12 @@ from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.interfaces_in_use import interfaces
+from embedded_aws.ec2.refusals import invalid_value
 from embedded_aws.ec2.security_group_rules import (
     all_rules,
-    check_tags,
     show_descriptions,
 )
+from embedded_aws.ec2.tags import check_tags
 
 _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
 
@@ -81,7 +82,7 @@ def group_of(call: Call, group_id: str) -> SecurityGroup:
 @action("ec2", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
 def authorize(call: Call) -> Any:
     """Add rules that are new and whose peer groups are in the group's own VPC."""
-    check_tags(call)
+    check_tags(call, "security-group-rule")
     if "GroupId" not in call.params:
         return call.moto()
     group = group_of(call, call.params["GroupId"])
@@ -106,14 +107,11 @@ def _check_rule(group: SecurityGroup, permission: Any, *, egress: bool) -> None:
     protocol = _PROTOCOLS.get(permission["IpProtocol"].lower(), permission["IpProtocol"])
     ports = permission.get("FromPort"), permission.get("ToPort")
     if protocol in ("tcp", "udp", "icmp") and None in ports:
-        raise Refusal(
-            "InvalidParameterValue",
-            "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
+        raise invalid_value(
+            "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange."
         )
     if protocol in ("tcp", "udp") and int(ports[0]) > int(ports[1]):
-        raise Refusal(
-            "InvalidParameterValue", f"Invalid TCP/UDP port range ({ports[0]}:{ports[1]})"
-        )
+        raise invalid_value(f"Invalid TCP/UDP port range ({ports[0]}:{ports[1]})")
     peers = [
         *(entry["CidrIp"] for entry in permission.get("IpRanges", [])),
         *(entry["CidrIpv6"] for entry in permission.get("Ipv6Ranges", [])),

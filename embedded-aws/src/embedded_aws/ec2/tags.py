@@ -4,12 +4,13 @@
 are joined by and, several values of one filter by or).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
 
-from embedded_aws.actions import Call, Refusal, Row, correction
+from embedded_aws.actions import Call, Row, correction
+from embedded_aws.ec2.refusals import invalid_value
 
 _NEW_RESOURCES = {"placement-group": "pg", "capacity-reservation": "cr"}
 
@@ -21,19 +22,28 @@ def register_prefixes() -> None:
     EC2_PREFIX_TO_RESOURCE.update({prefix: kind for kind, prefix in _NEW_RESOURCES.items()})
 
 
-def put_tags(call: Call, resource_type: str, resource_id: str) -> None:
-    """Put the tags of the call's TagSpecifications on a new resource.
+def check_tags(call: Call, resource_type: str) -> None:
+    """Refuse tags for other types of resources than this one.
 
     Raises:
         Refusal: a specification names another resource type.
     """
     for specification in call.params.get("TagSpecifications", []):
         if specification["ResourceType"] != resource_type:
-            raise Refusal(
-                "InvalidParameterValue",
+            raise invalid_value(
                 f"'{specification['ResourceType']}' is not a valid taggable resource type "
-                "for this operation.",
+                "for this operation."
             )
+
+
+def put_tags(call: Call, resource_type: str, resource_id: str) -> None:
+    """Put the tags of the call's TagSpecifications on a new resource.
+
+    Raises:
+        Refusal: a specification names another resource type.
+    """
+    check_tags(call, resource_type)
+    for specification in call.params.get("TagSpecifications", []):
         tags = {tag["Key"]: tag.get("Value", "") for tag in specification.get("Tags", [])}
         call.backend("ec2").create_tags([resource_id], tags)
 
@@ -49,14 +59,14 @@ def tags_of(call: Call, resource_id: str) -> list[dict[str, str]]:
 def select(
     call: Call,
     resources: Iterable[Row],
-    filters: Mapping[str, Callable[[Row], str | None]],
+    filters: Mapping[str, str],
 ) -> list[Row]:
     """Return the resources that match the call's Filters.
 
     Args:
         call: the Describe call.
         resources: with their `Tags`.
-        filters: functions that read the value of each filter from a resource.
+        filters: the field of a resource that each filter is about.
 
     Raises:
         Refusal: the operation has no such filter.
@@ -65,7 +75,7 @@ def select(
     for wanted in call.params.get("Filters", []):
         name = wanted["Name"]
         if not (name in filters or name == "tag-key" or name.startswith("tag:")):
-            raise Refusal("InvalidParameterValue", f"The filter '{name}' is invalid")
+            raise invalid_value(f"The filter '{name}' is invalid")
         found = [
             resource
             for resource in found
@@ -78,13 +88,11 @@ def select(
     return found
 
 
-def _values(
-    resource: Row, name: str, filters: Mapping[str, Callable[[Row], str | None]]
-) -> list[str]:
+def _values(resource: Row, name: str, filters: Mapping[str, str]) -> list[str]:
     if name == "tag-key":
         return [tag["Key"] for tag in resource.get("Tags", [])]
     if name.startswith("tag:"):
         key = name.removeprefix("tag:")
         return [tag["Value"] for tag in resource.get("Tags", []) if tag["Key"] == key]
-    value = filters[name](resource)
+    value = resource.get(filters[name])
     return [] if value is None else [value]

@@ -9,6 +9,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value
 
 _LARGEST, _SMALLEST = 16, 28
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
@@ -26,9 +27,8 @@ def associate_vpc_cidr_block(call: Call) -> Any:
             "Either 'cidrBlock' or 'amazonProvidedIpv6CidrBlock' should be provided.",
         )
     if wanted and amazons:
-        raise Refusal(
-            "InvalidParameterCombination",
-            "Only one of 'cidrBlock' and 'amazonProvidedIpv6CidrBlock' can be provided.",
+        raise invalid_combination(
+            "Only one of 'cidrBlock' and 'amazonProvidedIpv6CidrBlock' can be provided."
         )
     vpc = call.backend("ec2").vpcs.get(call.params["VpcId"])
     if wanted and vpc:
@@ -67,9 +67,8 @@ def _checked_range(wanted: str, vpc: Any) -> str:
     try:
         network = IPv4Network(wanted, strict=False)
     except ValueError:
-        raise Refusal(
-            "InvalidParameterValue",
-            f"Value ({wanted}) for parameter cidrBlock is invalid. This is not a valid CIDR block.",
+        raise invalid_value(
+            f"Value ({wanted}) for parameter cidrBlock is invalid. This is not a valid CIDR block."
         ) from None
     if not _LARGEST <= network.prefixlen <= _SMALLEST:
         raise Refusal("InvalidVpc.Range", f"The CIDR '{wanted}' is invalid.")

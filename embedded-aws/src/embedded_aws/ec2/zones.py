@@ -10,7 +10,8 @@ from typing import Any
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend, Zone
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
-from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.actions import Call, action, correction
+from embedded_aws.ec2.refusals import invalid_combination, invalid_value
 
 
 @correction
@@ -47,20 +48,18 @@ def create_subnet(call: Call) -> Any:
     """Create a subnet in a zone of this region, given by name or by id."""
     name, zone_id = call.params.get("AvailabilityZone"), call.params.get("AvailabilityZoneId")
     if name and zone_id:
-        raise Refusal(
-            "InvalidParameterCombination",
-            "Either AvailabilityZone or AvailabilityZoneId can be specified, not both.",
+        raise invalid_combination(
+            "Either AvailabilityZone or AvailabilityZoneId can be specified, not both."
         )
     asked = zone_id or name
     names = sorted(zone_names(call.region).values())
     zone = zone_of(call.region, asked) if asked else (names[0], "")
     if zone is None or asked not in (None, zone[1] if zone_id else zone[0]):
         parameter = "availabilityZoneId" if zone_id else "availabilityZone"
-        raise Refusal(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"Value ({asked}) for parameter {parameter} is invalid. Subnets can currently only "
             f"be created in the following availability zones: "
-            f"{', '.join(sorted(zone_names(call.region)) if zone_id else names)}.",
+            f"{', '.join(sorted(zone_names(call.region)) if zone_id else names)}."
         )
     call.response.params["AvailabilityZone"] = zone[0]
     call.response.params.pop("AvailabilityZoneId", None)

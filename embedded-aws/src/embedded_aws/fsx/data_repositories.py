@@ -15,7 +15,7 @@ from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action
 from embedded_aws.fsx import file_systems, tables
-from embedded_aws.fsx.lustre import bad_request, default_version
+from embedded_aws.fsx.lustre import bad_request, check_one_of, default_version
 
 # An association, as DescribeDataRepositoryAssociations returns it.
 Association = dict[str, Any]
@@ -182,5 +182,4 @@ def _check_policies(call: Call) -> None:
         raise bad_request(f"ImportedFileChunkSize {chunk} must be 1 to {_CHUNK_MIB} MiB.")
     for key in ("AutoImportPolicy", "AutoExportPolicy"):
         for event in call.params.get("S3", {}).get(key, {}).get("Events", []):
-            if event not in _EVENTS:
-                raise bad_request(f"{key} event {event} must be one of {', '.join(_EVENTS)}.")
+            check_one_of(f"{key} event", event, _EVENTS)

@@ -5,7 +5,7 @@ ladders, versions, storage classes, backups. [S] FSx user guide: EFA only on PER
 metadata configuration, in capacity steps that follow the throughput. [I] The exact words.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from embedded_aws.actions import Refusal
@@ -30,6 +30,16 @@ _BACKUP_DAYS = 90
 def bad_request(message: str) -> Refusal:
     """Return the refusal that FSx gives for most invalid values."""
     return Refusal("BadRequest", message)
+
+
+def check_one_of(parameter: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that FSx does not allow.
+
+    Raises:
+        Refusal: BadRequest.
+    """
+    if value not in allowed:
+        raise bad_request(f"{parameter} {value} must be one of {', '.join(allowed)}.")
 
 
 def storage_type(params: FileSystemParams) -> str:
@@ -59,10 +69,7 @@ def check_lustre(params: FileSystemParams) -> None:
     """
     lustre = params.get("LustreConfiguration", {})
     deployment, storage = deployment_type(params), storage_type(params)
-    if deployment not in _DEPLOYMENT_TYPES:
-        raise bad_request(
-            f"DeploymentType {deployment} must be one of {', '.join(_DEPLOYMENT_TYPES)}."
-        )
+    check_one_of("DeploymentType", deployment, _DEPLOYMENT_TYPES)
     if storage not in ("SSD", "HDD", "INTELLIGENT_TIERING") or (
         (storage == "HDD" and deployment != "PERSISTENT_1")
         or (storage == "INTELLIGENT_TIERING" and deployment != "PERSISTENT_2")
@@ -82,8 +89,7 @@ def _check_version(params: FileSystemParams) -> None:
     version = params.get("FileSystemTypeVersion", default_version(params))
     with_metadata = "MetadataConfiguration" in params.get("LustreConfiguration", {})
     persistent_2 = deployment_type(params) == "PERSISTENT_2"
-    if version not in _VERSIONS:
-        raise bad_request(f"FileSystemTypeVersion {version} must be one of {', '.join(_VERSIONS)}.")
+    check_one_of("FileSystemTypeVersion", version, _VERSIONS)
     if persistent_2 and (version == "2.10" or (version == "2.12" and with_metadata)):
         suffix = " with a metadata configuration" if version == "2.12" else ""
         raise bad_request(
@@ -123,8 +129,7 @@ def _check_metadata(lustre: Mapping[str, Any], deployment: str, storage: str) ->
     if deployment != "PERSISTENT_2":
         raise bad_request("MetadataConfiguration is for PERSISTENT_2 file systems only.")
     mode, iops = metadata.get("Mode"), metadata.get("Iops")
-    if mode not in ("AUTOMATIC", "USER_PROVISIONED"):
-        raise bad_request(f"Metadata mode {mode} must be one of AUTOMATIC, USER_PROVISIONED.")
+    check_one_of("Metadata mode", mode, ("AUTOMATIC", "USER_PROVISIONED"))
     if (mode == "AUTOMATIC") == (iops is not None):
         raise bad_request("Metadata Iops is required in USER_PROVISIONED mode, and only there.")
     if iops is None:

@@ -1,10 +1,10 @@
 """FSx file systems and their links to S3."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -17,6 +17,14 @@ class _FsxHandler(Handler):
 class FileSystem(_FsxHandler):
     """A file system; its Ref is the file system's id, `fs-...`."""
 
+    target = "FileSystemId"
+    creation = "CreateFileSystem", "FileSystem.FileSystemId"
+    reading = "DescribeFileSystems", "FileSystems"
+    deletion = "DeleteFileSystem"
+    attributes: ClassVar[Mapping[str, str]] = {
+        "LustreMountName": "LustreConfiguration.MountName",
+        "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
+    }
     gone = ("FileSystemNotFound",)
 
     _changeable = (
@@ -29,10 +37,6 @@ class FileSystem(_FsxHandler):
         "StorageType",
         "WindowsConfiguration",
     )
-
-    def _create(self, request: Request) -> str:
-        wanted = {**request.properties, "Tags": tag_list(all_tags(request))}
-        return str(self._call(request, "CreateFileSystem", wanted)["FileSystem"]["FileSystemId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         change: dict[str, Any] = {}
@@ -47,32 +51,15 @@ class FileSystem(_FsxHandler):
         if change:
             self._call(request, "UpdateFileSystem", change, FileSystemId=physical_id)
 
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("fsx").describe_file_systems(FileSystemIds=[physical_id])
-        file_system = reply["FileSystems"][0]
-        openzfs = file_system.get("OpenZFSConfiguration", {})
-        return {
-            "Id": physical_id,
-            "DNSName": file_system["DNSName"],
-            "LustreMountName": file_system.get("LustreConfiguration", {}).get("MountName", ""),
-            "ResourceARN": file_system["ResourceARN"],
-            "RootVolumeId": openzfs.get("RootVolumeId", ""),
-        }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("fsx").delete_file_system(FileSystemId=physical_id)
-
 
 @resource("AWS::FSx::DataRepositoryAssociation")
 class DataRepositoryAssociation(_FsxHandler):
     """A link between a path of a file system and S3; its Ref is the association's id."""
 
+    target = "AssociationId"
+    creation = "CreateDataRepositoryAssociation", "Association.AssociationId"
+    reading = "DescribeDataRepositoryAssociations", "Associations"
     gone = ("DataRepositoryAssociationNotFound",)
-
-    def _create(self, request: Request) -> str:
-        wanted = {**request.properties, "Tags": tag_list(all_tags(request))}
-        reply = self._call(request, "CreateDataRepositoryAssociation", wanted)
-        return str(reply["Association"]["AssociationId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         change = {
@@ -83,13 +70,6 @@ class DataRepositoryAssociation(_FsxHandler):
         if change:
             change["AssociationId"] = physical_id
             self._call(request, "UpdateDataRepositoryAssociation", change)
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("fsx").describe_data_repository_associations(
-            AssociationIds=[physical_id]
-        )
-        association = reply["Associations"][0]
-        return {"AssociationId": physical_id, "ResourceARN": association["ResourceARN"]}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         # The files stay in the file system, as the resource type's documentation says.

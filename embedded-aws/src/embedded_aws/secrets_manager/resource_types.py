@@ -6,7 +6,7 @@ from typing import Any
 from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present, refuse_unknown
 from embedded_aws.cloudformation.handlers.names import random_suffix
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -25,22 +25,25 @@ class Secret(Handler):
     """
 
     service = "secretsmanager"
+    name = "Name"
+    creation = "CreateSecret", "ARN"
     gone = ("ResourceNotFoundException",)
     tagging = Tagging(target="SecretId")
+
+    later = ("GenerateSecretString",)
 
     _settings = ("Description", "KmsKeyId")
     _value = ("GenerateSecretString", "SecretString")
 
     def _create(self, request: Request) -> str:
         refuse_unknown(request, ("Name", "Tags", *self._settings, *self._value))
-        name = request.properties.get("Name") or f"{request.logical_id}-{random_suffix()}"
-        reply = request.client("secretsmanager").create_secret(
-            Name=name,
-            **present(request.properties, *self._settings),
-            **_secret_string(request),
-            Tags=tag_list(all_tags(request)),
-        )
-        return str(reply["ARN"])
+        return super()._create(request)
+
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        return super()._wanted(request) | _secret_string(request)
+
+    def _generated_name(self, request: Request) -> str:
+        return f"{request.logical_id}-{random_suffix()}"
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         value = _secret_string(request) if changed(request, before, *self._value) else {}
@@ -53,9 +56,6 @@ class Secret(Handler):
             request.client("secretsmanager").update_secret(
                 SecretId=physical_id, **settings, **value
             )
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         # A recovery window would block the name for the next stack. That CloudFormation uses none

@@ -11,7 +11,7 @@ from embedded_aws.cloudformation.handlers.handler import (
     refuse_unknown,
 )
 from embedded_aws.cloudformation.handlers.names import generated_name
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 _NAME_LENGTH = 80
@@ -35,6 +35,9 @@ class Queue(Handler):
     """A queue; its Ref is the URL."""
 
     service = "sqs"
+    target, name = "QueueUrl", "QueueName"
+    creation = "CreateQueue", "QueueUrl"
+    deletion = "DeleteQueue"
     gone = ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist")
     tagging = Tagging(target="QueueUrl", tag="TagQueue", untag="UntagQueue", form=dict)
 
@@ -54,15 +57,11 @@ class Queue(Handler):
         "VisibilityTimeout",
     )
 
-    def _create(self, request: Request) -> str:
+    def _wanted(self, request: Request) -> dict[str, Any]:
         attributes = present(request.properties, "FifoQueue", *self._settable)
-        wanted = {"Attributes": attributes, "Tags": all_tags(request)}
-        reply = self._call(request, "CreateQueue", wanted, QueueName=self._name(request))
-        return str(reply["QueueUrl"])
+        return present(super()._wanted(request), "QueueName", "Tags") | {"Attributes": attributes}
 
-    def _name(self, request: Request) -> str:
-        if name := request.properties.get("QueueName"):
-            return str(name)
+    def _generated_name(self, request: Request) -> str:
         # SQS requires the suffix, and CloudFormation may generate the name.
         end = _FIFO if request.properties.get("FifoQueue") in (True, "true") else ""
         return generated_name(request, limit=_NAME_LENGTH - len(end)) + end
@@ -82,10 +81,7 @@ class Queue(Handler):
             QueueUrl=physical_id, AttributeNames=["QueueArn"]
         )
         arn: str = reply["Attributes"]["QueueArn"]
-        return {"Arn": arn, "QueueName": arn.rpartition(":")[2], "QueueUrl": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("sqs").delete_queue(QueueUrl=physical_id)
+        return {"Arn": arn, "QueueName": arn.rpartition(":")[2]}
 
 
 @resource("AWS::SQS::QueuePolicy")
@@ -102,9 +98,6 @@ class QueuePolicy(Handler):
         for queue in request.properties["Queues"]:
             self._set_policy(request, queue, document)
         self._take_off(request, {*before.get("Queues", ())} - {*request.properties["Queues"]})
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         self._take_off(request, request.properties["Queues"])

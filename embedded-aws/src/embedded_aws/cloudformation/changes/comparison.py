@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from embedded_aws.cloudformation.template.schema import Path, Schema, schema_of, values_at
+from embedded_aws.cloudformation.schema import Path, Schema, schema_of, values_at
 from embedded_aws.cloudformation.template.scope import Unknown, text, unknown_in
 
 

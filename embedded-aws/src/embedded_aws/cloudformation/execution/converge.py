@@ -8,8 +8,8 @@ from embedded_aws.cloudformation.changes.model import Changes, Replacement, Reso
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution.step import Step, StepFailed
 from embedded_aws.cloudformation.records import Resource
+from embedded_aws.cloudformation.schema import is_custom
 from embedded_aws.cloudformation.stack import Stack
-from embedded_aws.cloudformation.template.schema import is_custom
 
 _REPLACING = (
     "Requested update requires the creation of a new physical resource; hence creating one."

@@ -11,7 +11,7 @@ from moto.core.common_models import CloudFormationModel
 from moto.core.exceptions import JsonRESTError, ServiceException
 
 from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
-from embedded_aws.cloudformation.template.schema import schema_of
+from embedded_aws.cloudformation.schema import schema_of
 
 
 @cache
@@ -171,8 +171,7 @@ class _Attributes(Mapping[str, Any]):
 def _identity(request: Request) -> str | None:
     """The attribute that is the physical id, whose name moto's models often do not know."""
     schema = schema_of(request.resource_type, request.region)
-    paths = schema.paths("primaryIdentifier") if schema else ()
-    return paths[0][0] if len(paths) == 1 else None
+    return schema.identifier if schema else None
 
 
 def _left_out(request: Request) -> set[str]:

@@ -12,9 +12,9 @@ from embedded_aws.cloudformation.execution.support import supporting_handler
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
 from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.resource import HandlerError, Request, ResourceHandler
+from embedded_aws.cloudformation.schema import is_custom, schema_of
 from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
 from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
-from embedded_aws.cloudformation.template.schema import is_custom, schema_of
 from embedded_aws.cloudformation.template.validation import valid_properties
 
 # moto's backends are not safe for threads: concurrent deployments take turns, resource by

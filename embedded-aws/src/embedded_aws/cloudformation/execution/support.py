@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution.moto_resource import moto_handler
 from embedded_aws.cloudformation.resource import ResourceHandler, handler_of
-from embedded_aws.cloudformation.template.schema import is_custom, schema_of
+from embedded_aws.cloudformation.schema import is_custom, schema_of
 
 
 def supporting_handler(resource_type: str) -> ResourceHandler | None:

@@ -2,31 +2,58 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, ClassVar
 
 from botocore import xform_name
 from botocore.exceptions import ClientError, ParamValidationError
 
 from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.names import generated_name
+from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, own_tags
 from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
+from embedded_aws.cloudformation.schema import schema_of
 
 
 class Handler:
     """Creates, updates and deletes in smaller steps.
 
-    A subclass implements how to create, how to set what further calls set (`_configure`, after a
-    creation and in an update), how to change what the creating call set (`_change`, in an update
-    only), how to read its attributes, and how to delete.
+    A subclass says how to create, how to set what further calls set (`_configure`, after a creation
+    and in an update), how to change what the creating call set (`_change`, in an update only), how
+    to read its attributes, and how to delete. If a step is one call of the service, the subclass
+    only names the operation; otherwise it overrides the method.
+
+    A path selects from an answer: names joined by dots; of a list, the first entry.
 
     Attributes:
-        service: boto3's name of the service that `_call` calls.
+        service: boto3's name of the service that is called.
+        target: the argument that names the resource; an operation may take a list of them.
+        creation: the operation that creates, and the path of the physical id in its answer, or
+            in its arguments if the answer has none.
+        reading: the operation that describes the resource, and the path of the description.
+        deletion: the operation that deletes.
+        name: the property with the resource's name, generated if the template has none.
+        name_limit: maximum length of a generated name.
+        later: properties that the creation does not take.
+        attributes: paths in the description, for attributes whose names differ there; a missing
+            value is an empty string.
+        settings: properties that other calls set, in the order of these calls.
         gone: error codes of the service that say the resource does not exist.
         fixed: properties that CloudFormation changes in place, and the embedded AWS cannot.
         tagging: how tags are changed; None for a type without tags.
     """
 
     service: ClassVar[str]
+    target: ClassVar[str]
+    creation: ClassVar[tuple[str, str]]
+    reading: ClassVar[tuple[str, str] | None] = None
+    deletion: ClassVar[str]
+    name: ClassVar[str | None] = None
+    name_limit: ClassVar[int] = 255
+    later: ClassVar[tuple[str, ...]] = ()
+    attributes: ClassVar[Mapping[str, str]] = {}
+    settings: ClassVar[Mapping[str, Setting]] = {}
     gone: ClassVar[tuple[str, ...]] = ()
     fixed: ClassVar[tuple[str, ...]] = ()
     tagging: ClassVar[Tagging | None] = None
@@ -60,7 +87,9 @@ class Handler:
 
     def _made(self, request: Request, physical_id: str) -> Made:
         # For many types Fn::GetAtt returns properties too; the schema says for which.
-        attributes = {**request.properties, **self._attributes(request, physical_id)}
+        schema = schema_of(request.resource_type, request.region)
+        identity = {schema.identifier: physical_id} if schema and schema.identifier else {}
+        attributes = {**identity, **request.properties, **self._attributes(request, physical_id)}
         return Made(physical_id=physical_id, attributes=attributes)
 
     def _refuse_fixed(self, request: Request, before: Properties) -> None:
@@ -72,13 +101,41 @@ class Handler:
             )
 
     def _create(self, request: Request) -> str:
-        raise NotImplementedError
+        operation, path = self.creation
+        given = self._wanted(request)
+        answer = self._call(request, operation, given)
+        return str(_at({**given, **answer}, path))
+
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        """Return what the creation is given, in the spelling of the template."""
+        wanted = {key: part for key, part in request.properties.items() if key not in self.later}
+        if self.name and not wanted.get(self.name):
+            wanted[self.name] = self._generated_name(request)
+        if self.tagging:
+            wanted["Tags"] = self.tagging.form(all_tags(request))
+        return wanted
+
+    def _generated_name(self, request: Request) -> str:
+        return generated_name(request, limit=self.name_limit)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         """Change what the creation set."""
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         """Set what the creating call does not; `before` is empty after a creation."""
+        for name, setting in self.settings.items():
+            if changed(request, before, name):
+                self._apply(request, setting, name, physical_id)
+
+    def _apply(self, request: Request, setting: Setting, name: str, physical_id: str) -> None:
+        target: dict[str, Any] = {setting.target or self.target: physical_id}
+        value = None
+        if name in request.properties or not setting.remove:
+            value = setting.reshape(request.properties.get(name, setting.neutral))
+        if value is None and setting.remove:
+            self._call(request, setting.remove, {}, **target)
+        else:
+            self._call(request, setting.put, {setting.argument or name: value}, **target)
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
@@ -87,11 +144,11 @@ class Handler:
         if tagging := self.tagging:
             by = tagging.by
             name = self._attributes(request, physical_id)[by] if by else physical_id
+            named = {tagging.target: name, **tagging.more}
             if tags:
-                wanted = {tagging.target: name, "Tags": tagging.form(tags)}
-                self._call(request, tagging.tag, wanted)
+                self._call(request, tagging.tag, {**named, "Tags": tagging.form(tags)})
             if stale:
-                self._call(request, tagging.untag, {tagging.target: name, "TagKeys": stale})
+                self._call(request, tagging.untag, {**named, "TagKeys": stale})
 
     def _call(
         self,
@@ -108,11 +165,44 @@ class Handler:
         return getattr(client, xform_name(operation))(**converted, **more)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        """Return what Fn::GetAtt returns besides the properties."""
-        return {}
+        """Return what Fn::GetAtt returns besides the physical id and the properties."""
+        if not self.reading:
+            return {}
+        described = self._described(request, physical_id)
+        schema = schema_of(request.resource_type, request.region)
+        alike = {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in described.items()
+            if schema and schema.has_attribute(name) and name not in request.properties
+        }
+        return alike | {name: _at(described, path) for name, path in self.attributes.items()}
+
+    def _described(self, request: Request, physical_id: str) -> Mapping[str, Any]:
+        """Return the service's own description of the resource."""
+        operation, path = self.reading or ("", "")
+        description: Mapping[str, Any] = _at(self._address(request, operation, physical_id), path)
+        return description
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        raise NotImplementedError
+        self._address(request, self.deletion, physical_id)
+
+    def _address(self, request: Request, operation: str, physical_id: str) -> Any:
+        """Call an operation whose only argument is the resource."""
+        model = request.client(self.service).meta.service_model.operation_model(operation)
+        many, one = f"{self.target}s", self.target
+        takes_many = many in model.input_shape.members
+        named: dict[str, Any] = {many: [physical_id]} if takes_many else {one: physical_id}
+        return self._call(request, operation, {}, **named)
+
+
+def _at(answer: Any, path: str) -> Any:
+    """Return what a path selects, or an empty string."""
+    for name in filter(None, path.split(".")):
+        found = answer.get(name, "")
+        answer = next(iter(found), "") if isinstance(found, list) else found
+        if answer == "":
+            break
+    return answer
 
 
 @contextmanager

@@ -23,9 +23,3 @@ def generated_name(request: Request, *, limit: int) -> str:
     stack = request.stack_name[: max(room // 2, room - len(request.logical_id))]
     logical_id = request.logical_id[: room - len(stack)]
     return f"{stack}-{logical_id}-{random_suffix()}"
-
-
-def given_or_generated(request: Request, name_property: str, *, limit: int) -> str:
-    """Return the name that the template gives in `name_property`, or a generated one."""
-    name: str = request.properties.get(name_property) or generated_name(request, limit=limit)
-    return name

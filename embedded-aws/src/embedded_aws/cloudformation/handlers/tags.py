@@ -1,7 +1,7 @@
 """Tags of a resource: its own take precedence over the stack's."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from embedded_aws.cloudformation.resource import Properties, Request
@@ -43,6 +43,7 @@ class Tagging:
         tag: the operation that sets tags.
         untag: the operation that removes them by their keys.
         form: makes what the API takes out of names and values.
+        more: further arguments of both operations.
     """
 
     target: str
@@ -50,3 +51,4 @@ class Tagging:
     tag: str = "TagResource"
     untag: str = "UntagResource"
     form: Callable[[Mapping[str, str]], Any] = tag_list
+    more: Mapping[str, str] = field(default_factory=dict)

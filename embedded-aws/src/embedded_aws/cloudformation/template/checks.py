@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.schema import schema_of
 from embedded_aws.cloudformation.template.document import Template
 from embedded_aws.cloudformation.template.references import depends_on, references
-from embedded_aws.cloudformation.template.schema import schema_of
 
 
 def check_references(template: Template, names: Collection[str], region: str) -> None:

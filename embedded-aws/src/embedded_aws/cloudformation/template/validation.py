@@ -8,8 +8,8 @@ from jsonschema import Draft7Validator, ValidationError, validators
 
 from embedded_aws.cloudformation.failures import InvalidProperties
 from embedded_aws.cloudformation.resource import Properties
+from embedded_aws.cloudformation.schema import Schema, places_at, values_at
 from embedded_aws.cloudformation.template.enums import borrowed_enums
-from embedded_aws.cloudformation.template.schema import Schema, places_at, values_at
 from embedded_aws.cloudformation.template.scope import text
 
 _TYPE_NAMES: Final = {

@@ -17,12 +17,13 @@ class VpcEndpoint(Ec2Handler):
     """A gateway or interface endpoint; its Ref is the endpoint's id."""
 
     kind = "vpc-endpoint"
+    target = "VpcEndpointId"
+    creation = "CreateVpcEndpoint", "VpcEndpoint.VpcEndpointId"
+    reading = "DescribeVpcEndpoints", "VpcEndpoints"
+    deletion = "DeleteVpcEndpoints"
     gone = ("InvalidVpcEndpointId.NotFound", "InvalidVpcEndpoint.NotFound")
 
     _lists = ("RouteTableIds", "SubnetIds", "SecurityGroupIds")
-
-    def _create(self, request: Request) -> str:
-        return str(self._make(request, "CreateVpcEndpoint")["VpcEndpoint"]["VpcEndpointId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         settings = present(
@@ -40,20 +41,12 @@ class VpcEndpoint(Ec2Handler):
         self._call(request, "ModifyVpcEndpoint", settings, VpcEndpointId=physical_id, **change)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ec2").describe_vpc_endpoints(VpcEndpointIds=[physical_id])
-        endpoint = reply["VpcEndpoints"][0]
-        return {
-            "Id": physical_id,
-            "CreationTimestamp": endpoint["CreationTimestamp"].isoformat(),
-            "DnsEntries": [
-                f"{entry.get('HostedZoneId', '')}:{entry['DnsName']}"
-                for entry in endpoint.get("DnsEntries", [])
-            ],
-            "NetworkInterfaceIds": endpoint.get("NetworkInterfaceIds", []),
-        }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_vpc_endpoints(VpcEndpointIds=[physical_id])
+        attributes = {"NetworkInterfaceIds": [], **super()._attributes(request, physical_id)}
+        entries = [
+            f"{entry.get('HostedZoneId', '')}:{entry['DnsName']}"
+            for entry in attributes.get("DnsEntries", [])
+        ]
+        return {**attributes, "DnsEntries": entries}
 
 
 @resource("AWS::EC2::FlowLog")
@@ -61,18 +54,15 @@ class FlowLog(Ec2Handler):
     """A flow log; its Ref is the flow log's id."""
 
     kind = "vpc-flow-log"
+    target = "FlowLogId"
+    deletion = "DeleteFlowLogs"
+    later = ("ResourceId",)
     gone = ("InvalidFlowLogId.NotFound",)
 
     def _create(self, request: Request) -> str:
         ids = [request.properties["ResourceId"]]
-        reply = self._make(request, "CreateFlowLogs", leave=("ResourceId",), ResourceIds=ids)
+        reply = self._call(request, "CreateFlowLogs", self._wanted(request), ResourceIds=ids)
         # CreateFlowLogs answers 200 and lists what it refused.
         for refusal in reply.get("Unsuccessful", []):
             raise HandlerError(refusal["Error"]["Message"], code="InvalidRequest")
         return str(reply["FlowLogIds"][0])
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_flow_logs(FlowLogIds=[physical_id])

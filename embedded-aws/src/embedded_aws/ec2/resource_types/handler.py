@@ -13,31 +13,25 @@ class Ec2Handler(Handler):
 
     Attributes:
         kind: the ResourceType of its TagSpecifications.
+        tagged: the attribute that carries the tags; None for the physical id.
     """
 
     service = "ec2"
     kind: ClassVar[str]
+    tagged: ClassVar[str | None] = None
 
-    def _make(
-        self, request: Request, operation: str, *, leave: tuple[str, ...] = (), **more: Any
-    ) -> Any:
-        """Call the creating operation with the properties, all but `leave`, and the tags."""
-        tags = [{"ResourceType": self.kind, "Tags": tag_list(all_tags(request))}]
-        leave = (*leave, "Tags", "TagSpecifications")
-        return self._call(
-            request, operation, request.properties, leave=leave, **more, TagSpecifications=tags
-        )
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        wanted = super()._wanted(request)
+        wanted.pop("Tags", None)
+        tags = tag_list(all_tags(request))
+        return wanted | {"TagSpecifications": [{"ResourceType": self.kind, "Tags": tags}]}
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
     ) -> None:
-        ec2 = request.client("ec2")
-        resource_id = self._taggable_id(request, physical_id)
+        ec2, tagged = request.client("ec2"), self.tagged
+        resource_id = self._attributes(request, physical_id)[tagged] if tagged else physical_id
         if tags:
             ec2.create_tags(Resources=[resource_id], Tags=tag_list(tags))
         if stale:
             ec2.delete_tags(Resources=[resource_id], Tags=[{"Key": key} for key in stale])
-
-    def _taggable_id(self, request: Request, physical_id: str) -> str:
-        """Return the id that carries the tags, for types whose Ref is something else."""
-        return physical_id

@@ -1,7 +1,8 @@
 """Single EC2 instances."""
 
 import base64
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import changed
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
@@ -28,6 +29,17 @@ _PLACEMENT = {
 class Instance(Ec2Handler):
     """An instance; its Ref is the instance's id."""
 
+    target = "InstanceId"
+    reading = "DescribeInstances", "Reservations.Instances"
+    deletion = "TerminateInstances"
+    attributes: ClassVar[Mapping[str, str]] = {
+        "AvailabilityZone": "Placement.AvailabilityZone",
+        "PrivateIp": "PrivateIpAddress",
+        "PrivateDnsName": "PrivateDnsName",
+        "PublicIp": "PublicIpAddress",
+        "PublicDnsName": "PublicDnsName",
+        "VpcId": "VpcId",
+    }
     gone = ("InvalidInstanceID.NotFound",)
 
     _nested = (*_PLACEMENT, "IamInstanceProfile", "Monitoring", "NetworkInterfaces", "UserData")
@@ -94,18 +106,6 @@ class Instance(Ec2Handler):
         self._call(request, "ModifyInstanceAttribute", wanted, InstanceId=instance_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ec2").describe_instances(InstanceIds=[physical_id])
-        instance = reply["Reservations"][0]["Instances"][0]
-        return {
-            "InstanceId": physical_id,
-            "AvailabilityZone": instance["Placement"]["AvailabilityZone"],
-            "PrivateIp": instance.get("PrivateIpAddress", ""),
-            "PrivateDnsName": instance.get("PrivateDnsName", ""),
-            "PublicIp": instance.get("PublicIpAddress", ""),
-            "PublicDnsName": instance.get("PublicDnsName", ""),
-            "VpcId": instance.get("VpcId", ""),
-            "State": {"Code": str(instance["State"]["Code"]), "Name": instance["State"]["Name"]},
-        }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").terminate_instances(InstanceIds=[physical_id])
+        attributes = super()._attributes(request, physical_id)
+        state = {key: str(value) for key, value in attributes["State"].items()}
+        return attributes | {"State": state}

@@ -1,6 +1,7 @@
 """Route tables, routes, elastic addresses and NAT gateways."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.resource import Properties, Request, resource
@@ -12,16 +13,10 @@ class RouteTable(Ec2Handler):
     """A route table; its Ref is the table's id."""
 
     kind = "route-table"
+    target = "RouteTableId"
+    creation = "CreateRouteTable", "RouteTable.RouteTableId"
+    deletion = "DeleteRouteTable"
     gone = ("InvalidRouteTableID.NotFound",)
-
-    def _create(self, request: Request) -> str:
-        return str(self._make(request, "CreateRouteTable")["RouteTable"]["RouteTableId"])
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"RouteTableId": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_route_table(RouteTableId=physical_id)
 
 
 @resource("AWS::EC2::Route")
@@ -62,16 +57,10 @@ class SubnetRouteTableAssociation(Handler):
     """A subnet's route table; its Ref is the association's id."""
 
     service = "ec2"
+    target = "AssociationId"
+    creation = "AssociateRouteTable", "AssociationId"
+    deletion = "DisassociateRouteTable"
     gone = ("InvalidAssociationID.NotFound",)
-
-    def _create(self, request: Request) -> str:
-        return str(self._call(request, "AssociateRouteTable", request.properties)["AssociationId"])
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").disassociate_route_table(AssociationId=physical_id)
 
 
 @resource("AWS::EC2::EIP")
@@ -79,39 +68,30 @@ class ElasticIp(Ec2Handler):
     """An elastic address; its Ref is the address itself."""
 
     kind = "elastic-ip"
+    target = "PublicIp"
+    creation = "AllocateAddress", "PublicIp"
+    reading = "DescribeAddresses", "Addresses"
+    tagged = "AllocationId"
+    later = ("InstanceId", "TransferAddress")
     gone = ("InvalidAddress.NotFound", "InvalidAllocationID.NotFound")
     fixed = ("Domain", "PublicIpv4Pool")
 
-    def _create(self, request: Request) -> str:
-        leave = ("Domain", "InstanceId", "TransferAddress")
-        domain = request.properties.get("Domain", "vpc")
-        return str(self._make(request, "AllocateAddress", leave=leave, Domain=domain)["PublicIp"])
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        return {"Domain": "vpc", **super()._wanted(request)}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         if not changed(request, before, "InstanceId"):
             return
         ec2 = request.client("ec2")
-        address = self._address(request, physical_id)
+        address = self._described(request, physical_id)
         if "AssociationId" in address:
             ec2.disassociate_address(AssociationId=address["AssociationId"])
         if instance_id := request.properties.get("InstanceId"):
             ec2.associate_address(AllocationId=address["AllocationId"], InstanceId=instance_id)
 
-    def _address(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ec2").describe_addresses(PublicIps=[physical_id])
-        address: dict[str, Any] = reply["Addresses"][0]
-        return address
-
-    def _taggable_id(self, request: Request, physical_id: str) -> str:
-        return str(self._address(request, physical_id)["AllocationId"])
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        allocation_id = self._address(request, physical_id)["AllocationId"]
-        return {"PublicIp": physical_id, "AllocationId": allocation_id}
-
     def _delete(self, request: Request, physical_id: str) -> None:
         ec2 = request.client("ec2")
-        address = self._address(request, physical_id)
+        address = self._described(request, physical_id)
         if "AssociationId" in address and "InstanceId" in address:
             ec2.disassociate_address(AssociationId=address["AssociationId"])
         ec2.release_address(AllocationId=address["AllocationId"])
@@ -122,7 +102,16 @@ class NatGateway(Ec2Handler):
     """A NAT gateway; its Ref is the gateway's id."""
 
     kind = "natgateway"
+    target = "NatGatewayId"
+    creation = "CreateNatGateway", "NatGateway.NatGatewayId"
+    reading = "DescribeNatGateways", "NatGateways"
+    deletion = "DeleteNatGateway"
+    later = ("MaxDrainDurationSeconds",)
     gone = ("NatGatewayNotFound",)
+    attributes: ClassVar[Mapping[str, str]] = {
+        "EniId": "NatGatewayAddresses.NetworkInterfaceId",
+        "RouteTableId": "RouteTableId",
+    }
     fixed = (
         "AvailabilityZoneAddresses",
         "MaxDrainDurationSeconds",
@@ -131,21 +120,6 @@ class NatGateway(Ec2Handler):
         "SecondaryPrivateIpAddresses",
     )
 
-    def _create(self, request: Request) -> str:
-        reply = self._make(request, "CreateNatGateway", leave=("MaxDrainDurationSeconds",))
-        return str(reply["NatGateway"]["NatGatewayId"])
-
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ec2").describe_nat_gateways(NatGatewayIds=[physical_id])
-        gateway = reply["NatGateways"][0]
-        addresses = gateway["NatGatewayAddresses"]
-        return {
-            "NatGatewayId": physical_id,
-            "EniId": next((address["NetworkInterfaceId"] for address in addresses), ""),
-            "AutoProvisionZones": gateway.get("AutoProvisionZones", "disabled"),
-            "AutoScalingIps": gateway.get("AutoScalingIps", "disabled"),
-            "RouteTableId": gateway.get("RouteTableId", ""),
-        }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_nat_gateway(NatGatewayId=physical_id)
+        switches = {"AutoProvisionZones": "disabled", "AutoScalingIps": "disabled"}
+        return switches | super()._attributes(request, physical_id)

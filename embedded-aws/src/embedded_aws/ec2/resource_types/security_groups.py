@@ -5,7 +5,6 @@ from typing import Any
 
 from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.handler import Handler, forgiving, present
-from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -48,50 +47,23 @@ class SecurityGroup(Ec2Handler):
     """A security group with its inline rules; its Ref is the group's id."""
 
     kind = "security-group"
+    target, name = "GroupId", "GroupName"
+    creation = "CreateSecurityGroup", "GroupId"
+    reading = "DescribeSecurityGroups", "SecurityGroups"
+    deletion = "DeleteSecurityGroup"
+    later = ("GroupDescription", "SecurityGroupEgress", "SecurityGroupIngress")
     gone = ("InvalidGroup.NotFound", "InvalidGroupId.NotFound")
 
-    _later = ("GroupDescription", "GroupName", "SecurityGroupEgress", "SecurityGroupIngress")
-
-    def _create(self, request: Request) -> str:
-        reply = self._make(
-            request,
-            "CreateSecurityGroup",
-            leave=self._later,
-            GroupName=given_or_generated(request, "GroupName", limit=255),
-            Description=request.properties["GroupDescription"],
-        )
-        return str(reply["GroupId"])
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        description = request.properties["GroupDescription"]
+        return {**super()._wanted(request), "Description": description}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         ec2 = request.client("ec2")
-        now = request.properties
-        _replace_rules(
-            ec2,
-            physical_id,
-            "ingress",
-            before.get("SecurityGroupIngress", []),
-            now.get("SecurityGroupIngress", []),
-        )
-        _replace_rules(
-            ec2,
-            physical_id,
-            "egress",
-            before.get("SecurityGroupEgress") or [_OPEN_EGRESS],
-            now.get("SecurityGroupEgress") or [_OPEN_EGRESS],
-        )
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ec2").describe_security_groups(GroupIds=[physical_id])
-        group = reply["SecurityGroups"][0]
-        return {
-            "Id": physical_id,
-            "GroupId": physical_id,
-            "GroupName": group["GroupName"],
-            "VpcId": group["VpcId"],
-        }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_security_group(GroupId=physical_id)
+        for direction, default in (("Ingress", []), ("Egress", [_OPEN_EGRESS])):
+            name = f"SecurityGroup{direction}"
+            old, new = (each.get(name) or default for each in (before, request.properties))
+            _replace_rules(ec2, physical_id, direction.lower(), old, new)
 
 
 def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new: list[Any]) -> None:
@@ -109,6 +81,9 @@ def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new:
 class SecurityGroupRule(Handler):
     """One rule of a group; its Ref is the rule's id, `sgr-...`."""
 
+    service = "ec2"
+    target = "SecurityGroupRuleId"
+    reading = "DescribeSecurityGroupRules", "SecurityGroupRules"
     gone = (
         "InvalidGroup.NotFound",
         "InvalidPermission.NotFound",
@@ -127,24 +102,14 @@ class SecurityGroupRule(Handler):
         ec2 = request.client("ec2")
         describe = getattr(ec2, f"update_security_group_rule_descriptions_{_direction(request)}")
         describe(
-            GroupId=self._rule(request, physical_id)["GroupId"],
+            GroupId=self._described(request, physical_id)["GroupId"],
             IpPermissions=[_ip_permission(ec2, request.properties)],
         )
-
-    def _rule(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ec2").describe_security_group_rules(
-            SecurityGroupRuleIds=[physical_id]
-        )
-        rule: dict[str, Any] = reply["SecurityGroupRules"][0]
-        return rule
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         revoke = getattr(request.client("ec2"), f"revoke_security_group_{_direction(request)}")
         revoke(
-            GroupId=self._rule(request, physical_id)["GroupId"],
+            GroupId=self._described(request, physical_id)["GroupId"],
             SecurityGroupRuleIds=[physical_id],
         )
 

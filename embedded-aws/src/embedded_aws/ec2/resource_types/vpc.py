@@ -14,11 +14,12 @@ class Vpc(Ec2Handler):
     """A VPC; its Ref is the VPC's id."""
 
     kind = "vpc"
+    target = "VpcId"
+    creation = "CreateVpc", "Vpc.VpcId"
+    reading = "DescribeVpcs", "Vpcs"
+    deletion = "DeleteVpc"
+    later = ("EnableDnsHostnames", "EnableDnsSupport")
     gone = ("InvalidVpcID.NotFound",)
-
-    def _create(self, request: Request) -> str:
-        reply = self._make(request, "CreateVpc", leave=("EnableDnsHostnames", "EnableDnsSupport"))
-        return str(reply["Vpc"]["VpcId"])
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         # ModifyVpcAttribute takes one attribute a call; EC2 switches support on and names off.
@@ -36,19 +37,18 @@ class Vpc(Ec2Handler):
 
     def _made(self, request: Request, physical_id: str) -> Made:
         # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was created.
-        read = partial(self._attributes, request, physical_id)
-        return Made(physical_id=physical_id, attributes=_Present(request.properties, read))
+        read = partial(super()._made, request, physical_id)
+        return Made(physical_id=physical_id, attributes=_Present(read))
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         ec2 = request.client("ec2")
-        vpc = ec2.describe_vpcs(VpcIds=[physical_id])["Vpcs"][0]
+        vpc = self._described(request, physical_id)
         of_vpc = [{"Name": "vpc-id", "Values": [physical_id]}]
         group = {"Name": "group-name", "Values": ["default"]}
         acls = ec2.describe_network_acls(Filters=of_vpc)["NetworkAcls"]
         groups = ec2.describe_security_groups(Filters=[*of_vpc, group])["SecurityGroups"]
         ipv6 = vpc.get("Ipv6CidrBlockAssociationSet", [])
         return {
-            "VpcId": physical_id,
             "CidrBlock": vpc["CidrBlock"],
             "CidrBlockAssociations": [
                 association["AssociationId"] for association in vpc["CidrBlockAssociationSet"]
@@ -58,25 +58,21 @@ class Vpc(Ec2Handler):
             "Ipv6CidrBlocks": [association["Ipv6CidrBlock"] for association in ipv6],
         }
 
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_vpc(VpcId=physical_id)
-
 
 class _Present(Mapping[str, Any]):
     """Attributes that are read when they are used."""
 
-    def __init__(self, properties: Properties, read: Callable[[], dict[str, Any]]) -> None:
-        self._properties = properties
+    def __init__(self, read: Callable[[], Made]) -> None:
         self._read = read
 
     def __getitem__(self, name: str) -> Any:
-        return {**self._properties, **self._read()}[name]
+        return self._read().attributes[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._properties, **self._read()})
+        return iter(self._read().attributes)
 
     def __len__(self) -> int:
-        return len({**self._properties, **self._read()})
+        return len(self._read().attributes)
 
 
 @resource("AWS::EC2::InternetGateway")
@@ -84,17 +80,10 @@ class InternetGateway(Ec2Handler):
     """An internet gateway; its Ref is the gateway's id."""
 
     kind = "internet-gateway"
+    target = "InternetGatewayId"
+    creation = "CreateInternetGateway", "InternetGateway.InternetGatewayId"
+    deletion = "DeleteInternetGateway"
     gone = ("InvalidInternetGatewayID.NotFound",)
-
-    def _create(self, request: Request) -> str:
-        reply = self._make(request, "CreateInternetGateway")
-        return str(reply["InternetGateway"]["InternetGatewayId"])
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"InternetGatewayId": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_internet_gateway(InternetGatewayId=physical_id)
 
 
 @resource("AWS::EC2::VPCGatewayAttachment")
@@ -141,16 +130,16 @@ class Subnet(Ec2Handler):
     """A subnet; its Ref is the subnet's id."""
 
     kind = "subnet"
+    target = "SubnetId"
+    creation = "CreateSubnet", "Subnet.SubnetId"
+    reading = "DescribeSubnets", "Subnets"
+    deletion = "DeleteSubnet"
     gone = ("InvalidSubnetID.NotFound",)
     fixed = ("Ipv6CidrBlock",)
 
     # ModifySubnetAttribute takes one attribute a call.
     _switches = ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64")
-    _later = (*_switches, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch")
-
-    def _create(self, request: Request) -> str:
-        reply = self._make(request, "CreateSubnet", leave=self._later)
-        return str(reply["Subnet"]["SubnetId"])
+    later = (*_switches, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch")
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         settings: dict[str, Any] = {}
@@ -172,7 +161,7 @@ class Subnet(Ec2Handler):
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         ec2 = request.client("ec2")
-        subnet = ec2.describe_subnets(SubnetIds=[physical_id])["Subnets"][0]
+        subnet = self._described(request, physical_id)
         of_subnet = [{"Name": "association.subnet-id", "Values": [physical_id]}]
         acls = ec2.describe_network_acls(Filters=of_subnet)["NetworkAcls"]
         associations = [
@@ -183,16 +172,9 @@ class Subnet(Ec2Handler):
         ]
         ipv6 = subnet.get("Ipv6CidrBlockAssociationSet", [])
         return {
-            "SubnetId": physical_id,
-            "VpcId": subnet["VpcId"],
-            "AvailabilityZone": subnet["AvailabilityZone"],
-            "AvailabilityZoneId": subnet["AvailabilityZoneId"],
-            "CidrBlock": subnet.get("CidrBlock", ""),
+            **super()._attributes(request, physical_id),
             "Ipv6CidrBlocks": [association["Ipv6CidrBlock"] for association in ipv6],
             "NetworkAclAssociationId": next(iter(associations), ""),
             "OutpostArn": subnet.get("OutpostArn", ""),
             "BlockPublicAccessStates": subnet.get("BlockPublicAccessStates", {}),
         }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ec2").delete_subnet(SubnetId=physical_id)

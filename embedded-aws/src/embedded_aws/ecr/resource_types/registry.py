@@ -12,14 +12,10 @@ class PullThroughCacheRule(Handler):
     """A pull-through cache rule; its Ref is the prefix. It cannot be changed in place."""
 
     service = "ecr"
+    target = "ecrRepositoryPrefix"
+    creation = "CreatePullThroughCacheRule", "ecrRepositoryPrefix"
+    deletion = "DeletePullThroughCacheRule"
     gone = ("PullThroughCacheRuleNotFoundException",)
-
-    def _create(self, request: Request) -> str:
-        reply = self._call(request, "CreatePullThroughCacheRule", request.properties)
-        return str(reply["ecrRepositoryPrefix"])
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ecr").delete_pull_through_cache_rule(ecrRepositoryPrefix=physical_id)
 
 
 @resource("AWS::ECR::RepositoryCreationTemplate")
@@ -27,6 +23,9 @@ class RepositoryCreationTemplate(Handler):
     """A template for repositories under a prefix; its Ref is the prefix."""
 
     service = "ecr"
+    target = "prefix"
+    creation = "CreateRepositoryCreationTemplate", "Prefix"
+    deletion = "DeleteRepositoryCreationTemplate"
     gone = ("TemplateNotFoundException",)
 
     # Properties that UpdateRepositoryCreationTemplate keeps if they are left out.
@@ -40,10 +39,6 @@ class RepositoryCreationTemplate(Handler):
         "ResourceTags": [],
     }
 
-    def _create(self, request: Request) -> str:
-        self._call(request, "CreateRepositoryCreationTemplate", request.properties)
-        return str(request.properties["Prefix"])
-
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         dropped = {name: self._defaults[name] for name in self._defaults if name in before}
         self._call(request, "UpdateRepositoryCreationTemplate", {**dropped, **request.properties})
@@ -55,6 +50,3 @@ class RepositoryCreationTemplate(Handler):
             "CreatedAt": template["createdAt"].isoformat(),
             "UpdatedAt": template["updatedAt"].isoformat(),
         }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("ecr").delete_repository_creation_template(prefix=physical_id)

@@ -1,11 +1,11 @@
 """Container image repositories."""
 
-import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
-from embedded_aws.cloudformation.handlers.names import generated_name
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
+from embedded_aws.cloudformation.handlers.setting import Setting
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -14,39 +14,31 @@ class Repository(Handler):
     """A repository with its policies; its Ref is the repository's name."""
 
     service = "ecr"
+    target, name, name_limit = "repositoryName", "RepositoryName", 256
+    creation = "CreateRepository", "RepositoryName"
+    reading = "DescribeRepositories", "repositories"
+    later = ("EmptyOnDelete", "LifecyclePolicy", "RepositoryPolicyText")
+    attributes: ClassVar[Mapping[str, str]] = {
+        "Arn": "repositoryArn",
+        "RepositoryUri": "repositoryUri",
+    }
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "LifecyclePolicy": Setting(
+            put="PutLifecyclePolicy",
+            argument="LifecyclePolicyText",
+            remove="DeleteLifecyclePolicy",
+            reshape=lambda policy: policy.get("LifecyclePolicyText"),
+        ),
+        "RepositoryPolicyText": Setting(
+            put="SetRepositoryPolicy", argument="PolicyText", remove="DeleteRepositoryPolicy"
+        ),
+    }
     gone = ("RepositoryNotFoundException",)
     tagging = Tagging(target="resourceArn", by="Arn")
 
-    _later = (
-        "EmptyOnDelete",
-        "LifecyclePolicy",
-        "RepositoryName",
-        "RepositoryPolicyText",
-        "Tags",
-    )
-
-    def _create(self, request: Request) -> str:
+    def _generated_name(self, request: Request) -> str:
         # ECR allows lower case only.
-        generated = generated_name(request, limit=256).lower()
-        name: str = request.properties.get("RepositoryName") or generated
-        more = {"repositoryName": name, "tags": tag_list(all_tags(request))}
-        self._call(request, "CreateRepository", request.properties, leave=self._later, **more)
-        return name
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        ecr = request.client("ecr")
-        now = request.properties
-        if changed(request, before, "LifecyclePolicy"):
-            if text := now.get("LifecyclePolicy", {}).get("LifecyclePolicyText"):
-                ecr.put_lifecycle_policy(repositoryName=physical_id, lifecyclePolicyText=text)
-            else:
-                ecr.delete_lifecycle_policy(repositoryName=physical_id)
-        if changed(request, before, "RepositoryPolicyText"):
-            if policy := now.get("RepositoryPolicyText"):
-                text = policy if isinstance(policy, str) else json.dumps(policy)
-                ecr.set_repository_policy(repositoryName=physical_id, policyText=text)
-            else:
-                ecr.delete_repository_policy(repositoryName=physical_id)
+        return super()._generated_name(request).lower()
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         now = request.properties
@@ -59,14 +51,6 @@ class Repository(Handler):
         if changed(request, before, *names):
             wanted = {"ImageTagMutability": "MUTABLE", **present(now, *names)}
             self._call(request, "PutImageTagMutability", wanted, **repository)
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("ecr").describe_repositories(repositoryNames=[physical_id])
-        repository = reply["repositories"][0]
-        return {
-            "Arn": repository["repositoryArn"],
-            "RepositoryUri": repository["repositoryUri"],
-        }
 
     def _delete(self, request: Request, physical_id: str) -> None:
         empty = request.properties.get("EmptyOnDelete", False)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler
-from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -13,21 +12,22 @@ class Rule(Handler):
     """A rule and its targets; its Ref is the rule's name, with the bus before it if it has one."""
 
     service = "events"
+    name, name_limit = "Name", 64
+    creation = "PutRule", "Name"
+    later = ("Targets",)
     gone = ("ResourceNotFoundException",)
     fixed = ("EventBusName",)
 
     def _create(self, request: Request) -> str:
-        name = given_or_generated(request, "Name", limit=64)
-        self._put(request, name)
-        bus = request.properties.get("EventBusName")
+        name, bus = super()._create(request), request.properties.get("EventBusName")
         return f"{bus}|{name}" if bus else name
 
-    def _put(self, request: Request, name: str) -> None:
-        wanted = {**request.properties, "Name": name, "Tags": tag_list(all_tags(request))}
-        self._call(request, "PutRule", wanted, leave=("Targets",))
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        return super()._wanted(request) | {"Tags": tag_list(all_tags(request))}
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        self._put(request, self._rule(physical_id)["Rule"])
+        name = self._rule(physical_id)["Rule"]
+        self._call(request, "PutRule", {**self._wanted(request), "Name": name})
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         events = request.client("events")

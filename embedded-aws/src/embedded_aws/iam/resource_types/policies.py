@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
-from embedded_aws.cloudformation.handlers.names import generated_name, given_or_generated
+from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -52,9 +52,6 @@ class Policy(Handler):
             with forgiving("NoSuchEntity"):
                 delete(**_argument(kind, bearer), PolicyName=properties["PolicyName"])
 
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
-
     def _delete(self, request: Request, physical_id: str) -> None:
         self._take_off(request.client("iam"), request.properties, _bearers(request.properties))
 
@@ -90,15 +87,15 @@ class ManagedPolicy(Handler):
     """A managed policy and its attachments; its Ref is the policy's ARN."""
 
     service = "iam"
+    target, name, name_limit = "PolicyArn", "ManagedPolicyName", 128
+    creation = "CreatePolicy", "Policy.Arn"
+    reading = "GetPolicy", "Policy"
+    later = ("Groups", "Roles", "Users")
     gone = ("NoSuchEntity",)
 
-    _later = ("Groups", "ManagedPolicyName", "Roles", "Users")
-
-    def _create(self, request: Request) -> str:
-        name = given_or_generated(request, "ManagedPolicyName", limit=128)
-        wanted, leave = request.properties, self._later
-        reply = self._call(request, "CreatePolicy", wanted, leave=leave, PolicyName=name)
-        return str(reply["Policy"]["Arn"])
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        wanted = super()._wanted(request)
+        return {"PolicyName": wanted.pop("ManagedPolicyName"), **wanted}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
@@ -127,17 +124,7 @@ class ManagedPolicy(Handler):
                 iam.delete_policy_version(PolicyArn=arn, VersionId=version["VersionId"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        policy = request.client("iam").get_policy(PolicyArn=physical_id)["Policy"]
-        return {
-            "PolicyArn": physical_id,
-            "PolicyId": policy["PolicyId"],
-            "AttachmentCount": policy["AttachmentCount"],
-            "PermissionsBoundaryUsageCount": policy.get("PermissionsBoundaryUsageCount", 0),
-            "DefaultVersionId": policy["DefaultVersionId"],
-            "IsAttachable": policy["IsAttachable"],
-            "CreateDate": policy["CreateDate"].isoformat(),
-            "UpdateDate": policy["UpdateDate"].isoformat(),
-        }
+        return {"PermissionsBoundaryUsageCount": 0, **super()._attributes(request, physical_id)}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         iam = request.client("iam")

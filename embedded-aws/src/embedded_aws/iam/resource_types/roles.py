@@ -1,11 +1,10 @@
 """IAM roles and instance profiles."""
 
 import json
-from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
-from embedded_aws.cloudformation.handlers.names import given_or_generated
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving
+from embedded_aws.cloudformation.handlers.setting import Setting
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -14,16 +13,12 @@ class Role(Handler):
     """A role with its inline and attached policies; its Ref is the role's name."""
 
     service = "iam"
+    target, name, name_limit = "RoleName", "RoleName", 64
+    creation = "CreateRole", "RoleName"
+    reading = "GetRole", "Role"
+    later = ("ManagedPolicyArns", "Policies")
     gone = ("NoSuchEntity",)
     tagging = Tagging(target="RoleName", tag="TagRole", untag="UntagRole")
-
-    _later = ("ManagedPolicyArns", "Policies", "RoleName", "Tags")
-
-    def _create(self, request: Request) -> str:
-        name, wanted = given_or_generated(request, "RoleName", limit=64), request.properties
-        more = {"RoleName": name, "Tags": tag_list(all_tags(request))}
-        self._call(request, "CreateRole", wanted, leave=self._later, **more)
-        return name
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
@@ -55,17 +50,10 @@ class Role(Handler):
                 MaxSessionDuration=now.get("MaxSessionDuration", 3600),
             )
         if changed(request, before, "PermissionsBoundary"):
-            if "PermissionsBoundary" in now:
-                boundary = now["PermissionsBoundary"]
-                iam.put_role_permissions_boundary(
-                    RoleName=physical_id, PermissionsBoundary=boundary
-                )
-            else:
-                iam.delete_role_permissions_boundary(RoleName=physical_id)
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        role = request.client("iam").get_role(RoleName=physical_id)["Role"]
-        return {"Arn": role["Arn"], "RoleId": role["RoleId"]}
+            boundary = Setting(
+                put="PutRolePermissionsBoundary", remove="DeleteRolePermissionsBoundary"
+            )
+            self._apply(request, boundary, "PermissionsBoundary", physical_id)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         # Only this resource's policies are removed; with others, IAM refuses the deletion.
@@ -85,14 +73,12 @@ class Role(Handler):
 class InstanceProfile(Handler):
     """An instance profile; its Ref is the profile's name."""
 
+    service = "iam"
+    target, name, name_limit = "InstanceProfileName", "InstanceProfileName", 128
+    creation = "CreateInstanceProfile", "InstanceProfileName"
+    reading = "GetInstanceProfile", "InstanceProfile"
+    later = ("Roles",)
     gone = ("NoSuchEntity",)
-
-    def _create(self, request: Request) -> str:
-        iam = request.client("iam")
-        name = given_or_generated(request, "InstanceProfileName", limit=128)
-        path = present(request.properties, "Path")
-        iam.create_instance_profile(InstanceProfileName=name, **path)
-        return name
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
@@ -105,14 +91,9 @@ class InstanceProfile(Handler):
         for role in [role for role in new if role not in old]:
             iam.add_role_to_instance_profile(InstanceProfileName=physical_id, RoleName=role)
 
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("iam").get_instance_profile(InstanceProfileName=physical_id)
-        return {"Arn": reply["InstanceProfile"]["Arn"]}
-
     def _delete(self, request: Request, physical_id: str) -> None:
         iam = request.client("iam")
-        profile = iam.get_instance_profile(InstanceProfileName=physical_id)["InstanceProfile"]
-        for role in profile["Roles"]:
+        for role in self._described(request, physical_id)["Roles"]:
             iam.remove_role_from_instance_profile(
                 InstanceProfileName=physical_id, RoleName=role["RoleName"]
             )
@@ -124,20 +105,13 @@ class ServiceLinkedRole(Handler):
     """A role that a service owns; its Ref is the role's name."""
 
     service = "iam"
+    target = "RoleName"
+    creation = "CreateServiceLinkedRole", "Role.RoleName"
+    deletion = "DeleteServiceLinkedRole"
     gone = ("NoSuchEntity",)
-
-    def _create(self, request: Request) -> str:
-        reply = self._call(request, "CreateServiceLinkedRole", request.properties)
-        return str(reply["Role"]["RoleName"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "Description"):
             request.client("iam").update_role(
                 RoleName=physical_id, Description=request.properties.get("Description", "")
             )
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"RoleName": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("iam").delete_service_linked_role(RoleName=physical_id)

@@ -8,12 +8,14 @@ other variants of the import statement, CloudFormation doesn't include the respo
 
 import io
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
-from embedded_aws.cloudformation.handlers.names import generated_name, given_or_generated
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags
+from embedded_aws.cloudformation.handlers.names import generated_name
+from embedded_aws.cloudformation.handlers.setting import Setting
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 _RESPONSE_MODULE = Path(__file__).parents[1] / "response_module" / "cfnresponse.py"
@@ -24,21 +26,26 @@ class Function(Handler):
     """A function; its Ref is the function's name."""
 
     service = "lambda"
+    target, name, name_limit = "FunctionName", "FunctionName", 64
+    creation = "CreateFunction", "FunctionName"
+    reading = "GetFunction", "Configuration"
+    deletion = "DeleteFunction"
+    later = ("ReservedConcurrentExecutions",)
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "ReservedConcurrentExecutions": Setting(
+            put="PutFunctionConcurrency", remove="DeleteFunctionConcurrency"
+        )
+    }
     gone = ("ResourceNotFoundException",)
     tagging = Tagging(target="Resource", by="Arn", form=dict)
     # Other calls set these.
     fixed = ("CodeSigningConfigArn", "PublishToLatestPublished")
 
-    _later = ("Code", "FunctionName", "ReservedConcurrentExecutions", "Tags")
     # Properties of UpdateFunctionCode; the others are of UpdateFunctionConfiguration.
     _of_code = ("Code", "Architectures")
 
-    def _create(self, request: Request) -> str:
-        name = given_or_generated(request, "FunctionName", limit=64)
-        own = {"FunctionName": name, "Tags": all_tags(request)}
-        wanted = {**request.properties, "Code": self._code(request.properties), **own}
-        self._call(request, "CreateFunction", wanted, leave=("ReservedConcurrentExecutions",))
-        return name
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        return super()._wanted(request) | {"Code": self._code(request.properties)}
 
     def _code(self, properties: Properties) -> dict[str, Any]:
         """Return the code as Lambda takes it: text in the template becomes a zip."""
@@ -59,24 +66,11 @@ class Function(Handler):
         if changed(request, before, *self._of_code):
             wanted = {**self._code(now), **present(now, "Architectures"), **function}
             self._call(request, "UpdateFunctionCode", wanted)
-        leave = (*self._later, *self._of_code, "PackageType", *self.fixed)
+        leave = ("FunctionName", "PackageType", "Tags", *self.later, *self._of_code, *self.fixed)
         self._call(request, "UpdateFunctionConfiguration", now, leave=leave, **function)
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        client = request.client("lambda")
-        now = request.properties
-        if changed(request, before, "ReservedConcurrentExecutions"):
-            if "ReservedConcurrentExecutions" in now:
-                client.put_function_concurrency(
-                    FunctionName=physical_id,
-                    ReservedConcurrentExecutions=now["ReservedConcurrentExecutions"],
-                )
-            else:
-                client.delete_function_concurrency(FunctionName=physical_id)
-
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        reply = request.client("lambda").get_function(FunctionName=physical_id)
-        configuration = reply["Configuration"]
+        configuration = self._described(request, physical_id)
         snap_start = configuration.get("SnapStart", {})
         response = {
             "ApplyOn": snap_start.get("ApplyOn", "None"),
@@ -87,9 +81,6 @@ class Function(Handler):
             "SnapStartResponse": response,
             **{f"SnapStartResponse.{name}": value for name, value in response.items()},
         }
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("lambda").delete_function(FunctionName=physical_id)
 
 
 @resource("AWS::Lambda::Permission")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
-from embedded_aws.cloudformation.handlers.names import given_or_generated
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -38,7 +37,7 @@ class Version(Handler):
         return str(reply["Configuration"]["FunctionArn"])
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"FunctionArn": physical_id, "Version": physical_id.rpartition(":")[2]}
+        return {"Version": physical_id.rpartition(":")[2]}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         function, _, version = physical_id.rpartition(":")
@@ -51,20 +50,21 @@ class Alias(Handler):
 
     service = "lambda"
     gone = ("ResourceNotFoundException",)
+    creation = "CreateAlias", "AliasArn"
     fixed = ("ProvisionedConcurrencyConfig",)
 
     _settable = ("Description", "FunctionName", "FunctionVersion", "Name", "RoutingConfig")
 
     def _create(self, request: Request) -> str:
         refuse_unknown(request, self._settable)
-        return str(self._call(request, "CreateAlias", self._wanted(request))["AliasArn"])
+        return super()._create(request)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         defaults = {"Description": "", "RoutingConfig": {}}
         self._call(request, "UpdateAlias", {**defaults, **self._wanted(request)})
 
     def _wanted(self, request: Request) -> dict[str, Any]:
-        wanted = dict(request.properties)
+        wanted = super()._wanted(request)
         if routing := wanted.get("RoutingConfig"):
             # A list in templates, a map in the API.
             weights = {
@@ -73,9 +73,6 @@ class Alias(Handler):
             }
             wanted["RoutingConfig"] = {"AdditionalVersionWeights": weights}
         return wanted
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"AliasArn": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         function, _, name = physical_id.rpartition(":")
@@ -87,15 +84,9 @@ class LayerVersion(Handler):
     """A version of a layer; its Ref is the version's ARN."""
 
     service = "lambda"
+    name, name_limit = "LayerName", 64
+    creation = "PublishLayerVersion", "LayerVersionArn"
     gone = ("ResourceNotFoundException",)
-
-    def _create(self, request: Request) -> str:
-        name = given_or_generated(request, "LayerName", limit=64)
-        wanted = {**request.properties, "LayerName": name}
-        return str(self._call(request, "PublishLayerVersion", wanted)["LayerVersionArn"])
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"LayerVersionArn": physical_id}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         layer, _, version = physical_id.rpartition(":")

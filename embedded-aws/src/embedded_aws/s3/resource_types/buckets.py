@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, refuse_unknown
-from embedded_aws.cloudformation.handlers.names import generated_name
+from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.s3.resource_types.settings import SETTINGS
@@ -16,32 +15,30 @@ class Bucket(Handler):
     """A bucket with its settings; its Ref is the bucket's name."""
 
     service = "s3"
+    target, name, name_limit = "Bucket", "BucketName", 63
+    creation = "CreateBucket", "Bucket"
+    deletion = "DeleteBucket"
+    settings = SETTINGS
     gone = ("NoSuchBucket",)
     fixed = ("ObjectLockEnabled",)
 
-    def _create(self, request: Request) -> str:
-        properties = request.properties
+    def _generated_name(self, request: Request) -> str:
         # S3 allows lower case only.
-        name = properties.get("BucketName") or generated_name(request, limit=63).lower()
-        wanted: dict[str, Any] = {"Bucket": name}
+        return super()._generated_name(request).lower()
+
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        properties = request.properties
+        wanted: dict[str, Any] = {"Bucket": super()._wanted(request)["BucketName"]}
         if "ObjectLockEnabled" in properties:
             wanted["ObjectLockEnabledForBucket"] = properties["ObjectLockEnabled"]
         # us-east-1 is the one region that must not be named.
         if request.region != "us-east-1":
             wanted["CreateBucketConfiguration"] = {"LocationConstraint": request.region}
-        self._call(request, "CreateBucket", wanted)
-        return str(name)
+        return wanted
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         refuse_unknown(request, (*SETTINGS, "BucketName", "ObjectLockEnabled", "Tags"))
-        s3 = request.client("s3")
-        for name, setting in SETTINGS.items():
-            if not changed(request, before, name):
-                continue
-            if name in request.properties:
-                setting.put(s3, physical_id, request.properties[name])
-            else:
-                setting.clear(s3, physical_id)
+        super()._configure(request, physical_id, before)
         self._retag(request, physical_id, all_tags(request), [])
 
     def _retag(
@@ -65,14 +62,14 @@ class Bucket(Handler):
             "WebsiteURL": f"http://{physical_id}.s3-website-{region}.amazonaws.com",
         }
 
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("s3").delete_bucket(Bucket=physical_id)
-
 
 @resource("AWS::S3::BucketPolicy")
 class BucketPolicy(Handler):
     """The policy of a bucket; its Ref is the bucket's name."""
 
+    service = "s3"
+    target = "Bucket"
+    deletion = "DeleteBucketPolicy"
     gone = ("NoSuchBucket", "NoSuchBucketPolicy")
 
     def _create(self, request: Request) -> str:
@@ -81,6 +78,3 @@ class BucketPolicy(Handler):
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         document = json.dumps(request.properties["PolicyDocument"])
         request.client("s3").put_bucket_policy(Bucket=physical_id, Policy=document)
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("s3").delete_bucket_policy(Bucket=physical_id)

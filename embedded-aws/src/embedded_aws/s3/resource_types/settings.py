@@ -1,47 +1,15 @@
 """The settings of a bucket: each template property and the pair of API calls behind it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from botocore import xform_name
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import HandlerError
 
 # JSON of a template or of the API, without types.
 Shape = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketSetting:
-    """One setting.
-
-    Attributes:
-        operation: the API's name of the call that sets it, for instance `PutBucketEncryption`.
-        argument: the argument that holds the value.
-        remove: boto3's method that removes the setting; None if S3 has no such call.
-        neutral: if there is no such call, the template's value that has the same effect.
-        reshape: converts the template's value to the API's.
-    """
-
-    operation: str
-    argument: str
-    remove: str | None = None
-    neutral: Any = None
-    reshape: Callable[[Any], Any] = dict
-
-    def put(self, s3: Any, bucket: str, value: Any) -> None:
-        """Set the template's value."""
-        taken = arguments(s3, self.operation, {self.argument: self.reshape(value)})
-        getattr(s3, xform_name(self.operation))(Bucket=bucket, **taken)
-
-    def clear(self, s3: Any, bucket: str) -> None:
-        """Reset the setting to that of a new bucket."""
-        if self.remove:
-            getattr(s3, self.remove)(Bucket=bucket)
-        else:
-            self.put(s3, bucket, self.neutral)
 
 
 def _renamed(value: Shape, **names: str) -> dict[str, Any]:
@@ -130,53 +98,31 @@ def _canned_acl(value: str) -> str:
     return str(xform_name(value, "-"))
 
 
-SETTINGS: Mapping[str, BucketSetting] = {
-    "OwnershipControls": BucketSetting(
-        operation="PutBucketOwnershipControls",
-        argument="OwnershipControls",
-        remove="delete_bucket_ownership_controls",
+SETTINGS: Mapping[str, Setting] = {
+    "OwnershipControls": Setting(
+        put="PutBucketOwnershipControls", remove="DeleteBucketOwnershipControls"
     ),
-    "PublicAccessBlockConfiguration": BucketSetting(
-        operation="PutPublicAccessBlock",
-        argument="PublicAccessBlockConfiguration",
-        remove="delete_public_access_block",
+    "PublicAccessBlockConfiguration": Setting(
+        put="PutPublicAccessBlock", remove="DeletePublicAccessBlock"
     ),
-    "AccessControl": BucketSetting(
-        operation="PutBucketAcl", argument="ACL", neutral="Private", reshape=_canned_acl
+    "AccessControl": Setting(
+        put="PutBucketAcl", argument="ACL", neutral="Private", reshape=_canned_acl
     ),
-    "BucketEncryption": BucketSetting(
-        operation="PutBucketEncryption",
+    "BucketEncryption": Setting(
+        put="PutBucketEncryption",
         argument="ServerSideEncryptionConfiguration",
-        remove="delete_bucket_encryption",
+        remove="DeleteBucketEncryption",
         reshape=_encryption,
     ),
-    "VersioningConfiguration": BucketSetting(
-        operation="PutBucketVersioning",
-        argument="VersioningConfiguration",
-        neutral={"Status": "Suspended"},
+    "VersioningConfiguration": Setting(put="PutBucketVersioning", neutral={"Status": "Suspended"}),
+    "LifecycleConfiguration": Setting(
+        put="PutBucketLifecycleConfiguration", remove="DeleteBucketLifecycle", reshape=_lifecycle
     ),
-    "LifecycleConfiguration": BucketSetting(
-        operation="PutBucketLifecycleConfiguration",
-        argument="LifecycleConfiguration",
-        remove="delete_bucket_lifecycle",
-        reshape=_lifecycle,
+    "CorsConfiguration": Setting(put="PutBucketCors", remove="DeleteBucketCors", reshape=_cors),
+    "LoggingConfiguration": Setting(
+        put="PutBucketLogging", argument="BucketLoggingStatus", neutral={}, reshape=_logging
     ),
-    "CorsConfiguration": BucketSetting(
-        operation="PutBucketCors",
-        argument="CORSConfiguration",
-        remove="delete_bucket_cors",
-        reshape=_cors,
-    ),
-    "LoggingConfiguration": BucketSetting(
-        operation="PutBucketLogging",
-        argument="BucketLoggingStatus",
-        neutral={},
-        reshape=_logging,
-    ),
-    "NotificationConfiguration": BucketSetting(
-        operation="PutBucketNotificationConfiguration",
-        argument="NotificationConfiguration",
-        neutral={},
-        reshape=_notification,
+    "NotificationConfiguration": Setting(
+        put="PutBucketNotificationConfiguration", neutral={}, reshape=_notification
     ),
 }

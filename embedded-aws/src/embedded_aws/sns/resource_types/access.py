@@ -3,10 +3,9 @@
 from typing import Any
 from uuid import uuid4
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
+from embedded_aws.cloudformation.handlers.handler import Handler, forgiving, present
 from embedded_aws.cloudformation.resource import Properties, Request, resource
-
-_GONE = ("NotFound", "NotFoundException")
+from embedded_aws.sns.resource_types.handler import SnsHandler
 
 
 @resource("AWS::SNS::TopicPolicy")
@@ -24,15 +23,12 @@ class TopicPolicy(Handler):
         for topic in set(before.get("Topics", ())) - {*request.properties["Topics"]}:
             self._restore(request, topic)
 
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Id": physical_id}
-
     def _delete(self, request: Request, physical_id: str) -> None:
         for topic in request.properties["Topics"]:
             self._restore(request, topic)
 
     def _restore(self, request: Request, topic: str) -> None:
-        with forgiving(*_GONE):
+        with forgiving(*SnsHandler.gone):
             self._set_policy(request, topic, _default_policy(topic))
 
     def _set_policy(self, request: Request, topic: str, document: Any) -> None:
@@ -63,14 +59,16 @@ def _default_policy(topic: str) -> dict[str, Any]:
 
 
 @resource("AWS::SNS::Subscription")
-class Subscription(Handler):
+class Subscription(SnsHandler):
     """A subscription; its Ref is the ARN."""
 
-    service = "sns"
-    gone = _GONE
+    target = "SubscriptionArn"
+    creation = "Subscribe", "SubscriptionArn"
+    deletion = "Unsubscribe"
+    setter = "SetSubscriptionAttributes"
     fixed = ("Region",)
 
-    _settable = (
+    settable = (
         "DeliveryPolicy",
         "FilterPolicy",
         "FilterPolicyScope",
@@ -79,31 +77,8 @@ class Subscription(Handler):
         "ReplayPolicy",
         "SubscriptionRoleArn",
     )
+    later = ("Region", *settable)
 
-    def _create(self, request: Request) -> str:
-        properties = request.properties
-        wanted = {
-            **{name: value for name, value in properties.items() if name not in self._settable},
-            "Attributes": present(properties, *self._settable),
-        }
-        reply = self._call(
-            request, "Subscribe", wanted, leave=("Region",), ReturnSubscriptionArn=True
-        )
-        return str(reply["SubscriptionArn"])
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        for name in self._settable:
-            if changed(request, before, name):
-                wanted = {
-                    "AttributeName": name,
-                    "AttributeValue": request.properties.get(name, ""),
-                }
-                self._call(
-                    request, "SetSubscriptionAttributes", wanted, SubscriptionArn=physical_id
-                )
-
-    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"Arn": physical_id}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("sns").unsubscribe(SubscriptionArn=physical_id)
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        attributes = {"Attributes": present(request.properties, *self.settable)}
+        return super()._wanted(request) | attributes | {"ReturnSubscriptionArn": True}

@@ -2,21 +2,22 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, present, refuse_unknown
-from embedded_aws.cloudformation.handlers.names import given_or_generated
-from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, tag_list
+from embedded_aws.cloudformation.handlers.handler import present, refuse_unknown
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.sns.resource_types.handler import SnsHandler
 
 
 @resource("AWS::SNS::Topic")
-class Topic(Handler):
+class Topic(SnsHandler):
     """A topic and its subscriptions; its Ref is the ARN."""
 
-    service = "sns"
-    gone = ("NotFound", "NotFoundException")
+    target, name, name_limit = "TopicArn", "TopicName", 256
+    creation = "CreateTopic", "TopicArn"
+    setter = "SetTopicAttributes"
     tagging = Tagging(target="ResourceArn")
 
-    _settable = (
+    settable = (
         "ArchivePolicy",
         "ContentBasedDeduplication",
         "DisplayName",
@@ -27,25 +28,13 @@ class Topic(Handler):
         "TracingConfig",
     )
 
-    def _create(self, request: Request) -> str:
-        wanted = {
-            "Name": given_or_generated(request, "TopicName", limit=256),
-            "Attributes": present(request.properties, *self._settable),
-            "Tags": tag_list(all_tags(request)),
-        }
-        return str(self._call(request, "CreateTopic", wanted)["TopicArn"])
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        for name in self._settable:
-            if changed(request, before, name):
-                wanted = {
-                    "AttributeName": name,
-                    "AttributeValue": request.properties.get(name, ""),
-                }
-                self._call(request, "SetTopicAttributes", wanted, TopicArn=physical_id)
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        wanted = super()._wanted(request)
+        attributes = present(request.properties, *self.settable)
+        return {"Name": wanted["TopicName"], "Attributes": attributes, "Tags": wanted["Tags"]}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        refuse_unknown(request, ("Subscription", "Tags", "TopicName", *self._settable))
+        refuse_unknown(request, ("Subscription", "Tags", "TopicName", *self.settable))
         sns = request.client("sns")
         wanted = request.properties.get("Subscription", [])
         known = before.get("Subscription", [])
@@ -58,7 +47,7 @@ class Topic(Handler):
                 self._call(request, "Subscribe", subscription, TopicArn=physical_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
-        return {"TopicArn": physical_id, "TopicName": physical_id.rpartition(":")[2]}
+        return {"TopicName": physical_id.rpartition(":")[2]}
 
     def _delete(self, request: Request, physical_id: str) -> None:
         sns = request.client("sns")

@@ -34,6 +34,12 @@ class Schema:
             for pointer in self.document.get(keyword) or ()
         )
 
+    @property
+    def identifier(self) -> str | None:
+        """The attribute that is the physical id; None where several together are."""
+        paths = self.paths("primaryIdentifier")
+        return paths[0][0] if len(paths) == 1 else None
+
     def lists_values_at(self, path: Path) -> bool:
         """Return whether the schema lists the values of a property."""
         found = self._resolved(self.document)

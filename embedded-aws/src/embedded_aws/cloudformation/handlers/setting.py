@@ -1,0 +1,30 @@
+"""A property that the service sets and removes with operations of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """The operations for one property.
+
+    Attributes:
+        put: the operation that sets it, for instance `PutRetentionPolicy`.
+        argument: the argument that holds the value; by default named like the property.
+        remove: the operation that removes it; None if the service has none.
+        neutral: if there is no such operation, the template's value that has the same effect.
+        reshape: converts the template's value to the API's; None removes the property.
+        target: the argument that names the resource, if it differs from the handler's.
+    """
+
+    put: str
+    argument: str | None = None
+    remove: str | None = None
+    neutral: Any = None
+    reshape: Callable[[Any], Any] = _as_it_is
+    target: str | None = None
