@@ -1,4 +1,4 @@
-"""A cluster with a key and a permissions boundary of one's own, as docs/security.md describes it."""
+"""A cluster with a key and a permissions boundary of its owner, as docs/security.md describes."""
 
 import json
 import re

@@ -1,8 +1,8 @@
 """Nodes that power themselves off are counted, and at the limit nobody launches more of them.
 
 The construct's own template, rule and function, in an embedded AWS within this process: no guest
-is there to power itself off, so the tests make EC2 believe that one did. Guests do it for themselves in
-tests/guests.
+is there to power itself off, so the tests make EC2 believe that one did. Guests do it for
+themselves in tests/guests.
 """
 
 import time
