@@ -186,7 +186,7 @@ def encrypt_statements(kms_key_arn: str) -> Iterator[iam.PolicyStatement]:
 
 
 def bake_wildcards(*, regions: Sequence[str], subnets: Sequence[str]) -> dict[str, str]:
-    """Return why each resource of `bake_statements` with a wildcard has one, as cdk-nag names it.
+    """Return why each resource of `bake_statements` with a wildcard has one, by resource.
 
     Args:
         regions: to copy to.

@@ -75,8 +75,7 @@ def inline_function(
     )
 
 
-# A cluster has ten functions, and everything asked of CDK takes time: so what they share is made
-# once.
+# A cluster has ten functions, and each call to CDK takes time: what they share is made once.
 @cache
 def _runtime() -> lambda_.Runtime:
     return lambda_.Runtime.PYTHON_3_14
