@@ -11,7 +11,7 @@ class Aim:
 
     Attributes:
         what: what was measured, with its unit.
-        limit: the most that it shall be.
+        limit: the most that it may be.
         runs: what each run measured.
     """
 

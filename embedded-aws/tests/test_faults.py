@@ -51,7 +51,7 @@ def test_a_call_fails_as_often_as_asked(faulty: EmbeddedAws) -> None:
     ec2.describe_vpcs()
 
 
-def test_a_call_may_always_fail_until_told_otherwise(faulty: EmbeddedAws) -> None:
+def test_a_call_may_always_fail_until_reported_otherwise(faulty: EmbeddedAws) -> None:
     ec2 = faulty.client("ec2")
     faulty.fail(Fault(**{**_as_dict(DENIED), "count": None}))
     for _ in range(3):

@@ -29,7 +29,7 @@ def test_an_empty_account_has_nothing_to_tell(clean_aws: EmbeddedAws) -> None:
     assert inventory(clean_aws.client) == []
 
 
-def test_it_tells_what_a_stack_made(
+def test_it_lists_what_a_stack_made(
     clean_aws: EmbeddedAws, deployed: Callable[..., Deployment]
 ) -> None:
     stack = deployed(TEMPLATE, stack_name="Nodes")
@@ -43,7 +43,7 @@ def test_it_tells_what_a_stack_made(
     }
 
 
-def test_jobs_that_are_not_multi_node_are_told_too(clean_aws: EmbeddedAws) -> None:
+def test_jobs_that_are_not_multi_node_are_reported_too(clean_aws: EmbeddedAws) -> None:
     clean_aws.client("batch").register_job_definition(
         jobDefinitionName="single",
         type="container",

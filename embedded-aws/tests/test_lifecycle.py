@@ -146,7 +146,7 @@ def test_down_without_up_is_no_error(project: Project) -> None:
     assert project.down() is None
 
 
-def test_a_port_in_use_is_told_with_its_holder(project: Project) -> None:
+def test_a_port_in_use_is_reported_with_its_holder(project: Project) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
@@ -154,7 +154,7 @@ def test_a_port_in_use_is_told_with_its_holder(project: Project) -> None:
             project.up(ServerSettings(port=port))
 
 
-def test_a_port_in_use_is_told_by_the_server_too(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_by_the_server_too(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
@@ -177,7 +177,7 @@ def test_a_directory_without_write_access_is_named(tmp_path: Path) -> None:
         Project(tmp_path / "file").up(ServerSettings())
 
 
-def test_a_start_that_fails_tells_the_real_reason_and_the_log(
+def test_a_start_that_fails_gives_the_real_reason_and_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A package that shadows moto's and breaks on import.

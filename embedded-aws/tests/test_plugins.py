@@ -39,10 +39,10 @@ def test_a_broken_plug_in_is_named(package: Path, source: str, message: str) -> 
 
     with pytest.raises(
         EmbeddedAwsError, match=r"the plug-in theirs of theirs \(theirs:PLUGIN\)"
-    ) as told:
+    ) as refused:
         plugins()
 
-    assert message in str(told.value)
+    assert message in str(refused.value)
 
 
 def test_a_plug_in_seeds_each_account_and_region(package: Path) -> None:

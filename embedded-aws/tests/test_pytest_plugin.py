@@ -101,7 +101,7 @@ def test_a_second_deployment_updates_the_stack(
     assert [group["logGroupName"] for group in groups] == ["after"]
 
 
-def test_a_failed_deployment_tells_every_reason(deployed: Callable[..., Deployment]) -> None:
+def test_a_failed_deployment_shows_every_reason(deployed: Callable[..., Deployment]) -> None:
     template: dict[str, Any] = {
         "Resources": {
             "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 15}}

@@ -148,7 +148,7 @@ def test_the_command_and_its_children_die_with_a_run_that_is_killed(run: Run, co
     assert alive == []
 
 
-def test_a_server_that_dies_is_told(run: Run) -> None:
+def test_a_server_that_dies_is_reported(run: Run) -> None:
     process = run(
         *python(
             "import os, psutil\n"
@@ -219,7 +219,7 @@ def test_a_function_that_still_runs_leaves_no_folder_behind(
         pytest.param(["--"], 2, "missing argument", id="no-command"),
     ],
 )
-def test_what_cannot_be_run_is_told_in_one_line(
+def test_what_cannot_be_run_is_reported_in_one_line(
     run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     (tmp_path / "plain-file").write_text("")

@@ -51,6 +51,6 @@ def test_as_of_refuses_what_is_not_a_month(text: str) -> None:
         parse_as_of(text)
 
 
-def test_an_access_key_tells_its_account() -> None:
+def test_an_access_key_shows_its_account() -> None:
     assert account_of(access_key("210987654321")) == "210987654321"
     assert account_of("AKIAIOSFODNN7EXAMPLE") is None

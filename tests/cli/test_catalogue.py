@@ -87,7 +87,7 @@ def test_every_type_has_a_card(trainshed: Trainshed, name: str) -> None:
     assert trainshed("catalogue", "show", name).code == 0
 
 
-def test_an_unknown_type_is_told_with_the_nearest_one(trainshed: Trainshed) -> None:
+def test_an_unknown_type_is_reported_with_the_nearest_one(trainshed: Trainshed) -> None:
     answer = trainshed("catalogue", "show", "trn1.32xl")
 
     assert (answer.code, answer.out) == (2, "")
@@ -237,7 +237,7 @@ def test_a_refusal_names_the_call_and_leaves_the_snapshot_alone(
     )
 
 
-def test_an_endpoint_that_cannot_be_reached_is_told(
+def test_an_endpoint_that_cannot_be_reached_is_reported(
     trainshed: Trainshed, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")

@@ -52,7 +52,7 @@ def test_a_digest_is_no_tag_to_build_under(trainshed: Command, cluster: Path) ->
     assert "--tag" in answer.err
 
 
-def test_tag_and_digest_are_told_with_their_line(trainshed: Command, cluster: Path) -> None:
+def test_tag_and_digest_are_reported_with_their_line(trainshed: Command, cluster: Path) -> None:
     cluster.write_text(f"{TEXT}image:\n  tag: v2\n  digest: sha256:{'0' * 64}\n")
 
     answer = trainshed("container", "build", "train.yaml")

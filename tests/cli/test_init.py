@@ -100,7 +100,7 @@ def test_wrong_choices_are_named_by_their_option(
     assert not (tmp_path / "mine").exists()
 
 
-def test_a_withdrawn_type_is_told_and_deploys_on_a_day_when_it_was_there(
+def test_a_withdrawn_type_is_reported_and_deploys_on_a_day_when_it_was_there(
     trainshed: Command, tmp_path: Path
 ) -> None:
     answer = trainshed("init", str(tmp_path), "--type", "dl1.24xlarge", "--region", "us-west-2")

@@ -77,7 +77,7 @@ def test_it_says_its_version(trainshed: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("words", [["catalogue", "list"], ["catalogue", "list", "--json"]])
-def test_a_full_disk_is_told_in_one_line(words: list[str]) -> None:
+def test_a_full_disk_is_reported_in_one_line(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         shown = subprocess.run(
             [sys.executable, "-m", "trainshed.cli", *words],

@@ -103,7 +103,7 @@ def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, projec
 
 
 @pytest.mark.usefixtures("project")
-def test_an_index_that_cannot_be_reached_is_told_from_a_version_that_is_not_there(
+def test_an_index_that_cannot_be_reached_is_reported_from_a_version_that_is_not_there(
     trainshed: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "0")

@@ -42,7 +42,7 @@ def test_every_argument_has_a_value_and_a_given_one_wins(name: str) -> None:
     assert set(arguments) == set(re.findall(r"^ARG (\w+)", text, re.MULTILINE))
 
 
-def test_an_argument_that_is_not_declared_is_told_with_the_nearest() -> None:
+def test_an_argument_that_is_not_declared_is_reported_with_the_nearest() -> None:
     pins = read_container(ROOT / "packer/pins.json", "cpu")
     text = (ROOT / "containers/cpu/Dockerfile").read_text()
 

@@ -54,7 +54,7 @@ def image(bake: Bake, bench: Bench) -> dict[str, Any]:
     return bench.wait_for_image(bake.image_id)
 
 
-def test_the_manifest_tells_cell_base_and_versions(
+def test_the_manifest_has_cell_base_and_versions(
     bake: Bake, cell: AmiPins, versions: dict[str, str]
 ) -> None:
     data = bake.manifest["custom_data"]

@@ -143,7 +143,7 @@ def test_a_script_that_fails_ends_the_bake(failures: Failures, copy: Path) -> No
 
     bake = failures.bake("habana", "ec2", "failing-script", template=copy)
 
-    assert _told(bake) == [
+    assert _error_lines(bake) == [
         'trainshed: ERROR: 10-base: "ls /there/is/no/such/folder" failed with 2; '
         "see the output above"
     ]
@@ -181,13 +181,13 @@ def test_what_cannot_be_verified_stops_the_bake_with_one_line(
     with vendors.faulty(component, fault):
         bake = failures.bake(accelerator, "ec2", f"{component}-{fault}")
 
-    (line,) = _told(bake)
+    (line,) = _error_lines(bake)
     assert line.startswith(f"trainshed: ERROR: {component}: ")
     assert words in line
     assert "CreateImage" not in bake.recorder.actions
 
 
-def _told(bake: Bake) -> list[str]:
+def _error_lines(bake: Bake) -> list[str]:
     """The lines in which scripts say what is wrong, without what Packer puts before them."""
     mark = "trainshed: ERROR: "
     return [mark + line.partition(mark)[2] for line in bake.log.splitlines() if mark in line]

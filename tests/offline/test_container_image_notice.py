@@ -58,13 +58,15 @@ def test_without_a_repository_it_says_so(notice: Notice) -> None:
     assert notice() == f"there was no repository train; {REMEDY}"
 
 
-def test_a_missing_image_is_told_with_the_remedy(notice: Notice, push: Callable[..., str]) -> None:
+def test_a_missing_image_is_reported_with_the_remedy(
+    notice: Notice, push: Callable[..., str]
+) -> None:
     push("v2")
 
     assert notice() == f"image train:v1 WAS NOT THERE, and no job can start without it; {REMEDY}"
 
 
-def test_an_image_that_is_there_is_told_with_its_digest(
+def test_an_image_that_is_there_is_reported_with_its_digest(
     notice: Notice, push: Callable[..., str]
 ) -> None:
     digest = push("v1")

@@ -156,7 +156,7 @@ def test_what_the_image_lists_is_what_the_report_reads(
     assert {name: version for name, (version, _) in components(bill).items()} == expected
 
 
-def test_the_page_tells_versions_states_and_what_was_not_checked(tmp_path: Path) -> None:
+def test_the_page_shows_versions_states_and_what_was_not_checked(tmp_path: Path) -> None:
     _, summary = write_report(bake_result(tmp_path, DPKG, kernel="6.8.0-1063-aws"))
 
     lines = summary.read_text().splitlines()

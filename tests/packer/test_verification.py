@@ -266,7 +266,7 @@ def test_a_file_that_nothing_confirms_is_not_even_downloaded(vendor: Vendor) -> 
 
 
 @pytest.mark.parametrize("name", ["installer-1.2.3.tar.gz", "installer-1.2.3.tar.gz.sig"])
-def test_a_file_that_is_gone_is_told_with_its_address(vendor: Vendor, name: str) -> None:
+def test_a_file_that_is_gone_is_reported_with_its_address(vendor: Vendor, name: str) -> None:
     (vendor.files / name).unlink()
 
     assert refusal(vendor.fetch()) == (
@@ -288,7 +288,7 @@ def test_a_connection_that_cannot_be_made_is_tried_again(vendor: Vendor) -> None
     assert (vendor.home / "pauses").read_text().split() == ["1", "2", "3", "4"]
 
 
-def test_an_unexpected_failure_is_told_in_one_line_too(vendor: Vendor) -> None:
+def test_an_unexpected_failure_is_reported_in_one_line_too(vendor: Vendor) -> None:
     script = f"set -- test-job; source {LIBRARY}; ls /no/such/directory 2>/dev/null"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
 

@@ -338,7 +338,7 @@ def test_capacity_that_contradicts_itself_is_refused(capacity: CapacityPlan) -> 
         build(cdk.Stack(), capacity=capacity)
 
 
-def test_every_problem_is_told_at_once_with_the_place() -> None:
+def test_every_problem_is_reported_at_once_with_the_place() -> None:
     with pytest.raises(ConstructError) as refused:
         build(cdk.Stack(cdk.App(), "Stack"), interfaces=[], security_groups=[])
 

@@ -248,7 +248,7 @@ def test_the_guard_comes_before_the_file_system(templates: Mapping[str, Template
     assert guard in only(templates["plain"], FILE_SYSTEM)["DependsOn"]
 
 
-def test_the_guard_is_told_what_the_plan_allows(templates: Mapping[str, Template]) -> None:
+def test_the_guard_is_reported_what_the_plan_allows(templates: Mapping[str, Template]) -> None:
     templates["plain"].has_resource_properties(GUARD, {"AllowReplacement": False})
     templates["linked"].has_resource_properties(GUARD, {"AllowReplacement": True})
 

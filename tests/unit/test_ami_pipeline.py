@@ -143,19 +143,19 @@ def test_the_environment_gives_the_region_that_the_file_leaves_out(planned: Plan
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_line(planned: Planned, text: str, message: str) -> None:
+def test_a_mistake_is_reported_with_its_line(planned: Planned, text: str, message: str) -> None:
     with pytest.raises(SpecError) as error:
         planned(text)
 
     assert str(error.value).splitlines() == [message]
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="cannot be read: no such file"):
         load_ami_pipeline(tmp_path / "none.yaml", pins=PINS)
 
 
-def test_a_tool_without_a_pin_is_told(tmp_path: Path) -> None:
+def test_a_tool_without_a_pin_is_reported(tmp_path: Path) -> None:
     pins = json.loads(PINS.read_text())
     del pins["tools"]["packer"]
     (tmp_path / "pins.json").write_text(json.dumps(pins))

@@ -191,11 +191,11 @@ def test_every_type_in_the_catalogue_is_whole() -> None:
         assert catalogue.regions_offering(name)
 
 
-def test_an_unknown_type_is_told_with_the_nearest_one() -> None:
+def test_an_unknown_type_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(UnknownName, match=r"'trn1.32xl' is not known; did you mean trn1.32xlarge"):
         catalogue.lookup("trn1.32xl")
 
 
-def test_an_unknown_region_is_told_with_the_nearest_one() -> None:
+def test_an_unknown_region_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(UnknownName, match=r"'us-west2' is not known; did you mean us-west-2"):
         catalogue.zone_ids("us-west2")

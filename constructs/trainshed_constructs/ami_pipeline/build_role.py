@@ -44,7 +44,7 @@ def bake_statements(
 
     Follows the plugin's documentation, "IAM Task or Instance Role", narrowed to what carries the
     tag `trainshed:role`. Not allowed: opening ports, roles, other people's instances, sharing
-    snapshots, without which an encrypted image is of no use to anybody else.
+    snapshots, without which an encrypted AMI is of no use to anybody else.
 
     Args:
         builder_role_arn: role of the build instance.
@@ -100,7 +100,7 @@ def bake_statements(
         _TAGGED,
     )
     images = [resource for region in everywhere for resource in _public(region)]
-    # Packer describes an image, and has it ask for IMDSv2, before it tags it.
+    # Packer describes an AMI, and has it ask for IMDSv2, before it tags it.
     makes = ["CreateImage", "ModifyImageAttribute", *(["CopyImage"] if regions else [])]
     yield _allow("MakeImages", _ec2(*makes), images)
     yield _allow(

@@ -22,8 +22,8 @@ def ami_buildspec(
 ) -> str:
     """Return the build specification, as JSON, which is YAML.
 
-    Which cell it bakes, and with which instance profile, it is told by ACCELERATOR, ORCHESTRATOR
-    and INSTANCE_PROFILE of its environment.
+    ACCELERATOR, ORCHESTRATOR and INSTANCE_PROFILE of its environment say which cell it bakes, and
+    with which instance profile.
 
     Args:
         tools: what bakes; each file is checked against its sha256.

@@ -104,7 +104,7 @@ class AmiPipeline(Construct):
             timeout: how long a bake may take, up to 34 hours.
             schedule: EventBridge's expression, in UTC; by default none.
             on_commit: bake when a commit on the branch changes packer/.
-            addresses: e-mail addresses that are told how builds ended.
+            addresses: e-mail addresses that get a message when a build ends.
             regions: to copy and publish to, beside the stack's.
             subnets: of the build instance, tried in turn; by default those of the default VPC.
             kms_key_arn: encrypts the AMIs, logs, reports and messages; by default the account's own

@@ -72,7 +72,7 @@ class BuildRecords(Construct):
             Acknowledgment(
                 id="AwsSolutions-S1",
                 reason="reports of builds: where it matters who reads them, CloudTrail's data "
-                "events tell, without a second bucket that would need the same",
+                "events show it, without a second bucket that would need the same",
             )
         )
 

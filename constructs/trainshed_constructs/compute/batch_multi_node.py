@@ -41,7 +41,7 @@ class BatchMultiNode(Construct):
       Scaling takes no blocks in groups of mixed instances, which the progressive strategies may
       make. BEST_FIT allows no infrastructure updates, so CloudFormation makes another environment,
       gives it to the queue and deletes the first, which ends the jobs that run in it.
-    - No names, so that CloudFormation can replace what it must; outputs tell users the ARNs.
+    - No names, so that CloudFormation can replace what it must; outputs give users the ARNs.
     - CDK tags go to the instances. They do not go on the compute environment itself: its tags can
       only be set at creation, so a new owner would replace it under running jobs. They do go on
       the queue and the job definition, which a change of tags may replace, too (the sources

@@ -18,10 +18,10 @@ _SCRIPT = Path(__file__).with_name("first_boot_settings.sh")
 
 
 class FirstBoot(Construct):
-    """The part of the user data that tells the image's first-boot program what to do.
+    """The part of the user data that configures the AMI's first-boot program.
 
     User data writes /etc/trainshed/first-boot.json, and has the node power off if the program
-    fails; the rest is the image's. Its program sets up scratch space and mounts the file system,
+    fails; the rest is in the AMI. Its program sets up scratch space and mounts the file system,
     whichever stack that is in: it reads where the file system is from the SSM parameters that
     `LustreFileSystem` publishes, so compute needs no export of the storage stack, and waits half an
     hour for them and for the mount. Until it is done, systemd does not start the ECS agent: a job
@@ -29,12 +29,12 @@ class FirstBoot(Construct):
     as given here.
 
     The launch template has to terminate a node that powers itself off, as `EfaLaunchTemplate` does;
-    `FailedBootLimit` bounds how often it is replaced. A node whose image has no such program,
+    `FailedBootLimit` bounds how often it is replaced. A node whose AMI has no such program,
     because `trainshed ami build` did not bake it, powers off as well if there is a file system to
     mount. Without one it works, with no scratch space.
 
     Follows cloud-init's documentation, "Cloud boothook": such a part runs at each boot, in the
-    stage that services of the image can wait for; and systemd.unit(5), `FailureAction`. It creates
+    stage that services of the AMI can wait for; and systemd.unit(5), `FailureAction`. It creates
     no resource.
 
     Attributes:
@@ -75,7 +75,7 @@ class FirstBoot(Construct):
             self.parameter_names = (f"{prefix}/dns-name", f"{prefix}/mount-name")
 
     def add_to(self, user_data: ec2.MultipartUserData) -> None:
-        """Add what tells the image to what a node runs at boot."""
+        """Add the settings of the first-boot program to what a node runs at boot."""
         user_data.add_part(
             ec2.MultipartBody.from_raw_body(
                 content_type='text/cloud-boothook; charset="us-ascii"', body=self.script

@@ -77,7 +77,7 @@ def _container(
         instance_type=instance_type,
         job_role_arn=job_role.role_arn,
         # Never privileged: EFA and Neuron need their device files only; Gaudi's come from the
-        # habana runtime, the default one on its image; NVIDIA's from the GPU requirement.
+        # habana runtime, the default one on its AMI; NVIDIA's from the GPU requirement.
         privileged=False,
         resource_requirements=[
             _Job.ResourceRequirementProperty(type=kind, value=str(value))

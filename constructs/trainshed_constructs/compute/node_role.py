@@ -10,7 +10,7 @@ from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 # Amazon ECS developer guide, "Amazon ECS container instance IAM role": what the managed policy
 # AmazonEC2ContainerServiceforEC2Role lets the agent do, less CreateCluster (AWS Batch makes it).
 # Version 10 of it, of 2026-02-12, has ecs:ListTagsForResource as well, which is below.
-# ec2:DescribeTags, below, is for an agent told to copy the instance's tags: it gives up otherwise.
+# ec2:DescribeTags, below, is for an agent set to copy its instance's tags: it gives up otherwise.
 _AGENT_ACTIONS = (
     "ecs:DeregisterContainerInstance",
     "ecs:Poll",
@@ -103,7 +103,7 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
             conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
         ),
         iam.PolicyStatement(
-            # For what the agent tells containers of their task with its tags (task metadata
+            # For what the agent shows containers of their task with its tags (task metadata
             # endpoint, taskWithTags).
             sid="ReadTags",
             actions=["ecs:ListTagsForResource"],

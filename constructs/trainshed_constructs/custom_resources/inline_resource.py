@@ -33,7 +33,7 @@ def inline_resource(
             resource's type, for instance `Custom::PinnedAmi` of `pinned_ami`.
         description: what the function does.
         statements: what the function may do beside writing its log.
-        properties: what the function is told; by default nothing.
+        properties: what the function reads; by default nothing.
         wildcards: why a statement's resource has a wildcard, by that resource.
         construct_id: the custom resource's id; another one is another resource.
     """

@@ -100,7 +100,7 @@ def test_env_of_nothing_says_how_to_start(command: Command, nothing_up: Path) ->
     assert "embedded-aws up" in answer.err
 
 
-def test_a_group_of_commands_without_one_is_told_where_they_are(command: Command) -> None:
+def test_a_group_of_commands_without_one_is_reported_where_they_are(command: Command) -> None:
     answer = command("guests")
 
     assert (answer.code, answer.out) == (2, "")
@@ -155,7 +155,7 @@ def test_down_of_nothing_is_clean(command: Command, nothing_up: Path) -> None:
     assert "no embedded AWS was up" in answer.out
 
 
-def test_down_tells_of_a_crash(command: Command, project: Project, nothing_up: Path) -> None:
+def test_down_reports_a_crash(command: Command, project: Project, nothing_up: Path) -> None:
     state = json.loads((project.state / "server.json").read_text())
     crashed = Project(nothing_up).state / "server.json"
     crashed.write_text(json.dumps(state | {"started": 0.0}))

@@ -29,7 +29,7 @@ _obstacles: set[tuple[str, str, str]] = set()
 
 @resource("Test::Engine::Thing")
 class Thing:
-    """Does what it is told: fails where `Fail` says, is made anew where `Moves` says.
+    """Does what its properties say: fails where `Fail` says, is made anew where `Moves` says.
 
     Its attributes are its properties.
     """

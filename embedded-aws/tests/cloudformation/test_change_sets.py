@@ -62,7 +62,7 @@ def test_additions_changes_and_removals_are_listed(stack: Any) -> None:
     assert changes["C"]["PhysicalResourceId"] == stack.physical_id("C")
 
 
-def test_a_replacement_is_told_and_so_is_what_follows_from_it(stack: Any) -> None:
+def test_a_replacement_is_reported_and_so_is_what_follows_from_it(stack: Any) -> None:
     user = _parameter(f"/{stack.name}/user", Description={"Ref": "P"})
     named = _parameter({"Fn::Sub": "${P}/more"})
     stack.create({"P": _parameter(f"/{stack.name}/a"), "User": user, "Named": named})

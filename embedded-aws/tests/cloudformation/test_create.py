@@ -22,7 +22,7 @@ def test_a_resource_has_its_three_events(stack: Any) -> None:
     assert initiated["ResourceStatusReason"] == "Resource creation Initiated"
 
 
-def test_events_are_told_apart_by_the_millisecond(stack: Any) -> None:
+def test_events_are_kept_apart_by_the_millisecond(stack: Any) -> None:
     stack.create({name: stack.thing() for name in "ABCDE"})
 
     moments = [int(event["Timestamp"].timestamp() * 1000) for event in stack.history]

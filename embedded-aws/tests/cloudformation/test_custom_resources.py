@@ -60,7 +60,7 @@ def _custom(**properties: Any) -> dict[str, Any]:
     return {"Type": "Custom::Made", "Properties": {"ServiceToken": _TOKEN, **properties}}
 
 
-def test_the_function_is_told_everything(stack: Any, function: Function) -> None:
+def test_the_function_gets_everything(stack: Any, function: Function) -> None:
     function.answer = lambda event: {
         "Status": "SUCCESS",
         "PhysicalResourceId": "made-1",

@@ -89,8 +89,8 @@ def test_an_export_in_use_stays_as_it_is(
     stack.update(changed, sections=_exporting(name, sections["value"]) if sections else None)
 
     assert stack.status == "UPDATE_ROLLBACK_COMPLETE"
-    told = stack.reason("stack", "UPDATE_ROLLBACK_IN_PROGRESS")
-    assert told == reason.format(name, other.name)
+    reported = stack.reason("stack", "UPDATE_ROLLBACK_IN_PROGRESS")
+    assert reported == reason.format(name, other.name)
     assert stack.outputs == {"O": "1"}
 
 
@@ -105,6 +105,6 @@ def test_a_stack_whose_export_is_in_use_is_not_deleted(stack: Any, other: Any) -
     assert stack.delete() == "DELETE_COMPLETE"
 
 
-def test_who_imports_nothing_is_told(cloud: Any) -> None:
+def test_who_imports_nothing_is_reported(cloud: Any) -> None:
     with pytest.raises(ClientError, match="Export 'nothing' is not imported by any stack"):
         cloud.cloudformation.list_imports(ExportName="nothing")

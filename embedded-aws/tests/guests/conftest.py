@@ -15,7 +15,7 @@ def bench(guests: EmbeddedAws, tmp_path_factory: pytest.TempPathFactory) -> Benc
 def ubuntu(bench: Bench, amazon_booting: Guest) -> Guest:
     """An Ubuntu guest that tests look at and leave as it is."""
     guest = bench.launch(
-        bench.image_id(UBUNTU), UserData="#!/bin/sh\necho from-user-data >/root/told\n"
+        bench.image_id(UBUNTU), UserData="#!/bin/sh\necho from-user-data >/root/refused\n"
     )
     guest.wait_for_ssh()
     return guest

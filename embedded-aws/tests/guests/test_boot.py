@@ -24,7 +24,7 @@ def test_the_host_name_is_the_private_address(ubuntu: Guest) -> None:
 
 def test_user_data_ran_as_root(ubuntu: Guest) -> None:
     ubuntu.wait_for(
-        "user data", lambda: ubuntu.try_ssh("sudo cat /root/told").stdout == "from-user-data\n"
+        "user data", lambda: ubuntu.try_ssh("sudo cat /root/refused").stdout == "from-user-data\n"
     )
 
 
@@ -78,7 +78,7 @@ def test_a_service_finds_the_embedded_aws(bench: Bench, ubuntu: Guest) -> None:
     assert ubuntu.ssh(service).split("\n") == [bench.aws.endpoint, "us-west-2"]
 
 
-def test_the_console_tells_the_boot(bench: Bench, ubuntu: Guest) -> None:
+def test_the_console_shows_the_boot(bench: Bench, ubuntu: Guest) -> None:
     output = bench.ec2.get_console_output(InstanceId=ubuntu.instance_id)["Output"]
 
     assert "Reached target" in output

@@ -49,7 +49,7 @@ def made(bench: Bench) -> Made:
     )
 
 
-def test_imaging_reboots_a_running_guest_unless_told_not_to(made: Made) -> None:
+def test_imaging_reboots_a_running_guest_unless_reported_not_to(made: Made) -> None:
     assert made.boot_between != made.boot_before
     assert made.source.ssh(BOOT_ID) == made.boot_between
 

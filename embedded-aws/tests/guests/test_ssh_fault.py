@@ -5,7 +5,7 @@ from guest_bench import UBUNTU, Bench
 from embedded_aws.faults import GUESTS, OPEN_SSH, Fault
 
 
-def test_a_guest_told_so_boots_and_never_opens_ssh(bench: Bench) -> None:
+def test_a_guest_reported_so_boots_and_never_opens_ssh(bench: Bench) -> None:
     image = bench.image_id(UBUNTU)
     bench.aws.fail(Fault(service=GUESTS, operation=OPEN_SSH))
 

@@ -159,7 +159,7 @@ def test_a_changed_definition_is_the_next_revision(client: Any, deploy: Any) -> 
     assert active(client, definition) == {}
 
 
-def test_a_definition_keeps_its_old_revision_when_told(client: Any, deploy: Any) -> None:
+def test_a_definition_keeps_its_old_revision_when_reported(client: Any, deploy: Any) -> None:
     definition = deploy("AWS::Batch::JobDefinition", Type="multinode", NodeProperties=nodes("a:1"))
     first = definition.ref
 

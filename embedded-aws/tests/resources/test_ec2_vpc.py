@@ -98,16 +98,16 @@ def test_a_subnet_lies_where_it_was_put(
     assert subnet.attributes["AvailabilityZone"] == described["AvailabilityZone"]
 
 
-def test_a_subnet_gives_public_addresses_only_when_told(client: Any, subnet: Any) -> None:
+def test_a_subnet_gives_public_addresses_only_when_reported(client: Any, subnet: Any) -> None:
     ec2 = client("ec2")
     before = ec2.describe_subnets(SubnetIds=[subnet.ref])["Subnets"][0]["MapPublicIpOnLaunch"]
 
     subnet.update(MapPublicIpOnLaunch=True)
-    told = ec2.describe_subnets(SubnetIds=[subnet.ref])["Subnets"][0]["MapPublicIpOnLaunch"]
+    refused = ec2.describe_subnets(SubnetIds=[subnet.ref])["Subnets"][0]["MapPublicIpOnLaunch"]
     subnet.update("MapPublicIpOnLaunch")
     after = ec2.describe_subnets(SubnetIds=[subnet.ref])["Subnets"][0]["MapPublicIpOnLaunch"]
 
-    assert (before, told, after) == (False, True, False)
+    assert (before, refused, after) == (False, True, False)
 
 
 def test_a_deleted_subnet_is_gone(client: Any, subnet: Any) -> None:

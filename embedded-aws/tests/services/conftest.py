@@ -44,8 +44,8 @@ def refusal() -> Callable[..., Refused]:
     def call(method: Callable[..., Any], **params: Any) -> Refused:
         with pytest.raises(ClientError) as error:
             method(**params)
-        told = error.value.response["Error"]
-        return Refused(code=told["Code"], message=told["Message"])
+        refused = error.value.response["Error"]
+        return Refused(code=refused["Code"], message=refused["Message"])
 
     return call
 

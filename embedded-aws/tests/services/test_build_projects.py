@@ -70,19 +70,19 @@ def test_a_project_that_aws_would_not_take_is_refused(
     changes: dict[str, Any],
     words: str,
 ) -> None:
-    told = refusal(client("codebuild").create_project, **(project | changes))
+    refused = refusal(client("codebuild").create_project, **(project | changes))
 
-    assert told.code == "InvalidInputException"
-    assert words in told.message
+    assert refused.code == "InvalidInputException"
+    assert words in refused.message
 
 
 def test_a_role_that_codebuild_may_not_assume_is_refused(
     client: Callable[..., Any], refusal: Refusal, project: dict[str, Any], role: str
 ) -> None:
     for arn in (role, "arn:aws:iam::123456789012:role/none"):
-        told = refusal(client("codebuild").create_project, **(project | {"serviceRole": arn}))
+        refused = refusal(client("codebuild").create_project, **(project | {"serviceRole": arn}))
 
-        assert told.message == f"CodeBuild is not authorized to perform: sts:AssumeRole on {arn}"
+        assert refused.message == f"CodeBuild is not authorized to perform: sts:AssumeRole on {arn}"
 
 
 def test_a_refused_change_changes_nothing(
@@ -123,10 +123,10 @@ def test_a_target_that_cannot_let_eventbridge_in_needs_a_role(
     events.put_rule(Name=name, ScheduleExpression="rate(1 hour)")
     arn = "arn:aws:codebuild:us-west-2:123456789012:project/bake"
 
-    told = refusal(events.put_targets, Rule=name, Targets=[{"Id": "1", "Arn": arn}])
+    refused = refusal(events.put_targets, Rule=name, Targets=[{"Id": "1", "Arn": arn}])
     events.put_targets(Rule=name, Targets=[{"Id": "1", "Arn": arn, "RoleArn": role}])
 
-    assert told.message == f"RoleArn is required for target {arn}."
+    assert refused.message == f"RoleArn is required for target {arn}."
 
 
 def test_a_rule_has_five_targets(client: Callable[..., Any], refusal: Refusal, name: str) -> None:
@@ -135,6 +135,6 @@ def test_a_rule_has_five_targets(client: Callable[..., Any], refusal: Refusal, n
     topic = "arn:aws:sns:us-west-2:123456789012:t"
     events.put_targets(Rule=name, Targets=[{"Id": str(n), "Arn": topic} for n in range(5)])
 
-    told = refusal(events.put_targets, Rule=name, Targets=[{"Id": "5", "Arn": topic}])
+    refused = refusal(events.put_targets, Rule=name, Targets=[{"Id": "5", "Arn": topic}])
 
-    assert told.code == "LimitExceededException"
+    assert refused.code == "LimitExceededException"

@@ -117,7 +117,7 @@ def test_a_launch_into_a_reservation_of_another_type_is_refused(
     made = ec2.create_capacity_reservation(**wanted)["CapacityReservation"]
     target = {"CapacityReservationId": made["CapacityReservationId"]}
 
-    told = refusal(
+    refused = refusal(
         ec2.run_instances,
         ImageId="ami-0123456789abcdef0",
         InstanceType="p4d.24xlarge",
@@ -127,7 +127,7 @@ def test_a_launch_into_a_reservation_of_another_type_is_refused(
         MaxCount=1,
     )
 
-    assert "does not match the launch" in told.message
+    assert "does not match the launch" in refused.message
 
 
 def test_a_reservation_is_used_up(
@@ -186,8 +186,8 @@ def test_a_purchased_block_is_a_reservation_for_later(
         MaxCount=1,
     )
     assert "is scheduled with 0 free" in early.message
-    told = refusal(ec2.cancel_capacity_reservation, **target)
-    assert "Capacity Blocks cannot be modified or cancelled" in told.message
+    refused = refusal(ec2.cancel_capacity_reservation, **target)
+    assert "Capacity Blocks cannot be modified or cancelled" in refused.message
 
 
 @pytest.mark.parametrize(
@@ -201,14 +201,14 @@ def test_a_purchased_block_is_a_reservation_for_later(
 def test_impossible_blocks_are_refused(
     ec2: Any, refusal: Callable[..., Any], instance_type: str, hours: int, words: str
 ) -> None:
-    told = refusal(
+    refused = refusal(
         ec2.describe_capacity_block_offerings,
         InstanceType=instance_type,
         InstanceCount=1,
         CapacityDurationHours=hours,
     )
 
-    assert words in told.message
+    assert words in refused.message
 
 
 def test_a_type_without_zones_has_no_offerings(ec2: Any) -> None:

@@ -74,10 +74,10 @@ def test_security_groups_beside_interfaces_are_refused(
 ) -> None:
     resources["securityGroupIds"] = [group]
 
-    told = refusal(create, resources=resources)
+    refused = refusal(create, resources=resources)
 
-    assert told.code == "ClientException"
-    assert EXCLUSIVE in told.message
+    assert refused.code == "ClientException"
+    assert EXCLUSIVE in refused.message
 
 
 def test_security_groups_without_interfaces_are_accepted(
@@ -106,10 +106,10 @@ def test_the_named_version_of_the_template_counts(
     )
 
     latest = {"launchTemplateId": launch_template, "version": "$Latest"}
-    told = refusal(create, resources={**resources, "launchTemplate": latest})
+    refused = refusal(create, resources={**resources, "launchTemplate": latest})
     create({**resources, "launchTemplate": {"launchTemplateId": launch_template}})
 
-    assert "Device index 7 on network card index 0" in told.message
+    assert "Device index 7 on network card index 0" in refused.message
     assert described(batch, name)["status"] == "VALID"
 
 
@@ -172,10 +172,10 @@ def test_broken_resources_are_refused(
 ) -> None:
     changed = {k: v for k, v in {**resources, **change}.items() if v is not None}
 
-    told = refusal(create, resources=changed)
+    refused = refusal(create, resources=changed)
 
-    assert told.code == "ClientException"
-    assert words in told.message
+    assert refused.code == "ClientException"
+    assert words in refused.message
 
 
 def test_a_placement_group_across_zones_is_refused(
@@ -186,10 +186,10 @@ def test_a_placement_group_across_zones_is_refused(
     ]["SubnetId"]
     resources["subnets"].append(second)
 
-    told = refusal(create, resources=resources)
+    refused = refusal(create, resources=resources)
 
-    assert "cannot span Availability Zones" in told.message
-    assert "us-west-2b, us-west-2d" in told.message
+    assert "cannot span Availability Zones" in refused.message
+    assert "us-west-2b, us-west-2d" in refused.message
     del resources["placementGroup"]
     create(resources)
 
@@ -201,9 +201,9 @@ def test_a_type_that_one_zone_does_not_offer_is_refused(
         VpcId=vpc, CidrBlock="10.20.16.0/20", AvailabilityZoneId="usw2-az2"
     )["Subnet"]["SubnetId"]
 
-    told = refusal(create, resources={**resources, "subnets": [elsewhere]})
+    refused = refusal(create, resources={**resources, "subnets": [elsewhere]})
 
-    assert "(trn1.32xlarge) is not supported in your requested Availability Zone" in told.message
+    assert "(trn1.32xlarge) is not supported in your requested Availability Zone" in refused.message
 
 
 def test_an_interface_with_a_group_of_another_vpc_is_refused(
@@ -220,12 +220,12 @@ def test_an_interface_with_a_group_of_another_vpc_is_refused(
         LaunchTemplateName=f"{name}-foreign", LaunchTemplateData={"NetworkInterfaces": interfaces}
     )["LaunchTemplate"]["LaunchTemplateId"]
 
-    told = refusal(
+    refused = refusal(
         create, resources={**resources, "launchTemplate": {"launchTemplateId": template}}
     )
 
-    assert f"Security group {foreign_group} and subnet" in told.message
-    assert "belong to different networks" in told.message
+    assert f"Security group {foreign_group} and subnet" in refused.message
+    assert "belong to different networks" in refused.message
 
 
 @pytest.mark.parametrize(
@@ -264,8 +264,8 @@ def test_user_data_must_be_multipart(
         create(resources)
         assert described(batch, name)["status"] == "VALID"
     else:
-        told = refusal(create, resources=resources)
-        assert "UserData is not MIME multipart format" in told.message
+        refused = refusal(create, resources=resources)
+        assert "UserData is not MIME multipart format" in refused.message
 
 
 def test_a_capacity_block_template_without_a_target_is_refused(
@@ -284,11 +284,11 @@ def test_a_capacity_block_template_without_a_target_is_refused(
         },
     )["LaunchTemplate"]["LaunchTemplateId"]
 
-    told = refusal(
+    refused = refusal(
         create, resources={**resources, "launchTemplate": {"launchTemplateId": template}}
     )
 
-    assert "requires a CapacityReservationTarget" in told.message
+    assert "requires a CapacityReservationTarget" in refused.message
 
 
 def test_a_compute_environment_waits_for_its_capacity_block(
@@ -323,10 +323,10 @@ def test_a_compute_environment_waits_for_its_capacity_block(
         )["LaunchTemplate"]["LaunchTemplateId"]
         return {**resources, "launchTemplate": {"launchTemplateId": template}}
 
-    told = refusal(create, resources=with_block("us-west-2b"))
+    refused = refusal(create, resources=with_block("us-west-2b"))
     create(with_block("us-west-2d"))
 
-    assert "does not match the launch" in told.message
+    assert "does not match the launch" in refused.message
 
 
 def test_amazon_linux_2_is_blocked_since_the_end_of_june_2026(
@@ -341,11 +341,11 @@ def test_amazon_linux_2_is_blocked_since_the_end_of_june_2026(
     del resources["launchTemplate"]
     resources |= {"securityGroupIds": [group], "ec2Configuration": [{"imageType": "ECS_AL2"}]}
 
-    told = refusal(create, resources=resources)
+    refused = refusal(create, resources=resources)
     as_of(date(2026, 6, 29))
     create(resources)
 
-    assert "Amazon Linux 2" in told.message
+    assert "Amazon Linux 2" in refused.message
     assert described(batch, name)["status"] == "VALID"
 
 
@@ -363,9 +363,9 @@ def test_p3_does_not_run_the_al2023_nvidia_image(
         "ec2Configuration": [{"imageType": "ECS_AL2023_NVIDIA"}],
     }
 
-    told = refusal(create, resources=resources)
+    refused = refusal(create, resources=resources)
 
-    assert "doesn't support instance type p3.16xlarge" in told.message
+    assert "doesn't support instance type p3.16xlarge" in refused.message
 
 
 def test_one_name_is_used_once(
@@ -402,7 +402,7 @@ def test_an_infrastructure_update_is_checked_like_a_creation(
 ) -> None:
     update = {"computeEnvironment": compute_environment}
 
-    told = refusal(
+    refused = refusal(
         batch.update_compute_environment,
         **update,
         computeResources={"instanceTypes": ["p4d.24xlarge"]},
@@ -413,7 +413,7 @@ def test_an_infrastructure_update_is_checked_like_a_creation(
         updatePolicy={"jobExecutionTimeoutMinutes": 7200},
     )
 
-    assert "Network card index 4" in told.message
+    assert "Network card index 4" in refused.message
     found = described(batch, compute_environment)
     assert found["computeResources"]["maxvCpus"] == 4096
     assert found["updatePolicy"]["jobExecutionTimeoutMinutes"] == 7200
@@ -426,12 +426,12 @@ def test_best_fit_has_no_infrastructure_updates(
     create(resources)
     update = {"computeEnvironment": name}
 
-    told = refusal(
+    refused = refusal(
         batch.update_compute_environment, **update, computeResources={"ec2KeyPair": "key"}
     )
     batch.update_compute_environment(**update, computeResources={"maxvCpus": 4096})
 
-    assert "BEST_FIT cannot update ec2KeyPair" in told.message
+    assert "BEST_FIT cannot update ec2KeyPair" in refused.message
 
 
 def test_an_own_service_role_has_no_infrastructure_updates(
@@ -441,31 +441,31 @@ def test_an_own_service_role_has_no_infrastructure_updates(
         computeEnvironmentName=name, type="MANAGED", computeResources=resources, serviceRole=role
     )
 
-    told = refusal(
+    refused = refusal(
         batch.update_compute_environment,
         computeEnvironment=name,
         computeResources={"ec2KeyPair": "key"},
     )
 
-    assert "requires the service-linked role" in told.message
+    assert "requires the service-linked role" in refused.message
 
 
 def test_an_update_policy_has_limits(
     batch: Any, compute_environment: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(
+    refused = refusal(
         batch.update_compute_environment,
         computeEnvironment=compute_environment,
         updatePolicy={"jobExecutionTimeoutMinutes": 7201},
     )
 
-    assert "between 1 and 7200" in told.message
+    assert "between 1 and 7200" in refused.message
 
 
 def test_a_service_role_must_exist(
     batch: Any, name: str, resources: Resources, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(
+    refused = refusal(
         batch.create_compute_environment,
         computeEnvironmentName=name,
         type="MANAGED",
@@ -473,7 +473,7 @@ def test_a_service_role_must_exist(
         serviceRole="arn:aws:iam::123456789012:role/nobody",
     )
 
-    assert "role/nobody does not exist" in told.message
+    assert "role/nobody does not exist" in refused.message
 
 
 def test_more_least_vcpus_raise_the_desired_ones(

@@ -61,10 +61,10 @@ def test_a_log_group_refuses_a_key_that_it_may_not_use(
     elsewhere = make_key({**LOGS, "Principal": {"Service": ["logs.us-east-1.amazonaws.com"]}})
 
     for key in (closed, absent, elsewhere):
-        told = refusal(client("logs").create_log_group, logGroupName=name, kmsKeyId=key)
+        refused = refusal(client("logs").create_log_group, logGroupName=name, kmsKeyId=key)
 
-        assert told.code == "AccessDeniedException"
-        assert "does not exist or is not allowed to be used with Arn" in told.message
+        assert refused.code == "AccessDeniedException"
+        assert "does not exist or is not allowed to be used with Arn" in refused.message
 
 
 def test_a_log_group_changes_its_key_later(
@@ -72,12 +72,12 @@ def test_a_log_group_changes_its_key_later(
 ) -> None:
     logs, key = client("logs"), make_key(LOGS)
 
-    told = refusal(logs.associate_kms_key, logGroupName=group, kmsKeyId=make_key())
+    refused = refusal(logs.associate_kms_key, logGroupName=group, kmsKeyId=make_key())
     logs.associate_kms_key(logGroupName=group, kmsKeyId=key)
     encrypted = key_of(client, group)
     logs.disassociate_kms_key(logGroupName=group)
 
-    assert told.code == "AccessDeniedException"
+    assert refused.code == "AccessDeniedException"
     assert encrypted == key
     assert key_of(client, group) is None
 
@@ -91,11 +91,11 @@ def test_a_permissions_boundary_has_to_exist(
     document = {"Version": "2012-10-17", "Statement": [allowed]}
     boundary = iam.create_policy(PolicyName=name, PolicyDocument=json.dumps(document))
 
-    told = refusal(iam.create_role, **role, PermissionsBoundary=absent)
+    refused = refusal(iam.create_role, **role, PermissionsBoundary=absent)
     iam.create_role(**role, PermissionsBoundary=boundary["Policy"]["Arn"])
     later = refusal(iam.put_role_permissions_boundary, RoleName=name, PermissionsBoundary=absent)
 
-    assert told.code == later.code == "NoSuchEntity"
-    assert absent in told.message
+    assert refused.code == later.code == "NoSuchEntity"
+    assert absent in refused.message
     kept = iam.get_role(RoleName=name)["Role"]["PermissionsBoundary"]
     assert kept["PermissionsBoundaryArn"] == boundary["Policy"]["Arn"]

@@ -63,8 +63,8 @@ def test_an_association_lives_until_it_is_deleted(
     assert (one["AssociationId"], one["Lifecycle"], one["S3"]) == (made, "AVAILABLE", policy)
     assert one["Tags"] == [{"Key": "cluster", "Value": "train"}]
     assert by_id["ImportedFileChunkSize"] == 2048
-    told = refusal(fsx.describe_data_repository_associations, AssociationIds=[made])
-    assert told.code == "DataRepositoryAssociationNotFound"
+    refused = refusal(fsx.describe_data_repository_associations, AssociationIds=[made])
+    assert refused.code == "DataRepositoryAssociationNotFound"
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_broken_associations_are_refused(
     good = {"FileSystemId": file_system, "DataRepositoryPath": f"s3://{bucket}/x/"}
     fsx.create_data_repository_association(**good, FileSystemPath="/held")
 
-    told = refusal(
+    refused = refusal(
         fsx.create_data_repository_association, **{**good, "FileSystemPath": "/free", **change}
     )
 
-    assert words in told.message
+    assert words in refused.message
 
 
 def test_a_sibling_path_is_no_overlap(fsx: Any, file_system: str, bucket: str) -> None:
@@ -125,9 +125,9 @@ def test_a_ninth_association_is_refused(
     for number in range(8):
         fsx.create_data_repository_association(**link(number))
 
-    told = refusal(fsx.create_data_repository_association, **link(8))
+    refused = refusal(fsx.create_data_repository_association, **link(8))
 
-    assert told.code == "ServiceLimitExceeded"
+    assert refused.code == "ServiceLimitExceeded"
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_old_file_systems_have_no_associations(
     refusal: Callable[..., Any],
     lustre: dict[str, str],
 ) -> None:
-    told = refusal(
+    refused = refusal(
         fsx.create_data_repository_association,
         FileSystemId=make_file_system(**lustre),
         FileSystemPath="/data",
         DataRepositoryPath=f"s3://{bucket}/x/",
     )
 
-    assert told.code == "UnsupportedOperation"
+    assert refused.code == "UnsupportedOperation"
 
 
 def test_a_bucket_of_another_region_is_refused(
@@ -159,11 +159,11 @@ def test_a_bucket_of_another_region_is_refused(
 ) -> None:
     client("s3", "us-east-1").create_bucket(Bucket=f"{name}-far")
 
-    told = refusal(
+    refused = refusal(
         fsx.create_data_repository_association,
         FileSystemId=file_system,
         FileSystemPath="/data",
         DataRepositoryPath=f"s3://{name}-far/x/",
     )
 
-    assert "is in us-east-1" in told.message
+    assert "is in us-east-1" in refused.message

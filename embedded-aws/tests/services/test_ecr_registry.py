@@ -11,9 +11,9 @@ Refusal = Callable[..., Any]
 def test_without_a_registry_nobody_is_led_to_awss_own(
     client: Callable[..., Any], refusal: Refusal
 ) -> None:
-    told = refusal(client("ecr").get_authorization_token)
+    refused = refusal(client("ecr").get_authorization_token)
 
-    assert "stores no images: start it with --registry" in told.message
+    assert "stores no images: start it with --registry" in refused.message
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_without_a_registry_nobody_is_led_to_awss_own(
 def test_a_rule_that_ecr_would_not_take_is_refused(
     client: Callable[..., Any], refusal: Refusal, rule: Mapping[str, str], code: str, words: str
 ) -> None:
-    told = refusal(client("ecr").create_pull_through_cache_rule, **rule)
+    refused = refusal(client("ecr").create_pull_through_cache_rule, **rule)
 
-    assert told.code == code
-    assert words in told.message
+    assert refused.code == code
+    assert words in refused.message
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_a_template_that_ecr_would_not_take_is_refused(
 ) -> None:
     template = {"prefix": name, "appliedFor": ["PULL_THROUGH_CACHE"], **settings}
 
-    told = refusal(client("ecr").create_repository_creation_template, **template)
+    refused = refusal(client("ecr").create_repository_creation_template, **template)
 
-    assert told.code == "InvalidParameterException"
-    assert words in told.message
+    assert refused.code == "InvalidParameterException"
+    assert words in refused.message
 
 
 def test_a_registry_has_fifty_rules(client: Callable[..., Any], refusal: Refusal) -> None:
@@ -99,10 +99,10 @@ def test_a_registry_has_fifty_rules(client: Callable[..., Any], refusal: Refusal
             ecrRepositoryPrefix=f"cache{number}", upstreamRegistryUrl="public.ecr.aws"
         )
 
-    told = refusal(
+    refused = refusal(
         ecr.create_pull_through_cache_rule,
         ecrRepositoryPrefix="cache50",
         upstreamRegistryUrl="public.ecr.aws",
     )
 
-    assert told.code == "LimitExceededException"
+    assert refused.code == "LimitExceededException"

@@ -231,7 +231,7 @@ def test_a_group_that_blocks_988_is_refused(
 ) -> None:
     closed = ec2.create_security_group(GroupName="c", Description="c", VpcId=vpc)["GroupId"]
 
-    told = refusal(fsx.create_file_system, **{**wanted, "SecurityGroupIds": [closed]})
+    refused = refusal(fsx.create_file_system, **{**wanted, "SecurityGroupIds": [closed]})
     ec2.authorize_security_group_ingress(
         GroupId=closed,
         IpPermissions=[
@@ -245,8 +245,8 @@ def test_a_group_that_blocks_988_is_refused(
     )
     made = fsx.create_file_system(**{**wanted, "SecurityGroupIds": [closed]})
 
-    assert told.code == "InvalidNetworkSettings"
-    assert "do not permit Lustre LNET network traffic on port 988" in told.message
+    assert refused.code == "InvalidNetworkSettings"
+    assert "do not permit Lustre LNET network traffic on port 988" in refused.message
     assert made["FileSystem"]["FileSystemId"]
 
 
@@ -260,24 +260,26 @@ def test_efa_needs_all_traffic_by_group_id(
     )
     wanted["LustreConfiguration"] |= {"EfaEnabled": True, "PerUnitStorageThroughput": 1000}
 
-    told = refusal(fsx.create_file_system, **{**wanted, "SecurityGroupIds": [open_to_all]})
+    refused = refusal(fsx.create_file_system, **{**wanted, "SecurityGroupIds": [open_to_all]})
 
-    assert told.code == "InvalidNetworkSettings"
-    assert "Insufficient security group permissions to create an EFA-enabled file" in told.message
+    assert refused.code == "InvalidNetworkSettings"
+    assert (
+        "Insufficient security group permissions to create an EFA-enabled file" in refused.message
+    )
 
 
 def test_a_group_of_another_vpc_is_refused(
     fsx: Any, wanted: Params, foreign_group: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(fsx.create_file_system, **{**wanted, "SecurityGroupIds": [foreign_group]})
+    refused = refusal(fsx.create_file_system, **{**wanted, "SecurityGroupIds": [foreign_group]})
 
-    assert "belong to different VPCs" in told.message
+    assert "belong to different VPCs" in refused.message
 
 
 def test_one_subnet_is_needed(fsx: Any, wanted: Params, refusal: Callable[..., Any]) -> None:
-    told = refusal(fsx.create_file_system, **{**wanted, "SubnetIds": wanted["SubnetIds"] * 2})
+    refused = refusal(fsx.create_file_system, **{**wanted, "SubnetIds": wanted["SubnetIds"] * 2})
 
-    assert "Exactly one subnet ID" in told.message
+    assert "Exactly one subnet ID" in refused.message
 
 
 def test_a_file_system_grows_and_never_shrinks(
@@ -306,13 +308,13 @@ def test_the_throughput_of_an_efa_file_system_is_fixed(
     wanted["LustreConfiguration"] |= {"EfaEnabled": True, "PerUnitStorageThroughput": 1000}
     file_system_id = fsx.create_file_system(**wanted)["FileSystem"]["FileSystemId"]
 
-    told = refusal(
+    refused = refusal(
         fsx.update_file_system,
         FileSystemId=file_system_id,
         LustreConfiguration={"PerUnitStorageThroughput": 500},
     )
 
-    assert "EFA-enabled file system cannot be changed" in told.message
+    assert "EFA-enabled file system cannot be changed" in refused.message
 
 
 def test_a_file_system_holds_its_subnet_and_group_until_deleted(
@@ -329,5 +331,5 @@ def test_a_file_system_holds_its_subnet_and_group_until_deleted(
     ec2.delete_subnet(SubnetId=subnet)
 
     assert held == {"DependencyViolation"}
-    told = refusal(fsx.describe_file_systems, FileSystemIds=[file_system_id])
-    assert told.code == "FileSystemNotFound"
+    refused = refusal(fsx.describe_file_systems, FileSystemIds=[file_system_id])
+    assert refused.code == "FileSystemNotFound"

@@ -183,7 +183,7 @@ def test_a_snapshot_of_an_image_stays_while_the_image_does(
     ec2.delete_snapshot(SnapshotId=snapshot)
 
 
-def test_own_snapshots_are_told_from_everybodys(ec2: Any, image: str) -> None:
+def test_own_snapshots_are_reported_from_everybodys(ec2: Any, image: str) -> None:
     snapshot = described(ec2, image)["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"]
 
     own = ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]

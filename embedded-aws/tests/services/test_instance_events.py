@@ -1,4 +1,4 @@
-"""What EventBridge is told of instances, and whom it may call."""
+"""What EventBridge is refused of instances, and whom it may call."""
 
 import io
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-CODE = "def handler(event, context):\n    print('told', event['detail'], event['source'])\n"
+CODE = "def handler(event, context):\n    print('refused', event['detail'], event['source'])\n"
 PATTERN = {
     "source": ["aws.ec2"],
     "detail-type": ["EC2 Instance State-change Notification"],
@@ -22,7 +22,7 @@ _PATIENCE_SECONDS = 300
 def function(
     client: Callable[..., Any], name: str, role: str, endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    """A function that says what it was told, and a rule that calls it."""
+    """A function that says what it was refused, and a rule that calls it."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -64,13 +64,13 @@ def groups(client: Callable[..., Any], name: str) -> list[Any]:
     return found
 
 
-def told(client: Callable[..., Any], name: str) -> str:
+def refused(client: Callable[..., Any], name: str) -> str:
     """Wait until the function has said something."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         if groups(client, name):
             events = client("logs").filter_log_events(logGroupName=f"/aws/lambda/{name}")["events"]
-            if said := [each["message"] for each in events if "told" in each["message"]]:
+            if said := [each["message"] for each in events if "refused" in each["message"]]:
                 return "\n".join(said)
         assert time.monotonic() < deadline, "the function was not called"
         time.sleep(0.05)
@@ -84,7 +84,7 @@ def test_a_rule_calls_the_function_that_lets_it_in(
 
     ec2.terminate_instances(InstanceIds=[instance_id])
 
-    said = told(client, function)
+    said = refused(client, function)
     assert f"'instance-id': '{instance_id}'" in said
     assert "'state': 'terminated'" in said
 
@@ -98,7 +98,7 @@ def test_a_state_that_the_rule_does_not_name_calls_nothing(
     ec2.stop_instances(InstanceIds=[instance_id])
     ec2.terminate_instances(InstanceIds=[instance_id])
 
-    assert "stopped" not in told(client, function)
+    assert "stopped" not in refused(client, function)
 
 
 @pytest.mark.parametrize("rule", [None, "another"])
@@ -118,7 +118,7 @@ def test_a_function_that_does_not_let_the_rule_in_is_not_called(
     )
     ec2.terminate_instances(InstanceIds=[heard])
 
-    said = told(client, function)
+    said = refused(client, function)
     assert heard in said
     assert unheard not in said
 
@@ -145,6 +145,6 @@ def test_a_rule_with_a_schedule_and_one_whose_function_is_gone_hear_nothing(
     ec2.stop_instances(InstanceIds=[stopped])
     ec2.terminate_instances(InstanceIds=[ended])
 
-    said = told(client, function)
+    said = refused(client, function)
     assert ended in said
     assert stopped not in said

@@ -31,10 +31,10 @@ def offered(ec2: Any, instance_type: str, location_type: str) -> list[str]:
 def test_withdrawn_types_do_not_exist_today(
     ec2: Any, refusal: Callable[..., Any], instance_type: str
 ) -> None:
-    told = refusal(ec2.describe_instance_types, InstanceTypes=[instance_type])
+    refused = refusal(ec2.describe_instance_types, InstanceTypes=[instance_type])
 
-    assert told.code == "InvalidInstanceType"
-    assert f"[{instance_type}]" in told.message
+    assert refused.code == "InvalidInstanceType"
+    assert f"[{instance_type}]" in refused.message
     assert offered(ec2, instance_type, "region") == []
 
 
@@ -74,9 +74,9 @@ def test_zone_names_follow_from_zone_ids(ec2: Any) -> None:
 
 
 def test_only_types_of_the_region_are_described(ec2: Any, refusal: Callable[..., Any]) -> None:
-    told = refusal(ec2.describe_instance_types, InstanceTypes=["trn2.48xlarge"])
+    refused = refusal(ec2.describe_instance_types, InstanceTypes=["trn2.48xlarge"])
 
-    assert told.code == "InvalidInstanceType"
+    assert refused.code == "InvalidInstanceType"
 
 
 def test_filters_of_records_work(ec2: Any) -> None:

@@ -99,9 +99,9 @@ def test_a_group_of_another_vpc_is_refused(
 ) -> None:
     launch["NetworkInterfaces"][3]["Groups"] = [foreign_group]
 
-    told = refusal(ec2.run_instances, **launch)
+    refused = refusal(ec2.run_instances, **launch)
 
-    assert told.message == (
+    assert refused.message == (
         f"Security group {foreign_group} and subnet {subnet} belong to different networks."
     )
 
@@ -199,10 +199,10 @@ def test_broken_launches_are_refused(
     }
     launch["SubnetId"] = {"elsewhere": elsewhere}.get(launch["SubnetId"], launch["SubnetId"])
 
-    told = refusal(ec2.run_instances, **{k: v for k, v in launch.items() if v is not None})
+    refused = refusal(ec2.run_instances, **{k: v for k, v in launch.items() if v is not None})
 
-    assert told.code == code
-    assert words in told.message
+    assert refused.code == code
+    assert words in refused.message
 
 
 def test_the_template_says_what_a_shutdown_from_within_does(ec2: Any, name: str) -> None:

@@ -122,9 +122,9 @@ def test_two_instance_types_are_refused(
     }
     definition["nodeProperties"]["nodeRangeProperties"].append(other)
 
-    told = refusal(batch.register_job_definition, **definition)
+    refused = refusal(batch.register_job_definition, **definition)
 
-    assert "same instance type, not p4d.24xlarge, trn1.32xlarge" in told.message
+    assert "same instance type, not p4d.24xlarge, trn1.32xlarge" in refused.message
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_broken_containers_are_refused(
 ) -> None:
     node_group["container"] |= change
 
-    told = refusal(batch.register_job_definition, **definition)
+    refused = refusal(batch.register_job_definition, **definition)
 
-    assert told.code == "ClientException"
-    assert words in told.message
+    assert refused.code == "ClientException"
+    assert words in refused.message
 
 
 RETRY_HOST = {"onStatusReason": "Host EC2*", "action": "RETRY"}

@@ -85,10 +85,10 @@ def test_broken_queues_are_refused(
     change: dict[str, Any],
     words: str,
 ) -> None:
-    told = refusal(batch.create_job_queue, **{**queue, **change})
+    refused = refusal(batch.create_job_queue, **{**queue, **change})
 
-    assert told.code == "ClientException"
-    assert words in told.message
+    assert refused.code == "ClientException"
+    assert words in refused.message
 
 
 def test_orders_are_unique(batch: Any, queue: dict[str, Any], refusal: Callable[..., Any]) -> None:
@@ -102,11 +102,11 @@ def test_a_queue_is_deleted_when_disabled(
 ) -> None:
     batch.create_job_queue(**queue)
 
-    told = refusal(batch.delete_job_queue, jobQueue=name)
+    refused = refusal(batch.delete_job_queue, jobQueue=name)
     batch.update_job_queue(jobQueue=name, state="DISABLED")
     batch.delete_job_queue(jobQueue=name)
 
-    assert "must be DISABLED" in told.message
+    assert "must be DISABLED" in refused.message
     assert batch.describe_job_queues(jobQueues=[name])["jobQueues"] == []
 
 
@@ -116,9 +116,9 @@ def test_a_first_in_first_out_queue_gets_no_policy(
     batch.create_job_queue(**queue)
     policy = batch.create_scheduling_policy(name=name)["arn"]
 
-    told = refusal(batch.update_job_queue, jobQueue=name, schedulingPolicyArn=policy)
+    refused = refusal(batch.update_job_queue, jobQueue=name, schedulingPolicyArn=policy)
 
-    assert "first-in-first-out" in told.message
+    assert "first-in-first-out" in refused.message
 
 
 def test_a_refused_update_changes_nothing(

@@ -70,11 +70,11 @@ def test_spot_takes_no_multi_node_job(
         computeEnvironmentOrder=[{"order": 1, "computeEnvironment": name}],
     )
 
-    told = refusal(batch.submit_job, jobName="run", jobQueue=name, jobDefinition=definition)
+    refused = refusal(batch.submit_job, jobName="run", jobQueue=name, jobDefinition=definition)
 
-    assert told.code == "ClientException"
-    assert "Multi-node parallel jobs are not supported" in told.message
-    assert "of type SPOT" in told.message
+    assert refused.code == "ClientException"
+    assert "Multi-node parallel jobs are not supported" in refused.message
+    assert "of type SPOT" in refused.message
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_broken_overrides_are_refused(
     overrides: dict[str, Any],
     words: str,
 ) -> None:
-    told = refusal(
+    refused = refusal(
         batch.submit_job,
         jobName="run",
         jobQueue=queue,
@@ -104,7 +104,7 @@ def test_broken_overrides_are_refused(
         nodeOverrides=overrides,
     )
 
-    assert words in told.message
+    assert words in refused.message
 
 
 def test_a_closed_range_takes_no_other_number_of_nodes(
@@ -120,7 +120,7 @@ def test_a_closed_range_takes_no_other_number_of_nodes(
         },
     )
 
-    told = refusal(
+    refused = refusal(
         batch.submit_job,
         jobName="run",
         jobQueue=queue,
@@ -128,7 +128,7 @@ def test_a_closed_range_takes_no_other_number_of_nodes(
         nodeOverrides={"numNodes": 8},
     )
 
-    assert "open upper boundary" in told.message
+    assert "open upper boundary" in refused.message
 
 
 def test_a_disabled_queue_takes_no_jobs(
@@ -136,9 +136,9 @@ def test_a_disabled_queue_takes_no_jobs(
 ) -> None:
     batch.update_job_queue(jobQueue=queue, state="DISABLED")
 
-    told = refusal(batch.submit_job, jobName="run", jobQueue=queue, jobDefinition=definition)
+    refused = refusal(batch.submit_job, jobName="run", jobQueue=queue, jobDefinition=definition)
 
-    assert "is disabled" in told.message
+    assert "is disabled" in refused.message
 
 
 def test_unknown_names_are_refused(

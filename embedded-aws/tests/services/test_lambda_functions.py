@@ -241,7 +241,7 @@ exports.handler = async () => {
         pytest.param(package(index__js=HIDES_THE_REASON), id="hidden"),
     ],
 )
-def test_a_node_function_without_the_sdk_is_told_how_to_get_it(
+def test_a_node_function_without_the_sdk_is_reported_how_to_get_it(
     make: Callable[..., str],
     invoke: Callable[..., Any],
     code: bytes,
@@ -266,9 +266,9 @@ exports.handler = async () => spawnSync("npm", ["install"], { encoding: "utf8" }
 """
     name = make("nodejs22.x", {"ZipFile": package(index__js=code)}, Timeout=5)
 
-    _, told = invoke(name, {})
+    _, refused = invoke(name, {})
 
-    assert "the embedded AWS installs nothing for a function" in told
+    assert "the embedded AWS installs nothing for a function" in refused
 
 
 @pytest.mark.parametrize(
@@ -364,12 +364,12 @@ def test_an_event_invocation_answers_cloudformation(
     }
 
     answer = functions.invoke(FunctionName=name, InvocationType="Event", Payload=json.dumps(event))
-    told = received.get(timeout=120)
+    refused = received.get(timeout=120)
 
     assert answer["StatusCode"] == 202
-    assert (told["Status"], told["PhysicalResourceId"]) == ("SUCCESS", "made-it")
-    assert told["Data"] == {"Zone": "usw2-az4"}
-    assert (told["StackId"], told["LogicalResourceId"]) == ("stack", "Thing")
+    assert (refused["Status"], refused["PhysicalResourceId"]) == ("SUCCESS", "made-it")
+    assert refused["Data"] == {"Zone": "usw2-az4"}
+    assert (refused["StackId"], refused["LogicalResourceId"]) == ("stack", "Thing")
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,9 @@ def test_functions_that_cannot_run_are_refused(
         **change,
     }
 
-    told = refusal(functions.create_function, **{k: v for k, v in wanted.items() if v is not None})
+    refused = refusal(
+        functions.create_function, **{k: v for k, v in wanted.items() if v is not None}
+    )
 
-    assert told.code == "InvalidParameterValueException"
-    assert words in told.message
+    assert refused.code == "InvalidParameterValueException"
+    assert words in refused.message

@@ -172,10 +172,10 @@ def test_good_templates_are_made(ec2: Any, name: str, data: Data) -> None:
 def test_broken_templates_are_refused(
     ec2: Any, name: str, refusal: Callable[..., Any], data: Data, code: str, words: str
 ) -> None:
-    told = refusal(ec2.create_launch_template, LaunchTemplateName=name, LaunchTemplateData=data)
+    refused = refusal(ec2.create_launch_template, LaunchTemplateName=name, LaunchTemplateData=data)
 
-    assert told.code == code
-    assert words in told.message
+    assert refused.code == code
+    assert words in refused.message
     assert (
         ec2.describe_launch_templates(Filters=[{"Name": "launch-template-name", "Values": [name]}])[
             "LaunchTemplates"
@@ -191,14 +191,14 @@ def test_a_version_is_checked_together_with_its_source(
         LaunchTemplateName=name, LaunchTemplateData={"InstanceType": "t3.micro"}
     )
 
-    told = refusal(
+    refused = refusal(
         ec2.create_launch_template_version,
         LaunchTemplateName=name,
         SourceVersion="1",
         LaunchTemplateData={"NetworkInterfaces": [nic(0, 0)]},
     )
 
-    assert "not supported on instance type 't3.micro'" in told.message
+    assert "not supported on instance type 't3.micro'" in refused.message
 
 
 def test_a_version_keeps_what_its_source_says(ec2: Any, name: str) -> None:

@@ -53,10 +53,10 @@ def test_the_first_subnet_of_a_zone_is_no_default_either(client: Callable[..., A
 def test_a_zone_of_another_region_is_refused(
     ec2: Any, vpc: str, refusal: Callable[..., Any], zone: dict[str, str], words: str
 ) -> None:
-    told = refusal(ec2.create_subnet, VpcId=vpc, CidrBlock="10.20.0.0/24", **zone)
+    refused = refusal(ec2.create_subnet, VpcId=vpc, CidrBlock="10.20.0.0/24", **zone)
 
-    assert told.code == "InvalidParameterValue"
-    assert words in told.message
+    assert refused.code == "InvalidParameterValue"
+    assert words in refused.message
 
 
 def test_an_empty_vpc_is_deleted(ec2: Any, vpc: str, subnet: str, group: str) -> None:
@@ -71,20 +71,20 @@ def test_an_empty_vpc_is_deleted(ec2: Any, vpc: str, subnet: str, group: str) ->
 def test_a_vpc_with_a_security_group_is_not_deleted(
     ec2: Any, vpc: str, group: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(ec2.delete_vpc, VpcId=vpc)
+    refused = refusal(ec2.delete_vpc, VpcId=vpc)
 
-    assert told.code == "DependencyViolation"
-    assert told.message == f"The vpc '{vpc}' has dependencies and cannot be deleted."
+    assert refused.code == "DependencyViolation"
+    assert refused.message == f"The vpc '{vpc}' has dependencies and cannot be deleted."
 
 
 def test_a_vpc_with_a_gateway_is_not_deleted(
     ec2: Any, vpc: str, internet_gateway: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(ec2.delete_vpc, VpcId=vpc)
+    refused = refusal(ec2.delete_vpc, VpcId=vpc)
     ec2.detach_internet_gateway(InternetGatewayId=internet_gateway, VpcId=vpc)
     ec2.delete_vpc(VpcId=vpc)
 
-    assert told.code == "DependencyViolation"
+    assert refused.code == "DependencyViolation"
 
 
 @pytest.fixture
@@ -128,11 +128,11 @@ def test_a_route_has_one_target(
 ) -> None:
     table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
 
-    told = refusal(
+    refused = refusal(
         ec2.create_route, RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", **targets
     )
 
-    assert "exactly one of" in told.message
+    assert "exactly one of" in refused.message
 
 
 def test_a_public_nat_gateway_needs_an_internet_gateway(
@@ -140,9 +140,9 @@ def test_a_public_nat_gateway_needs_an_internet_gateway(
 ) -> None:
     address = ec2.allocate_address(Domain="vpc")["AllocationId"]
 
-    told = refusal(ec2.create_nat_gateway, SubnetId=subnet, AllocationId=address)
+    refused = refusal(ec2.create_nat_gateway, SubnetId=subnet, AllocationId=address)
 
-    assert told.code == "Gateway.NotAttached"
+    assert refused.code == "Gateway.NotAttached"
 
 
 def test_an_endpoint_uses_the_security_groups_it_was_given(
@@ -156,11 +156,11 @@ def test_an_endpoint_uses_the_security_groups_it_was_given(
         SecurityGroupIds=[group],
     )["VpcEndpoint"]
 
-    told = refusal(ec2.delete_security_group, GroupId=group)
+    refused = refusal(ec2.delete_security_group, GroupId=group)
     ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
     ec2.delete_security_group(GroupId=group)
 
-    assert told.code == "DependencyViolation"
+    assert refused.code == "DependencyViolation"
 
 
 def test_an_interface_takes_groups_of_its_own_vpc_only(

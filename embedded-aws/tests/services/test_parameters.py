@@ -12,11 +12,11 @@ def test_an_image_parameter_holds_an_ami_id(
 ) -> None:
     image = {"Name": f"/{name}", "Type": "String", "DataType": "aws:ec2:image"}
 
-    told = refusal(client("ssm").put_parameter, **image, Value=value)
+    refused = refusal(client("ssm").put_parameter, **image, Value=value)
     client("ssm").put_parameter(**image, Value="ami-0123456789abcdef0")
 
-    assert told.code == "ValidationException"
-    assert f"'{value}' is not a valid AMI ID" in told.message
+    assert refused.code == "ValidationException"
+    assert f"'{value}' is not a valid AMI ID" in refused.message
     found = client("ssm").get_parameter(Name=f"/{name}")["Parameter"]
     assert (found["Value"], found["DataType"]) == ("ami-0123456789abcdef0", "aws:ec2:image")
 
@@ -30,13 +30,13 @@ def test_a_parameter_does_not_become_an_image_nor_cease_to_be_one(
     ssm.put_parameter(**text)
     ssm.put_parameter(**other)
 
-    told = [
+    refused = [
         refusal(ssm.put_parameter, **text | {"DataType": "aws:ec2:image"}, Overwrite=True),
         refusal(ssm.put_parameter, **other | {"DataType": "text"}, Overwrite=True),
     ]
 
-    assert [one.code for one in told] == ["ValidationException"] * 2
-    assert f"/{name}/text can't be changed from text to aws:ec2:image" in told[0].message
+    assert [one.code for one in refused] == ["ValidationException"] * 2
+    assert f"/{name}/text can't be changed from text to aws:ec2:image" in refused[0].message
 
 
 def test_a_text_parameter_holds_anything(client: Callable[..., Any], name: str) -> None:
@@ -51,9 +51,9 @@ def test_retention_is_one_of_the_known_periods(
     logs = client("logs")
     logs.create_log_group(logGroupName=name)
 
-    told = refusal(logs.put_retention_policy, logGroupName=name, retentionInDays=31)
+    refused = refusal(logs.put_retention_policy, logGroupName=name, retentionInDays=31)
     logs.put_retention_policy(logGroupName=name, retentionInDays=30)
 
-    assert told.code == "InvalidParameterException"
+    assert refused.code == "InvalidParameterException"
     found = logs.describe_log_groups(logGroupNamePrefix=name)["logGroups"][0]
     assert found["retentionInDays"] == 30

@@ -41,9 +41,9 @@ def test_filters_select_by_tag_and_strategy(ec2: Any, name: str) -> None:
 def test_two_groups_cannot_have_one_name(
     ec2: Any, placement_group: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(ec2.create_placement_group, GroupName=placement_group)
+    refused = refusal(ec2.create_placement_group, GroupName=placement_group)
 
-    assert told.code == "InvalidPlacementGroup.Duplicate"
+    assert refused.code == "InvalidPlacementGroup.Duplicate"
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_a_group_with_instances_is_not_deleted(
         MaxCount=1,
     )["Instances"][0]["InstanceId"]
 
-    told = refusal(ec2.delete_placement_group, GroupName=placement_group)
+    refused = refusal(ec2.delete_placement_group, GroupName=placement_group)
     ec2.terminate_instances(InstanceIds=[instance])
     ec2.delete_placement_group(GroupName=placement_group)
 
-    assert told.code == "InvalidPlacementGroup.InUse"
+    assert refused.code == "InvalidPlacementGroup.InUse"
     assert refusal(ec2.delete_placement_group, GroupName=placement_group).code == (
         "InvalidPlacementGroup.Unknown"
     )
@@ -107,15 +107,15 @@ def test_a_cluster_stays_in_one_zone(
     }
     ec2.run_instances(**launch, SubnetId=subnet)
 
-    told = refusal(ec2.run_instances, **launch, SubnetId=elsewhere)
+    refused = refusal(ec2.run_instances, **launch, SubnetId=elsewhere)
 
-    assert "cannot span us-west-2b" in told.message
+    assert "cannot span us-west-2b" in refused.message
 
 
 def test_a_type_without_the_strategy_is_refused(
     ec2: Any, placement_group: str, subnet: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(
+    refused = refusal(
         ec2.run_instances,
         ImageId="ami-0123456789abcdef0",
         InstanceType="t3.micro",
@@ -125,4 +125,4 @@ def test_a_type_without_the_strategy_is_refused(
         MaxCount=1,
     )
 
-    assert "'t3.micro' is not supported by the 'cluster' placement strategy" in told.message
+    assert "'t3.micro' is not supported by the 'cluster' placement strategy" in refused.message

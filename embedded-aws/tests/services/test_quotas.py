@@ -28,9 +28,9 @@ def test_a_quota_is_zero_until_it_is_raised(quotas: Any, refusal: Callable[..., 
 
 
 def test_an_unknown_quota_is_refused(quotas: Any, refusal: Callable[..., Any]) -> None:
-    told = refusal(quotas.get_service_quota, ServiceCode="ec2", QuotaCode="L-00000000")
+    refused = refusal(quotas.get_service_quota, ServiceCode="ec2", QuotaCode="L-00000000")
 
-    assert told.code == "NoSuchResourceException"
+    assert refused.code == "NoSuchResourceException"
 
 
 def test_other_services_keep_their_quotas(quotas: Any) -> None:

@@ -42,10 +42,10 @@ def test_a_rule_that_differs_in_its_description_only_is_a_duplicate(
 ) -> None:
     authorize = getattr(ec2, f"authorize_security_group_{direction}")
 
-    told = refusal(authorize, GroupId=group, IpPermissions=rule(group, Description="again"))
+    refused = refusal(authorize, GroupId=group, IpPermissions=rule(group, Description="again"))
 
-    assert told.code == "InvalidPermission.Duplicate"
-    assert told.message == f'the specified rule "peer: {group}, ALL, ALLOW" already exists'
+    assert refused.code == "InvalidPermission.Duplicate"
+    assert refused.message == f'the specified rule "peer: {group}, ALL, ALLOW" already exists'
 
 
 def test_a_duplicate_of_a_port_rule_names_its_ports(
@@ -64,9 +64,9 @@ def test_a_duplicate_of_a_port_rule_names_its_ports(
     }
     ec2.authorize_security_group_ingress(**lustre)
 
-    told = refusal(ec2.authorize_security_group_ingress, **lustre)
+    refused = refusal(ec2.authorize_security_group_ingress, **lustre)
 
-    assert "peer: 10.20.0.0/16, TCP, from port: 1018, to port: 1023, ALLOW" in told.message
+    assert "peer: 10.20.0.0/16, TCP, from port: 1018, to port: 1023, ALLOW" in refused.message
 
 
 def test_a_rule_is_revoked_without_its_description(ec2: Any, group: str, vpc: str) -> None:
@@ -88,33 +88,33 @@ def test_a_rule_is_revoked_without_its_description(ec2: Any, group: str, vpc: st
 def test_a_peer_of_another_vpc_is_refused(
     ec2: Any, group: str, foreign_group: str, refusal: Callable[..., Any]
 ) -> None:
-    told = refusal(
+    refused = refusal(
         ec2.authorize_security_group_ingress, GroupId=group, IpPermissions=rule(foreign_group)
     )
 
-    assert "belong to different networks" in told.message
+    assert "belong to different networks" in refused.message
 
 
 def test_tcp_needs_ports(ec2: Any, group: str, refusal: Callable[..., Any]) -> None:
-    told = refusal(
+    refused = refusal(
         ec2.authorize_security_group_ingress,
         GroupId=group,
         IpPermissions=[{"IpProtocol": "tcp", "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}],
     )
 
-    assert "from and to ports" in told.message
+    assert "from and to ports" in refused.message
 
 
 def test_ports_go_upwards(ec2: Any, group: str, refusal: Callable[..., Any]) -> None:
     ranges = [{"CidrIp": "10.0.0.0/8"}]
 
-    told = refusal(
+    refused = refusal(
         ec2.authorize_security_group_ingress,
         GroupId=group,
         IpPermissions=[{"IpProtocol": "tcp", "FromPort": 90, "ToPort": 10, "IpRanges": ranges}],
     )
 
-    assert "Invalid TCP/UDP port range (90:10)" in told.message
+    assert "Invalid TCP/UDP port range (90:10)" in refused.message
 
 
 def test_a_group_that_another_group_names_is_not_deleted(
@@ -123,12 +123,12 @@ def test_a_group_that_another_group_names_is_not_deleted(
     other = ec2.create_security_group(GroupName="o", Description="o", VpcId=vpc)["GroupId"]
     ec2.authorize_security_group_ingress(GroupId=other, IpPermissions=rule(group))
 
-    told = refusal(ec2.delete_security_group, GroupId=group)
+    refused = refusal(ec2.delete_security_group, GroupId=group)
     ec2.revoke_security_group_ingress(GroupId=other, IpPermissions=rule(group))
     ec2.delete_security_group(GroupId=group)
 
-    assert told.code == "DependencyViolation"
-    assert told.message == f"resource {group} has a dependent object"
+    assert refused.code == "DependencyViolation"
+    assert refused.message == f"resource {group} has a dependent object"
 
 
 def test_a_group_on_an_interface_is_not_deleted(
@@ -136,11 +136,11 @@ def test_a_group_on_an_interface_is_not_deleted(
 ) -> None:
     interface = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
 
-    told = refusal(ec2.delete_security_group, GroupId=group)
+    refused = refusal(ec2.delete_security_group, GroupId=group)
     ec2.delete_network_interface(NetworkInterfaceId=interface["NetworkInterfaceId"])
     ec2.delete_security_group(GroupId=group)
 
-    assert told.code == "DependencyViolation"
+    assert refused.code == "DependencyViolation"
 
 
 def test_the_default_group_is_not_deleted(ec2: Any, vpc: str, refusal: Callable[..., Any]) -> None:
@@ -148,9 +148,9 @@ def test_the_default_group_is_not_deleted(ec2: Any, vpc: str, refusal: Callable[
         "SecurityGroups"
     ][0]["GroupId"]
 
-    told = refusal(ec2.delete_security_group, GroupId=default)
+    refused = refusal(ec2.delete_security_group, GroupId=default)
 
-    assert told.code == "CannotDelete"
+    assert refused.code == "CannotDelete"
 
 
 def https(description: str = "") -> dict[str, Any]:
@@ -225,18 +225,18 @@ def test_tags_are_for_rules_and_not_for_their_group(
 ) -> None:
     tags = [{"ResourceType": "security-group", "Tags": [{"Key": "one", "Value": "1"}]}]
 
-    told = refusal(
+    refused = refusal(
         ec2.authorize_security_group_egress,
         GroupId=group,
         IpPermissions=[https()],
         TagSpecifications=tags,
     )
 
-    assert told.code == "InvalidParameterValue"
-    assert "'security-group' is not a valid taggable resource type" in told.message
+    assert refused.code == "InvalidParameterValue"
+    assert "'security-group' is not a valid taggable resource type" in refused.message
 
 
 def test_a_page_of_rules_has_its_limits(ec2: Any, refusal: Callable[..., Any]) -> None:
-    told = refusal(ec2.describe_security_group_rules, MaxResults=1001)
+    refused = refusal(ec2.describe_security_group_rules, MaxResults=1001)
 
-    assert told.message.endswith("between 5 and 1000.")
+    assert refused.message.endswith("between 5 and 1000.")

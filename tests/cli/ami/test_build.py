@@ -131,7 +131,7 @@ def test_a_denied_call_names_the_action_and_is_not_repeated_elsewhere(
 
 
 @needs_packer
-def test_a_source_ami_that_is_gone_is_told_with_its_name(
+def test_a_source_ami_that_is_gone_is_reported_with_its_name(
     build: Command, account: Any, tmp_path: Path
 ) -> None:
     template = tmp_path / "packer"

@@ -138,7 +138,7 @@ def test_amis_of_different_builds_are_not_published_together(
     assert account.channel("candidate") is None
 
 
-def test_a_parameter_of_another_data_type_is_told_to_be_deleted(
+def test_a_parameter_of_another_data_type_is_reported_to_be_deleted(
     trainshed: Command, account: Any
 ) -> None:
     account.aws.client("ssm").put_parameter(Name=PARAMETER, Value="ami-1", Type="String")

@@ -114,7 +114,7 @@ def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: AwsReg
     assert not [one for one in found if image in one["Description"]]
 
 
-def test_a_log_with_an_end_tells_of_nothing_left(account: Any, region: AwsRegion) -> None:
+def test_a_log_with_an_end_shows_nothing_left(account: Any, region: AwsRegion) -> None:
     name = make_profile(account, "packer-6b004cfc")
     making = (
         "2026-11-20T13:37:00Z: ==> amazon-ebs.image: Creating temporary instance profile for this "

@@ -56,7 +56,7 @@ def test_nothing_behind_exits_with_0(trainshed: Command, tmp_path: Path) -> None
         ("{", "is not JSON"),
     ],
 )
-def test_a_list_that_cannot_be_read_is_told(
+def test_a_list_that_cannot_be_read_is_reported(
     trainshed: Command, tmp_path: Path, text: str, message: str
 ) -> None:
     newest = tmp_path / "newest.json"
@@ -68,7 +68,7 @@ def test_a_list_that_cannot_be_read_is_told(
     assert message in answer.err and answer.err.count("\n") == 1
 
 
-def test_pins_that_are_not_there_are_told(trainshed: Command, tmp_path: Path) -> None:
+def test_pins_that_are_not_there_are_reported(trainshed: Command, tmp_path: Path) -> None:
     answer = trainshed("ami", "pins", "--pins", str(tmp_path / "pins.json"))
 
     assert answer.code == 2

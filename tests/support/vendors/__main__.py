@@ -41,7 +41,7 @@ def main() -> None:
         )
         server = start(ServerSettings(guests=guests), log=folder / "server.log")
         try:
-            _tell(EmbeddedAws(server), _template(vendors.template, folder / "lowered"))
+            _print_commands(EmbeddedAws(server), _template(vendors.template, folder / "lowered"))
             signal.pause()
         except KeyboardInterrupt:
             return
@@ -56,7 +56,7 @@ def _template(copy: Path, lowered: Path) -> Path:
     return lowered
 
 
-def _tell(aws: EmbeddedAws, template: Path) -> None:
+def _print_commands(aws: EmbeddedAws, template: Path) -> None:
     ec2 = aws.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]

@@ -26,8 +26,8 @@ class ReplacementGuard(Construct):
     And an update that links another S3 path: FSx takes one link for each folder, and CloudFormation
     makes the new one before it removes the old.
 
-    Its function may write its log, describe file systems, and look at the stack's status, which
-    tells it a rollback, that brings the old values back, from an update.
+    Its function may write its log, describe file systems, and look at the stack's status: a
+    rollback, which brings the old values back, is no update.
 
     Attributes:
         resource: the custom resource.

@@ -27,7 +27,7 @@ def outputs_of(desired: DesiredState, scope: Scope) -> tuple[Output | None, ...]
 
 def is_empty(stack: Stack, changes: Changes) -> bool:
     """Return whether nothing would change, neither resources nor outputs nor tags."""
-    before, desired = stack.deployment, changes.desired
+    before, desired = stack.desired, changes.desired
     return (
         not any(changes)
         and before is not None

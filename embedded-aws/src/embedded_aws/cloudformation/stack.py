@@ -30,10 +30,10 @@ class Stable:
     """A state to roll back to.
 
     Attributes:
-        deployment: None when there was no stack before.
+        desired: None when there was no stack before.
     """
 
-    deployment: DesiredState | None
+    desired: DesiredState | None
     resources: Mapping[str, Resource]
     outputs: Sequence[Output]
 
@@ -45,7 +45,7 @@ class Stack:
     A change replaces the whole mapping or sequence, so a reader's copy stays as it is.
 
     Attributes:
-        deployment: its desired state, reached or not.
+        desired: its desired state, reached or not.
         stable: what it was before the operation that runs, or failed without rolling back.
         leftovers: replaced resources whose deletion is still due.
         gone: resources that it had.
@@ -59,7 +59,7 @@ class Stack:
     region: str
     status: str = ""
     reason: str | None = None
-    deployment: DesiredState | None = None
+    desired: DesiredState | None = None
     resources: Mapping[str, Resource] = field(default_factory=dict)
     outputs: Sequence[Output] = ()
     events: Sequence[Event] = ()
@@ -81,7 +81,7 @@ class Stack:
     @property
     def tags(self) -> Mapping[str, str]:
         """The stack's tags (moto's Resource Groups Tagging API reads them here)."""
-        return self.deployment.tags if self.deployment else {}
+        return self.desired.tags if self.desired else {}
 
     @property
     def in_progress(self) -> bool:
@@ -109,11 +109,11 @@ class Stack:
         """Take a new desired state, and keep the present state to roll back to."""
         if self.stable is None:
             self.stable = Stable(
-                deployment=self.deployment, resources=self.resources, outputs=self.outputs
+                desired=self.desired, resources=self.resources, outputs=self.outputs
             )
-        if self.deployment is not None:
+        if self.desired is not None:
             self.updated = datetime.now(UTC)
-        self.deployment, self.disable_rollback = desired, disable_rollback
+        self.desired, self.disable_rollback = desired, disable_rollback
 
     def record(self, status: str, reason: str | None = None) -> None:
         """Give the stack a status, with an event."""
@@ -184,4 +184,4 @@ class Stack:
     def return_to_stable(self) -> None:
         """Take back the desired state and the outputs of before the operation."""
         assert self.stable is not None
-        self.deployment, self.outputs = self.stable.deployment, self.stable.outputs
+        self.desired, self.outputs = self.stable.desired, self.stable.outputs

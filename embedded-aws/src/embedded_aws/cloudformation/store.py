@@ -113,5 +113,5 @@ class Store:
         return [
             stack
             for stack in list(self.stacks.values())
-            if stack.deployment and stack.resources and export in stack.deployment.imports
+            if stack.desired and stack.resources and export in stack.desired.imports
         ]

@@ -76,7 +76,7 @@ class Commands(Submission):
         with admission:
             if stack.status not in ("CREATE_FAILED", "UPDATE_FAILED") or stack.stable is None:
                 raise cannot(stack, "rolled back")
-            creation = stack.stable.deployment is None
+            creation = stack.stable.desired is None
             self._begin(
                 stack, "ROLLBACK_IN_PROGRESS" if creation else "UPDATE_ROLLBACK_IN_PROGRESS"
             )

@@ -27,14 +27,14 @@ _SUMMARY: Final = (
 
 def shown_stack(stack: Stack) -> Mapping[str, Any]:
     """Return a stack as DescribeStacks does."""
-    deployment = stack.deployment
-    template = deployment.template if deployment else None
+    desired = stack.desired
+    template = desired.template if desired else None
     return _without_none(
         {
             "StackId": stack.stack_id,
             "StackName": stack.name,
             "Description": template.description if template else None,
-            "Parameters": _parameters(deployment.parameters) if deployment else [],
+            "Parameters": _parameters(desired.parameters) if desired else [],
             "CreationTime": stack.created,
             "LastUpdatedTime": stack.updated,
             "DeletionTime": stack.deleted,

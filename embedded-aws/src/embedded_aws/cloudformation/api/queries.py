@@ -126,24 +126,22 @@ class Queries(BaseResponse):
     def get_template(self) -> ActionResult:
         """GetTemplate: Original and Processed are the same, as there are no transforms."""
         in_change_set = self._get_param("ChangeSetName")
-        deployment = (
-            self._change_set().changes.desired if in_change_set else self._stack().deployment
-        )
-        if deployment is None:
+        desired = self._change_set().changes.desired if in_change_set else self._stack().desired
+        if desired is None:
             # A stack in review has none, and the CDK CLI asks for it.
             return ActionResult({"StagesAvailable": []})
-        body = deployment.template.body
+        body = desired.template.body
         return ActionResult({"TemplateBody": body, "StagesAvailable": ["Original", "Processed"]})
 
     def get_template_summary(self) -> ActionResult:
         """GetTemplateSummary of a stack or of a template."""
         if name := self._get_param("StackName"):
-            deployment = self._store.get(name).deployment
-            if deployment is None:
+            desired = self._store.get(name).desired
+            if desired is None:
                 raise ValidationError(
                     "GetTemplateSummary cannot be called on REVIEW_IN_PROGRESS stacks."
                 )
-            return ActionResult(describe.shown_template_summary(deployment.template))
+            return ActionResult(describe.shown_template_summary(desired.template))
         return ActionResult(describe.shown_template_summary(self._submitted_template()))
 
     def validate_template(self) -> ActionResult:

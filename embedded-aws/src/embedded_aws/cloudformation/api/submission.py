@@ -80,7 +80,7 @@ class Submission(Queries):
         for name in _UNSUPPORTED:
             if self._get_param(name):
                 raise ValidationError(f"the embedded AWS does not support {name}; leave it out")
-        before = stack.deployment
+        before = stack.desired
         if before and self._get_param("UsePreviousTemplate"):
             template = before.template
         else:

@@ -113,7 +113,7 @@ class Changes:
         self.scope = desired.scope(self._value)
         self._stack = stack
         self._refuse_other_types()
-        before = stack.deployment.names if stack.deployment else {}
+        before = stack.desired.names if stack.desired else {}
         self._parameters = {
             name for name in desired.parameters if before.get(name) != desired.names[name]
         }

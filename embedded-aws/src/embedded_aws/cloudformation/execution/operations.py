@@ -61,7 +61,7 @@ def update(store: Store, stack: Stack, changes: Changes, *, disable_rollback: bo
     except ConvergeFailed as failure:
         if disable_rollback:
             stack.record("UPDATE_FAILED", str(failure))
-        elif stack.stable.deployment is None:
+        elif stack.stable.desired is None:
             roll_back_creation(stack, str(failure))
         else:
             roll_back_update(stack, str(failure))
@@ -114,12 +114,12 @@ def roll_back_update(stack: Stack, reason: str = _BY_USER, skip: Collection[str]
         skip: logical ids not to restore.
     """
     stable = stack.stable
-    assert stable is not None and stable.deployment is not None
+    assert stable is not None and stable.desired is not None
     stack.record("UPDATE_ROLLBACK_IN_PROGRESS", reason)
     made = _made_since(stack, stable)
     failed = [
         name
-        for name in stable.deployment.order
+        for name in stable.desired.order
         if name in stable.resources and not _restore(stack, stable.resources[name], name in skip)
     ]
     if failed:
