@@ -285,8 +285,8 @@ def test_an_image_without_the_program_starts_no_agent_and_powers_off(
         guest.wait_for_state("stopped")
 
         said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
-        assert "this image has no /opt/trainshed/first-boot" in said
-        assert "Started ECS" not in said.rpartition("this image has no")[2]
+        assert "this AMI has no /opt/trainshed/first-boot" in said
+        assert "Started ECS" not in said.rpartition("this AMI has no")[2]
 
 
 def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: str) -> None:

@@ -142,7 +142,7 @@ def test_the_first_boot_was_done_before_the_agent_started(pair: Pair) -> None:
 
 def test_the_ecs_agent_gets_the_settings_of_batch_and_all_of_the_image_s(pair: Pair) -> None:
     if pair.agent != "ecs":
-        pytest.skip("this image has no ECS agent")
+        pytest.skip("this AMI has no ECS agent")
 
     for printed in pair.ask("cat /run/ecs-agent.env"):
         # None of the image's own is overridden: those that Batch sets are left to it.

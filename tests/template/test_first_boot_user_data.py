@@ -154,8 +154,8 @@ def test_an_image_without_the_program_starts_no_job_and_powers_off(node: Node) -
     assert reload == "systemctl daemon-reload"
     assert message.startswith("systemd-cat --identifier=trainshed --priority=err echo trainshed: ")
     assert power_off == "systemctl --no-block poweroff"
-    assert "/fsx: this image has no" in done.stderr
-    assert "use an image baked by trainshed ami build" in done.stderr
+    assert "/fsx: this AMI has no" in done.stderr
+    assert "use an AMI baked by trainshed ami build" in done.stderr
 
 
 def test_an_image_without_the_program_may_run_where_there_is_nothing_to_mount(

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2153  # the caller sets the upper-case names
-# Tells the image's first-boot program what it has to do, and ends the node if it cannot be done.
+# Gives the AMI's first-boot program its settings, and ends the node if it cannot follow them.
 #
-# Runs as a cloud-boothook: at each boot, before the services of the image start. The caller sets
+# Runs as a cloud-boothook: at each boot, before the services of the AMI start. The caller sets
 # SETTINGS (JSON) and MOUNT, which is empty without a file system. The launch template says that a
 # node which powers off is terminated. Drop-ins are under /run, so that they last as long as the
-# boot, and an image made of the node does not keep them.
+# boot, and an AMI made of the node does not keep them.
 set -Eeuo pipefail
 
 add_drop_in() {
@@ -35,7 +35,7 @@ main() {
   elif [[ -n ${MOUNT} ]]; then
     # No job starts in the meantime either.
     add_drop_in ecs.service "AssertPathIsMountPoint=${MOUNT}"
-    fail "${MOUNT}: this image has no /opt/trainshed/first-boot to mount it: use an image baked by trainshed ami build"
+    fail "${MOUNT}: this AMI has no /opt/trainshed/first-boot to mount it: use an AMI baked by trainshed ami build"
   fi
 }
 

@@ -31,12 +31,12 @@ class PrepareError(EmbeddedAwsError):
     exit_code = 1
 
 
-def prepare(roots: Path, tell: Callable[[str], None]) -> bool:
+def prepare(roots: Path, show: Callable[[str], None]) -> bool:
     """Make the roots when they are missing or of another recipe.
 
     Args:
         roots: the folder for them; made when it is missing.
-        tell: is told each step.
+        show: gets a line for each step.
 
     Returns:
         Whether there was anything to do.
@@ -62,7 +62,7 @@ def prepare(roots: Path, tell: Callable[[str], None]) -> bool:
             ("noble", partial(_ubuntu, "noble")),
             ("amazon", _amazon),
         ):
-            tell(f"making the root {name}")
+            show(f"making the root {name}")
             step(new)
         new.rename(made)
         _remove_others(roots, made)
