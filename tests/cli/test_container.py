@@ -27,7 +27,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param(["build"], "missing argument", id="no-cluster"),
         pytest.param(["build", "train.yaml", "--engine", "dokcer"], "docker?", id="engine"),
         pytest.param(["build", "train.yaml", "--build-arg", "BASE"], "NAME=VALUE", id="argument"),
-        pytest.param(["build", "train.yaml", "--tag", "a b"], "'a b' is no tag (up to", id="tag"),
+        pytest.param(["build", "train.yaml", "--tag", "a b"], "'a b' is not a tag (up", id="tag"),
         pytest.param(["push", "nowhere.yaml"], "nowhere.yaml", id="no-file"),
         pytest.param(["lst"], "did you mean 'list'", id="unknown-command"),
     ],
