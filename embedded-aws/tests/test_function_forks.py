@@ -4,12 +4,16 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.process import start
+from embedded_aws.settings import ServerSettings
 
 Invoke = Callable[..., Any]
 
@@ -17,25 +21,25 @@ Invoke = Callable[..., Any]
 @pytest.fixture
 def invoke(embedded_aws: EmbeddedAws) -> Invoke:
     """Make a function of these files, and return what its first invocation answers."""
+    return partial(first_answer, embedded_aws)
 
-    def run(files: dict[str, str], **settings: Any) -> Any:
-        package = io.BytesIO()
-        with zipfile.ZipFile(package, "w") as archive:
-            for name, text in files.items():
-                archive.writestr(name, text)
-        functions, name = embedded_aws.client("lambda"), f"f-{uuid4().hex[:8]}"
-        role = embedded_aws.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument="{}")
-        functions.create_function(
-            FunctionName=name,
-            Runtime="python3.12",
-            Role=role["Role"]["Arn"],
-            Handler="index.handler",
-            Code={"ZipFile": package.getvalue()},
-            **settings,
-        )
-        return json.loads(functions.invoke(FunctionName=name)["Payload"].read())
 
-    return run
+def first_answer(aws: EmbeddedAws, files: dict[str, str], **settings: Any) -> Any:
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    functions, name = aws.client("lambda"), f"f-{uuid4().hex[:8]}"
+    role = aws.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument="{}")
+    functions.create_function(
+        FunctionName=name,
+        Runtime="python3.12",
+        Role=role["Role"]["Arn"],
+        Handler="index.handler",
+        Code={"ZipFile": package.getvalue()},
+        **settings,
+    )
+    return json.loads(functions.invoke(FunctionName=name)["Payload"].read())
 
 
 def test_a_function_has_its_own_directory_environment_and_time_zone(invoke: Invoke) -> None:
@@ -64,6 +68,20 @@ def test_a_function_that_ends_its_process_is_an_error_of_its_own(invoke: Invoke)
 
     assert invoke({"index.py": ends})["errorType"] == "Runtime.ExitError"
     assert invoke({"index.py": works}) == "well"
+
+
+def test_functions_run_after_the_process_that_forks_them_was_killed(tmp_path: Path) -> None:
+    kills = "import os\ndef handler(event, context):\n    os.kill(os.getppid(), 9)"
+    works = "def handler(event, context):\n    return 'works'"
+
+    server = start(ServerSettings(), log=tmp_path / "log")
+    try:
+        first_answer(EmbeddedAws(server), {"index.py": kills})
+        answer = first_answer(EmbeddedAws(server), {"index.py": works})
+    finally:
+        server.stop()
+
+    assert answer == "works"
 
 
 def test_a_function_that_runs_for_too_long_is_ended(invoke: Invoke) -> None:

@@ -41,12 +41,16 @@ def start() -> None:
 
 
 def available() -> bool:
-    """Tell whether `start` was called, here or in the process that this is a fork of."""
+    """Return whether `start` was called, here or in the process that this is a fork of."""
     return _requests is not None
 
 
 class Fork:
-    """A fork that runs a Python function; as much of a `Popen` as the runner needs."""
+    """A fork that runs a Python function; as much of a `Popen` as the runner needs.
+
+    Raises:
+        ConnectionError: the process that forks has ended.
+    """
 
     def __init__(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: IO[bytes]
@@ -61,7 +65,10 @@ class Fork:
             socket.send_fds(_requests, [b"."], [order.fileno(), theirs, stdout.fileno(), alive])
         os.close(theirs)
         os.close(alive)
-        self._pid = int(os.read(self._alive, 20))
+        answer = os.read(self._alive, 20)
+        if not answer:
+            raise ConnectionResetError("the process that functions are forks of has ended")
+        self._pid = int(answer)
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -20,6 +20,7 @@ import time
 import uuid
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -152,7 +153,8 @@ def _started(
     arguments = [invocation.handler, str(result)]
     environment = _environment(invocation, task)
     if invocation.runtime.startswith("python") and forks.available():
-        return Fork(arguments, cwd=task, env=environment, stdout=log)
+        with suppress(ConnectionError):
+            return Fork(arguments, cwd=task, env=environment, stdout=log)
     return subprocess.Popen(
         [*_command(invocation.runtime), *arguments],
         cwd=task,
