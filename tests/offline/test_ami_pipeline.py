@@ -164,4 +164,4 @@ def test_a_build_asks_packer_for_what_was_asked(clean_aws: EmbeddedAws, deploy: 
     assert """'-var=ami_regions=["eu-west-1", "eu-north-1"]'""" in reply.stdout
     assert "-var=accelerator=neuron -var=orchestrator=ecs" in reply.stdout
     assert f"-var=subnet_id={subnet}" in reply.stdout
-    assert "ami publish build/image/manifest.json --channel candidate --test" in publish
+    assert "ami publish build/ami/manifest.json --channel candidate --test" in publish

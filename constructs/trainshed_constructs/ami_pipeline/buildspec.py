@@ -8,7 +8,7 @@ from trainshed.pins import BuildTools, FileTool
 # Of the CodeBuild image; the project needs 3.11 or later.
 _PYTHON = "3.12"
 _TRAINSHED = "python -m trainshed.cli"
-_OUTPUT = "build/image"
+_OUTPUT = "build/ami"
 
 
 def ami_buildspec(

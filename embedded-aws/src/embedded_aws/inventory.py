@@ -7,7 +7,7 @@ from embedded_aws.plugins import Row, plugins
 
 
 def inventory(client: Callable[[str], Any]) -> list[Row]:
-    """List stacks, networks, compute, storage and images, service by service.
+    """List stacks, networks, compute, storage and ECR repositories, service by service.
 
     Args:
         client: gives a boto3 client of a service.
@@ -15,7 +15,7 @@ def inventory(client: Callable[[str], Any]) -> list[Row]:
     Returns:
         Rows with `kind`, `name` and `facts`; empty when nothing exists.
     """
-    questions = (_stacks, _networks, _compute, _batch, _storage, _images)
+    questions = (_stacks, _networks, _compute, _batch, _storage, _repositories)
     rows = [row for question in questions for row in question(client)]
     return rows + [row for plugin in plugins() for row in plugin.inventory(client)]
 
@@ -93,7 +93,7 @@ def _storage(client: Callable[[str], Any]) -> Iterator[Row]:
         yield _row("lustre file system", system["FileSystemId"], facts)
 
 
-def _images(client: Callable[[str], Any]) -> Iterator[Row]:
+def _repositories(client: Callable[[str], Any]) -> Iterator[Row]:
     for repository in client("ecr").describe_repositories()["repositories"]:
         facts = f"tags {repository['imageTagMutability'].lower()}"
         yield _row("repository", repository["repositoryName"], facts)

@@ -15,7 +15,7 @@ _ENDED = re.compile(r"^(?:\S+Z: )?Build '.*' (?:errored|finished)", re.MULTILINE
 # Older Packer tags neither key pair nor group nor role; it says their names.
 _SAID = {
     # It has no tags before the copies to other regions are made.
-    "image": re.compile(r" AMI: (ami-[0-9a-f]+)"),
+    "AMI": re.compile(r" AMI: (ami-[0-9a-f]+)"),
     "instance": re.compile(r"Instance ID: (i-[0-9a-f]+)"),
     "key pair": re.compile(r"Creating temporary keypair: (packer_[\w-]+)"),
     "security group": re.compile(r"Creating temporary security group .*: (packer_[\w-]+)"),
@@ -29,7 +29,7 @@ class Leftover:
     """One resource that a dead build has left.
 
     Attributes:
-        kind: `image`, `instance`, `key pair`, `security group`, `volume` or `instance profile`.
+        kind: `AMI`, `instance`, `key pair`, `security group`, `volume` or `instance profile`.
         name: its id, or the name of a key pair or an instance profile.
     """
 
@@ -109,8 +109,8 @@ def remove_leftover(region: Region, leftover: Leftover) -> None:
     """
     try:
         match leftover.kind:
-            case "image":
-                _remove_image(region, leftover.name)
+            case "AMI":
+                _remove_ami(region, leftover.name)
             case "instance":
                 region.call("ec2", "terminate_instances", InstanceIds=[leftover.name])
                 # It holds its security groups until then.
@@ -149,7 +149,7 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
     """Yield the leftover, ready to be removed, if it exists."""
     try:
         match said.kind:
-            case "image":
+            case "AMI":
                 if find_ami(region, said.name):
                     yield said
             case "instance":
@@ -176,7 +176,7 @@ def _existing(region: Region, said: Leftover) -> Iterator[Leftover]:
             raise
 
 
-def _remove_image(region: Region, image_id: str) -> None:
+def _remove_ami(region: Region, image_id: str) -> None:
     if ami := find_ami(region, image_id):
         region.call("ec2", "deregister_image", ImageId=image_id)
         for snapshot in ami.snapshots:

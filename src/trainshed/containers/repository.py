@@ -74,8 +74,8 @@ class Repository:
         except AwsRefusal as error:
             if error.code == "RepositoryNotFoundException":
                 raise RepositoryError(
-                    f"{self._region.name} has no repository {name!r}; deploy the cluster's images "
-                    "stack first"
+                    f"{self._region.name} has no repository {name!r}; deploy the cluster's "
+                    "containers stack first"
                 ) from error
             raise
         facts: dict[str, Any] = answer["repositories"][0]

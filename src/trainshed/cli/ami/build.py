@@ -17,7 +17,7 @@ def build_command(
     base: Annotated[
         str | None,
         typer.Option(
-            help="Distribution under the image, for instance ubuntu-24.04.",
+            help="Distribution of the AMI, for instance ubuntu-24.04.",
             show_default="the first one that the pins have for the accelerator",
             metavar="BASE",
         ),
@@ -91,7 +91,7 @@ def build_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Bake one machine image, and print its AMI id.
+    """Bake one AMI, and print its id.
 
     The folder gets manifest.json, selftest.json, packages.txt, sbom.cdx.json, report.md and
     build.log. On insufficient capacity, and on nothing else, the next subnet is tried.
@@ -148,7 +148,7 @@ def build_command(
         if (request.output / LOG).exists():
             typer.echo(f"log: {request.output / LOG}", err=True)
     if as_json:
-        print_json({"images": amis, "output": request.output})
+        print_json({"amis": amis, "output": request.output})
     else:
         for name, image_id in amis.items():
             typer.echo(image_id if name == here.name else f"{name}: {image_id}")

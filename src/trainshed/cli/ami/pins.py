@@ -28,10 +28,10 @@ def pins_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the versions that images are baked with; exit with 1 when --against finds some behind.
+    """List the pinned versions; exit with 1 when --against finds some behind.
 
-    The pins are those of packer/ of this directory, or else those that trainshed ships. Names that
-    the list of newest versions lacks are not judged.
+    AMIs and container images are made of them. The pins are those of packer/ of this directory, or
+    else those that trainshed ships. Names that the list of newest versions lacks are not judged.
     """
     known = read_pins(pins or packer_folder() / "pins.json")
     if against is None:

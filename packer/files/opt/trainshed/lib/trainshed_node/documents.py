@@ -19,7 +19,7 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NodeError(str(path), "is not there; bake the image again") from None
+        raise NodeError(str(path), "is not there; rebuild the AMI or container image") from None
     except ValueError as error:
         raise NodeError(str(path), f"is not JSON ({error}); write it again") from None
     if not isinstance(document, dict):
@@ -31,7 +31,7 @@ def text(document: Mapping[str, Any], key: str, where: str) -> str:
     """Return a value that must be a text and not empty.
 
     Raises:
-        NodeError: it is missing, empty or no text.
+        NodeError: it is missing, empty or not a text.
     """
     value = document.get(key)
     if not isinstance(value, str) or not value:
