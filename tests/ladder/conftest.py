@@ -17,7 +17,7 @@ from embedded_aws.guests.recipe import prepared
 from embedded_aws.process import start
 from embedded_aws.settings import DEFAULT_REGION, ServerSettings
 from trainshed.ami.packer import find_packer
-from trainshed.ami.packer_compat import lower, needs_lowering
+from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
 from trainshed.pins import Pins, read_pins
 
 ROOT = Path(__file__).parents[2]
@@ -82,8 +82,8 @@ def oven(
 ) -> Oven:
     folder = tmp_path_factory.mktemp("oven")
     template = vendors.template
-    if needs_lowering(find_packer().version):
-        lower(vendors.template, folder / "template")
+    if needs_compatible_copy(find_packer().version):
+        write_compatible(vendors.template, folder / "template")
         template = folder / "template"
     else:
         subprocess.run(["packer", "init", template], check=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.ami.packer_compat import LoweringError, lower, needs_lowering
+from trainshed.ami.packer_compat import CompatError, needs_compatible_copy, write_compatible
 
 FENCED = """source "amazon-ebs" "image" {
   region = "us-west-2"
@@ -28,28 +28,28 @@ def template(tmp_path: Path) -> Path:
 
 
 def test_lines_between_the_marks_are_left_out_and_no_others(template: Path, tmp_path: Path) -> None:
-    lower(template, tmp_path / "lowered")
+    write_compatible(template, tmp_path / "compatible")
 
-    assert (tmp_path / "lowered" / "source.pkr.hcl").read_text() == (
+    assert (tmp_path / "compatible" / "source.pkr.hcl").read_text() == (
         'source "amazon-ebs" "image" {\n  region = "us-west-2"\n  spot_price = "auto"\n}\n'
     )
 
 
 def test_the_block_that_names_plugins_is_left_out(template: Path, tmp_path: Path) -> None:
-    lower(template, tmp_path / "lowered")
+    write_compatible(template, tmp_path / "compatible")
 
-    assert not (tmp_path / "lowered" / "plugins.pkr.hcl").exists()
+    assert not (tmp_path / "compatible" / "plugins.pkr.hcl").exists()
 
 
 def test_everything_that_is_no_template_is_the_very_file(template: Path, tmp_path: Path) -> None:
-    lower(template, tmp_path / "lowered")
+    write_compatible(template, tmp_path / "compatible")
 
-    assert (tmp_path / "lowered" / "pins.json").samefile(template / "pins.json")
-    assert (tmp_path / "lowered" / "scripts").samefile(template / "scripts")
+    assert (tmp_path / "compatible" / "pins.json").samefile(template / "pins.json")
+    assert (tmp_path / "compatible" / "scripts").samefile(template / "scripts")
 
 
 def test_the_template_stays_as_it_was(template: Path, tmp_path: Path) -> None:
-    lower(template, tmp_path / "lowered")
+    write_compatible(template, tmp_path / "compatible")
 
     assert (template / "source.pkr.hcl").read_text() == FENCED
 
@@ -72,22 +72,22 @@ def test_marks_that_do_not_match_are_refused_with_their_line(
 ) -> None:
     (template / "source.pkr.hcl").write_text(text)
 
-    with pytest.raises(LoweringError, match=message):
-        lower(template, tmp_path / "lowered")
-    assert not (tmp_path / "lowered").exists()
+    with pytest.raises(CompatError, match=message):
+        write_compatible(template, tmp_path / "compatible")
+    assert not (tmp_path / "compatible").exists()
 
 
 def test_a_folder_without_a_template_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LoweringError, match="give the folder of the template"):
-        lower(tmp_path, tmp_path / "lowered")
+    with pytest.raises(CompatError, match="give the folder of the template"):
+        write_compatible(tmp_path, tmp_path / "compatible")
 
 
 def test_a_folder_in_use_is_not_written_into(template: Path, tmp_path: Path) -> None:
-    (tmp_path / "lowered").mkdir()
-    (tmp_path / "lowered" / "mine.txt").write_text("keep\n")
+    (tmp_path / "compatible").mkdir()
+    (tmp_path / "compatible" / "mine.txt").write_text("keep\n")
 
-    with pytest.raises(LoweringError, match="is not empty"):
-        lower(template, tmp_path / "lowered")
+    with pytest.raises(CompatError, match="is not empty"):
+        write_compatible(template, tmp_path / "compatible")
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_a_folder_in_use_is_not_written_into(template: Path, tmp_path: Path) -> 
     [((1, 6, 6), True), ((1, 7, 0), False), ((1, 16, 0), False), ((2, 0, 0), False)],
 )
 def test_only_packer_before_1_7_needs_it(version: tuple[int, int, int], needed: bool) -> None:
-    assert needs_lowering(version) is needed
+    assert needs_compatible_copy(version) is needed

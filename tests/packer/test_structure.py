@@ -12,7 +12,7 @@ import pytest
 from hcl2.utils import SerializationOptions
 from skips import needs
 
-from trainshed.ami.packer_compat import PLUGINS, lower
+from trainshed.ami.packer_compat import PLUGINS, write_compatible
 from trainshed.cells import ACCELERATORS
 from trainshed.pins import Pins, ami_cells, ami_pins, pinned_versions, read_pins, write_cells
 
@@ -65,9 +65,9 @@ def pins() -> Pins:
 
 
 @pytest.fixture(scope="module")
-def lowered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("lowered") / "packer"
-    lower(PACKER, folder)
+def compatible(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compatible") / "packer"
+    write_compatible(PACKER, folder)
     return folder
 
 
@@ -132,8 +132,8 @@ def test_templates_are_formatted() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_what_is_newer_than_packer_1_6_is_fenced_and_nothing_else_is(lowered: Path) -> None:
-    everywhere, below_1_7 = source_arguments(PACKER), source_arguments(lowered)
+def test_what_is_newer_than_packer_1_6_is_fenced_and_nothing_else_is(compatible: Path) -> None:
+    everywhere, below_1_7 = source_arguments(PACKER), source_arguments(compatible)
 
     assert below_1_7 & NEWER_THAN_1_6 == set()
     assert everywhere - below_1_7 <= NEWER_THAN_1_6

@@ -10,7 +10,7 @@ from skips import needs
 
 from trainshed.ami.failures import classify
 from trainshed.ami.packer import find_packer
-from trainshed.ami.packer_compat import lower, needs_lowering
+from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
 from trainshed.pins import ami_cells, ami_pins, read_pins
 
 PACKER = Path(__file__).parents[2] / "packer"
@@ -28,13 +28,13 @@ Ask = Callable[..., subprocess.CompletedProcess[str]]
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The template as the Packer that is here reads it."""
     packer = find_packer()
-    if not needs_lowering(packer.version):
+    if not needs_compatible_copy(packer.version):
         found = subprocess.run([packer.program, "plugins", "installed"], capture_output=True)
         if b"hashicorp/amazon" not in found.stdout:
             pytest.skip("this packer has no amazon plugin; run packer init packer")
         return PACKER
-    folder = tmp_path_factory.mktemp("lowered") / "packer"
-    lower(PACKER, folder)
+    folder = tmp_path_factory.mktemp("compatible") / "packer"
+    write_compatible(PACKER, folder)
     return folder
 
 

@@ -75,7 +75,7 @@ class Oven:
 
     Attributes:
         aws: an embedded AWS with guests.
-        template: the lowered copy of packer/ that is baked.
+        template: packer/, or its copy that older Packer reads.
         subnet: where builders start.
         folder: for outputs and Packer's own files.
     """

@@ -18,7 +18,7 @@ from trainshed.ami.leftovers import (
 )
 from trainshed.ami.manifest import MANIFEST, manifest_amis
 from trainshed.ami.packer import Ended, Packer, run
-from trainshed.ami.packer_compat import lower
+from trainshed.ami.packer_compat import write_compatible
 from trainshed.ami.steps import step_of
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
@@ -68,14 +68,14 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, show: Show) 
 
 @contextmanager
 def _readable_template(template: Path, packer: Packer) -> Iterator[Path]:
-    """Yield the template that this Packer can read: before 1.7 a lowered copy."""
+    """Yield the template, or before 1.7 a copy that older Packer reads."""
     if packer.has_plugins:
         yield template.resolve()
         return
     with TemporaryDirectory(prefix="trainshed-packer-") as folder:
-        lowered = Path(folder) / "packer"
-        lower(template, lowered)
-        yield lowered
+        copy = Path(folder) / "packer"
+        write_compatible(template, copy)
+        yield copy
 
 
 def _attempt(

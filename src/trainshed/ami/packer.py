@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import IO
 
-from trainshed.ami.packer_compat import needs_lowering
+from trainshed.ami.packer_compat import needs_compatible_copy
 from trainshed.errors import TrainshedError
 
 _POLL_SECONDS = 0.1
@@ -38,7 +38,7 @@ class Packer:
     @property
     def has_plugins(self) -> bool:
         """Whether `packer init` exists; before 1.7 the builders were part of Packer itself."""
-        return not needs_lowering(self.version)
+        return not needs_compatible_copy(self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from embedded_aws.guests.recipe import prepared
 from embedded_aws.process import start
 from embedded_aws.settings import DEFAULT_REGION, ServerSettings
 from trainshed.ami.packer import find_packer
-from trainshed.ami.packer_compat import lower, needs_lowering
+from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
 
 _PACKER = Path(__file__).parents[3] / "packer"
 
@@ -41,7 +41,7 @@ def main() -> None:
         )
         server = start(ServerSettings(guests=guests), log=folder / "server.log")
         try:
-            _print_commands(EmbeddedAws(server), _template(vendors.template, folder / "lowered"))
+            _print_commands(EmbeddedAws(server), _template(vendors.template, folder / "template"))
             signal.pause()
         except KeyboardInterrupt:
             return
@@ -49,11 +49,11 @@ def main() -> None:
             server.stop()
 
 
-def _template(copy: Path, lowered: Path) -> Path:
-    if not needs_lowering(find_packer().version):
-        return copy
-    lower(copy, lowered)
-    return lowered
+def _template(template: Path, compatible: Path) -> Path:
+    if not needs_compatible_copy(find_packer().version):
+        return template
+    write_compatible(template, compatible)
+    return compatible
 
 
 def _print_commands(aws: EmbeddedAws, template: Path) -> None:
