@@ -1,4 +1,4 @@
-"""The first boot of our images, under real systemd and cloud-init, with the real AWS CLI.
+"""The first boot of our AMIs, under real systemd and cloud-init, with the real AWS CLI.
 
 No Lustre client can be had: it is a kernel module. A stub package brings `mount.lustre`, which
 mounts a memory file system in the file system's name. The ECS agent is a stub, too: a service that
@@ -59,7 +59,7 @@ SETTINGS = "/etc/trainshed/first-boot.json"
 
 
 def bake(bench: Bench, folder: Path, base: str, user: str) -> str:
-    """Make an image with the programs of ours, and stubs of what they wait for or hold."""
+    """Make an AMI with our node programs, and stubs of what they wait for or hold."""
     debs = folder / "debs"
     debs.mkdir()
     for name, contents in {
@@ -275,7 +275,7 @@ def test_an_image_without_the_program_starts_no_agent_and_powers_off(
         published(bench, "none"),
         bench.launched(ubuntu_image, UserData=user_data("none")) as guest,
     ):
-        # Somebody else's image: it has the agent, and nothing of ours.
+        # Somebody else's AMI: it has the agent, and nothing of ours.
         guest.ssh(
             "sudo rm -r /opt/trainshed /etc/systemd/system/*.d/trainshed-first-boot.conf"
             " /etc/systemd/system/multi-user.target.wants/trainshed-*"

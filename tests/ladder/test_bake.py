@@ -1,4 +1,4 @@
-"""The images bake: a real `packer build` each, three at a time, on guests.
+"""The AMIs bake: a real `packer build` each, three at a time, on guests.
 
 All nine on the bases that are taken by default, and of Ubuntu 24.04 the one with most on it.
 """

@@ -1,4 +1,4 @@
-"""What the image does when an instance boots: scratch space and the Lustre mount.
+"""What a node does when it boots: scratch space and the Lustre mount.
 
 The real program runs in a root of its own. Its NVMe disks are loop devices under another name, with
 a /sys of folders, because no machine here has the model name of EC2's: probing, formatting and

@@ -1,4 +1,4 @@
-"""The self-test of the image: a healthy machine passes, and each fault is reported.
+"""The self-test of an AMI: a healthy machine passes, and each fault is reported.
 
 systemd, dkms, modinfo and the vendors' tools are stand-ins, and devices are folders under /sys;
 packages are real entries of dpkg's database, settings and limits real files. Bakes in guests run
@@ -61,7 +61,7 @@ MEMLOCK = {"--property=DefaultLimitMEMLOCK": "infinity", "docker.service": "infi
 
 
 class Machine(NodeRoot):
-    """A machine of a habana image for ECS."""
+    """A machine of the AMI habana/ecs."""
 
     def selftest(self, *arguments: str, stage: str = "boot") -> dict[str, dict[str, str]]:
         """Run it and return its results by name."""

@@ -1,6 +1,6 @@
-"""The units of the image among those that it meets: one order, no circle.
+"""The units of an AMI among those that they meet: one order, no circle.
 
-systemd orders the real units of the image; what it meets is reduced to its ordering, as each
+systemd orders the real units of an AMI; what they meet is reduced to its ordering, as each
 distribution ships it. Guests boot the whole with real cloud-init.
 """
 

@@ -1,4 +1,4 @@
-"""A plain directory that a program of the image takes for the whole machine.
+"""A plain directory that a node program takes for the whole machine.
 
 The real programs run, by the system's Python, in namespaces and a root of their own: so they see
 their absolute paths, and what they remove or mount is nothing of this machine's. /usr is this
@@ -128,5 +128,5 @@ class NodeRoot:
         return self.run("sh", "-c", script)
 
     def program(self, name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run a program of the image."""
+        """Run a node program."""
         return self.run(f"/{HOME}/{name}", *arguments)

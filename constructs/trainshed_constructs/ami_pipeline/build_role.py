@@ -99,20 +99,20 @@ def bake_statements(
         _own("instance", "key-pair", "security-group", "volume"),
         _TAGGED,
     )
-    images = [resource for region in everywhere for resource in _public(region)]
+    amis = [resource for region in everywhere for resource in _public(region)]
     # Packer describes an AMI, and has it ask for IMDSv2, before it tags it.
     makes = ["CreateImage", "ModifyImageAttribute", *(["CopyImage"] if regions else [])]
-    yield _allow("MakeImages", _ec2(*makes), images)
+    yield _allow("MakeAmis", _ec2(*makes), amis)
     yield _allow(
-        "TagImages",
+        "TagAmis",
         _ec2("CreateTags"),
-        images,
+        amis,
         {"ForAllValues:StringLike": {"aws:TagKeys": ["Name", "trainshed:*"]}},
     )
     yield _allow(
         "WithdrawOwn",
         _ec2("DeleteSnapshot", "DeregisterImage"),
-        images,
+        amis,
         {"Null": {"aws:ResourceTag/trainshed:build": "false"}},
     )
     yield _allow(

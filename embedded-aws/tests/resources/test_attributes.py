@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from images import own_image
+from amis import own_ami
 
 from embedded_aws import services
 from embedded_aws.cloudformation.resource import handler_of, supported_types
@@ -367,7 +367,7 @@ def made(client: Any, deploy: Any) -> dict[str, Any]:
         client("s3").put_object(Bucket=bucket, Key="layer.zip", Body=EMPTY_ZIP)
         return {"S3Bucket": bucket, "S3Key": "layer.zip"}
 
-    made: dict[str, Any] = {"image": own_image(client), "upload": upload}
+    made: dict[str, Any] = {"image": own_ami(client), "upload": upload}
     for resource_type, properties in SAMPLES:
         logical_id = resource_type.rpartition(":")[2]
         made[logical_id] = deploy(resource_type, logical_id, **properties(made))

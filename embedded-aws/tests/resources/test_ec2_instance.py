@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 import pytest
-from images import own_image
+from amis import own_ami
 
 from embedded_aws.cloudformation.resource import HandlerError
 
@@ -13,7 +13,7 @@ from embedded_aws.cloudformation.resource import HandlerError
 def instance(client: Any, deploy: Any, subnet: Any, group: Any) -> Any:
     return deploy(
         "AWS::EC2::Instance",
-        ImageId=own_image(client),
+        ImageId=own_ami(client),
         InstanceType="m5.large",
         SubnetId=subnet.ref,
         SecurityGroupIds=[group.ref],

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amis import own_ami
 from botocore.exceptions import WaiterError
-from images import own_image
 
 from embedded_aws import cloudformation
 
@@ -26,7 +26,7 @@ def stacks(client: Any) -> Any:
     cloudformation.install()
     client("ssm").put_parameter(
         Name=CHANNEL,
-        Value=own_image(client),
+        Value=own_ami(client),
         Type="String",
         DataType="aws:ec2:image",
     )

@@ -28,7 +28,7 @@ die() {
 }
 
 # A command that fails without a word of its own must not end the bake in silence. A line that was
-# reported, by `die` in a subshell or by a program of the image, is not followed by a second one.
+# reported, by `die` in a subshell or by a node program, is not followed by a second one.
 _on_exit() {
   local code=$? command=$1
   if ((code != 0)) && [[ ! -e $WORK/reported ]]; then

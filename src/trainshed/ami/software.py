@@ -54,7 +54,7 @@ class Distribution:
         """Return the distribution that a base of pins.json names, such as `ubuntu-22.04`.
 
         Raises:
-            ReportError: it is none that images are made of.
+            ReportError: AMIs are not made of it.
         """
         name, _, release = base.rpartition("-")
         if name not in _NAMESPACES:
@@ -106,14 +106,14 @@ def _read_rpm(line: str) -> Package | None:
 
 
 def bill_of_materials(
-    packages: tuple[Package, ...], distribution: Distribution, image: str
+    packages: tuple[Package, ...], distribution: Distribution, ami: str
 ) -> dict[str, Any]:
     """Make a CycloneDX document of the packages, by distro2sbom.
 
     Args:
         packages: what is installed.
         distribution: what they are of.
-        image: name of the image, the document's subject.
+        ami: name of the AMI, the document's subject.
 
     Raises:
         ReportError: distro2sbom is not installed, or failed.
@@ -133,7 +133,7 @@ def bill_of_materials(
                 *("--input-file", str(listing), "--output-file", str(made)),
                 *("--name", distribution.name, "--release", distribution.release),
                 *("--distro-namespace", _NAMESPACES[distribution.name]),
-                *("--product-name", image, "--product-type", "operating-system"),
+                *("--product-name", ami, "--product-type", "operating-system"),
                 *("--sbom", "cyclonedx", "--format", "json"),
             ],
             capture_output=True,

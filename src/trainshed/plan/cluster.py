@@ -43,19 +43,19 @@ class ClusterPlan:
         profile: layout of the interfaces.
         interfaces: the network interfaces of one node.
         capacity: how nodes are bought.
-        ami: machine image.
+        ami: AMI of the nodes.
         network: the VPC.
         lustre: shared file system, or None.
         lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
         repository: the cluster's own ECR repository of the container image, or None.
-        image: which image of it, or one of elsewhere.
+        image: container image of the jobs, of that repository or of another.
         container: what the container of one node gets.
         security: the key that encrypts, and what every IAM role carries.
         job_access: what the containers of a job may do in AWS.
-        failed_boot_limit: at how many nodes that failed to boot no more are launched.
+        failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
-            infrastructure changes; without meaning with a Capacity Block.
+            infrastructure changes; does not matter with a Capacity Block.
         decisions: every choice with its reason.
         findings: what may be wrong.
     """

@@ -18,14 +18,14 @@ _PATTERN = {
 class FailedBootLimit(Construct):
     """Disables a compute environment when too many of its nodes power themselves off.
 
-    A node whose first boot fails powers off and is replaced, while its job waits: with an AMI or
-    a file system that is no good, for ever. A function sees each instance end, knows by EC2's
+    A node whose first boot fails powers off and is replaced, while its job waits: for ever, when
+    the AMI or the file system is broken. A function sees each instance end, knows by EC2's
     `StateReason` (`Client.InstanceInitiatedShutdown`) which powered themselves off, and at `limit`
     of them in `hours` disables the compute environment: jobs that run go on, and no node is
     launched any more. Its log has what the nodes said on their consoles, and the command that
     enables the environment again; the metric `NodesPoweredOff` (namespace `trainshed/boots`,
-    dimension `Cluster`) counts the nodes. The nodes themselves need no rights for that, and nothing
-    of their AMI.
+    dimension `Cluster`) counts the nodes. The nodes themselves need no permissions for that,
+    and their AMI no program.
 
     Follows the EC2 user guide, "State change events for your instances", and the AWS Batch API
     reference, UpdateComputeEnvironment: a disabled environment does not scale out, but keeps its

@@ -1,4 +1,4 @@
-"""Images that keep the disks of guests."""
+"""AMIs that keep the disks of guests."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Made:
 
 @pytest.fixture(scope="module")
 def made(bench: Bench) -> Made:
-    """Images of one guest, the second of them made without a reboot."""
+    """AMIs of one guest, the second of them made without a reboot."""
     source = bench.launch(
         bench.image_id(UBUNTU),
         BlockDeviceMappings=[
@@ -49,12 +49,12 @@ def made(bench: Bench) -> Made:
     )
 
 
-def test_imaging_reboots_a_running_guest_unless_reported_not_to(made: Made) -> None:
+def test_making_an_ami_reboots_a_running_guest_unless_asked_not_to(made: Made) -> None:
     assert made.boot_between != made.boot_before
     assert made.source.ssh(BOOT_ID) == made.boot_between
 
 
-def test_an_image_has_the_volume_it_was_made_of(bench: Bench, made: Made) -> None:
+def test_an_ami_has_the_volume_it_was_made_of(bench: Bench, made: Made) -> None:
     image = bench.ec2.describe_images(ImageIds=[made.with_reboot])["Images"][0]
 
     [mapping] = image["BlockDeviceMappings"]
@@ -65,7 +65,7 @@ def test_an_image_has_the_volume_it_was_made_of(bench: Bench, made: Made) -> Non
     assert (snapshot["VolumeSize"], snapshot["Encrypted"]) == (ROOT_GIB, True)
 
 
-def test_images_boot_with_the_disks_they_kept(bench: Bench, made: Made) -> None:
+def test_amis_boot_with_the_disks_they_kept(bench: Bench, made: Made) -> None:
     copy = bench.ec2.copy_image(
         Name="copy", SourceImageId=made.with_reboot, SourceRegion="us-west-2"
     )["ImageId"]

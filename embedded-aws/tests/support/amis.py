@@ -1,4 +1,4 @@
-"""Images for tests that need one of the account's own."""
+"""AMIs for tests that need one of the account's own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import uuid4
 _PUBLIC = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
 
 
-def own_image(client: Callable[[str], Any]) -> str:
+def own_ami(client: Callable[[str], Any]) -> str:
     """Copy Amazon Linux 2023, and return the copy's id."""
     ec2 = client("ec2")
     image_id: str = ec2.copy_image(

@@ -1,4 +1,4 @@
-"""Images: what they were made of, who may touch them, and which public ones exist."""
+"""AMIs: what they were made of, who may touch them, and which public ones exist."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -38,12 +38,12 @@ def instance(ec2: Any, subnet: str) -> str:
 
 
 @pytest.fixture
-def image(ec2: Any, instance: str) -> str:
+def ami(ec2: Any, instance: str) -> str:
     return str(ec2.create_image(InstanceId=instance, Name=f"ours-{uuid4()}")["ImageId"])
 
 
-def described(ec2: Any, image: str) -> dict[str, Any]:
-    found: dict[str, Any] = ec2.describe_images(ImageIds=[image])["Images"][0]
+def described(ec2: Any, ami: str) -> dict[str, Any]:
+    found: dict[str, Any] = ec2.describe_images(ImageIds=[ami])["Images"][0]
     return found
 
 
@@ -67,7 +67,7 @@ def described(ec2: Any, image: str) -> dict[str, Any]:
         ("amazon-eks-node-al2023-x86_64-standard-1.36-v20261003", "602401143452", "/dev/xvda"),
     ],
 )
-def test_a_published_image_is_found_by_name_and_owner(
+def test_a_published_ami_is_found_by_name_and_owner(
     ec2: Any, name: str, owner: str, root: str
 ) -> None:
     [found] = named(ec2, name, owner)
@@ -90,7 +90,7 @@ def test_what_its_owner_never_published_is_not_found(ec2: Any, name: str, owner:
     assert named(ec2, name, owner) == []
 
 
-def test_a_launch_joins_the_mappings_of_image_and_request(ec2: Any, instance: str) -> None:
+def test_a_launch_joins_the_mappings_of_ami_and_request(ec2: Any, instance: str) -> None:
     attached = [{"Name": "attachment.instance-id", "Values": [instance]}]
     volumes = ec2.describe_volumes(Filters=attached)["Volumes"]
 
@@ -118,8 +118,8 @@ def test_a_volume_is_no_smaller_than_its_snapshot(
     assert "expect size >= 8GB" in refused.message
 
 
-def test_an_image_has_a_snapshot_of_every_volume(ec2: Any, instance: str) -> None:
-    image = ec2.create_image(
+def test_an_ami_has_a_snapshot_of_every_volume(ec2: Any, instance: str) -> None:
+    ami = ec2.create_image(
         InstanceId=instance,
         Name=f"tagged-{uuid4()}",
         TagSpecifications=[
@@ -128,7 +128,7 @@ def test_an_image_has_a_snapshot_of_every_volume(ec2: Any, instance: str) -> Non
         ],
     )["ImageId"]
 
-    found = described(ec2, image)
+    found = described(ec2, ami)
     ids = [mapping["Ebs"]["SnapshotId"] for mapping in found["BlockDeviceMappings"]]
     snapshots = ec2.describe_snapshots(SnapshotIds=ids)["Snapshots"]
     assert {(each["VolumeSize"], each["Encrypted"]) for each in snapshots} == {
@@ -139,14 +139,14 @@ def test_an_image_has_a_snapshot_of_every_volume(ec2: Any, instance: str) -> Non
     assert all(each["Tags"] == [{"Key": "of", "Value": "snapshot"}] for each in snapshots)
 
 
-def test_an_image_may_leave_a_device_out(ec2: Any, instance: str) -> None:
-    image = ec2.create_image(
+def test_an_ami_may_leave_a_device_out(ec2: Any, instance: str) -> None:
+    ami = ec2.create_image(
         InstanceId=instance,
         Name=f"root-only-{uuid4()}",
         BlockDeviceMappings=[{"DeviceName": "/dev/sdf", "NoDevice": ""}],
     )["ImageId"]
 
-    mappings = described(ec2, image)["BlockDeviceMappings"]
+    mappings = described(ec2, ami)["BlockDeviceMappings"]
     assert [mapping["DeviceName"] for mapping in mappings] == ["/dev/sda1"]
 
 
@@ -160,9 +160,9 @@ def test_a_name_is_taken_once(ec2: Any, instance: str, refusal: Callable[..., An
     assert first in refused.message
 
 
-def test_a_copy_may_be_encrypted(ec2: Any, image: str) -> None:
+def test_a_copy_may_be_encrypted(ec2: Any, ami: str) -> None:
     copy = ec2.copy_image(
-        Name=f"copy-{uuid4()}", SourceImageId=image, SourceRegion="us-west-2", Encrypted=True
+        Name=f"copy-{uuid4()}", SourceImageId=ami, SourceRegion="us-west-2", Encrypted=True
     )["ImageId"]
 
     mappings = described(ec2, copy)["BlockDeviceMappings"]
@@ -172,19 +172,19 @@ def test_a_copy_may_be_encrypted(ec2: Any, image: str) -> None:
     ]
 
 
-def test_a_snapshot_of_an_image_stays_while_the_image_does(
-    ec2: Any, image: str, refusal: Callable[..., Any]
+def test_a_snapshot_of_an_ami_stays_while_the_ami_does(
+    ec2: Any, ami: str, refusal: Callable[..., Any]
 ) -> None:
-    snapshot = described(ec2, image)["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"]
+    snapshot = described(ec2, ami)["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"]
 
     assert refusal(ec2.delete_snapshot, SnapshotId=snapshot).code == "InvalidSnapshot.InUse"
 
-    ec2.deregister_image(ImageId=image)
+    ec2.deregister_image(ImageId=ami)
     ec2.delete_snapshot(SnapshotId=snapshot)
 
 
-def test_own_snapshots_are_reported_from_everybodys(ec2: Any, image: str) -> None:
-    snapshot = described(ec2, image)["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"]
+def test_own_snapshots_are_reported_from_everybodys(ec2: Any, ami: str) -> None:
+    snapshot = described(ec2, ami)["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"]
 
     own = ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]
 
@@ -192,48 +192,46 @@ def test_own_snapshots_are_reported_from_everybodys(ec2: Any, image: str) -> Non
     assert {each["OwnerId"] for each in own} == {"123456789012"}
 
 
-def test_a_protected_image_cannot_be_deregistered(
-    ec2: Any, image: str, refusal: Callable[..., Any]
+def test_a_protected_ami_cannot_be_deregistered(
+    ec2: Any, ami: str, refusal: Callable[..., Any]
 ) -> None:
-    ec2.enable_image_deregistration_protection(ImageId=image)
+    ec2.enable_image_deregistration_protection(ImageId=ami)
 
-    assert refusal(ec2.deregister_image, ImageId=image).code == "OperationNotPermitted"
-    assert described(ec2, image)["DeregistrationProtection"] == "enabled-without-cooldown"
+    assert refusal(ec2.deregister_image, ImageId=ami).code == "OperationNotPermitted"
+    assert described(ec2, ami)["DeregistrationProtection"] == "enabled-without-cooldown"
 
-    ec2.disable_image_deregistration_protection(ImageId=image)
-    ec2.deregister_image(ImageId=image)
+    ec2.disable_image_deregistration_protection(ImageId=ami)
+    ec2.deregister_image(ImageId=ami)
 
 
-def test_an_image_can_be_deprecated_for_a_time_to_come(
-    ec2: Any, image: str, refusal: Callable[..., Any]
+def test_an_ami_can_be_deprecated_for_a_time_to_come(
+    ec2: Any, ami: str, refusal: Callable[..., Any]
 ) -> None:
     later = datetime.now(UTC) + timedelta(days=90)
 
-    ec2.enable_image_deprecation(ImageId=image, DeprecateAt=later)
+    ec2.enable_image_deprecation(ImageId=ami, DeprecateAt=later)
 
-    assert described(ec2, image)["DeprecationTime"] == later.strftime("%Y-%m-%dT%H:%M:00.000Z")
+    assert described(ec2, ami)["DeprecationTime"] == later.strftime("%Y-%m-%dT%H:%M:00.000Z")
     past = refusal(
-        ec2.enable_image_deprecation, ImageId=image, DeprecateAt=later - timedelta(days=99)
+        ec2.enable_image_deprecation, ImageId=ami, DeprecateAt=later - timedelta(days=99)
     )
     assert past.code == "InvalidParameterValue"
-    ec2.disable_image_deprecation(ImageId=image)
-    assert "DeprecationTime" not in described(ec2, image)
+    ec2.disable_image_deprecation(ImageId=ami)
+    assert "DeprecationTime" not in described(ec2, ami)
 
 
-def test_attributes_of_an_image_change(ec2: Any, image: str) -> None:
-    ec2.modify_image_attribute(ImageId=image, Description={"Value": "new"})
-    ec2.modify_image_attribute(ImageId=image, ImdsSupport={"Value": "v2.0"})
-    ec2.modify_image_attribute(
-        ImageId=image, LaunchPermission={"Add": [{"UserId": "210987654321"}]}
-    )
+def test_attributes_of_an_ami_change(ec2: Any, ami: str) -> None:
+    ec2.modify_image_attribute(ImageId=ami, Description={"Value": "new"})
+    ec2.modify_image_attribute(ImageId=ami, ImdsSupport={"Value": "v2.0"})
+    ec2.modify_image_attribute(ImageId=ami, LaunchPermission={"Add": [{"UserId": "210987654321"}]})
 
-    found = described(ec2, image)
+    found = described(ec2, ami)
     assert (found["Description"], found["ImdsSupport"]) == ("new", "v2.0")
-    permissions = ec2.describe_image_attribute(ImageId=image, Attribute="launchPermission")
+    permissions = ec2.describe_image_attribute(ImageId=ami, Attribute="launchPermission")
     assert permissions["LaunchPermissions"] == [{"UserId": "210987654321"}]
 
 
-def test_somebody_elses_image_is_not_ours_to_change(ec2: Any, refusal: Callable[..., Any]) -> None:
+def test_somebody_elses_ami_is_not_ours_to_change(ec2: Any, refusal: Callable[..., Any]) -> None:
     public = named(ec2, UBUNTU, CANONICAL)[0]["ImageId"]
 
     assert refusal(ec2.deregister_image, ImageId=public).code == "AuthFailure"
