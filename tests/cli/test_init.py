@@ -86,7 +86,7 @@ def test_nothing_is_overwritten(trainshed: Command, project: Path) -> None:
         pytest.param(["--type", "g5.xlarge", "--nodes", "4"], "--type: .*no EFA", id="efa"),
         pytest.param(["--nodes", "0"], "--nodes: ", id="nodes"),
         pytest.param(["--name", "a: b"], "--name: ", id="name"),
-        pytest.param(["--capacity", "spot"], "--capacity: 'spot' is none of on-demand", id="spot"),
+        pytest.param(["--capacity", "spot"], "--capacity: 'spot' is not on-demand", id="spot"),
         pytest.param(["--capacity", "reservation=x"], "--capacity: ", id="reservation"),
     ],
 )

@@ -110,7 +110,7 @@ def test_a_version_that_was_pinned_is_not_read_again(
     ("asked", "reason"),
     [
         ("candidate", "there is no SSM parameter /trainshed/ami/neuron/ecs/candidate in us-west-2"),
-        ("/ours/text", "SSM parameter /ours/text holds 'later', which is no AMI id"),
+        ("/ours/text", "SSM parameter /ours/text holds 'later', which is not an AMI id"),
     ],
 )
 def test_a_parameter_without_an_ami_fails_the_stack_with_the_reason(

@@ -177,11 +177,11 @@ def test_an_update_to_another_version_reads_it(ask: Ask) -> None:
             f"SSM parameter {NAME} has no version 2 in us-west-2: it is yet to come, or older "
             "than the 100 that SSM keeps",
         ),
-        (Ssm("none yet"), NAME, f"SSM parameter {NAME} holds 'none yet', which is no AMI id"),
+        (Ssm("none yet"), NAME, f"SSM parameter {NAME} holds 'none yet', which is not an AMI id"),
         (
             Ssm("ami-123"),
             f"{NAME}:1",
-            f"SSM parameter {NAME}:1 holds 'ami-123', which is no AMI id",
+            f"SSM parameter {NAME}:1 holds 'ami-123', which is not an AMI id",
         ),
     ],
     ids=["no parameter", "no version", "no AMI id", "a bad AMI id"],

@@ -1,4 +1,4 @@
-"""Telling people how builds ended."""
+"""Notifying people of how builds ended."""
 
 from collections.abc import Sequence
 

@@ -25,7 +25,7 @@ from trainshed.errors import TrainshedError
 
 LOG = "build.log"
 
-# Shows what is done; an empty text means that the same goes on.
+# Shows what is being done; an empty text means that it is still the same.
 Show = Callable[[str], None]
 
 
@@ -36,7 +36,7 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, show: Show) 
         request: what to bake.
         packer: what bakes it.
         region: the request's, to look for leftovers in.
-        show: gets what is done; an empty text means that the same goes on.
+        show: gets what is being done; an empty text means that it is still the same.
 
     Raises:
         BuildError: why it failed; nothing of it is left, or the message says what is.
@@ -81,12 +81,12 @@ def _readable_template(template: Path, packer: Packer) -> Iterator[Path]:
 def _attempt(
     command: list[str], request: BuildRequest, log: Path, held: IO[str], show: Show
 ) -> Ended:
-    def hear(line: str) -> None:
+    def on_line(line: str) -> None:
         step = step_of(line) if line else ""
         if step is not None:
             show(step)
 
-    return run(command, log=log, held=held, minutes=request.minutes, hear=hear)
+    return run(command, log=log, held=held, minutes=request.minutes, on_line=on_line)
 
 
 def _install_plugins(

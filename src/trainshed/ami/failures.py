@@ -202,7 +202,7 @@ def classify(said: str) -> BuildError:
     if wrong := _TEMPLATE.search(text):
         summary, _, detail = _NO_HELP.sub("", wrong[1]).partition("\n")
         return BuildError(Cause.INVALID_TEMPLATE, f"{one_line(summary)}: {one_line(detail)}")
-    return BuildError(Cause.OTHER, "Packer said no reason")
+    return BuildError(Cause.OTHER, "Packer gave no reason")
 
 
 def interrupted() -> BuildError:

@@ -93,7 +93,7 @@ def run(
     log: Path,
     held: IO[str],
     minutes: int,
-    hear: Callable[[str], None],
+    on_line: Callable[[str], None],
 ) -> Ended:
     """Run a command of Packer to its end; Ctrl-C and SIGTERM stop it so that it cleans up.
 
@@ -105,7 +105,7 @@ def run(
         log: is appended to.
         held: an open file that Packer keeps open too: whoever locked it holds the lock for both.
         minutes: after which it is stopped.
-        hear: is given each line as it appears, and now and then an empty one.
+        on_line: gets each line as it appears, and now and then an empty one.
     """
     start = log.stat().st_size if log.exists() else 0
     with log.open("ab") as sink:
@@ -124,10 +124,10 @@ def run(
         source.seek(start)
         while process.poll() is None:
             stop.check_time()
-            _read_lines(source, hear)
-            hear("")
+            _read_lines(source, on_line)
+            on_line("")
             sleep(_POLL_SECONDS)
-        _read_lines(source, hear)
+        _read_lines(source, on_line)
     said = log.read_bytes()[start:].decode(errors="replace")
     return Ended(code=process.returncode, said=said, stopped=stop.reason)
 
@@ -165,10 +165,10 @@ class _Stop:
             os.killpg(self._process.pid, signal.SIGKILL if hard else signal.SIGINT)
 
 
-def _read_lines(source: IO[bytes], hear: Callable[[str], None]) -> None:
+def _read_lines(source: IO[bytes], on_line: Callable[[str], None]) -> None:
     while line := source.readline():
         if not line.endswith(b"\n"):
             # The rest of it is still to come.
             source.seek(-len(line), os.SEEK_CUR)
             return
-        hear(line.decode(errors="replace").rstrip())
+        on_line(line.decode(errors="replace").rstrip())

@@ -39,7 +39,7 @@ def teardown(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete the stacks of a cluster: first it says what goes, and what stays and goes on costing.
+    """Delete the stacks of a cluster: first it says what goes, and what stays and still costs.
 
     Data stays: the file system, the repository and the output of jobs. So do stacks that another
     cluster uses. When it was interrupted or failed, the same command goes on.
@@ -115,7 +115,7 @@ def _show(name: str, found: Any) -> None:
             "what": "stays",
             "name": "name",
             "size": "size",
-            "cost": "goes on costing",
+            "cost": "still costs",
             "why": "why, and what to do",
         }
         print_records(record["kept"], columns=columns)

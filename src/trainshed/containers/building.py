@@ -123,7 +123,7 @@ def parse_arguments(pairs: Iterable[str]) -> dict[str, str]:
     """Read `NAME=VALUE` pairs.
 
     Raises:
-        TrainshedError: a pair is none.
+        TrainshedError: a pair is not `NAME=VALUE`.
     """
     parsed = {}
     for pair in pairs:

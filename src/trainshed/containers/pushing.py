@@ -1,4 +1,4 @@
-"""Pushing an image to a cluster's repository: refused before a byte is sent, or for good."""
+"""Pushing an image to a cluster's repository: refused before a byte is sent, or kept for ever."""
 
 from dataclasses import dataclass
 

@@ -99,8 +99,7 @@ def _capacity(text: str) -> str:
     found = _CAPACITY.fullmatch(text)
     if not found:
         raise TrainshedError(
-            f"--capacity: {text!r} is none of {ON_DEMAND}, reservation=cr-... and "
-            "capacity-block=cr-..."
+            f"--capacity: {text!r} is not {ON_DEMAND}, reservation=cr-... or capacity-block=cr-..."
         )
     return f"{found[1].replace('-', '_')}: {_scalar(found[2])}"
 

@@ -1,1 +1,1 @@
-"""Removing a cluster: what goes, what stays and goes on costing, and the removal itself."""
+"""Removing a cluster: what goes, what stays and still costs, and the removal itself."""

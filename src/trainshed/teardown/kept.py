@@ -1,4 +1,4 @@
-"""What stays when a cluster's stacks are deleted, and whether it goes on costing."""
+"""What stays when a cluster's stacks are deleted, and whether it still costs."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Kept:
         what: its kind, for instance `file system`.
         name: its id or name.
         size: what it holds.
-        cost: what it goes on costing; no prices, which depend on region and date.
+        cost: what it still costs; no prices, which depend on region and date.
         why: why it stays, and what to do about it.
     """
 

@@ -58,7 +58,7 @@ def _find(wanted: dict[str, str]) -> str:
         ) from None
     image_id = found["Value"]
     if not _AMI_ID.fullmatch(image_id):
-        raise LookupError(f"SSM parameter {asked} holds {image_id!r}, which is no AMI id")
+        raise LookupError(f"SSM parameter {asked} holds {image_id!r}, which is not an AMI id")
     _check(image_id, f"{image_id} (SSM parameter {asked})", wanted)
     return f"{name}:{found['Version']}={image_id}"
 

@@ -27,7 +27,7 @@ class ReplacementGuard(Construct):
     makes the new one before it removes the old.
 
     Its function may write its log, describe file systems, and look at the stack's status: a
-    rollback, which brings the old values back, is no update.
+    rollback, which brings the old values back, is not an update.
 
     Attributes:
         resource: the custom resource.

@@ -85,7 +85,7 @@ class Fork:
         """Wait for the end.
 
         Raises:
-            subprocess.TimeoutExpired: it goes on after so many seconds.
+            subprocess.TimeoutExpired: it still runs after so many seconds.
         """
         ended, _, _ = select.select([self._alive], [], [], timeout)
         if not ended:
