@@ -122,12 +122,7 @@ def read_console(text: str) -> dict[str, Any] | None:
         packed = base64.b64decode("".join(parts[n] for n in sorted(parts)), validate=True)
         selftest: dict[str, Any] = json.loads(zlib.decompress(packed))
     except (binascii.Error, zlib.error, ValueError):
-        return {
-            "image": {},
-            "components": [],
-            "ok": False,
-            "error": "the self-test printed no JSON",
-        }
+        return {"image": {}, "components": [], "ok": False, "error": "the self-test wrote no JSON"}
     return selftest
 
 
