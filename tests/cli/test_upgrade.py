@@ -83,15 +83,21 @@ def test_what_cannot_be_installed_is_one_message(trainshed: Command, to: str, me
     assert message in error
 
 
-def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, project: Path) -> None:
-    with zipfile.ZipFile(project / "trainshed-9.0.0-py3-none-any.whl", "w") as wheel:
+def write_wheel(folder: Path, requirement: str) -> None:
+    """Trainshed 9.0.0, with nothing but its locks."""
+    with zipfile.ZipFile(folder / "trainshed-9.0.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("trainshed/_shipped/package.json", '{"devDependencies": {}}')
         wheel.writestr("trainshed/_shipped/requirements.txt", "")
         wheel.writestr("trainshed/_shipped/requirements-dev.txt", "")
         information = "trainshed-9.0.0.dist-info"
-        wheel.writestr(f"{information}/METADATA", "Name: trainshed\nVersion: 9.0.0\n")
+        metadata = f"Name: trainshed\nVersion: 9.0.0\nRequires-Dist: {requirement}\n"
+        wheel.writestr(f"{information}/METADATA", metadata)
         wheel.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr(f"{information}/RECORD", "")
+
+
+def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, project: Path) -> None:
+    write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
 
     answer = trainshed("upgrade", "--to", ".")
 
@@ -100,6 +106,30 @@ def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, projec
     assert "\n  pip install --no-deps wheels/*.whl\n" in answer.err
     records = trainshed("upgrade", "--to", ".", "--json").json
     assert records == {"from": __version__, "to": "9.0.0", "changes": []}
+
+
+def test_the_embedded_aws_is_the_one_that_the_other_version_needs(
+    trainshed: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(project))
+
+    answer = trainshed("upgrade", "--to", "9.0.0")
+
+    assert "\n  pip install --no-deps trainshed==9.0.0 embedded-aws==4.5.6\n" in answer.err
+    upgraded = (project / "build/upgrade/requirements.txt").read_text().splitlines()
+    assert {"trainshed[ami,offline]==9.0.0", "embedded-aws==4.5.6"} <= set(upgraded)
+
+
+def test_a_version_that_does_not_say_which_embedded_aws_it_needs_is_refused(
+    trainshed: Command, project: Path
+) -> None:
+    write_wheel(project, "embedded-aws; extra == 'offline'")
+
+    answer = trainshed("upgrade", "--to", ".")
+
+    assert answer.code == 2
+    assert "trainshed 9.0.0 does not say which version of embedded-aws it needs" in answer.err
 
 
 @pytest.mark.usefixtures("project")
@@ -143,11 +173,11 @@ def test_pins_become_those_of_the_other_version_and_own_lines_stay(tmp_path: Pat
     (tmp_path / "requirements-dev.txt").write_text("pytest==99.1 \\\n    --hash=sha256:0\n")
     text = requirements_text().replace("boto3==", "Boto3==") + "# mine\nnumpy==2.5.1\n"
 
-    lines = upgraded_requirements(text, tmp_path, "9.0.0").splitlines()
+    lines = upgraded_requirements(text, tmp_path, "9.0.0", "embedded-aws==4.5.6").splitlines()
 
     pins = [line for line in lines if line and not line.startswith("#")]
     assert pins == [
-        *("trainshed[ami,offline]==9.0.0", "embedded-aws==9.0.0"),
+        *("trainshed[ami,offline]==9.0.0", "embedded-aws==4.5.6"),
         *("boto3==99.0", "pytest==99.1", "numpy==2.5.1"),
     ]
     assert lines[-2:] == ["# mine", "numpy==2.5.1"]

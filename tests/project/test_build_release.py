@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -113,3 +114,12 @@ def test_a_tag_that_does_not_fit_builds_nothing(
     assert done.returncode == 2
     assert reason in done.stderr
     assert not (checkout / "dist").exists()
+
+
+def test_trainshed_needs_the_embedded_aws_of_this_repository() -> None:
+    ours, embedded = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        for folder in (".", "embedded-aws")
+    )
+
+    assert ours["optional-dependencies"]["offline"] == [f"embedded-aws=={embedded['version']}"]

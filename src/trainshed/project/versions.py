@@ -1,9 +1,11 @@
 """The versions that a project pins: those of trainshed's own lock."""
 
 import re
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 from trainshed import __version__
+from trainshed.errors import TrainshedError
 from trainshed.sources import shipped
 
 # How the lines begin that name our own distributions.
@@ -16,24 +18,41 @@ def requirements_text() -> str:
 
     Without hashes: with them pip would ask for a hash of trainshed too, which it cannot have.
     """
-    return _text(shipped("requirements.txt").parent, __version__)
+    embedded_aws = embedded_aws_pin(distribution("trainshed"))
+    return _text(shipped("requirements.txt").parent, __version__, embedded_aws)
 
 
-def upgraded_requirements(text: str, locks: Path, version: str) -> str:
+def embedded_aws_pin(trainshed: Distribution) -> str:
+    """Return the pin of the embedded AWS that an installed trainshed needs.
+
+    Raises:
+        TrainshedError: its metadata has none.
+    """
+    for requirement in trainshed.requires or ():
+        if requirement.startswith("embedded-aws=="):
+            return requirement.partition(";")[0].strip()
+    raise TrainshedError(
+        f"trainshed {trainshed.version} does not say which version of embedded-aws it needs; "
+        "build and install it anew, in a checkout by make setup"
+    )
+
+
+def upgraded_requirements(text: str, locks: Path, version: str, embedded_aws: str) -> str:
     """Return a project's `requirements.txt` for another version; lines of its own stay.
 
     Args:
         text: as it is, for the version that is installed.
         locks: the folder of the other version's locks.
         version: the other version.
+        embedded_aws: pin of the embedded AWS that the other version needs.
     """
-    new, old = _text(locks, version), requirements_text().splitlines()
+    new, old = _text(locks, version, embedded_aws), requirements_text().splitlines()
     pinned = {_name(line) for line in (*old, *new.splitlines())} - {""}
     own = [line for line in text.splitlines() if line not in old and _name(line) not in pinned]
     return new + "".join(f"{line}\n" for line in own)
 
 
-def _text(locks: Path, version: str) -> str:
+def _text(locks: Path, version: str, embedded_aws: str) -> str:
     blocks = _blocks(locks / "requirements.txt")
     for block in _blocks(locks / "requirements-dev.txt"):
         if block.startswith(f"{_TESTER}==") or _TESTER in _needed_by(block):
@@ -43,7 +62,7 @@ def _text(locks: Path, version: str) -> str:
         [
             "# On no package index yet: README.md says how to install these two first.",
             f"trainshed[ami,offline]=={version}",
-            f"embedded-aws=={version}",
+            embedded_aws,
             "",
             "# What they need, and pytest, at the versions that they are tested with.",
             *pins,

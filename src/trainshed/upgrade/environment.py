@@ -5,10 +5,11 @@ import subprocess
 import venv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import Distribution
 from pathlib import Path
 
 from trainshed.errors import TrainshedError, one_line
-from trainshed.project.versions import OURS, upgraded_requirements
+from trainshed.project.versions import OURS, embedded_aws_pin, upgraded_requirements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,12 +18,14 @@ class OtherVersion:
 
     Attributes:
         version: for instance `0.2.0`.
+        embedded_aws: pin of the embedded AWS that it needs, for instance `embedded-aws==0.1.0`.
         python: the Python that has it.
         requirements: the project's `requirements.txt` with this version's pins.
         node_packages: version by Node package.
     """
 
     version: str
+    embedded_aws: str
     python: Path
     requirements: str
     node_packages: Mapping[str, str]
@@ -58,7 +61,8 @@ def install(
         raise TrainshedError(f"{wanted} has no trainshed: give its wheel, or the folder of it")
     version = found[0].name.removesuffix(".dist-info").partition("-")[2]
     shipped = found[0].with_name("trainshed") / "_shipped"
-    upgraded = upgraded_requirements(requirements, shipped, version)
+    embedded_aws = embedded_aws_pin(Distribution.at(found[0]))
+    upgraded = upgraded_requirements(requirements, shipped, version, embedded_aws)
     step(f"installing what trainshed {version} needs; this takes about a minute")
     needed = folder / "needed.txt"
     lines = upgraded.splitlines(keepends=True)
@@ -66,7 +70,11 @@ def install(
     _pip(python, f"what trainshed {version} needs", "--requirement", str(needed))
     packages = json.loads((shipped / "package.json").read_text("utf-8"))["devDependencies"]
     return OtherVersion(
-        version=version, python=python, requirements=upgraded, node_packages=packages
+        version=version,
+        embedded_aws=embedded_aws,
+        python=python,
+        requirements=upgraded,
+        node_packages=packages,
     )
 
 

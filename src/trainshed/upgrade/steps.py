@@ -23,9 +23,7 @@ def upgrade_steps(other: OtherVersion, wanted: str | None, upgraded: Path) -> li
         if present.get(name) != version
     ]
     if wanted is None or not Path(wanted).exists():
-        install = [
-            f"pip install --no-deps trainshed=={other.version} embedded-aws=={other.version}"
-        ]
+        install = [f"pip install --no-deps trainshed=={other.version} {other.embedded_aws}"]
     else:
         install = [
             f"# replace the wheels in wheels/ by those of {other.version}",
