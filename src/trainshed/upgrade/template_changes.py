@@ -1,17 +1,18 @@
 """What differs between two templates of a stack, and what CloudFormation would make of it."""
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
 from typing import Any
 
-from embedded_aws.cloudformation.changes.comparison import Recreation, compare
+from embedded_aws.template_diff import DELETION, POLICIES, REPLACEMENT, Recreation, compare
 from trainshed.upgrade.synthesis import Stack
 
-_POLICIES = ("DeletionPolicy", "UpdateReplacePolicy")
-_ATTRIBUTES = ("Condition", "CreationPolicy", "UpdatePolicy", *_POLICIES)
+_KEPT_BY = (DELETION, REPLACEMENT)
+# Not Metadata: it changes nothing that runs.
+_ATTRIBUTES = ("Condition", *POLICIES)
 _IN_SUBSTITUTION = re.compile(r"\$\{(\w+)(?=[.}])")
 _GUARD, _GUARDED = "Custom::ReplacementGuard", "AWS::FSx::FileSystem"
 Resources = Mapping[str, Mapping[str, Any]]
@@ -94,7 +95,7 @@ def _resources(stack: str, region: str, old: Resources, new: Resources) -> Itera
                 name=path.removeprefix(f"{stack}/").removesuffix("/Resource") or logical_id,
                 properties=properties,
                 holds_data=any(
-                    side.get(policy, "Delete") != "Delete" for side in sides for policy in _POLICIES
+                    side.get(policy, "Delete") != "Delete" for side in sides for policy in _KEPT_BY
                 ),
             )
 
@@ -138,13 +139,15 @@ def _effect(
     return (Effect.CHANGED, names) if names else (None, ())
 
 
-def _names(paths: Any) -> tuple[str, ...]:
+def _names(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return paths as text, each up to the function that gives the value."""
     plain = (takewhile(lambda key: key != "Ref" and "Fn::" not in key, path) for path in paths)
     return tuple(dict.fromkeys(".".join(path) for path in plain))
 
 
-def _differing(old: Mapping[str, Any], new: Mapping[str, Any], names: Any) -> tuple[str, ...]:
+def _differing(
+    old: Mapping[str, Any], new: Mapping[str, Any], names: Iterable[str]
+) -> tuple[str, ...]:
     return tuple(name for name in names if old.get(name) != new.get(name))
 
 

@@ -8,6 +8,7 @@ from embedded_aws.cloudformation.records import Resource
 
 DELETION: Final = "DeletionPolicy"
 REPLACEMENT: Final = "UpdateReplacePolicy"
+POLICIES: Final = (DELETION, REPLACEMENT, "CreationPolicy", "UpdatePolicy")
 
 _ALLOWED: Final = {
     DELETION: ("Delete", "Retain", "RetainExceptOnCreate"),

@@ -12,7 +12,7 @@ from typing import Any, Final
 from embedded_aws.cloudformation.changes.comparison import PropertyChange, Recreation, compare
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.failures import InvalidProperties
-from embedded_aws.cloudformation.policies import DELETION, REPLACEMENT, is_retained
+from embedded_aws.cloudformation.policies import DELETION, POLICIES, REPLACEMENT, is_retained
 from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.schema import is_custom, is_taggable
 from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
@@ -21,7 +21,7 @@ from embedded_aws.cloudformation.template.functions import evaluate, function_in
 from embedded_aws.cloudformation.template.references import references
 from embedded_aws.cloudformation.template.scope import Scope, Unknown
 
-_ATTRIBUTES: Final = ("Metadata", DELETION, REPLACEMENT, "CreationPolicy", "UpdatePolicy")
+_ATTRIBUTES: Final = ("Metadata", *POLICIES)
 
 
 class Replacement(StrEnum):
