@@ -5,7 +5,7 @@ signs it. That is checked here, before Packer or a script sees a pin.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from trainshed.errors import TrainshedError
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins
-from trainshed.spec.document import DocumentError, parse_document
+from trainshed.spec.document import DocumentError, YamlDocument, parse_document
 from trainshed.spec.messages import message_of, path_of
 from trainshed.spec.problems import Path as FieldPath
 from trainshed.spec.problems import Problem, SpecError, Where
@@ -33,7 +33,9 @@ def read_pins(path: Path) -> Pins:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=_mapping)
+    except DocumentError as error:
+        raise PinError([_repeated_key(path, text, error)]) from None
     except OSError as error:
         raise TrainshedError(
             f"{path} cannot be read ({error.strerror}); it is pins.json of the folder packer/"
@@ -47,10 +49,34 @@ def read_pins(path: Path) -> Pins:
         raise PinError(replace(problem, where=where) for problem in error.problems) from None
 
 
-def _lines(text: str) -> Mapping[FieldPath, int]:
-    """Return the line of each value: JSON is YAML, but for tabs and keys that are there twice."""
+def _mapping(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """Refuse a key that is there twice, of which `json` takes the last."""
+    found = dict[str, object]()
+    for key, value in pairs:
+        if key in found:
+            raise DocumentError(f"the key {key!r} is there twice")
+        found[key] = value
+    return found
+
+
+def _repeated_key(path: Path, text: str, repeated: DocumentError) -> Problem:
     try:
-        return parse_document(text).lines
+        _document(text)
+    except DocumentError as error:
+        repeated = error  # as above, with its line
+    where = Where(file=str(path), lines={(): repeated.line} if repeated.line else {})
+    return Problem(where=where, path=(), message=f"{repeated}; leave one of them")
+
+
+def _document(text: str) -> YamlDocument:
+    """Read JSON as YAML, which it is but for tabs; its texts have none."""
+    return parse_document(text.replace("\t", " "))
+
+
+def _lines(text: str) -> Mapping[FieldPath, int]:
+    """Return the line of each value; none where there are too many, or a number is too large."""
+    try:
+        return _document(text).lines
     except DocumentError:
         return {}
 
