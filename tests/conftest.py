@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import skips
 from hypothesis import HealthCheck, settings
 
 from embedded_aws import service_models
@@ -36,8 +35,8 @@ service_models.share()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Stop with a clear word before the jsii import fails with an obscure one."""
-    config.pluginmanager.register(skips)
+    """Watch over skips; stop with a clear word before the jsii import fails with an obscure one."""
+    config.pluginmanager.import_plugin("skips")
     clash = [ROOT / "constructs.py", *ROOT.glob("constructs/__init__.py")]
     clash += (ROOT / "tests").rglob("constructs/__init__.py")
     if found := [path for path in clash if path.exists()]:

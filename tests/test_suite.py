@@ -1,5 +1,6 @@
 """What holds for the suite itself."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 
@@ -8,3 +9,7 @@ def test_no_property_test_depends_on_how_busy_the_machine_is() -> None:
 
     assert profile.deadline is None
     assert HealthCheck.too_slow in profile.suppress_health_check
+
+
+def test_no_skip_escapes_ci(pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.pluginmanager.has_plugin("skips")

@@ -33,6 +33,11 @@ if find_spec("old_types"):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _PLUGINS))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch over skips, as the suite of the whole repository does."""
+    config.pluginmanager.import_plugin("skips")
+
+
 @pytest.fixture(scope="session")
 def endpoint() -> Iterator[str]:
     """An embedded AWS within this process, for tests that reach behind its APIs; not seeded."""

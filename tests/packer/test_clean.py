@@ -8,11 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from node_root import KERNEL, NodeRoot, namespaces_unavailable
+from node_root import KERNEL, NodeRoot, needs_namespaces
 
-pytestmark = pytest.mark.skipif(
-    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
-)
+pytestmark = needs_namespaces
 
 LEFT = (
     "etc/ssh/ssh_host_ed25519_key",

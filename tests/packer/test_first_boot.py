@@ -18,11 +18,9 @@ from typing import Any
 
 import pytest
 import skips
-from node_root import NodeRoot, namespaces_unavailable
+from node_root import NodeRoot, needs_namespaces
 
-pytestmark = pytest.mark.skipif(
-    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
-)
+pytestmark = needs_namespaces
 
 MODEL = "Amazon EC2 NVMe Instance Storage"
 EBS = "Amazon Elastic Block Store"

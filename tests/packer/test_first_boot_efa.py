@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 from lnet import add_lnet
-from node_root import NodeRoot, namespaces_unavailable
+from node_root import NodeRoot, needs_namespaces
 
-pytestmark = pytest.mark.skipif(
-    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
-)
+pytestmark = needs_namespaces
 
 ANSWER = {
     "Parameters": [

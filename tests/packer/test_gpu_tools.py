@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_root import CELLS, NodeRoot, namespaces_unavailable
+from node_root import CELLS, NodeRoot, needs_namespaces
 from skips import needs
 
-pytestmark = [
-    pytest.mark.skipif(bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""),
-    needs(root="it makes device nodes"),
-]
+pytestmark = [needs_namespaces, needs(root="it makes device nodes")]
 
 NAMES = ("DCGM", "GDRCopy")
 BASE = "amazon-linux-2023"

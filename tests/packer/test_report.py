@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lib4sbom.parser import SBOMParser
-from node_root import NodeRoot, namespaces_unavailable
+from node_root import NodeRoot, needs_namespaces
 from skips import needs
 
 from trainshed.ami.report import write_report
@@ -119,7 +119,7 @@ def test_a_real_list_of_a_real_machine_is_complete(tmp_path: Path) -> None:
     assert set(components(bill)) == installed
 
 
-@pytest.mark.skipif(bool(namespaces_unavailable()), reason=namespaces_unavailable() or "")
+@needs_namespaces
 @pytest.mark.parametrize(
     ("base", "lister", "expected"),
     [

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_root import KERNEL, NodeRoot, namespaces_unavailable
+from node_root import KERNEL, NodeRoot, needs_namespaces
 
-pytestmark = pytest.mark.skipif(
-    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
-)
+pytestmark = needs_namespaces
 
 RUNNING = (
     *("chrony", "amazon-ssm-agent", "amazon-cloudwatch-agent", "trainshed-first-boot"),
@@ -510,18 +508,17 @@ def test_settings_that_come_with_the_next_boot_are_unchecked_on_the_build_instan
     assert results["service chronyd"]["state"] == "ok"
 
 
-def test_too_few_huge_pages_for_the_card_are_a_failure(machine: Machine) -> None:
+def test_huge_pages_are_compared_with_what_the_card_needs(machine: Machine) -> None:
     machine.write("sys/bus/pci/devices/0000:00:1e.0/vendor", "0x1da3\n")
     machine.write("sys/bus/pci/devices/0000:00:1e.0/device", "0x1000\n")
     reserved = int(Path("/proc/sys/vm/nr_hugepages").read_text())
-    if reserved >= 15000:
-        pytest.skip("this machine has all the huge pages that Gaudi asks for")
 
     result = machine.selftest()["huge pages"]
 
     assert result["expected"] == "15000"
     assert result["version"] == str(reserved)
-    assert result["state"] == "failed"
+    # The kernel's own number, which no test sets.
+    assert result["state"] == ("ok" if reserved >= 15000 else "failed")
 
 
 def test_people_see_a_table_with_what_failed_at_its_end(machine: Machine) -> None:

@@ -4,11 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from node_root import NodeRoot, namespaces_unavailable
+from node_root import NodeRoot, needs_namespaces
 
-pytestmark = pytest.mark.skipif(
-    bool(namespaces_unavailable()), reason=namespaces_unavailable() or ""
-)
+pytestmark = needs_namespaces
 
 ARGUMENTS = ("clocksource=tsc", "tsc=reliable", "intel_idle.max_cstate=1", "processor.max_cstate=1")
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"

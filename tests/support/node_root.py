@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 FILES = Path(__file__).parents[2] / "packer" / "files"
 CELLS = FILES.parent / "cells"
 HOME = "opt/trainshed"
@@ -37,12 +39,12 @@ exec "$@"
 """
 
 
-def namespaces_unavailable() -> str | None:
-    """Why programs cannot be run in a root of their own here; None when they can."""
+def _namespaces_unavailable() -> str:
+    """Why programs cannot be run in a root of their own here; empty when they can."""
     if not shutil.which("unshare"):
         return "there is no unshare(1)"
     done = subprocess.run([*_unshare(), "true"], capture_output=True, text=True)
-    return f"no mount namespaces here: {done.stderr.strip()}" if done.returncode else None
+    return f"no mount namespaces here: {done.stderr.strip()}" if done.returncode else ""
 
 
 def _unshare() -> tuple[str, ...]:
@@ -57,6 +59,11 @@ def _unshare() -> tuple[str, ...]:
         "--propagation",
         "private",
     )
+
+
+_UNAVAILABLE = _namespaces_unavailable()
+# Marks tests that run programs in a NodeRoot.
+needs_namespaces = pytest.mark.skipif(bool(_UNAVAILABLE), reason=_UNAVAILABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

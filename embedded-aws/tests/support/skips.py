@@ -1,17 +1,19 @@
-"""What becomes of tests that this machine cannot run.
+"""What becomes of tests that this machine cannot run: a pytest plugin, and marks.
 
 An ordinary user without the Debian packages of `make tools` skips them; CI runs as root what it
-skipped before, and there a skip is a failure: each test runs somewhere.
+skipped before, and there a skip is a failure, wherever it is: each test runs somewhere.
 """
 
 import os
 import shutil
 from collections.abc import Generator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 _LISTED = "TRAINSHED_SKIPPED_TESTS"
+_Report = TypeVar("_Report", pytest.TestReport, pytest.CollectReport)
 
 
 def _lack(programs: tuple[str, ...], root: str) -> str:
@@ -34,15 +36,24 @@ def unless(*programs: str, root: str = "") -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail what root skips in CI for lack of something."""
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that root skips in CI."""
     report = yield
-    if report.skipped and call.when == "setup" and os.geteuid() == 0 and os.environ.get("CI"):
+    # pytest reports what is expected to fail as skipped.
+    return report if hasattr(report, "wasxfail") else _failed_if_skipped(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Fail a module that root skips in CI."""
+    return _failed_if_skipped((yield))
+
+
+def _failed_if_skipped(report: _Report) -> _Report:
+    if report.skipped and os.geteuid() == 0 and os.environ.get("CI"):
         assert isinstance(report.longrepr, tuple)
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid}: in CI root skips nothing. {report.longrepr[2]}"
+        report.longrepr = f"{report.nodeid}: in CI root skips nothing. {report.longrepr[2]}"
     return report
 
 
