@@ -13,9 +13,12 @@ from shutil import copytree
 from typing import Any
 
 import pytest
+from skips import needs
 from vendors.certificates import make_certificates
 from vendors.keys import STRANGER, KeyRing
 from vendors.server import Handler, Server, Tree
+
+pytestmark = needs("gpg", "gpg-agent")
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = shlex.quote(str(ROOT / "packer/scripts/lib/bake.sh"))

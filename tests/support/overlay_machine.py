@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 UBUNTU, AMAZON_LINUX = "ubuntu-22.04", "amazon-linux-2023"
 
 _ALONE = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-_TOOLS = ("unshare", "dnf", "rpm", "apt-get", "createrepo_c", "dpkg-scanpackages")
+_TOOLS = ("unshare", "dnf", "rpm", "apt-get", "createrepo_c", "dpkg-scanpackages", "gpg")
 # For `pytestmark`.
 NEEDED = needs(*_TOOLS, root="it installs packages in an overlay of this machine")
 
