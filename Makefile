@@ -7,7 +7,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-skipped dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema cells golden clean
+.PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema cells golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,11 @@ test: setup ## Run the test suite, all but the ladder
 
 test-skipped: setup ## Run the tests that `scripts/test-bare SKIPPED` skipped; as root, after `make tools guests`
 	@xargs --no-run-if-empty --delimiter='\n' pytest -n auto --dist loadfile -q <"$(SKIPPED)"
+
+# All of them run in `make test`; these few show that they run without the rest of the repository.
+test-embedded-aws: setup ## Run some tests of embedded-aws by themselves, by its own settings
+	@cd embedded-aws && pytest -n auto --dist loadfile -q tests/test_gateway.py tests/test_plugins.py \
+		tests/test_settings.py tests/test_skips.py tests/cli
 
 dist: setup ## Build the wheels and sdists of trainshed and embedded-aws into dist/
 	@hatchling build --directory $(CURDIR)/dist
