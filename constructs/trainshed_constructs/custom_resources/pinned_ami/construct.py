@@ -21,7 +21,7 @@ class PinnedAmi(Construct):
     comes back to the id that was there, and not to what the parameter says by then.
 
     The stack fails, with the reason and the remedy in its events, when the parameter is not there
-    or holds no AMI id, when the account has no such AMI in the region, when the AMI is not
+    or does not hold an AMI id, when the account has no such AMI in the region, when the AMI is not
     available, when its root volume has another device name than the nodes' launch template says,
     and when a build of ours made it for another cell, as its tags say. SSM keeps 100 versions of a
     parameter; a version that was read and has gone since does no harm.
