@@ -19,84 +19,129 @@ from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import load_fleet
 
 Command = Callable[..., Any]
-TEST, GATE = ".github/workflows/test.yml", ".ci/run"
-SETUP, DISTRIBUTIONS = "Makefile", "tests/packaging/test_distributions.py"
-LADDER, COMMANDS = "tests/ladder/test_bake.py", "tests/ladder/test_commands.py"
-CONTAINERS, GPU_TOOLS = "tests/containers/test_commands.py", "tests/ladder/test_gpu_tools.py"
+TEST, GATE, MAKEFILE = ".github/workflows/test.yml", ".ci/run", "Makefile"
+WHEELS, UPGRADE = "tests/packaging/conftest.py", "tests/packaging/test_upgrade.py"
+LADDER, BAKE = "tests/ladder/conftest.py", "tests/support/bake_bench.py"
+COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_tools.py"
+CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
+CLUSTERS, OPTIONS = "tests/offline/test_clusters.py", "tests/cli/test_documented_options.py"
+PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
 # What cannot run here, because it needs root, Packer, a container engine, a network, an account or
-# minutes: the test or the step of CI that runs it, or the same with other names.
+# minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
+# there for it. Of some commands of AWS only the options are tested.
 ELSEWHERE = {
-    "git clone <this repository> trainshed && cd trainshed": TEST,
-    "make setup && source .venv/bin/activate": TEST,
-    "make demo": TEST,
-    "make test": TEST,
-    "make lint": TEST,
-    "make docs": ".github/workflows/docs.yml",
-    "make dist": DISTRIBUTIONS,
-    "make ami-lint ami-validate": GATE,
-    "sudo make ladder": GATE,
-    "sudo apt-get install -y $(cat .ci/apt-packages)": GATE,
-    "sudo apt-get install debootstrap systemd-container": GATE,
-    "sudo embedded-aws guests prepare": GATE,
-    "sudo embedded-aws run --guests -- packer build ...": LADDER,
-    "pytest tests/ladder/test_bake.py -k neuron-ecs --basetemp /var/tmp/ladder": GATE,
-    "less /var/tmp/ladder/oven0/bakes/neuron-ecs/log": LADDER,
-    "cd tests/support && python -m vendors /var/tmp/bench": LADDER,
-    "cd packer": LADDER,
-    "packer init .": LADDER,
-    "packer version": LADDER,
+    "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
+    "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
+    "make demo": (TEST, "run: make demo"),
+    "make test": (TEST, "run: make test"),
+    "make lint": (TEST, "run: make lint"),
+    "make docs": (".github/workflows/docs.yml", "run: make docs"),
+    "make dist": (WHEELS, '"hatchling", "build"'),
+    "make ami-lint ami-validate": (MAKEFILE, "ladder: ami-lint ami-validate"),
+    "sudo make ladder": (GATE, "make ladder"),
+    "sudo apt-get install -y $(cat .ci/apt-packages)": (MAKEFILE, "<.ci/apt-packages"),
+    "sudo apt-get install debootstrap systemd-container": (
+        ".ci/apt-packages",
+        "\ndebootstrap\n",
+    ),
+    "sudo embedded-aws guests prepare": (MAKEFILE, "trainshed offline guests prepare"),
+    "sudo embedded-aws run --guests -- packer build ...": (BAKE, '["packer", "build"'),
+    "pytest tests/ladder/test_bake.py -k neuron-ecs --basetemp /var/tmp/ladder": (
+        MAKEFILE,
+        "pytest -q tests/ladder/test_bake.py",
+    ),
+    "less /var/tmp/ladder/oven0/bakes/neuron-ecs/log": (BAKE, 'folder / "log"'),
+    "cd tests/support && python -m vendors /var/tmp/bench": (LADDER, "serve_vendors("),
+    "cd packer": (LADDER, 'ROOT / "packer"'),
+    "packer init .": (LADDER, '["packer", "init", template]'),
+    "packer version": ("src/trainshed/ami/packer.py", '[program, "version"]'),
     "(cd packer && packer init . && packer validate -var accelerator=neuron -var orchestrator=ec2 .)": (  # noqa: E501
-        "tests/packer/test_validate.py"
+        "tests/packer/test_validate.py",
+        'ask("validate"',
     ),
     "packer build -var accelerator=neuron -var orchestrator=ecs "
-    "-var commit=$(git rev-parse HEAD) .": LADDER,
-    "session-manager-plugin --version": "tests/cli/ami/test_build.py",
-    "aws sts get-caller-identity": "tests/cli/test_documented_options.py",
-    "export AWS_REGION=us-west-2": "tests/cli/ami/test_build.py",
-    "sudo dcgmi discovery --host unix:///run/nvidia-dcgm/nv-hostengine --list": GPU_TOOLS,
-    "sudo dcgmi diag --host unix:///run/nvidia-dcgm/nv-hostengine --run 1": GPU_TOOLS,
-    "sudo systemctl edit nvidia-dcgm-exporter": GPU_TOOLS,
-    "trainshed ami build neuron ecs": COMMANDS,
-    "trainshed ami publish build/neuron-ecs/manifest.json --test": COMMANDS,
-    "trainshed catalogue sync": "tests/cli/test_catalogue.py",
-    "trainshed catalogue sync --region us-west-2 --region us-east-1": "tests/cli/test_catalogue.py",
-    "trainshed catalogue sync --region us-west-2 --output some/folder": (
-        "tests/cli/test_catalogue.py"
+    "-var commit=$(git rev-parse HEAD) .": (BAKE, '["packer", "build"'),
+    "session-manager-plugin --version": (BUILD, "session-manager-plugin"),
+    "aws sts get-caller-identity": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
+    "export AWS_REGION=us-west-2": ("tests/cli/test_app.py", "AWS_REGION"),
+    "sudo dcgmi discovery --host unix:///run/nvidia-dcgm/nv-hostengine --list": (
+        GPU_TOOLS,
+        "dcgmi discovery --host unix://{_SOCKET} --list",
     ),
-    "trainshed container build TrainCluster": CONTAINERS,
-    "trainshed container push TrainCluster": CONTAINERS,
-    "trainshed container push TrainCluster --ami ami-0123456789abcdef0": CONTAINERS,
-    "trainshed container list TrainCluster": CONTAINERS,
-    "trainshed offline up --registry 127.0.0.1:5000": "tests/containers/test_registry.py",
-    "npx cdk deploy AmiPipeline": "tests/offline/test_ami_pipeline.py",
-    'aws codebuild start-build --project-name "$PROJECT"': "tests/offline/test_ami_pipeline.py",
+    # It needs a GPU; the other command asks at the same address.
+    "sudo dcgmi diag --host unix:///run/nvidia-dcgm/nv-hostengine --run 1": (
+        GPU_TOOLS,
+        "dcgmi discovery --host unix://{_SOCKET}",
+    ),
+    "sudo systemctl edit nvidia-dcgm-exporter": (GPU_TOOLS, "systemctl start nvidia-dcgm-exporter"),
+    "trainshed ami build neuron ecs": (COMMANDS, '"build", "neuron", "ec2"'),
+    "trainshed ami publish build/neuron-ecs/manifest.json --test": (
+        COMMANDS,
+        '"publish", str(output / "manifest.json"), "--test"',
+    ),
+    "trainshed catalogue sync": (CATALOGUE, '"catalogue", "sync", "--output"'),
+    "trainshed catalogue sync --region us-west-2 --region us-east-1": (
+        CATALOGUE,
+        '"catalogue", "sync", "--region", "us-west-2"',
+    ),
+    "trainshed catalogue sync --region us-west-2 --output some/folder": (
+        CATALOGUE,
+        '"catalogue", "sync", "--region", "us-west-2", "--output"',
+    ),
+    "trainshed container build TrainCluster": (
+        "tests/containers/test_build.py",
+        '"trainshed", "container", "build"',
+    ),
+    "trainshed container push TrainCluster": (CONTAINERS, '"push", str(cluster)'),
+    "trainshed container push TrainCluster --ami ami-0123456789abcdef0": (
+        CONTAINERS,
+        '"push", str(cluster), "--ami"',
+    ),
+    "trainshed container list TrainCluster": (CONTAINERS, '"list", str(cluster)'),
+    "trainshed offline up --registry 127.0.0.1:5000": (
+        "tests/containers/conftest.py",
+        "ServerSettings(registry=address)",
+    ),
+    "npx cdk deploy AmiPipeline": (PIPELINE, "clean_aws.deploy("),
+    'aws codebuild start-build --project-name "$PROJECT"': (PIPELINE, "start_build(projectName="),
     "aws cloudformation describe-stacks --stack-name TrainCluster --query 'Stacks[0].Outputs'": (
-        "tests/offline/test_day_two.py"
+        "tests/offline/test_day_two.py",
+        "describe_stacks(StackName=",
     ),
     "aws batch submit-job --job-name pretrain --job-queue JOB_QUEUE --job-definition "
-    "JOB_DEFINITION --node-overrides numNodes=4": "tests/offline/test_clusters.py",
+    "JOB_DEFINITION --node-overrides numNodes=4": (CLUSTERS, "nodeOverrides="),
     "aws batch describe-jobs --jobs JOB_ID --query 'jobs[0].[status,statusReason]'": (
-        "tests/offline/test_clusters.py"
+        CLUSTERS,
+        "describe_jobs(jobs=",
     ),
     "aws iam create-service-linked-role --aws-service-name autoscaling.amazonaws.com": (
-        "tests/cli/test_documented_options.py"
+        OPTIONS,
+        "test_commands_of_the_aws_cli_exist",
     ),
     "aws iam create-service-linked-role --aws-service-name batch.amazonaws.com": (
-        "tests/cli/test_documented_options.py"
+        OPTIONS,
+        "test_commands_of_the_aws_cli_exist",
     ),
-    "trainshed teardown TrainCluster": "tests/offline/test_teardown.py",
-    "pip install -e ./embedded-aws -e .": SETUP,
-    "pip install ./embedded-aws": SETUP,
-    "pip install PATH/TO/embedded-aws": SETUP,
-    "python3 -m venv .venv && source .venv/bin/activate": SETUP,
-    "pip install --no-deps CHECKOUT/dist/*.whl": DISTRIBUTIONS,
-    "pip install -r CHECKOUT/requirements.txt": SETUP,
-    "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": SETUP,
-    "trainshed upgrade": "tests/packaging/test_upgrade.py",
-    "trainshed upgrade --to wheels-0.2.0": "tests/packaging/test_upgrade.py",
+    "trainshed teardown TrainCluster": (
+        "tests/offline/test_teardown.py",
+        '"TrainCluster", "--yes"',
+    ),
+    "pip install -e ./embedded-aws -e .": (MAKEFILE, "-e embedded-aws -e ."),
+    "pip install ./embedded-aws": (WHEELS, 'ROOT / "embedded-aws"'),
+    "pip install PATH/TO/embedded-aws": (WHEELS, 'ROOT / "embedded-aws"'),
+    "python3 -m venv .venv && source .venv/bin/activate": (MAKEFILE, "-m venv $(VENV)"),
+    "pip install --no-deps CHECKOUT/dist/*.whl": (WHEELS, '"--no-deps"'),
+    # The lock of the development environment, which is made from this one.
+    "pip install -r CHECKOUT/requirements.txt": (MAKEFILE, "--require-hashes -r requirements-dev"),
+    "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": (MAKEFILE, "npm ci"),
+    "trainshed upgrade": (UPGRADE, '"trainshed", "upgrade"'),
+    "trainshed upgrade --to wheels-0.2.0": (UPGRADE, '"trainshed", "upgrade", "--to"'),
     'curl "$AWS_ENDPOINT_URL/_embedded-aws/faults" --data \'[{"service": "ec2", "operation": '
     '"RunInstances", "code": "InsufficientInstanceCapacity", "count": null, "when": '
-    '{"AvailabilityZone": "us-west-2a"}}]\'': "embedded-aws/tests/test_faults.py",
+    '{"AvailabilityZone": "us-west-2a"}}]\'': (
+        "embedded-aws/tests/test_faults.py",
+        'when={"AvailabilityZone": "us-west-2a"}',
+    ),
 }
 # Pages whose commands are of one shell, with the CDK CLI; of the others each command stands alone.
 FOREIGN_APP, OUR_APP = "embedded-aws/README.md", ("docs/container-images.md", "docs/offline.md")
@@ -128,9 +173,15 @@ def test_commands_stand_in_console_blocks() -> None:
     assert unmarked() == [], "call the block console, and begin each command with '$ '"
 
 
-def test_no_row_of_the_table_is_left_over_and_each_names_a_file() -> None:
+def test_no_row_of_the_table_is_left_over() -> None:
     assert set(ELSEWHERE) - {key(example.command) for example in EXAMPLES} == set()
-    assert [where for where in ELSEWHERE.values() if not (ROOT / where).is_file()] == []
+
+
+@pytest.mark.parametrize("command", ELSEWHERE)
+def test_a_command_is_where_the_table_says(command: str) -> None:
+    file, words = ELSEWHERE[command]
+
+    assert words in (ROOT / file).read_text(encoding="utf-8")
 
 
 @pytest.fixture
