@@ -141,11 +141,9 @@ def test_a_folder_that_cannot_be_made_is_an_error(trainshed: Command, tmp_path: 
 
 
 def test_without_a_type_and_a_terminal_it_says_which_option_to_give(
-    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trainshed: Command, tmp_path: Path
 ) -> None:
-    with Path(os.devnull).open() as nobody:
-        monkeypatch.setattr(sys, "stdin", nobody)
-        answer = trainshed("init", str(tmp_path / "mine"))
+    answer = trainshed("init", str(tmp_path / "mine"))
 
     assert answer.code == 2
     assert "give --type" in answer.err

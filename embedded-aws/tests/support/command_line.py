@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,7 +40,9 @@ def runner(
 
     def run(*arguments: str) -> Answer:
         monkeypatch.setattr(sys, "argv", [program, *arguments])
-        with pytest.raises(SystemExit) as ended:
+        # Nobody answers a question, also where pytest leaves the terminal to the tests.
+        with Path(os.devnull).open() as nobody, pytest.raises(SystemExit) as ended:
+            monkeypatch.setattr(sys, "stdin", nobody)
             main()
         printed = capsys.readouterr()
         return Answer(code=int(ended.value.code or 0), out=printed.out, err=printed.err)
