@@ -1,13 +1,12 @@
 """What holds for every test."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import property_tests
 import pytest
-from hypothesis import HealthCheck, settings
 
 from embedded_aws import service_models
 from embedded_aws.embedded import EmbeddedAws
@@ -18,17 +17,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
-# For every property test: the same examples in every run, few here and many in CI, and no time
-# limit, because a busy machine is no failure.
-settings.register_profile(
-    "ci",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
-    database=None,
-)
-settings.register_profile("local", settings.get_profile("ci"), max_examples=25)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+property_tests.load_profile()
 
 # As in servers; the clients of a session hardly outlive a test.
 service_models.share()

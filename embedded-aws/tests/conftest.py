@@ -5,24 +5,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import property_tests
 import pytest
-from hypothesis import HealthCheck, settings
 from in_process import in_process_aws
 
 from embedded_aws import service_models
 from embedded_aws.lifecycle import Project
 
-# The same examples in every run, few here and many in CI, and no time limit: a busy machine is no
-# failure.
-settings.register_profile(
-    "ci",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
-    database=None,
-)
-settings.register_profile("local", settings.get_profile("ci"), max_examples=25)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+property_tests.load_profile()
 
 # As in servers; the clients of a session hardly outlive a test.
 service_models.share()

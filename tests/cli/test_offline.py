@@ -1,32 +1,14 @@
 """`trainshed offline`, as it is typed: what it adds to the embedded AWS's own commands."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from embedded_aws.lifecycle import Project
-from embedded_aws.settings import ServerSettings
 
 Command = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.up(ServerSettings())
-    yield project
-    project.down()
-
-
-@pytest.fixture
-def endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The working directory has an embedded AWS at this endpoint."""
-    monkeypatch.chdir(project.directory)
-    running = project.running()
-    assert running
-    return running.endpoint
 
 
 def test_the_commands_of_the_embedded_aws_are_there(trainshed: Command, endpoint: str) -> None:

@@ -4,8 +4,11 @@ from collections.abc import Callable
 
 import pytest
 from command_line import Answer, runner
+from in_directory import endpoint, project
 
 from embedded_aws.cli import main
+
+__all__ = ["command", "endpoint", "project"]
 
 
 @pytest.fixture

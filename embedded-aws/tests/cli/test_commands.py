@@ -3,14 +3,13 @@
 import json
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from embedded_aws.lifecycle import Project
-from embedded_aws.settings import ServerSettings
 
 Command = Callable[..., Any]
 
@@ -20,23 +19,6 @@ def nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory is one without an embedded AWS."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    project = Project(tmp_path_factory.mktemp("project"))
-    project.up(ServerSettings())
-    yield project
-    project.down()
-
-
-@pytest.fixture
-def endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The working directory has an embedded AWS at this endpoint."""
-    monkeypatch.chdir(project.directory)
-    running = project.running()
-    assert running
-    return running.endpoint
 
 
 def test_up_again_says_where_it_is(command: Command, endpoint: str) -> None:
