@@ -251,7 +251,7 @@ def main() -> int:
         "them covers. A ratio is that of two runs of the same turn, by wall clock.",
     ]
     REPORT.write_text("\n".join([*head, *report]) + "\n", encoding="utf-8")
-    console.print(f"wrote {REPORT.relative_to(ROOT)}")
+    console.print(f"wrote {REPORT}")
     for line in (failures := [*missed(aims)]):
         console.print(f"[red]error:[/red] {line}", highlight=False)
     return 1 if failures else 0
