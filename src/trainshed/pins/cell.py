@@ -5,6 +5,7 @@ takes it into the AMI; the build of a container image takes its own along.
 """
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,11 +183,14 @@ def require_current_cells(packer: Path, pins: Pins) -> None:
     Raises:
         TrainshedError: a file of packer/cells is missing, or not what the pins give.
     """
-    for name, text in cell_files(pins).items():
-        path = packer / "cells" / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+    files, folder = cell_files(pins), packer / "cells"
+    for name in (*files, *(path.name for path in sorted(folder.glob("*.json")))):
+        path = folder / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != files.get(name):
+            option = "" if packer == Path("packer") else f" --template {shlex.quote(str(packer))}"
             raise TrainshedError(
-                f"{path} is not what {packer / 'pins.json'} says; write it: trainshed ami cells"
+                f"{path} is not what {packer / 'pins.json'} says; write the cells: "
+                f"trainshed ami cells{option}"
             )
 
 

@@ -451,6 +451,34 @@ def test_cells_that_are_not_those_of_the_pins_are_refused_until_they_are_written
     written = trainshed("ami", "cells", "--template", str(template))
 
     assert stale.code == 2
-    assert f"is not what {pins} says; write it: trainshed ami cells" in stale.err
+    remedy = f"write the cells: trainshed ami cells --template {template}"
+    assert f"is not what {pins} says; {remedy}" in stale.err
     assert written.code == 0
     assert trainshed(*build).code == 0
+
+
+@needs_packer
+def test_a_cell_that_the_pins_do_not_have_is_refused(
+    trainshed: Command, account: Any, tmp_path: Path
+) -> None:
+    template = tmp_path / "packer"
+    shutil.copytree("packer", template)
+    old = template / "cells/neuron-ecs-debian-9.json"
+    old.write_text("{}")
+
+    options = ("--var", "subnet_id=subnet-1", "--dry-run", "--template", str(template))
+    answer = trainshed("ami", "build", "neuron", "ecs", *options)
+
+    assert answer.code == 2
+    assert f"{old} is not what {template / 'pins.json'} says" in answer.err
+
+
+def test_cells_are_not_written_into_the_packer_folder_that_trainshed_ships(
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    answer = trainshed("ami", "cells")
+
+    assert answer.code == 2
+    assert "trainshed init --with-packer" in answer.err

@@ -10,7 +10,7 @@ import typer
 from trainshed.cli.output import JsonOption, print_records
 from trainshed.errors import TrainshedError
 from trainshed.pins import outdated, pinned_versions, read_pins, write_cells
-from trainshed.sources import packer_folder
+from trainshed.sources import packer_folder, shipped
 
 
 def pins_command(
@@ -55,6 +55,11 @@ def cells_command(
 ) -> None:
     """Write cells/ of the Packer template, what each AMI consists of, from its pins.json."""
     folder = template or packer_folder()
+    if template is None and folder == shipped("packer"):
+        raise TrainshedError(
+            "there is no packer/pins.json here, and trainshed's own packer/ is not to be changed; "
+            "trainshed init --with-packer in an empty folder makes a packer/ to copy"
+        )
     write_cells(folder, read_pins(folder / "pins.json"))
     typer.echo(f"written: {folder / 'cells'}")
 
