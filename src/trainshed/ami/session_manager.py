@@ -2,7 +2,7 @@
 
 import json
 
-from trainshed.sources import shipped
+from trainshed.sources import packer_folder
 
 
 def session_actions() -> list[str]:
@@ -11,5 +11,5 @@ def session_actions() -> list[str]:
     AWS Systems Manager user guide, "Add Session Manager permissions to an existing IAM role". Not
     AmazonSSMManagedInstanceCore, which also reads every parameter of the account.
     """
-    path = shipped("packer") / "session-manager.json"
+    path = packer_folder() / "session-manager.json"
     return list(json.loads(path.read_text(encoding="utf-8")))

@@ -1,6 +1,5 @@
 """The AMI of the nodes."""
 
-import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
@@ -8,9 +7,10 @@ from functools import cache
 from trainshed.ami.channel import Channel, is_channel_name, names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.cells import ACCELERATORS
+from trainshed.pins import read_pins
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
-from trainshed.sources import shipped
+from trainshed.sources import packer_folder
 
 _AMI_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 # Of AWS's own AMIs, for accelerators that we bake none for.
@@ -181,14 +181,15 @@ def _image_type_reason(instance: InstanceType, image_type: str) -> str:
     return f"{why}; nodes boot the AMI of instance.ami instead"
 
 
-@cache
 def _root_device(family: AcceleratorFamily) -> str:
     """Return the name that the AMIs of a family give their root volume.
 
     A launch template with another name would give the node a second, empty volume.
     """
-    for path in sorted((shipped("packer") / "cells").glob(f"{family}-ecs-*.json")):
-        cell = json.loads(path.read_text(encoding="utf-8"))
-        if "refused" not in cell:
-            return str(cell["root_device"])
-    return _ROOT_OF_AMAZON_LINUX
+    if family not in ACCELERATORS:
+        return _ROOT_OF_AMAZON_LINUX
+    pins = _pins(packer_folder().resolve() / "pins.json")
+    return pins.bases[pins.base_of(family)].root_device
+
+
+_pins = cache(read_pins)
