@@ -48,9 +48,9 @@ def upgrade(
     """Show what another version of trainshed would change in the templates of this project.
 
     It synthesises the app with the installed version and with the other one, which it installs into
-    a temporary environment; it needs no AWS account and changes nothing. It ends with the commands
-    that do the upgrade, and with exit code 1 when a resource that holds data would be replaced or
-    removed.
+    a temporary environment; it needs no AWS account, and writes nothing in the project but
+    build/upgrade/requirements.txt. It ends with the commands that do the upgrade, and with exit
+    code 1 when a resource that holds data would be replaced or removed.
     """
     cdk_app = read_app(Path())
     text = REQUIREMENTS.read_text(encoding="utf-8") if REQUIREMENTS.is_file() else ""

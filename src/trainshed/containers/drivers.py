@@ -9,7 +9,6 @@ from trainshed.pins import CPU
 
 ACCELERATOR_LABEL = "trainshed.accelerator"
 DRIVER_LABEL = "trainshed.driver."
-VERSION_LABEL = "trainshed.version."
 _ACCELERATOR_TAG = "trainshed:accelerator"
 _VERSION_TAG = "trainshed:version:"
 
