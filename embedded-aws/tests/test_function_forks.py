@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
+import select
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,3 +93,51 @@ def test_a_function_that_runs_for_too_long_is_ended(invoke: Invoke) -> None:
     assert (
         "Task timed out after 1.00 seconds" in invoke({"index.py": code}, Timeout=1)["errorMessage"]
     )
+
+
+@pytest.mark.parametrize("brings", ["nothing", "boto3.py"], ids=["fork", "interpreter"])
+def test_what_a_function_starts_ends_with_it(invoke: Invoke, brings: str) -> None:
+    code = (
+        "import os, signal\n"
+        "def handler(event, context):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        signal.pause()\n"
+        "    return child"
+    )
+
+    child = invoke({"index.py": code, brings: ""}, Timeout=30)
+
+    with suppress(ProcessLookupError):  # It is gone already.
+        assert select.select([os.pidfd_open(child)], [], [], 60)[0]
+
+
+@pytest.mark.parametrize("brings", ["nothing", "boto3.py"], ids=["fork", "interpreter"])
+def test_a_function_works_in_parallel_processes(invoke: Invoke, brings: str) -> None:
+    code = (
+        "from multiprocessing import get_context\n"
+        "def handler(event, context):\n"
+        "    processes = get_context('fork')\n"
+        "    ours, theirs = processes.Pipe()\n"
+        "    child = processes.Process(target=theirs.send, args=('from a child',))\n"
+        "    child.start()\n"
+        "    answer = ours.recv()\n"
+        "    child.join()\n"
+        "    return answer"
+    )
+
+    assert invoke({"index.py": code, brings: ""}, Timeout=30) == "from a child"
+
+
+def test_a_library_in_a_folder_of_the_function_comes_before_the_servers(invoke: Invoke) -> None:
+    code = (
+        "import sys\n"
+        "sys.path.insert(0, 'vendor')\n"
+        "import boto3\n"
+        "def handler(event, context):\n"
+        "    return boto3.__version__"
+    )
+
+    answer = invoke({"index.py": code, "vendor/boto3/__init__.py": "__version__ = 'mine'"})
+
+    assert answer == "mine"

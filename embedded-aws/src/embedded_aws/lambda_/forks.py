@@ -42,7 +42,7 @@ def start() -> None:
 
 def available() -> bool:
     """Return whether `start` was called, here or in the process that this is a fork of."""
-    return _requests is not None
+    return _requests is not None and hasattr(os, "pidfd_open")
 
 
 class Fork:
@@ -58,17 +58,26 @@ class Fork:
         assert _requests
         theirs, ours = os.pipe()
         self.stdin = os.fdopen(ours, "wb")
-        self._alive, alive = os.pipe()
+        answers, answer = os.pipe()
         with tempfile.TemporaryFile() as order:
             order.write(json.dumps([str(cwd), dict(env), *arguments]).encode())
             order.seek(0)
-            socket.send_fds(_requests, [b"."], [order.fileno(), theirs, stdout.fileno(), alive])
-        os.close(theirs)
-        os.close(alive)
-        answer = os.read(self._alive, 20)
-        if not answer:
+            files = [order.fileno(), theirs, stdout.fileno(), answer]
+            try:
+                socket.send_fds(_requests, [b"."], files)
+            finally:
+                os.close(theirs)
+                os.close(answer)
+        with os.fdopen(answers) as text:
+            pid = text.read()
+        if not pid:
             raise ConnectionResetError("the process that functions are forks of has ended")
-        self._pid = int(answer)
+        self.pid = int(pid)
+        # Not the end of a pipe: what the function starts would inherit that, and outlive it.
+        self._process: int | None = None
+        # One that is gone already has ended.
+        with suppress(ProcessLookupError):
+            self._process = os.pidfd_open(self.pid)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -79,7 +88,8 @@ class Fork:
         with suppress(BrokenPipeError):
             self.stdin.close()
         self.wait()
-        os.close(self._alive)
+        if self._process is not None:
+            os.close(self._process)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait for the end.
@@ -87,14 +97,13 @@ class Fork:
         Raises:
             subprocess.TimeoutExpired: it still runs after so many seconds.
         """
-        ended, _, _ = select.select([self._alive], [], [], timeout)
-        if not ended:
+        if self._process is None:
+            return
+        # Unlike select.select it takes descriptors of any number.
+        poll = select.poll()
+        poll.register(self._process, select.POLLIN)
+        if not poll.poll(None if timeout is None else timeout * 1000):
             raise subprocess.TimeoutExpired("function", timeout or 0)
-
-    def kill(self) -> None:
-        """End it at once."""
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
 
 
 def _fork_on_request(requests: socket.socket) -> None:
@@ -118,10 +127,11 @@ def _fork_on_request(requests: socket.socket) -> None:
                 pass
 
 
-def _run(order: int, stdin: int, output: int, alive: int) -> NoReturn:
+def _run(order: int, stdin: int, output: int, answer: int) -> NoReturn:
     """Become what a new interpreter with the function's environment would be."""
-    os.set_inheritable(alive, False)
-    os.write(alive, str(os.getpid()).encode())
+    os.setsid()
+    os.write(answer, str(os.getpid()).encode())
+    os.close(answer)
     for number, file in enumerate((stdin, output, output)):
         os.dup2(file, number)
     os.close(stdin)
@@ -134,10 +144,10 @@ def _run(order: int, stdin: int, output: int, alive: int) -> NoReturn:
     time.tzset()
     sys.argv = [python_bootstrap.__file__, *arguments]
     libraries = environment["PYTHONPATH"].split(os.pathsep)
-    own = {path.stem for folder in (cwd, *libraries) for path in Path(folder).glob("*")}
+    folders = (Path(folder) for folder in (cwd, *libraries))
+    own = {path.name.partition(".")[0] for folder in folders for path in folder.rglob("*")}
     if own & set(sys.modules):
-        # It brings, for instance, a boto3 of its own.
-        os.set_inheritable(alive, True)
+        # It brings, for instance, a boto3 of its own, maybe in a folder that it puts on the path.
         os.execv(sys.executable, [sys.executable, *sys.argv])
     sys.path[:0] = [cwd, *libraries]
     sys.stdin = os.fdopen(0)

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -142,8 +143,11 @@ def _execute(
         except BrokenPipeError:
             process.wait()
         except subprocess.TimeoutExpired:
-            process.kill()
             return False
+        finally:
+            # With what it started, as Lambda ends an environment.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     return True
 
 
@@ -162,6 +166,7 @@ def _started(
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
 
 

@@ -39,7 +39,11 @@ def main() -> None:
     """Run the handler and write its result."""
     handler_name, result_path = sys.argv[1], Path(sys.argv[2])
     invocation = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    # The handler's own standard input is empty, and no thread holds the lock of it.
+    server = os.dup(0)
+    with Path(os.devnull).open() as nothing:
+        os.dup2(nothing.fileno(), 0)
+    threading.Thread(target=_end_with_the_server, args=(server,), daemon=True).start()
     sys.path[0] = str(Path.cwd())
     logging.basicConfig(
         stream=sys.stdout, format="[%(levelname)s]\t%(asctime)s\t%(name)s\t%(message)s"
@@ -70,8 +74,9 @@ def main() -> None:
     os._exit(0)
 
 
-def _end_with_the_server() -> None:
-    sys.stdin.read()
+def _end_with_the_server(server: int) -> None:
+    while os.read(server, 1):
+        pass
     os._exit(1)
 
 
