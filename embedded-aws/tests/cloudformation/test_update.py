@@ -212,6 +212,34 @@ def test_a_resource_keeps_its_type(stack: Any) -> None:
         stack.update({"A": {"Type": "AWS::SNS::Topic"}})
 
 
+def test_a_rollback_takes_away_what_the_update_added_to_a_function(stack: Any) -> None:
+    trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}}
+    statement = {**trust, "Action": "sts:AssumeRole"}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": document}}
+    properties = {
+        "Code": {"ZipFile": "def handler(event, context): return event"},
+        "Handler": "index.handler",
+        "Runtime": "python3.13",
+        "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+    }
+
+    def resources(**more: Any) -> dict[str, Any]:
+        function = {"Type": "AWS::Lambda::Function", "Properties": {**properties, **more}}
+        return {"Role": role, "F": function}
+
+    able = ["CAPABILITY_IAM"]
+    stack.create(resources(), Capabilities=able)
+
+    broken = {**resources(Timeout=9), "New": {**stack.thing("create"), "DependsOn": "F"}}
+    assert stack.update(broken, Capabilities=able) == "UPDATE_ROLLBACK_COMPLETE"
+
+    function = stack.cloud.client("lambda").get_function_configuration(
+        FunctionName=stack.physical_id("F")
+    )
+    assert function["Timeout"] == 3
+
+
 def test_new_stack_tags_reach_what_exists(stack: Any) -> None:
     name = f"/{stack.name}/p"
     stack.create({"P": _parameter(name, "x")}, Tags=[{"Key": "owner", "Value": "a"}])

@@ -54,6 +54,52 @@ def test_a_function_changes_code_and_configuration_in_place(
         functions.get_function(FunctionName=function.ref)
 
 
+def test_a_function_loses_what_the_template_drops(client: Any, function: Any) -> None:
+    shown = ("Timeout", "MemorySize", "Description", "TracingConfig", "EphemeralStorage")
+    changes: dict[str, Any] = {
+        "Timeout": 10,
+        "MemorySize": 512,
+        "Description": "trains",
+        "TracingConfig": {"Mode": "Active"},
+        "EphemeralStorage": {"Size": 1024},
+    }
+
+    def configuration() -> Any:
+        return client("lambda").get_function_configuration(FunctionName=function.ref)
+
+    function.update(**changes)
+    first = configuration()
+    function.update("Environment", *changes)
+
+    second = configuration()
+    assert [first[name] for name in shown] == [changes[name] for name in shown]
+    assert [second[name] for name in shown] == [
+        3,
+        128,
+        "",
+        {"Mode": "PassThrough"},
+        {"Size": 512},
+    ]
+    assert second.get("Environment", {"Variables": {}}) == {"Variables": {}}
+
+
+def test_a_function_logs_to_its_own_group_without_another(
+    client: Any, function: Any, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    logs = client("logs")
+    default = f"/aws/lambda/{function.ref}"
+    function.update(LoggingConfig={"LogGroup": "/shared"})
+    client("lambda").invoke(FunctionName=function.ref)
+    first = logs.describe_log_groups(logGroupNamePrefix=default)["logGroups"]
+
+    function.update("LoggingConfig")
+    client("lambda").invoke(FunctionName=function.ref)
+
+    second = logs.describe_log_groups(logGroupNamePrefix=default)["logGroups"]
+    assert (first, [group["logGroupName"] for group in second]) == ([], [default])
+
+
 def test_a_permission_is_a_statement_until_deleted(client: Any, deploy: Any, function: Any) -> None:
     functions = client("lambda")
     permission = deploy(

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
+from embedded_aws.cloudformation.handlers.handler import (
+    Handler,
+    changed,
+    forgiving,
+    present,
+    with_defaults,
+)
 from embedded_aws.cloudformation.handlers.tags import Tagging, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -47,8 +53,8 @@ class Project(Handler):
     }
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        dropped = {name: value for name, value in self._defaults.items() if name in before}
-        wanted, leave = {**dropped, **request.properties}, ("Name", "Tags", *self.later)
+        wanted = with_defaults(request, before, self._defaults)
+        leave = ("Name", "Tags", *self.later)
         self._call(request, "UpdateProject", wanted, leave=leave, name=physical_id)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:

@@ -50,9 +50,8 @@ def create_function(call: Call) -> Any:
     if "S3Bucket" in code:
         _check_object(call, code["S3Bucket"], code.get("S3Key", ""))
     answer = call.moto()
-    if group := call.params.get("LoggingConfig", {}).get("LogGroup"):
-        name = call.params["FunctionName"]
-        call.backend("lambda").get_function(name).logs_group_name = group
+    if "LoggingConfig" in call.params:
+        _set_log_group(call)
     return answer
 
 
@@ -61,7 +60,28 @@ def update_function_configuration(call: Call) -> Any:
     """Change a function, after checking that a new runtime can run here."""
     if "Runtime" in call.params:
         _check_runtime(call.params["Runtime"])
+    function = _function(call)
+    # What moto's operation ignores.
+    if "EphemeralStorage" in call.params:
+        function.ephemeral_storage = call.params["EphemeralStorage"]["Size"]
+    if "KMSKeyArn" in call.params:
+        function.kms_key_arn = call.params["KMSKeyArn"]
+    if "TracingConfig" in call.params:
+        function.tracing_config = call.params["TracingConfig"]
+    if "LoggingConfig" in call.params:
+        _set_log_group(call)
     return call.moto()
+
+
+def _function(call: Call) -> LambdaFunction:
+    function: LambdaFunction = call.backend("lambda").get_function(call.params["FunctionName"])
+    return function
+
+
+def _set_log_group(call: Call) -> None:
+    function = _function(call)
+    default = f"/aws/lambda/{function.function_name}"
+    function.logs_group_name = call.params["LoggingConfig"].get("LogGroup", default)
 
 
 def _check_runtime(runtime: str) -> None:

@@ -240,6 +240,20 @@ def refuse_unknown(request: Request, known: Iterable[str]) -> None:
         )
 
 
+def with_defaults(
+    request: Request, before: Properties, defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the properties for an operation that keeps what it is not given.
+
+    Args:
+        request: has the template's properties.
+        before: the previous properties; of those that are gone, the default is returned.
+        defaults: the defaults of properties that the template may leave out.
+    """
+    dropped = {name: value for name, value in defaults.items() if name in before}
+    return {**dropped, **request.properties}
+
+
 def present(properties: Properties, *names: str) -> dict[str, Any]:
     """Return those of the named properties that the template sets."""
     return {name: properties[name] for name in names if name in properties}

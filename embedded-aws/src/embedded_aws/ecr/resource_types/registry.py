@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler
+from embedded_aws.cloudformation.handlers.handler import Handler, with_defaults
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -40,8 +40,8 @@ class RepositoryCreationTemplate(Handler):
     }
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        dropped = {name: self._defaults[name] for name in self._defaults if name in before}
-        self._call(request, "UpdateRepositoryCreationTemplate", {**dropped, **request.properties})
+        wanted = with_defaults(request, before, self._defaults)
+        self._call(request, "UpdateRepositoryCreationTemplate", wanted)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ecr").describe_repository_creation_templates(prefixes=[physical_id])

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, with_defaults
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
@@ -44,6 +44,23 @@ class Function(Handler):
     # Properties of UpdateFunctionCode; the others are of UpdateFunctionConfiguration.
     _of_code = ("Code", "Architectures")
 
+    # Properties that UpdateFunctionConfiguration keeps if they are left out.
+    _defaults: Mapping[str, Any] = {
+        "DeadLetterConfig": {"TargetArn": ""},
+        "Description": "",
+        "Environment": {"Variables": {}},
+        "EphemeralStorage": {"Size": 512},
+        "FileSystemConfigs": [],
+        "KmsKeyArn": "",
+        "Layers": [],
+        "LoggingConfig": {"LogFormat": "Text"},
+        "MemorySize": 128,
+        "SnapStart": {"ApplyOn": "None"},
+        "Timeout": 3,
+        "TracingConfig": {"Mode": "PassThrough"},
+        "VpcConfig": {"SubnetIds": [], "SecurityGroupIds": []},
+    }
+
     def _wanted(self, request: Request) -> dict[str, Any]:
         return super()._wanted(request) | {"Code": self._code(request.properties)}
 
@@ -64,10 +81,12 @@ class Function(Handler):
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         now, function = request.properties, {"FunctionName": physical_id}
         if changed(request, before, *self._of_code):
-            wanted = {**self._code(now), **present(now, "Architectures"), **function}
+            architectures = now.get("Architectures", ["x86_64"])
+            wanted = {**self._code(now), "Architectures": architectures, **function}
             self._call(request, "UpdateFunctionCode", wanted)
+        wanted = with_defaults(request, before, self._defaults)
         leave = ("FunctionName", "PackageType", "Tags", *self.later, *self._of_code, *self.fixed)
-        self._call(request, "UpdateFunctionConfiguration", now, leave=leave, **function)
+        self._call(request, "UpdateFunctionConfiguration", wanted, leave=leave, **function)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         configuration = self._described(request, physical_id)
