@@ -252,6 +252,46 @@ def test_new_stack_tags_reach_what_exists(stack: Any) -> None:
     assert {"Key": "owner", "Value": "b"} in tags
 
 
+def test_stack_tags_that_are_removed_leave_every_resource(stack: Any) -> None:
+    def tagging(*keys: str) -> list[dict[str, str]]:
+        return [{"Key": key, "Value": "x"} for key in keys]
+
+    def tagged() -> list[list[str]]:
+        client = stack.cloud.client
+        topic, rule = stack.physical_id("Topic"), stack.physical_id("Rule")
+        arn = client("events").describe_rule(Name=rule)["Arn"]
+        listed = [
+            client("sns").list_tags_for_resource(ResourceArn=topic)["Tags"],
+            client("events").list_tags_for_resource(ResourceARN=arn)["Tags"],
+            client("ec2").describe_vpcs(VpcIds=[stack.physical_id("Vpc")])["Vpcs"][0]["Tags"],
+        ]
+        keys = [[tag["Key"] for tag in tags] for tags in listed]
+        return [sorted(key for key in each if not key.startswith("aws:")) for each in keys]
+
+    resources = {
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"Tags": tagging("own", "s3")}},
+        "Rule": {
+            "Type": "AWS::Events::Rule",
+            "Properties": {"ScheduleExpression": "rate(1 day)", "Tags": tagging("own", "s3")},
+        },
+        "Vpc": {
+            "Type": "AWS::EC2::VPC",
+            "Properties": {"CidrBlock": "10.0.0.0/16", "Tags": tagging("own", "s3")},
+        },
+    }
+    stack.create(resources, Tags=tagging("s1", "s2", "s3"))
+
+    stack.update(resources, Tags=tagging("s1", "s3"))
+    fewer = tagged()
+    broken = {**resources, "New": {**stack.thing("create"), "DependsOn": [*resources]}}
+    assert stack.update(broken, Tags=tagging("s4")) == "UPDATE_ROLLBACK_COMPLETE"
+    restored = tagged()
+    stack.update(resources, Tags=[])
+
+    assert fewer == restored == [["own", "s1", "s3"]] * 3
+    assert tagged() == [["own", "s3"]] * 3
+
+
 def test_the_stacks_tags_alone_can_change(stack: Any) -> None:
     stack.create({"A": stack.thing()}, Tags=[{"Key": "owner", "Value": "a"}])
 

@@ -41,6 +41,7 @@ class Request:
         region: for instance `us-west-2`.
         tags: the stack's tags and CloudFormation's own (`aws:cloudformation:...`), to be put on
             resources that take tags; the resource's own Tags property takes precedence.
+        former_tags: in an update, the tags that the stack had when the resource was last changed.
         client: gives a boto3 client of the embedded AWS in this account and region.
     """
 
@@ -52,6 +53,7 @@ class Request:
     account: str
     region: str
     tags: Mapping[str, str]
+    former_tags: Mapping[str, str] = field(default_factory=dict)
     client: Callable[[str], Any]
 
 

@@ -79,7 +79,8 @@ class Step:
         checked = self.attempt(after, failed, lambda: self._checked(after), harmless=True)
 
         def change() -> Resource:
-            made = _handler(checked).update(self._request(checked), before.physical_id, before.sent)
+            request = replace(self._request(checked), former_tags=before.tags)
+            made = _handler(checked).update(request, before.physical_id, before.sent)
             return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
 
         changed = self.attempt(checked, failed, change)

@@ -76,7 +76,8 @@ class Handler:
             self._change(request, physical_id, before)
             self._configure(request, physical_id, before)
             tags = all_tags(request)
-            stale = [key for key in own_tags(before) if key not in tags]
+            former = {**request.former_tags, **own_tags(before)}
+            stale = [key for key in former if key not in tags]
             self._retag(request, physical_id, tags, stale)
             return self._made(request, physical_id)
 

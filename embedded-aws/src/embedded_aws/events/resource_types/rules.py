@@ -3,7 +3,7 @@
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler
-from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
+from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
@@ -17,13 +17,11 @@ class Rule(Handler):
     later = ("Targets",)
     gone = ("ResourceNotFoundException",)
     fixed = ("EventBusName",)
+    tagging = Tagging(target="ResourceARN", by="Arn")
 
     def _create(self, request: Request) -> str:
         name, bus = super()._create(request), request.properties.get("EventBusName")
         return f"{bus}|{name}" if bus else name
-
-    def _wanted(self, request: Request) -> dict[str, Any]:
-        return super()._wanted(request) | {"Tags": tag_list(all_tags(request))}
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         name = self._rule(physical_id)["Rule"]
