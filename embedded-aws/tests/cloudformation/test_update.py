@@ -240,6 +240,21 @@ def test_a_rollback_takes_away_what_the_update_added_to_a_function(stack: Any) -
     assert function["Timeout"] == 3
 
 
+def test_a_repository_whose_policy_is_refused_has_none_after_the_rollback(stack: Any) -> None:
+    stack.create({"R": {"Type": "AWS::ECR::Repository"}})
+    policies = {
+        "LifecyclePolicy": {"LifecyclePolicyText": "{" + 100 * " " + "}"},
+        "RepositoryPolicyText": {"Statement": "none"},
+    }
+
+    statuses = [
+        stack.update({"R": {"Type": "AWS::ECR::Repository", "Properties": {name: policy}}})
+        for name, policy in policies.items()
+    ]
+
+    assert statuses == ["UPDATE_ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"]
+
+
 def test_new_stack_tags_reach_what_exists(stack: Any) -> None:
     name = f"/{stack.name}/p"
     stack.create({"P": _parameter(name, "x")}, Tags=[{"Key": "owner", "Value": "a"}])

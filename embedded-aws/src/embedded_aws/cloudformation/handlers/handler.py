@@ -134,7 +134,8 @@ class Handler:
         if name in request.properties or not setting.remove:
             value = setting.reshape(request.properties.get(name, setting.neutral))
         if value is None and setting.remove:
-            self._call(request, setting.remove, {}, **target)
+            with forgiving(*setting.absent):
+                self._call(request, setting.remove, {}, **target)
         else:
             self._call(request, setting.put, {setting.argument or name: value}, **target)
 

@@ -27,10 +27,14 @@ class Repository(Handler):
             put="PutLifecyclePolicy",
             argument="LifecyclePolicyText",
             remove="DeleteLifecyclePolicy",
+            absent=("LifecyclePolicyNotFoundException",),
             reshape=lambda policy: policy.get("LifecyclePolicyText"),
         ),
         "RepositoryPolicyText": Setting(
-            put="SetRepositoryPolicy", argument="PolicyText", remove="DeleteRepositoryPolicy"
+            put="SetRepositoryPolicy",
+            argument="PolicyText",
+            remove="DeleteRepositoryPolicy",
+            absent=("RepositoryPolicyNotFoundException",),
         ),
     }
     gone = ("RepositoryNotFoundException",)
