@@ -17,19 +17,14 @@ class LogGroup(Handler):
     target, name, name_limit = "logGroupName", "LogGroupName", 512
     creation = "CreateLogGroup", "LogGroupName"
     deletion = "DeleteLogGroup"
-    later = ("DataProtectionPolicy", "RetentionInDays")
+    later = ("RetentionInDays",)
     settings: ClassVar[Mapping[str, Setting]] = {
-        "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy"),
-        "DataProtectionPolicy": Setting(
-            put="PutDataProtectionPolicy",
-            argument="PolicyDocument",
-            remove="DeleteDataProtectionPolicy",
-            target="logGroupIdentifier",
-        ),
+        "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy")
     }
     gone = ("ResourceNotFoundException",)
     fixed = (
         "BearerTokenAuthenticationEnabled",
+        "DataProtectionPolicy",
         "DeletionProtectionEnabled",
         "FieldIndexPolicies",
         "LogGroupClass",

@@ -64,7 +64,7 @@ class Handler:
             physical_id = self._create(request)
             try:
                 self._configure(request, physical_id, {})
-            except (ClientError, HandlerError, ParamValidationError):
+            except Exception:
                 self.delete(request, physical_id)
                 raise
             return self._made(request, physical_id)
@@ -129,7 +129,7 @@ class Handler:
                 self._apply(request, setting, name, physical_id)
 
     def _apply(self, request: Request, setting: Setting, name: str, physical_id: str) -> None:
-        target: dict[str, Any] = {setting.target or self.target: physical_id}
+        target: dict[str, Any] = {self.target: physical_id}
         value = None
         if name in request.properties or not setting.remove:
             value = setting.reshape(request.properties.get(name, setting.neutral))

@@ -20,7 +20,6 @@ class Setting:
         absent: error codes of the service that say there is nothing to remove.
         neutral: if there is no such operation, the template's value that has the same effect.
         reshape: converts the template's value to the API's; None removes the property.
-        target: the argument that names the resource, if it differs from the handler's.
     """
 
     put: str
@@ -29,4 +28,3 @@ class Setting:
     absent: tuple[str, ...] = ()
     neutral: Any = None
     reshape: Callable[[Any], Any] = _as_it_is
-    target: str | None = None
