@@ -77,6 +77,31 @@ def test_nothing_is_overwritten(trainshed: Command, project: Path) -> None:
     assert (project / "app.py").read_text() == "mine"
 
 
+def test_nothing_is_written_through_a_dangling_symlink(trainshed: Command, tmp_path: Path) -> None:
+    project = tmp_path / "mine"
+    project.mkdir()
+    (project / "README.md").symlink_to(tmp_path / "elsewhere")
+    (project / "clusters").symlink_to(tmp_path / "nowhere")
+
+    answer = trainshed("init", str(project), *TRN1)
+
+    assert answer.code == 2
+    assert f"{project} has README.md, clusters already; nothing was written" in answer.err
+    assert not files(tmp_path)
+
+
+def test_nothing_is_written_when_a_file_is_where_a_folder_is_needed(
+    trainshed: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "tests").write_text("mine")
+
+    answer = trainshed("init", str(tmp_path), *TRN1)
+
+    assert answer.code == 2
+    assert f"{tmp_path} has tests already; nothing was written" in answer.err
+    assert files(tmp_path) == {"tests"}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

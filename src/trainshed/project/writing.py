@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Mapping
+from os.path import lexists
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
@@ -32,11 +33,16 @@ def write_project(folder: Path, files: Mapping[str, str], *, with_packer: bool) 
         with_packer: also copy packer/ and containers/, to be changed there.
 
     Raises:
-        ProjectExists: one of these is there; nothing was written.
+        ProjectExists: one of these is there, or no folder where one is needed; nothing was written.
         TrainshedError: the folder cannot be written.
     """
     copied = ("packer", "containers") if with_packer else ()
-    if there := [name for name in (*files, *copied) if (folder / name).exists()]:
+    # A dangling symlink is there too: writing would follow it.
+    there = {name: None for name in (*files, *copied) if lexists(folder / name)}
+    for parent in (parent for name in files for parent in Path(name).parents[:-1]):
+        if lexists(folder / parent) and not (folder / parent).is_dir():
+            there[str(parent)] = None
+    if there:
         raise ProjectExists(folder, there)
     try:
         for name, text in files.items():
