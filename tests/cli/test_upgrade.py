@@ -40,6 +40,16 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param("{}", "run this in the folder of a project", id="no-app"),
         pytest.param("{", "cdk.json is not JSON: ", id="no-json"),
         pytest.param('{"app": "uv run app.py"}', "start the app by python3", id="not-python"),
+        pytest.param('{"app": "  "}', "run this in the folder of a project", id="blank-app"),
+        pytest.param('{"app": 5}', "cdk.json: app is not a text", id="number-app"),
+        pytest.param('{"app": ["python3", "app.py"]}', "app is not a text", id="list-app"),
+        pytest.param('{"app": "python3 \'app.py"}', "No closing quotation", id="open-quote"),
+        pytest.param('{"app": "python3 a", "context": []}', "context is not", id="list-context"),
+        pytest.param('{"app": "python3 a", "context": null}', "context is not", id="no-context"),
+        pytest.param("[]", "cdk.json is not a JSON object", id="list"),
+        pytest.param("null", "cdk.json is not a JSON object", id="null"),
+        pytest.param('"x"', "cdk.json is not a JSON object", id="text"),
+        pytest.param("[" * 100_000, "cdk.json is not JSON: ", id="deep"),
     ],
 )
 def test_what_is_no_project_is_refused(
@@ -52,7 +62,30 @@ def test_what_is_no_project_is_refused(
     answer = trainshed("upgrade")
 
     assert answer.code == 2
-    assert message in answer.err
+    assert message in answer.err and answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("app", "words"),
+    [
+        pytest.param("", "it ended without a cloud assembly", id="no-synth"),
+        pytest.param("raise SystemExit(3)", "it ended with exit code 3, and said", id="silent"),
+        pytest.param(
+            r"import os; os.write(2, b'no \xff here\n'); os._exit(1)",
+            "no \N{REPLACEMENT CHARACTER} here",
+            id="not-utf-8",
+        ),
+    ],
+)
+def test_an_app_without_words_or_in_odd_ones_is_reported(
+    trainshed: Command, project: Path, app: str, words: str
+) -> None:
+    (project / "app.py").write_text(app)
+
+    answer = trainshed("upgrade")
+
+    assert answer.code == 2
+    assert f"the app does not synthesise:\n{words}" in answer.err
 
 
 def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(

@@ -53,19 +53,29 @@ def read_app(folder: Path) -> App:
         TrainshedError: there is no project, or its app is not started by a plain `python3`.
     """
     configuration = read_json(folder / _CONFIGURATION)
-    if not configuration.get("app"):
+    app, own_context = configuration.get("app") or "", configuration.get("context", {})
+    if not isinstance(app, str):
+        raise TrainshedError(
+            f'{_CONFIGURATION}: app is not a text; write a command, for instance "python3 app.py"'
+        )
+    if not isinstance(own_context, dict):
+        raise TrainshedError(f"{_CONFIGURATION}: context is not a JSON object; give it names")
+    if not app.strip():
         raise TrainshedError(
             f"{folder / _CONFIGURATION} with an app is not there: run this in the folder of a "
             "project, such as trainshed init writes"
         )
-    python, *arguments = shlex.split(configuration["app"])
+    try:
+        python, *arguments = shlex.split(app)
+    except ValueError as error:
+        raise TrainshedError(f"{_CONFIGURATION}: app: {app!r} is not a command: {error}") from error
     if python not in ("python", "python3"):
         raise TrainshedError(
             f"{_CONFIGURATION}: app: {python} cannot be swapped for the Python of another version; "
             "start the app by python3"
         )
     context = {
-        **configuration.get("context", {}),
+        **own_context,
         **read_json(folder / "cdk.context.json"),
         **_CONTEXT,
     }
@@ -90,10 +100,17 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
         env=_environment(app, python, output),
         capture_output=True,
         text=True,
+        errors="replace",
     )
     if done.returncode or not (output / "manifest.json").is_file():
-        said = "\n".join(done.stderr.rstrip().splitlines()[-10:])
-        raise TrainshedError(f"with trainshed {version} the app does not synthesise:\n{said}")
+        said = done.stderr.rstrip().splitlines()[-10:]
+        if not done.returncode:
+            said.append("it ended without a cloud assembly; let it end with app.synth()")
+        elif not said:
+            said.append(f"it ended with exit code {done.returncode}, and said nothing")
+        raise TrainshedError(
+            "\n".join([f"with trainshed {version} the app does not synthesise:", *said])
+        )
     return {
         artifact["properties"].get("stackName", name): Stack(
             region=artifact["environment"].rpartition("/")[2],
@@ -124,12 +141,15 @@ def _environment(app: App, python: Path, output: Path) -> dict[str, str]:
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds; an empty mapping when there is none.
+    """Return the object in a JSON file; an empty one when there is no file.
 
     Raises:
-        TrainshedError: it is not JSON.
+        TrainshedError: it is not JSON, or not an object.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError as error:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (ValueError, RecursionError) as error:
         raise TrainshedError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise TrainshedError(f"{path} is not a JSON object, as in {{...}}")
+    return found
