@@ -443,6 +443,12 @@ def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pins.json").write_text("[]")
     with pytest.raises(PinError, match=r"pins\.json:1: a list is not a mapping"):
         read_pins(tmp_path / "pins.json")
+    (tmp_path / "pins.json").write_text("null")
+    with pytest.raises(PinError, match=r"pins\.json:1: null is not a mapping \(its fields"):
+        read_pins(tmp_path / "pins.json")
+    (tmp_path / "pins.json").write_text("[" * 100_000)
+    with pytest.raises(TrainshedError, match=r"pins\.json is not JSON: maximum recursion"):
+        read_pins(tmp_path / "pins.json")
 
 
 @pytest.mark.parametrize("indent", [pytest.param(2, id="spaces"), pytest.param("\t", id="tabs")])

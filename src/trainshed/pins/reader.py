@@ -40,7 +40,7 @@ def read_pins(path: Path) -> Pins:
         raise TrainshedError(
             f"{path} cannot be read ({error.strerror}); it is pins.json of the folder packer/"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TrainshedError(f"{path} is not JSON: {error}") from error
     try:
         return parse_pins(document)

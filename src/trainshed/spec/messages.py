@@ -43,7 +43,7 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
             fields = tuple(_fields_at(detail["loc"][:-1], document))
             near = did_you_mean(str(detail["loc"][-1]), fields)
             return f"unknown key{near} (allowed: {', '.join(fields)})"
-        case _ if detail["input"] is None:
+        case _ if detail["input"] is None and detail["loc"]:
             return empty_message(path_of(detail, document), document)
         case "enum" | "literal_error":
             allowed = context["expected"].replace("'", "").replace(" or ", ", ")
@@ -116,6 +116,8 @@ def empty_message(path: Path, document: type[BaseModel]) -> str:
 def shown(value: object) -> str:
     """Return a value as messages show it: as it is written in YAML, and not longer than a line."""
     match value:
+        case None:
+            return "null"
         case bool():
             return str(value).lower()
         case dict():
