@@ -27,6 +27,10 @@ def code(caught: pytest.ExceptionInfo[ClientError]) -> tuple[str, int]:
     return response["Error"]["Code"], response["ResponseMetadata"]["HTTPStatusCode"]
 
 
+def _vpcs(more: bytes) -> bytes:
+    return b'[{"service":"ec2","operation":"DescribeVpcs",%b}]' % more
+
+
 def once(aws: EmbeddedAws, service: str) -> Any:
     """Return a client that does not repeat what a server's error answered."""
     return boto3.client(
@@ -165,11 +169,11 @@ def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> Non
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (b"{", "this is not a list of faults"),
-        (b'[{"service": "ec2"}]', "missing 1 required keyword-only argument: 'operation'"),
+        (b"{", "this is not JSON: "),
+        (b'[{"service": "ec2"}]', "a fault is an object with service and operation"),
         (
             b'[{"service": "ec2", "operation": "RunInstances", "count": 0}]',
-            "number from 1 or null, got 0",
+            "number from 1 or null",
         ),
         (
             b'[{"service": "ec2", "operation": "RunInstance"}]',
@@ -186,6 +190,22 @@ def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> Non
             b'[{"service": "guests", "operation": "OpenSSH"}]',
             "guests has no operation 'OpenSSH'; did you mean OpenSsh?",
         ),
+        (b"{}", "this is not a list of faults; post"),
+        (b"null", "this is not a list of faults; post"),
+        (b"[" * 100_000, "this is not JSON: "),
+        (b"[5]", "a fault is an object with service and operation"),
+        (b'[{"service":["ec2"],"operation":"x"}]', "a fault's service is a text"),
+        (b'[{"service":{},"operation":"x"}]', "a fault's service is a text"),
+        (b'[{"service":null,"operation":"x"}]', "a fault's service is a text"),
+        (b'[{"service":"ec2","operation":5}]', "a fault's operation is a text"),
+        (_vpcs(b'"message":{"a":1}'), "a fault's message is a text"),
+        (_vpcs(rb'"message":"\ud800"'), "a fault's message is a text"),
+        (_vpcs(b'"code":{"a":1}'), "a fault's code is a text of printable characters"),
+        (_vpcs(b'"code":null'), "a fault's code is a text of printable characters"),
+        (_vpcs(rb'"code":"a\r\nb"'), "a fault's code is a text of printable characters"),
+        (_vpcs(b'"code":"a b"'), "a fault's code is a word in ASCII, got 'a b'"),
+        (_vpcs(b'"when":{"a":1}'), "a fault's when is an object of parameters' texts"),
+        (_vpcs(b'"cuont":1'), "a fault has no 'cuont'; did you mean count?"),
     ],
 )
 def test_what_is_no_fault_is_refused(faulty: EmbeddedAws, body: bytes, reason: str) -> None:
@@ -194,6 +214,15 @@ def test_what_is_no_fault_is_refused(faulty: EmbeddedAws, body: bytes, reason: s
 
     assert caught.value.code == 400
     assert reason in caught.value.read().decode()
+
+
+def test_a_code_arrives_as_it_was_asked_for(faulty: EmbeddedAws) -> None:
+    faulty.fail(Fault(**{**_as_dict(DENIED), "code": "a<b>&c"}))
+
+    with pytest.raises(ClientError) as caught:
+        faulty.client("ec2").describe_vpcs()
+
+    assert code(caught) == ("a<b>&c", 400)
 
 
 def _as_dict(fault: Fault) -> dict[str, Any]:

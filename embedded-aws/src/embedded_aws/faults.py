@@ -4,9 +4,10 @@ They are posted to the gateway's `/_embedded-aws/faults`, and forgotten by a res
 """
 
 import json
+import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -119,18 +120,38 @@ def from_json(text: bytes) -> list[Fault]:
         FaultError: it is not a list of faults.
     """
     try:
-        # JSON has no types.
-        found: list[dict[str, Any]] = json.loads(text)
-        faults = [Fault(**each) for each in found]
-    except (ValueError, TypeError) as error:
-        raise FaultError(f"this is not a list of faults: {error}") from error
-    for fault in faults:
-        if not isinstance(fault.when, Mapping):
-            raise FaultError(f"a fault's when is an object of parameters, got {fault.when!r}")
-        _check_operation(fault.service, fault.operation)
-        if fault.count is not None and not (type(fault.count) is int and fault.count >= 1):
-            raise FaultError(f"a fault's count is a number from 1 or null, got {fault.count}")
-    return faults
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FaultError(f"this is not JSON: {error}") from error
+    if not isinstance(found, list):
+        raise FaultError("this is not a list of faults; post [] for none")
+    return [_fault(each) for each in found]
+
+
+def _fault(found: object) -> Fault:
+    """Check one fault, of which JSON gives no types."""
+    if not (isinstance(found, dict) and {"service", "operation"} <= found.keys()):
+        raise FaultError("a fault is an object with service and operation, and one is not")
+    known = [each.name for each in fields(Fault)]
+    for name in found:
+        if name not in known:
+            raise FaultError(f"a fault has no {name!r}{_nearest(name, known)}")
+    for name in ("service", "operation", "code", "message"):
+        text = found.get(name, "")
+        if not (isinstance(text, str) and text.replace("\n", "").isprintable()):
+            raise FaultError(f"a fault's {name} is a text of printable characters")
+    fault = Fault(**found)
+    # It is sent in a header, too.
+    if not re.fullmatch("[!-~]+", fault.code):
+        raise FaultError(f"a fault's code is a word in ASCII, got {fault.code!r}")
+    if not (
+        isinstance(fault.when, dict) and all(isinstance(each, str) for each in fault.when.values())
+    ):
+        raise FaultError("a fault's when is an object of parameters' texts")
+    _check_operation(fault.service, fault.operation)
+    if fault.count is not None and not (type(fault.count) is int and fault.count >= 1):
+        raise FaultError("a fault's count is a number from 1 or null")
+    return fault
 
 
 def _check_operation(service: str, operation: str) -> None:

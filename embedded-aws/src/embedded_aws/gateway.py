@@ -192,7 +192,7 @@ def _refuse(
     """Answer an error in the protocol of the request, so that every SDK reads code and message."""
     form = environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded")
     kind = "text/xml"
-    error = f"<Code>{code}</Code><Message>{escape(message)}</Message>"
+    error = f"<Code>{escape(code)}</Code><Message>{escape(message)}</Message>"
     if service == "ec2":
         body = f"<Response><Errors><Error>{error}</Error></Errors></Response>"
     elif service == "s3":
