@@ -151,7 +151,12 @@ def test_a_reset_leaves_the_seed_only(clean_aws: EmbeddedAws, path: str) -> None
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/_embedded-aws/"), ("GET", "/_embedded-aws/fault"), ("GET", "/_embedded-aws/reset")],
+    [
+        ("GET", "/_embedded-aws"),
+        ("GET", "/_embedded-aws/"),
+        ("GET", "/_embedded-aws/fault"),
+        ("GET", "/_embedded-aws/reset"),
+    ],
 )
 def test_an_unknown_control_is_not_found(embedded_aws: EmbeddedAws, method: str, path: str) -> None:
     with pytest.raises(HTTPError) as caught:

@@ -215,6 +215,7 @@ def test_a_function_that_still_runs_leaves_no_folder_behind(
         pytest.param(["--", "no-such-command"], 127, "command not found", id="not-found"),
         pytest.param(["--", ""], 127, "command not found: ''", id="empty-command"),
         pytest.param(["--", "./plain-file"], 126, "is not executable", id="not-executable"),
+        pytest.param(["--", "/"], 126, "/ is not executable; it is a folder", id="folder"),
         pytest.param(["npx", "cdk"], 2, "put `--` before the command", id="no-dashes"),
         pytest.param(["--"], 2, "missing argument", id="no-command"),
     ],

@@ -21,6 +21,7 @@ def test_the_default_is_one_account_in_one_region_today() -> None:
     ("choices", "message"),
     [
         pytest.param({"accounts": ("12345",)}, "account '12345' is not", id="short-account"),
+        pytest.param({"accounts": ("\N{ARABIC-INDIC DIGIT ONE}" * 12,)}, "12 digits", id="digits"),
         pytest.param({"regions": ("us-wst-2",)}, "did you mean us-west-2", id="unknown-region"),
         pytest.param({"regions": ("us-west-2",) * 2}, "regions must be different", id="twice"),
         pytest.param({"accounts": ()}, "at least one", id="no-account"),
@@ -45,7 +46,7 @@ def test_as_of_reads_months_and_days(text: str, day: date) -> None:
     assert parse_as_of(text) == day
 
 
-@pytest.mark.parametrize("text", ["June", "2026-13", "2026", ""])
+@pytest.mark.parametrize("text", ["June", "2026-13", "2026", "", "2026-W10", "20260615"])
 def test_as_of_refuses_what_is_not_a_month(text: str) -> None:
     with pytest.raises(EmbeddedAwsError, match="write it as YYYY-MM"):
         parse_as_of(text)

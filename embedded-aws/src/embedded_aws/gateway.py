@@ -95,7 +95,7 @@ class Gateway:
                 return self._controls[called](environ, start_response)
             except EmbeddedAwsError as error:
                 return _plain(start_response, HTTPStatus.BAD_REQUEST, str(error))
-        if environ.get("PATH_INFO", "").startswith(CONTROLS):
+        if f"{environ.get('PATH_INFO', '')}/".startswith(CONTROLS):
             controls = "; ".join(name for name in self._controls if CONTROLS in name)
             message = f"there is no control {called}; the controls are: {controls}"
             return _plain(start_response, HTTPStatus.NOT_FOUND, message)

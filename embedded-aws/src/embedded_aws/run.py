@@ -70,8 +70,9 @@ def run(command: Sequence[str], settings: ServerSettings, *, state: Path) -> tup
 def _require_program(program: str) -> None:
     if shutil.which(program):
         return
-    if Path(program).is_file():
-        raise CommandNotExecutable(f"{program} is not executable; try chmod +x {program}")
+    if program and Path(program).exists():
+        hint = "it is a folder" if Path(program).is_dir() else f"try chmod +x {program}"
+        raise CommandNotExecutable(f"{program} is not executable; {hint}")
     raise CommandNotFound(f"command not found: {shlex.quote(program)}")
 
 

@@ -51,7 +51,7 @@ class ServerSettings:
     def __post_init__(self) -> None:
         """Refuse impossible values."""
         for account in self.accounts:
-            if not re.fullmatch(r"\d{12}", account):
+            if not re.fullmatch("[0-9]{12}", account):
                 raise SettingsError(f"account {account!r} is not an account id of 12 digits")
         plugins()  # Fails now if one is broken, not later in the server.
         # The default needs no check: loading botocore's data takes 0.1 s.
@@ -86,6 +86,9 @@ def parse_as_of(text: str) -> date:
         SettingsError: the text has neither form.
     """
     try:
+        # date also reads 20260615 and 2026-W10.
+        if not re.fullmatch("[0-9]{4}-[0-9]{2}(-[0-9]{2})?", text):
+            raise ValueError(text)
         return date.fromisoformat(text if len(text) != len("YYYY-MM") else f"{text}-01")
     except ValueError:
         raise SettingsError(

@@ -162,6 +162,7 @@ def test_types_names_who_makes_each(command: Command) -> None:
         pytest.param(["up", "--region", "us-wst-2"], "did you mean us-west-2", id="region"),
         pytest.param(["up", "--account", "12"], "account id of 12 digits", id="account"),
         pytest.param(["up", "--as-of", "June"], "write it as YYYY-MM", id="as-of"),
+        pytest.param(["up", "--as-of", ""], "write it as YYYY-MM", id="empty-as-of"),
         pytest.param(["up", "--port", "web"], "--port", id="port-not-a-number"),
         pytest.param(["up", "--prot", "1"], "--prot", id="unknown-option"),
         pytest.param(["typs"], "did you mean 'types'", id="unknown-command"),

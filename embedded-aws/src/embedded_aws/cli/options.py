@@ -97,7 +97,7 @@ def settings_of(
     return ServerSettings(
         accounts=tuple(accounts or [DEFAULT_ACCOUNT]),
         regions=tuple(regions or [DEFAULT_REGION]),
-        as_of=parse_as_of(as_of) if as_of else None,
+        as_of=parse_as_of(as_of) if as_of is not None else None,
         port=port,
         registry=registry,
         guests=guest_settings if guests else None,
