@@ -99,7 +99,7 @@ def test_an_image_without_a_root_is_refused_with_the_reason(bench: Bench) -> Non
         Owners=["amazon"], Filters=[{"Name": "name", "Values": ["Windows_Server-*"]}]
     )["Images"][0]
 
-    with pytest.raises(ClientError, match=r"no guest for the image 'Windows_Server-.*it boots"):
+    with pytest.raises(ClientError, match=r"no guest for the AMI 'Windows_Server-.*it boots"):
         bench.launch(windows["ImageId"])
 
 
