@@ -580,6 +580,18 @@ def test_the_root_device_is_that_of_the_image_that_is_baked(planned: Planned, na
     assert devices == {plan.ami.root_device}
 
 
+def test_the_root_device_is_that_of_a_projects_own_packer_folder(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins = json.loads((ROOT / "packer" / "pins.json").read_text(encoding="utf-8"))
+    pins["bases"]["ubuntu-22.04"]["root_device"] = "/dev/own"
+    (tmp_path / "packer").mkdir()
+    (tmp_path / "packer" / "pins.json").write_text(json.dumps(pins), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert planned(text("dl1.24xlarge")).ami.root_device == "/dev/own"
+
+
 @pytest.mark.parametrize(
     ("name", "gpus", "uverbs", "neuron", "variable"),
     [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainshed.upgrade import ResourceChange, Stack, template_changes
+from trainshed.upgrade import SynthesisedStack, TemplateChange, template_changes
 
 GROUP: Mapping[str, Any] = {
     "Type": "AWS::EC2::SecurityGroup",
@@ -20,11 +20,11 @@ def with_properties(resource: Mapping[str, Any], **properties: Any) -> Mapping[s
     return {**resource, "Properties": {**resource["Properties"], **properties}}
 
 
-def stacks(**resources: Any) -> dict[str, Stack]:
-    return {"Train": Stack(region="us-west-2", template={"Resources": resources})}
+def stacks(**resources: Any) -> dict[str, SynthesisedStack]:
+    return {"Train": SynthesisedStack(region="us-west-2", template={"Resources": resources})}
 
 
-def changes(old: dict[str, Any], new: dict[str, Any]) -> list[ResourceChange]:
+def changes(old: dict[str, Any], new: dict[str, Any]) -> list[TemplateChange]:
     return template_changes(stacks(**old), stacks(**new))
 
 

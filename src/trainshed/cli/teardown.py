@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from trainshed.cli.ami.progress import progress
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -16,6 +15,7 @@ from trainshed.cli.cluster import (
     load_clusters,
 )
 from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 
 app = typer.Typer(add_completion=False)

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from trainshed import __version__
-from trainshed.cli.ami.progress import progress
 from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.progress import progress
 from trainshed.upgrade import (
     REQUIREMENTS,
     Effect,
-    ResourceChange,
+    TemplateChange,
     install,
     read_app,
     synthesise,
@@ -81,7 +81,7 @@ def upgrade(
     raise typer.Exit(any(change.data_at_risk for change in changes))
 
 
-def _record(change: ResourceChange) -> Mapping[str, object]:
+def _record(change: TemplateChange) -> Mapping[str, object]:
     return {
         "stack": change.stack,
         "change": str(change.effect),
@@ -92,7 +92,7 @@ def _record(change: ResourceChange) -> Mapping[str, object]:
     }
 
 
-def _warning(change: ResourceChange) -> str:
+def _warning(change: TemplateChange) -> str:
     what = f"DATA: {change.stack}: {change.resource_type} {change.name} {_DATA[change.effect]}"
     because = f" because of {', '.join(change.properties)}" if change.properties else ""
     return f"{what}{because}"

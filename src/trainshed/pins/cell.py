@@ -93,7 +93,7 @@ def ami_pins(
     if orchestrator in base.refused:
         raise TrainshedError(
             f"there is no AMI for {accelerator}/{orchestrator} on {name}: "
-            f"{base.refused[orchestrator]}; leave out --base"
+            f"{base.refused[orchestrator]}; choose another base"
         )
     return AmiPins(
         **_components(pins, accelerator, orchestrator, name),

@@ -2,16 +2,16 @@
 
 from trainshed.upgrade.environment import OtherVersion, install
 from trainshed.upgrade.steps import REQUIREMENTS, upgrade_steps
-from trainshed.upgrade.synthesis import App, Stack, read_app, synthesise
-from trainshed.upgrade.template_changes import Effect, ResourceChange, template_changes
+from trainshed.upgrade.synthesis import App, SynthesisedStack, read_app, synthesise
+from trainshed.upgrade.template_changes import Effect, TemplateChange, template_changes
 
 __all__ = [
     "REQUIREMENTS",
     "App",
     "Effect",
     "OtherVersion",
-    "ResourceChange",
-    "Stack",
+    "SynthesisedStack",
+    "TemplateChange",
     "install",
     "read_app",
     "synthesise",

@@ -1,6 +1,5 @@
 """A temporary Python environment with another version of trainshed, and with what it pins."""
 
-import json
 import subprocess
 import venv
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from trainshed.errors import TrainshedError, one_line
 from trainshed.project.versions import OURS, embedded_aws_pin, upgraded_requirements
+from trainshed.upgrade.synthesis import read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def install(
     lines = upgraded.splitlines(keepends=True)
     needed.write_text("".join(line for line in lines if not line.startswith(OURS)), "utf-8")
     _pip(python, f"what trainshed {version} needs", "--requirement", str(needed))
-    packages = json.loads((shipped / "package.json").read_text("utf-8"))["devDependencies"]
+    packages = read_json(shipped / "package.json")["devDependencies"]
     return OtherVersion(
         version=version,
         embedded_aws=embedded_aws,

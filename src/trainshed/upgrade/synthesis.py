@@ -34,7 +34,7 @@ class App:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stack:
+class SynthesisedStack:
     """A synthesised stack.
 
     Attributes:
@@ -82,7 +82,7 @@ def read_app(folder: Path) -> App:
     return App(folder=folder, arguments=tuple(arguments), context=context)
 
 
-def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, Stack]:
+def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, SynthesisedStack]:
     """Return the stacks of an app by name, in the order of its cloud assembly.
 
     Args:
@@ -112,7 +112,7 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
             "\n".join([f"with trainshed {version} the app does not synthesise:", *said])
         )
     return {
-        artifact["properties"].get("stackName", name): Stack(
+        artifact["properties"].get("stackName", name): SynthesisedStack(
             region=artifact["environment"].rpartition("/")[2],
             template=read_json(manifest.parent / artifact["properties"]["templateFile"]),
         )

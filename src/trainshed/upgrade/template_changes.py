@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from embedded_aws.template_diff import DELETION, POLICIES, REPLACEMENT, Recreation, compare
-from trainshed.upgrade.synthesis import Stack
+from trainshed.upgrade.synthesis import SynthesisedStack
 
 _KEPT_BY = (DELETION, REPLACEMENT)
 # Not Metadata: it changes nothing that runs.
@@ -29,7 +29,7 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceChange:
+class TemplateChange:
     """A resource that differs.
 
     Attributes:
@@ -55,8 +55,8 @@ class ResourceChange:
 
 
 def template_changes(
-    before: Mapping[str, Stack], after: Mapping[str, Stack]
-) -> list[ResourceChange]:
+    before: Mapping[str, SynthesisedStack], after: Mapping[str, SynthesisedStack]
+) -> list[TemplateChange]:
     """Return what differs: data at risk first, then stack by stack, the worst effect first.
 
     Stacks that only one side has are one change each, of the type `stack`.
@@ -66,11 +66,11 @@ def template_changes(
 
 
 def _stack(
-    name: str, before: Mapping[str, Stack], after: Mapping[str, Stack]
-) -> Iterator[ResourceChange]:
+    name: str, before: Mapping[str, SynthesisedStack], after: Mapping[str, SynthesisedStack]
+) -> Iterator[TemplateChange]:
     if name not in before or name not in after:
         effect = Effect.ADDED if name in after else Effect.REMOVED
-        yield ResourceChange(stack=name, effect=effect, resource_type="stack", name=name)
+        yield TemplateChange(stack=name, effect=effect, resource_type="stack", name=name)
         return
     old, new = (side[name].template.get("Resources", {}) for side in (before, after))
     order = list(Effect)
@@ -78,7 +78,7 @@ def _stack(
     yield from sorted(changes, key=lambda change: order.index(change.effect))
 
 
-def _resources(stack: str, region: str, old: Resources, new: Resources) -> Iterator[ResourceChange]:
+def _resources(stack: str, region: str, old: Resources, new: Resources) -> Iterator[TemplateChange]:
     changed = _changed(region, old, new)
     for logical_id in {**old, **new}:
         sides = [side[logical_id] for side in (old, new) if logical_id in side]
@@ -88,7 +88,7 @@ def _resources(stack: str, region: str, old: Resources, new: Resources) -> Itera
             effect, properties = Effect.ADDED if logical_id in new else Effect.REMOVED, ()
         if effect:
             path = sides[-1].get("Metadata", {}).get("aws:cdk:path", "")
-            yield ResourceChange(
+            yield TemplateChange(
                 stack=stack,
                 effect=effect,
                 resource_type=sides[-1]["Type"],

@@ -224,7 +224,7 @@ def test_a_base_is_handed_on_and_has_a_folder_of_its_own(trainshed: Command, acc
             ("nvidia", "ecs"),
             "ubuntu-24.04",
             "there is no AMI for nvidia/ecs on ubuntu-24.04: AWS documents multi-node jobs of "
-            "AWS Batch, and ecs-init, for Amazon Linux only; leave out --base",
+            "AWS Batch, and ecs-init, for Amazon Linux only; choose another base",
         ),
         (("nvidia", "ec2"), "ubuntu-24", "base of nvidia AMIs 'ubuntu-24' is not known"),
         (("habana", "ec2"), "ubuntu-24.04", "did you mean ubuntu-22.04"),

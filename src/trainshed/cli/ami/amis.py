@@ -13,9 +13,9 @@ from trainshed.cli.ami.options import (
     RegionsOption,
     SubnetOption,
 )
-from trainshed.cli.ami.progress import progress
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 
 if TYPE_CHECKING:

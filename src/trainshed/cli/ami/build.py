@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from trainshed.cli.ami.progress import progress
 from trainshed.cli.output import JsonOption, print_json
+from trainshed.cli.progress import progress
 from trainshed.sources import packer_folder
 
 

@@ -13,9 +13,9 @@ from trainshed.cli.ami.options import (
     RegionsOption,
     SubnetOption,
 )
-from trainshed.cli.ami.progress import progress
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.output import JsonOption, print_json
+from trainshed.cli.progress import progress
 
 if TYPE_CHECKING:
     from trainshed.ami.ami import Ami
