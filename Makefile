@@ -7,7 +7,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema cells golden clean
+.PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -144,8 +144,8 @@ schema: setup ## Write docs/*.schema.json, docs/spec.md and the tables of docs/a
 	@python -m trainshed.spec.reference
 	@python -m trainshed.ami.reference
 
-cells: setup ## Resolve packer/pins.json into packer/cells
-	@trainshed ami cells --template packer
+recipes: setup ## Resolve packer/pins.json into packer/recipes
+	@trainshed ami recipes --template packer
 
 golden: setup ## Write the template snapshots anew; review the diff like code
 	@pytest -n auto -q tests/snapshot tests/template --snapshot-update

@@ -1,15 +1,15 @@
 # What happens on the build instance, in this order.
 
 build {
-  sources = ["source.amazon-ebs.image"]
+  sources = ["source.amazon-ebs.ami"]
 
-  # The files, the cell's pins and what the AMI is, where scripts and programs expect them.
+  # The files, the recipe and what is known of the build, where scripts and programs expect them.
 
   provisioner "shell" {
     inline = [
       "cloud-init status --wait >/dev/null || true",
       "mkdir -p ${local.upload}/lib",
-      "echo '${jsonencode(local.image)}' >${local.upload}/image.json",
+      "echo '${jsonencode(local.ami)}' >${local.upload}/ami.json",
     ]
   }
 
@@ -24,8 +24,8 @@ build {
   }
 
   provisioner "file" {
-    source      = "${path.root}/${local.cell_file}"
-    destination = "${local.upload}/cell.json"
+    source      = "${path.root}/${local.recipe_file}"
+    destination = "${local.upload}/recipe.json"
   }
 
   # The distribution and its kernel, then a reboot into that kernel.
@@ -94,9 +94,10 @@ build {
     output     = "${var.output}/manifest.json"
     strip_path = true
     custom_data = merge(
-      local.image,
-      { name = local.name, kernel = local.pins.kernel, source_ami = local.source_ami.name },
-      { for name, pin in local.pins.components : "version:${name}" => pin.version }
+      { accelerator = var.accelerator, orchestrator = var.orchestrator, base = local.base_name },
+      local.ami,
+      { name = local.name, kernel = local.recipe.kernel, source_ami = local.source_ami.name },
+      { for name, pin in local.recipe.components : "version:${name}" => pin.version }
     )
   }
 }

@@ -12,27 +12,24 @@ locals {
   accelerator = lookup(local.accelerators, var.accelerator, local.accelerators.habana)
   base_name   = local.accelerator.base
 
-  # What the cell consists of, as `make cells` resolved it from pins.json. Names are relative to this
+  # What the AMI consists of, as `make recipes` resolved it from pins.json. Names are relative to this
   # folder, whatever folder Packer is started in.
-  cell      = "${var.accelerator}-${var.orchestrator}"
-  cell_name = "cells/${local.cell}-${local.base_name}.json"
-  cell_file = fileexists(local.cell_name) ? local.cell_name : "cells/habana-ec2-ubuntu-22.04.json"
-  pins      = jsondecode(file(local.cell_file))
+  cell        = "${var.accelerator}-${var.orchestrator}"
+  recipe_name = "recipes/${local.cell}-${local.base_name}.json"
+  recipe_file = fileexists(local.recipe_name) ? local.recipe_name : "recipes/habana-ec2-ubuntu-22.04.json"
+  recipe      = jsondecode(file(local.recipe_file))
 
   # A validation sees one variable only. Why a base refuses an orchestrator is said by the error of a
   # function that repeats what it was given and is never given a number here.
-  refused    = lookup(local.pins, "refused", "")
+  refused    = lookup(local.recipe, "refused", "")
   refusal    = "${var.accelerator}/${var.orchestrator} on ${local.base_name}: ${local.refused}. Leave out ${var.accelerator}_base."
-  source_ami = local.refused == "" ? local.pins.source_ami : parseint(local.refusal, 10)
+  source_ami = local.refused == "" ? local.recipe.source_ami : parseint(local.refusal, 10)
 
   stamp = "${formatdate("YYYYMMDD'T'hhmmss", timestamp())}Z"
   name  = "${var.name_prefix}-${local.cell}-${local.base_name}-${local.stamp}"
 
-  # What the AMI knows of itself; scripts and the AMI's own programs read it.
-  image = {
-    accelerator   = var.accelerator
-    orchestrator  = var.orchestrator
-    base          = local.base_name
+  # What the AMI knows of itself beside its recipe; its own programs read it.
+  ami = {
     commit        = var.commit
     build         = local.stamp
     nvidia_driver = var.nvidia_driver
@@ -47,9 +44,9 @@ locals {
       "trainshed:commit"       = var.commit
       "trainshed:build"        = local.stamp
       "trainshed:source-ami"   = "{{ .SourceAMI }}"
-      "trainshed:kernel"       = local.pins.kernel
+      "trainshed:kernel"       = local.recipe.kernel
     },
-    { for name, pin in local.pins.components : "trainshed:version:${name}" => pin.version }
+    { for name, pin in local.recipe.components : "trainshed:version:${name}" => pin.version }
   )
   run_tags = {
     Name              = "${local.name}-builder"
@@ -78,7 +75,11 @@ locals {
     verify = ["80-selftest.sh", "85-report.sh"]
     clean  = ["90-clean.sh"]
   }
-  environment = [for name, value in local.image : "TRAINSHED_${upper(name)}=${value}"]
+  environment = [
+    "TRAINSHED_ACCELERATOR=${var.accelerator}",
+    "TRAINSHED_BASE=${local.base_name}",
+    "TRAINSHED_NVIDIA_DRIVER=${var.nvidia_driver}",
+  ]
 
   # /tmp is emptied by a reboot, /var/tmp is not; scripts know the files as /tmp/trainshed.
   upload  = "/var/tmp/trainshed"

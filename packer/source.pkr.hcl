@@ -1,8 +1,8 @@
 # The build instance, and the AMI that is made of it.
 
-source "amazon-ebs" "image" {
+source "amazon-ebs" "ami" {
   ami_name        = local.name
-  ami_description = "${var.accelerator} nodes for ${var.orchestrator} on ${local.base_name}, kernel ${local.pins.kernel}"
+  ami_description = "${var.accelerator} nodes for ${var.orchestrator} on ${local.base_name}, kernel ${local.recipe.kernel}"
 
   region              = var.region
   custom_endpoint_ec2 = var.endpoint
@@ -33,7 +33,7 @@ source "amazon-ebs" "image" {
 
   # Encrypted from its first byte: no copy is needed to encrypt it afterwards.
   launch_block_device_mappings {
-    device_name           = local.pins.root_device
+    device_name           = local.recipe.root_device
     volume_size           = var.root_gib
     volume_type           = "gp3"
     iops                  = 3000
@@ -63,7 +63,7 @@ source "amazon-ebs" "image" {
   }
   # compat:end
 
-  ssh_username  = local.pins.ssh_user
+  ssh_username  = local.recipe.ssh_user
   ssh_interface = local.ssh_interface
   ssh_timeout   = "10m"
   # Through Session Manager, a connection that a reboot has cut may stay open at this end. Packer

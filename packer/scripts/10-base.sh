@@ -6,7 +6,7 @@ source /tmp/trainshed/lib/bake.sh 10-base
 
 readonly UBUNTU_KEYS=/usr/share/keyrings/ubuntu-archive-keyring.gpg
 
-# The files of the AMI, its pins and what it is. They were uploaded by a user of the build
+# The files of the AMI, its recipe and what is known of the build. They were uploaded by a user of the build
 # instance: who owns them and whom they may be written by is decided here. What Python compiled where
 # they come from (pip does, when it installs trainshed) is not of the AMI.
 install_files() {
@@ -17,7 +17,7 @@ install_files() {
     if [[ -x $file ]]; then mode=755; fi
     install -D -o root -g root -m "$mode" "$file" "/$file"
   done < <(find etc opt -type f ! -name '*.pyc')
-  install -D -o root -g root -m 644 -t "$HERE" cell.json image.json
+  install -D -o root -g root -m 644 -t "$HERE" ami.json recipe.json
   cd /
 }
 

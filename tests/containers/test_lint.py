@@ -51,17 +51,17 @@ def test_an_argument_that_is_not_declared_is_reported_with_the_nearest() -> None
 
 
 def test_a_repository_has_the_suite_of_the_base_images_distribution() -> None:
-    cell = read_container(ROOT / "packer/pins.json", "neuron").cell
+    recipe = read_container(ROOT / "packer/pins.json", "neuron").recipe
 
-    assert cell.base == "ubuntu-24.04"
-    assert cell.components["neuron-runtime"].suite == "noble"
+    assert recipe.base == "ubuntu-24.04"
+    assert recipe.components["neuron-runtime"].suite == "noble"
 
 
 def test_a_context_holds_only_what_the_image_takes() -> None:
     pins = read_container(ROOT / "packer/pins.json", "cpu")
 
     with build_context(ROOT / "packer", ROOT / "containers", pins, ["openmpi"]) as context:
-        versions = (context / "trainshed/cell.json").read_text()
+        versions = (context / "trainshed/recipe.json").read_text()
         files = {path.name for path in context.iterdir()}
 
     assert files == {"Dockerfile", "trainshed"}

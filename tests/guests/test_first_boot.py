@@ -42,9 +42,8 @@ set -eu
 cloud-init status --wait >/dev/null || true
 dpkg --install /tmp/debs/*.deb
 cp -r /tmp/files/. /
-echo '{"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"}' \
-  >/opt/trainshed/image.json
-cp /tmp/cells/habana-ecs-ubuntu-22.04.json /opt/trainshed/cell.json
+echo '{}' >/opt/trainshed/ami.json
+cp /tmp/recipes/habana-ecs-ubuntu-22.04.json /opt/trainshed/recipe.json
 . /etc/os-release
 systemctl --quiet enable docker trainshed-first-boot trainshed-selftest
 if [ "$ID" = ubuntu ]; then
@@ -52,7 +51,7 @@ if [ "$ID" = ubuntu ]; then
 else
   systemctl --quiet enable ecs
 fi
-rm -rf /tmp/debs /tmp/files /tmp/cells
+rm -rf /tmp/debs /tmp/files /tmp/recipes
 sync
 """
 SETTINGS = "/etc/trainshed/first-boot.json"
@@ -69,7 +68,7 @@ def bake(bench: Bench, folder: Path, base: str, user: str) -> str:
     }.items():
         build_deb(Package(name=name, version="1-1", contents=contents), debs)
     with bench.launched(bench.image_id(base), user=user) as builder:
-        pack = ["tar", "-c", "-C", str(folder), "debs", "-C", str(PACKER), "files", "cells"]
+        pack = ["tar", "-c", "-C", str(folder), "debs", "-C", str(PACKER), "files", "recipes"]
         packed = subprocess.run(pack, check=True, capture_output=True).stdout
         send(builder, packed, "sudo tar -x --no-same-owner -C /tmp")
         send(builder, BAKE.encode(), "sudo sh")

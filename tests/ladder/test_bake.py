@@ -9,7 +9,7 @@ import pytest
 from bake_bench import Bake, Bakery
 from guest_bench import Bench
 
-from trainshed.pins import AmiPins, Pins, ami_pins
+from trainshed.pins import AmiRecipe, Pins, ami_recipe
 
 CELLS = [
     *(
@@ -39,14 +39,14 @@ def bake(request: pytest.FixtureRequest, started: Bakery) -> Bake:
 
 
 @pytest.fixture
-def cell(bake: Bake, pins: Pins) -> AmiPins:
-    return ami_pins(pins, bake.accelerator, bake.orchestrator, bake.base)
+def recipe(bake: Bake, pins: Pins) -> AmiRecipe:
+    return ami_recipe(pins, bake.accelerator, bake.orchestrator, bake.base)
 
 
 @pytest.fixture
-def versions(cell: AmiPins) -> dict[str, str]:
-    """Component to version, as the pins have them for the cell."""
-    return {name: pin.version for name, pin in cell.components.items()}
+def versions(recipe: AmiRecipe) -> dict[str, str]:
+    """Component to version, as the pins have them for the recipe."""
+    return {name: pin.version for name, pin in recipe.components.items()}
 
 
 @pytest.fixture
@@ -55,18 +55,18 @@ def image(bake: Bake, bench: Bench) -> dict[str, Any]:
 
 
 def test_the_manifest_has_cell_base_and_versions(
-    bake: Bake, cell: AmiPins, versions: dict[str, str]
+    bake: Bake, recipe: AmiRecipe, versions: dict[str, str]
 ) -> None:
     data = bake.manifest["custom_data"]
 
     assert {name: data[name] for name in ("accelerator", "orchestrator", "base", "commit")} == {
         "accelerator": bake.accelerator,
         "orchestrator": bake.orchestrator,
-        "base": cell.base,
+        "base": recipe.base,
         "commit": "0123abc",
     }
-    assert data["kernel"] == cell.kernel
-    assert data["source_ami"] == cell.source_ami.name
+    assert data["kernel"] == recipe.kernel
+    assert data["source_ami"] == recipe.source_ami.name
     prefix = "version:"
     assert {
         name.removeprefix(prefix): data[name] for name in data if name.startswith(prefix)
@@ -74,7 +74,7 @@ def test_the_manifest_has_cell_base_and_versions(
 
 
 def test_image_and_snapshot_are_tagged_with_every_version(
-    bake: Bake, cell: AmiPins, versions: dict[str, str], image: dict[str, Any], bench: Bench
+    bake: Bake, recipe: AmiRecipe, versions: dict[str, str], image: dict[str, Any], bench: Bench
 ) -> None:
     (mapping,) = image["BlockDeviceMappings"]
 
@@ -87,10 +87,10 @@ def test_image_and_snapshot_are_tagged_with_every_version(
         "Name": bake.manifest["custom_data"]["name"],
         "trainshed:accelerator": bake.accelerator,
         "trainshed:orchestrator": bake.orchestrator,
-        "trainshed:base": cell.base,
+        "trainshed:base": recipe.base,
         "trainshed:commit": "0123abc",
         "trainshed:build": bake.manifest["custom_data"]["build"],
-        "trainshed:kernel": cell.kernel,
+        "trainshed:kernel": recipe.kernel,
         "trainshed:source-ami": run["ImageId"],
     } | {f"trainshed:version:{name}": version for name, version in versions.items()}
     assert _tags(image) == expected
@@ -99,25 +99,25 @@ def test_image_and_snapshot_are_tagged_with_every_version(
 
 
 def test_the_root_volume_is_the_one_that_was_asked_for(
-    bake: Bake, cell: AmiPins, image: dict[str, Any]
+    bake: Bake, recipe: AmiRecipe, image: dict[str, Any]
 ) -> None:
     asked = bake.recorder.parameters("RunInstances")
     (mapping,) = image["BlockDeviceMappings"]
 
     first = "BlockDeviceMapping.1"
-    assert asked[f"{first}.DeviceName"] == cell.root_device
+    assert asked[f"{first}.DeviceName"] == recipe.root_device
     assert asked[f"{first}.Ebs.VolumeType"] == "gp3"
     assert asked[f"{first}.Ebs.DeleteOnTermination"] == "true"
     assert asked[f"{first}.Ebs.Encrypted"] == "true"
     assert f"{first}.DeviceName".replace("1", "2") not in asked
-    assert mapping["DeviceName"] == image["RootDeviceName"] == cell.root_device
+    assert mapping["DeviceName"] == image["RootDeviceName"] == recipe.root_device
     assert mapping["Ebs"]["VolumeSize"] == int(asked[f"{first}.Ebs.VolumeSize"])
     assert mapping["Ebs"]["VolumeType"] == "gp3"
     assert mapping["Ebs"]["Encrypted"]
 
 
 def test_the_self_test_passed_and_looked_at_every_component(
-    bake: Bake, cell: AmiPins, versions: dict[str, str]
+    bake: Bake, recipe: AmiRecipe, versions: dict[str, str]
 ) -> None:
     results = {result["name"]: result for result in bake.selftest["components"]}
 
@@ -126,17 +126,17 @@ def test_the_self_test_passed_and_looked_at_every_component(
     assert {name: (results[name]["version"], results[name]["state"]) for name in versions} == {
         name: (version, "ok") for name, version in versions.items()
     }
-    assert results["running kernel"]["version"] == cell.kernel
+    assert results["running kernel"]["version"] == recipe.kernel
 
 
-def test_its_drivers_were_compiled_for_the_pinned_kernel(bake: Bake, cell: AmiPins) -> None:
+def test_its_drivers_were_compiled_for_the_pinned_kernel(bake: Bake, recipe: AmiRecipe) -> None:
     drivers = {"habana": "habanalabs", "neuron": "aws-neuronx", "nvidia": "nvidia"}
 
     results = {result["name"]: result for result in bake.selftest["components"]}
 
     for module in ("efa", drivers[bake.accelerator]):
         assert results[f"dkms {module}"]["state"] == "ok"
-    assert bake.selftest["image"]["kernel"] == cell.kernel
+    assert bake.selftest["ami"]["kernel"] == recipe.kernel
 
 
 def test_the_list_of_packages_came_back(bake: Bake) -> None:

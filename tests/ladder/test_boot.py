@@ -99,7 +99,7 @@ def test_the_self_test_passes_at_boot(pair: Pair) -> None:
         failed = [each for each in result["components"] if each["state"] == "failed"]
         assert failed == []
         assert result["ok"]
-        assert result["image"]["build"] == pair.bake.manifest["custom_data"]["build"]
+        assert result["ami"]["build"] == pair.bake.manifest["custom_data"]["build"]
 
 
 def test_the_self_test_had_run_by_itself(pair: Pair) -> None:

@@ -15,7 +15,7 @@ from vendors.faults import Fault
 
 from embedded_aws.faults import GUESTS, OPEN_SSH
 from embedded_aws.faults import Fault as AwsFault
-from trainshed.pins import read_pins, write_cells
+from trainshed.pins import read_pins, write_recipes
 
 pytestmark = pytest.mark.ladder
 
@@ -78,7 +78,7 @@ def test_a_component_that_the_self_test_misses_is_named(
         "sources": {"amazon-linux-2023": added},
     }
     (template / "pins.json").write_text(json.dumps(pins))
-    write_cells(template, read_pins(template / "pins.json"))
+    write_recipes(template, read_pins(template / "pins.json"))
 
     message = build(template)
 

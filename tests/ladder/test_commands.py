@@ -125,7 +125,7 @@ def test_test_boots_the_ami_and_hears_its_self_test_over_the_console(
 
     assert answer.code == 0, answer.out + answer.err
     assert answer.json["ok"] is True
-    assert answer.json["image"]["accelerator"] == "neuron"
+    assert answer.json["ami"]["accelerator"] == "neuron"
     assert {part["state"] for part in answer.json["components"]} <= {"ok", "unchecked"}
     after = shell.bench.ec2.describe_instances()["Reservations"]
     (tested,) = (each for each in after if each not in before)

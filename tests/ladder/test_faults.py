@@ -93,10 +93,10 @@ def test_a_denied_launch_is_not_repeated(failures: Failures, aws: EmbeddedAws) -
 def test_a_source_image_that_is_not_there_stops_the_bake_before_anything_is_made(
     failures: Failures, copy: Path
 ) -> None:
-    cell = copy / "cells" / "nvidia-ec2-amazon-linux-2023.json"
-    text = cell.read_text()
-    cell.unlink()
-    cell.write_text(text.replace("al2023-ami-2023.12.2026", "al2023-ami-2023.12.1999"))
+    recipe = copy / "recipes" / "nvidia-ec2-amazon-linux-2023.json"
+    text = recipe.read_text()
+    recipe.unlink()
+    recipe.write_text(text.replace("al2023-ami-2023.12.2026", "al2023-ami-2023.12.1999"))
 
     bake = failures.bake("nvidia", "ec2", "no-source", template=copy)
 

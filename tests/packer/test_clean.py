@@ -43,7 +43,7 @@ LEFT = (
     "var/lib/ecs/data/agent.db",
     "var/lib/amazon/ssm/Vault/Store/EC2RegistrationKey",
     "var/crash/core.1",
-    "tmp/trainshed/cell.json",
+    "tmp/trainshed/recipe.json",
     "var/tmp/aws-efa-installer.tar.gz",
 )
 KEPT = (
@@ -55,7 +55,7 @@ KEPT = (
     "var/lib/cloud/seed/nocloud/user-data",
     "var/lib/cloud/scripts/per-boot/vendor.sh",
     "var/lib/dpkg/status",
-    "opt/trainshed/image.json",
+    "opt/trainshed/ami.json",
     "home/ubuntu/.bashrc",
     "tmp/systemd-private-1-chrony.service/tmp/x",
 )

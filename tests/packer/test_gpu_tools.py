@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_root import CELLS, NodeRoot, needs_namespaces
+from node_root import RECIPES, NodeRoot, needs_namespaces
 from skips import needs
 
 pytestmark = [needs_namespaces, needs(root="it makes device nodes")]
@@ -40,15 +40,15 @@ def machine(tmp_path: Path) -> NodeRoot:
     return made
 
 
-def pin(machine: NodeRoot, **image: str) -> None:
-    orchestrator = image.get("orchestrator", "ecs")
-    cell = json.loads((CELLS / f"nvidia-{orchestrator}-{BASE}.json").read_text())
+def pin(machine: NodeRoot, **changes: str) -> None:
+    orchestrator = changes.get("orchestrator", "ecs")
+    recipe = json.loads((RECIPES / f"nvidia-{orchestrator}-{BASE}.json").read_text())
     wanted = {
         name: facts
-        for name, facts in cell["components"].items()
+        for name, facts in recipe["components"].items()
         if name in ("nvidia-dcgm", "gdrcopy")
     }
-    machine.pin(wanted, {"accelerator": "nvidia", "base": BASE, **image})
+    machine.pin(wanted, {"accelerator": "nvidia", "base": BASE, **changes})
 
 
 def with_devices(machine: NodeRoot, commands: str) -> NodeRoot:
@@ -226,6 +226,6 @@ def test_a_driver_that_does_not_load_is_one_line(
 
 
 def test_the_programs_are_executable() -> None:
-    program = CELLS.parent / "files" / "opt" / "trainshed" / "gdrcopy"
+    program = RECIPES.parent / "files" / "opt" / "trainshed" / "gdrcopy"
 
     assert stat.S_IMODE(program.stat().st_mode) & 0o111

@@ -11,7 +11,7 @@ pytestmark = NEEDED
 def test_files_are_roots_and_what_python_compiled_elsewhere_stays_out(tmp_path: Path) -> None:
     shutil.copy(ROOT / "packer/scripts/10-base.sh", tmp_path)
     machine = OverlayMachine(
-        folder=tmp_path, base=UBUNTU, cell=ROOT / "packer/cells/habana-ec2-ubuntu-22.04.json"
+        folder=tmp_path, base=UBUNTU, recipe=ROOT / "packer/recipes/habana-ec2-ubuntu-22.04.json"
     )
 
     done = machine.run(
@@ -20,7 +20,7 @@ def test_files_are_roots_and_what_python_compiled_elsewhere_stays_out(tmp_path: 
         "touch etc/trainshed-test/plain opt/trainshed/program\n"
         "touch opt/trainshed/lib/here/__pycache__/it.cpython-313.pyc\n"
         "chmod 777 opt/trainshed/program; chown -R 1000 etc opt\n"
-        "cp /opt/trainshed/cell.json /bench/image.json .\n"
+        "cp /bench/recipe.json /bench/ami.json .\n"
         "source <(sed -n '/^install_files()/,/^}/p' /bench/10-base.sh)\n"
         "install_files\n"
         "stat --format '%n %U %a' /etc/trainshed-test/* /opt/trainshed/program\n"

@@ -49,9 +49,9 @@ LISTING = {
 @pytest.fixture(params=[UBUNTU, AMAZON_LINUX])
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> OverlayMachine:
     base = request.param
-    cell = tmp_path / "cell.json"
-    cell.write_text(json.dumps({"kernel": KERNELS[base], "components": {}}))
-    return OverlayMachine(folder=tmp_path, base=base, cell=cell)
+    recipe = tmp_path / "pinned.json"
+    recipe.write_text(json.dumps({"kernel": KERNELS[base], "components": {}}))
+    return OverlayMachine(folder=tmp_path, base=base, recipe=recipe)
 
 
 def build(machine: OverlayMachine, packages: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from trainshed.ami.packer_compat import CompatError, needs_compatible_copy, write_compatible
 
-FENCED = """source "amazon-ebs" "image" {
+FENCED = """source "amazon-ebs" "ami" {
   region = "us-west-2"
   # compat:begin packer>=1.7
   imds_support = "v2.0"
@@ -31,7 +31,7 @@ def test_lines_between_the_marks_are_left_out_and_no_others(template: Path, tmp_
     write_compatible(template, tmp_path / "compatible")
 
     assert (tmp_path / "compatible" / "source.pkr.hcl").read_text() == (
-        'source "amazon-ebs" "image" {\n  region = "us-west-2"\n  spot_price = "auto"\n}\n'
+        'source "amazon-ebs" "ami" {\n  region = "us-west-2"\n  spot_price = "auto"\n}\n'
     )
 
 

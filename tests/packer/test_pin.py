@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_root import CELLS, FILES
+from node_root import FILES, RECIPES
 
 from trainshed import pins as toolkit
-from trainshed.pins import ami_cells, ami_pins
-from trainshed_node.pins import read_pins
+from trainshed.pins import ami_recipe, recipe_names
+from trainshed_node.recipe import read_recipe
 
 PINS = toolkit.read_pins(FILES.parent / "pins.json")
 PROGRAMS = FILES / "opt" / "trainshed"
-IMAGE = {"accelerator": "nvidia", "orchestrator": "ecs", "base": "amazon-linux-2023"}
-CELL: dict[str, Any] = {
+RECIPE: dict[str, Any] = {
+    **{"accelerator": "nvidia", "orchestrator": "ecs", "base": "amazon-linux-2023"},
     **{"kernel": "6.18.1", "release": "2023.1"},
     "components": {
         "installer": {"version": "1.2", "kind": "archive", "url": "https://1.2.gz"},
@@ -42,15 +42,15 @@ class Home:
         (path / "lib").symlink_to(PROGRAMS / "lib")
         (path / "pin").write_bytes((PROGRAMS / "pin").read_bytes())
         (path / "pin").chmod(0o755)
-        self.write("cell.json", CELL)
-        self.write("image.json", IMAGE)
+        self.write("recipe.json", RECIPE)
+        self.write("ami.json", {"nvidia_driver": "open"})
 
     def write(self, name: str, document: object) -> None:
         (self.path / name).write_text(json.dumps(document))
 
-    def take(self, cell: str) -> None:
-        """Be an AMI of a cell of ours."""
-        self.write("cell.json", json.loads((CELLS / f"{cell}.json").read_text()))
+    def take(self, recipe: str) -> None:
+        """Be an AMI of a recipe of ours."""
+        self.write("recipe.json", json.loads((RECIPES / f"{recipe}.json").read_text()))
 
     def pin(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run([str(self.path / "pin"), *arguments], capture_output=True, text=True)
@@ -78,7 +78,7 @@ def test_a_field_that_a_source_does_not_have_is_an_empty_line(home: Home) -> Non
 def test_packages_are_one_a_line_and_only_those_of_the_chosen_driver(
     home: Home, driver: str, kept: str
 ) -> None:
-    home.write("image.json", {**IMAGE, "nvidia_driver": driver})
+    home.write("ami.json", {"nvidia_driver": driver})
 
     assert home.pin("driver", "packages").stdout == f"{kept} 580-1\ntools 3\n"
 
@@ -89,7 +89,7 @@ def test_packages_are_one_a_line_and_only_those_of_the_chosen_driver(
 def test_dcgm_has_the_parts_for_cuda_12_only_where_v100_may_be(
     home: Home, driver: str, releases: set[str]
 ) -> None:
-    home.write("image.json", {**IMAGE, "nvidia_driver": driver})
+    home.write("ami.json", {"nvidia_driver": driver})
     home.take("nvidia-ecs-amazon-linux-2023")
 
     names = {line.split()[0] for line in home.pin("nvidia-dcgm", "packages").stdout.splitlines()}
@@ -110,8 +110,7 @@ def test_ubuntus_packages_are_those_of_the_chosen_driver(
     home: Home, driver: str, kept: list[str]
 ) -> None:
     home.take("nvidia-ec2-ubuntu-24.04")
-    cell = {"accelerator": "nvidia", "orchestrator": "ec2", "base": "ubuntu-24.04"}
-    home.write("image.json", {**cell, "nvidia_driver": driver})
+    home.write("ami.json", {"nvidia_driver": driver})
 
     lines = home.pin("nvidia-driver", "packages").stdout.splitlines()
 
@@ -127,7 +126,7 @@ def test_the_base_has_a_kernel(home: Home) -> None:
     assert home.pin("base", "kernel").stdout == "6.18.1\n"
 
 
-def test_the_components_of_the_cell_are_listed(home: Home) -> None:
+def test_the_components_of_the_recipe_are_listed(home: Home) -> None:
     assert home.pin("--list").stdout == "installer\ndriver\n"
 
 
@@ -156,10 +155,10 @@ def test_what_is_not_pinned_stops_the_bake_with_one_line(
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("image.json", None, "image.json: is not there"),
-        ("image.json", "[]", "image.json: is not a JSON object"),
-        ("cell.json", "{", "cell.json: is not JSON"),
-        ("image.json", '{"accelerator": "nvidia"}', "orchestrator must be a text"),
+        ("ami.json", None, "ami.json: is not there"),
+        ("ami.json", "[]", "ami.json: is not a JSON object"),
+        ("recipe.json", "{", "recipe.json: is not JSON"),
+        ("recipe.json", '{"accelerator": "nvidia"}', "orchestrator must be a text"),
     ],
 )
 def test_documents_that_cannot_be_read_are_reported_without_a_traceback(
@@ -177,21 +176,19 @@ def test_documents_that_cannot_be_read_are_reported_without_a_traceback(
     assert message in line
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), list(ami_cells(PINS)))
-def test_every_component_of_every_cell_can_be_read(
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), list(recipe_names(PINS)))
+def test_every_component_of_every_recipe_can_be_read(
     home: Home, accelerator: str, orchestrator: str, base: str
 ) -> None:
     home.take(f"{accelerator}-{orchestrator}-{base}")
-    cell = {"accelerator": accelerator, "orchestrator": orchestrator, "base": base}
-    home.write("image.json", {**cell, "nvidia_driver": "open"})
 
-    pins = read_pins(home.path)
+    recipe = read_recipe(home.path)
 
-    for component in pins.components.values():
+    for component in recipe.components.values():
         assert component.field("kind") == "archive" or component.packages, component.name
         assert "{" not in str(component.field("suite")), component.name
-    asked = ami_pins(PINS, accelerator, orchestrator, base)
-    assert {each.name: each.version for each in pins.components.values()} == {
+    asked = ami_recipe(PINS, accelerator, orchestrator, base)
+    assert {each.name: each.version for each in recipe.components.values()} == {
         name: pin.version for name, pin in asked.components.items()
     }
 

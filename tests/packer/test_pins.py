@@ -17,20 +17,20 @@ from trainshed.pins import (
     Outdated,
     PinError,
     Pins,
-    ami_cells,
-    ami_pins,
+    ami_recipe,
     component_pin,
     outdated,
     parse_pins,
     pinned_versions,
     read_pins,
+    recipe_names,
 )
 from trainshed.pins.outdated import is_older
 
 FILE = Path(__file__).parents[2] / "packer" / "pins.json"
 DOCUMENT: dict[str, Any] = json.loads(FILE.read_text())
 
-CELLS = list(ami_cells(read_pins(FILE)))
+RECIPES = list(recipe_names(read_pins(FILE)))
 # What a base does not have yet; docs/amis.md says why.
 MISSING = {"ubuntu-24.04": {"nvidia-dcgm", "nvidia-dcgm-exporter", "gdrcopy"}}
 SOURCES = [
@@ -77,21 +77,21 @@ def pins() -> Pins:
 # What the file that is shipped says.
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
-def test_every_cell_has_what_every_image_needs(
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), RECIPES)
+def test_every_recipe_has_what_every_ami_needs(
     pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
-    cell = ami_pins(pins, accelerator, orchestrator, base).components
+    components = ami_recipe(pins, accelerator, orchestrator, base).components
 
-    assert {"kernel", "efa-installer", "lustre-client", "ssm-agent", "aws-cli"} <= cell.keys()
-    assert ("docker" in cell) == (orchestrator != "eks")
-    assert ("ecs-init" in cell) == (orchestrator == "ecs")
-    families = {name.partition("-")[0] for name in cell} & set(ACCELERATORS)
+    assert {"kernel", "efa-installer", "lustre-client", "ssm-agent", "aws-cli"} <= components.keys()
+    assert ("docker" in components) == (orchestrator != "eks")
+    assert ("ecs-init" in components) == (orchestrator == "ecs")
+    families = {name.partition("-")[0] for name in components} & set(ACCELERATORS)
     assert families == {accelerator}
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
-def test_every_component_of_a_cell_is_pinned_on_its_base(
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), RECIPES)
+def test_every_component_of_a_recipe_is_pinned_on_its_base(
     pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
     asked = {
@@ -100,13 +100,15 @@ def test_every_component_of_a_cell_is_pinned_on_its_base(
         if accelerator in component.accelerators and orchestrator in component.orchestrators
     }
 
-    cell = ami_pins(pins, accelerator, orchestrator, base)
-    assert cell.components.keys() == asked - MISSING.get(base, set())
+    recipe = ami_recipe(pins, accelerator, orchestrator, base)
+    assert recipe.components.keys() == asked - MISSING.get(base, set())
 
 
 def test_the_first_base_is_the_one_that_nobody_names(pins: Pins) -> None:
-    assert ami_pins(pins, "nvidia", "ec2").base == "amazon-linux-2023"
-    assert ami_pins(pins, "nvidia", "ec2") == ami_pins(pins, "nvidia", "ec2", "amazon-linux-2023")
+    assert ami_recipe(pins, "nvidia", "ec2").base == "amazon-linux-2023"
+    assert ami_recipe(pins, "nvidia", "ec2") == ami_recipe(
+        pins, "nvidia", "ec2", "amazon-linux-2023"
+    )
 
 
 def test_the_version_of_a_source_counts_before_the_components(pins: Pins) -> None:
@@ -119,7 +121,7 @@ def test_the_version_of_a_source_counts_before_the_components(pins: Pins) -> Non
 
 
 def test_addresses_have_their_version_in_them(pins: Pins) -> None:
-    efa = ami_pins(pins, "neuron", "ecs").components["efa-installer"]
+    efa = ami_recipe(pins, "neuron", "ecs").components["efa-installer"]
 
     assert efa.url and efa.url.endswith(f"aws-efa-installer-{efa.version}.tar.gz")
     assert efa.signature == f"{efa.url}.sig"
@@ -127,11 +129,11 @@ def test_addresses_have_their_version_in_them(pins: Pins) -> None:
 
 def test_an_unknown_accelerator_orchestrator_or_base_is_refused(pins: Pins) -> None:
     with pytest.raises(UnknownName, match="did you mean habana"):
-        ami_pins(pins, "habanna", "ecs")
+        ami_recipe(pins, "habanna", "ecs")
     with pytest.raises(UnknownName, match="did you mean ecs"):
-        ami_pins(pins, "habana", "ec")
+        ami_recipe(pins, "habana", "ec")
     with pytest.raises(UnknownName, match=r"base of nvidia AMIs 'ubuntu-26.04'.*ubuntu-24.04"):
-        ami_pins(pins, "nvidia", "ec2", "ubuntu-26.04")
+        ami_recipe(pins, "nvidia", "ec2", "ubuntu-26.04")
 
 
 # Nothing unsigned, nothing latest.
@@ -431,7 +433,7 @@ def test_every_mistake_of_the_file_is_shown_with_its_line(tmp_path: Path) -> Non
 def test_open_modules_alone_may_be_of_a_later_branch() -> None:
     pins = parse_pins(changed(lambda d: newer_nvidia(d, proprietary=False)))
 
-    assert ami_pins(pins, "nvidia", "ecs").components["nvidia-driver"].version == "595.91.07"
+    assert ami_recipe(pins, "nvidia", "ecs").components["nvidia-driver"].version == "595.91.07"
 
 
 def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from trainshed.ami.reference import PageError, with_tables
 from trainshed.cells import ACCELERATORS, Cell
-from trainshed.pins import Pins, ami_pins, pinned_versions, read_pins
+from trainshed.pins import Pins, ami_recipe, pinned_versions, read_pins
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "amis.md").read_text()
@@ -35,7 +35,7 @@ def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
     assert set(Cell) <= rows
     assert {"accelerator", "ssh_cidrs", "encrypt_boot", "output"} <= rows
     assert {
-        name for each in ACCELERATORS for name in ami_pins(pins, each, "ecs").components
+        name for each in ACCELERATORS for name in ami_recipe(pins, each, "ecs").components
     } <= rows
 
 

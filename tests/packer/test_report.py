@@ -14,7 +14,7 @@ from trainshed.ami.report import write_report
 from trainshed.ami.software import ReportError
 
 SELFTEST = {
-    "image": {
+    "ami": {
         "accelerator": "habana",
         "orchestrator": "ecs",
         "base": "ubuntu-22.04",
@@ -50,8 +50,8 @@ perl-File_Temp-0.231.100-2.amzn2023.noarch
 """
 
 
-def bake_result(folder: Path, packages: str, **image: str) -> Path:
-    selftest = {**SELFTEST, "image": {**SELFTEST["image"], **image}}  # type: ignore[dict-item]
+def bake_result(folder: Path, packages: str, **ami: str) -> Path:
+    selftest = {**SELFTEST, "ami": {**SELFTEST["ami"], **ami}}  # type: ignore[dict-item]
     (folder / "selftest.json").write_text(json.dumps(selftest))
     (folder / "packages.txt").write_text(packages)
     return folder
@@ -133,7 +133,7 @@ def test_what_the_image_lists_is_what_the_report_reads(
     tmp_path: Path, base: str, lister: str, expected: dict[str, str]
 ) -> None:
     node = NodeRoot.make(tmp_path)
-    node.pin(image={"base": base})
+    node.pin(recipe={"base": base})
     entry = "Package: {}\nStatus: {} ok {}\nArchitecture: amd64\nVersion: {}\nDescription: x\n"
     name = "a-package-with-quite-a-long-name-for-a-column"
     node.write(
@@ -175,7 +175,7 @@ def test_the_page_shows_versions_states_and_what_was_not_checked(tmp_path: Path)
         pytest.param({"packages.txt": None}, "packages.txt is missing", id="missing"),
         pytest.param({"selftest.json": "{"}, "not what a self-test writes", id="broken"),
         pytest.param(
-            {"selftest.json": '{"image": {}, "components": []}'},
+            {"selftest.json": '{"ami": {}, "components": []}'},
             "not what a self-test writes",
             id="no-image",
         ),

@@ -70,9 +70,9 @@ def machine(tmp_path: Path, vendors: Vendors, base: str) -> OverlayMachine:
     driver = pins["components"]["driver"]
     source = driver["sources"][base]
     facts = {**pins["repositories"][source["repository"]], **source, "version": driver["version"]}
-    cell = tmp_path / "cell.json"
-    cell.write_text(json.dumps({**pins["bases"][base], "components": {"driver": facts}}))
-    return OverlayMachine(folder=tmp_path, base=base, cell=cell, vendors=vendors)
+    recipe = tmp_path / "pinned.json"
+    recipe.write_text(json.dumps({**pins["bases"][base], "components": {"driver": facts}}))
+    return OverlayMachine(folder=tmp_path, base=base, recipe=recipe, vendors=vendors)
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:

@@ -161,7 +161,7 @@ def test_the_time_to_boot_is_a_fact_once_everything_was_started(
 
     done = machine.program("selftest", "--json")
 
-    assert json.loads(done.stdout)["image"].get("boot") == boot
+    assert json.loads(done.stdout)["ami"].get("boot") == boot
 
 
 def test_what_a_machine_without_the_devices_cannot_show_is_unchecked(machine: Machine) -> None:
@@ -539,8 +539,8 @@ def test_the_answer_is_saved_beside_the_table(machine: Machine) -> None:
     saved = json.loads((machine.path / "tmp" / "selftest.json").read_text())
     assert done.returncode == 0, done.stdout
     assert saved["ok"]
-    assert saved["image"]["accelerator"] == "habana"
-    assert saved["image"]["kernel"] == KERNEL
+    assert saved["ami"]["accelerator"] == "habana"
+    assert saved["ami"]["kernel"] == KERNEL
 
 
 def test_packages_of_amazon_linux_are_asked_of_rpm_with_or_without_their_release(
@@ -568,7 +568,7 @@ def test_on_ubuntu_containerd_is_made_from_a_template_that_names_the_runtime(
     machine: Machine, default: str, state: str
 ) -> None:
     base = "ubuntu-24.04"
-    machine.pin(image={"accelerator": "nvidia", "orchestrator": "eks", "base": base})
+    machine.pin(recipe={"accelerator": "nvidia", "orchestrator": "eks", "base": base})
     # Below /usr only what is local is the test's.
     path = Path(f"{machine.path}.local", "share/eks/containerd-config.toml")
     path.parent.mkdir(parents=True)

@@ -14,12 +14,12 @@ from skips import needs
 
 from trainshed.ami.packer_compat import PLUGINS, write_compatible
 from trainshed.cells import ACCELERATORS
-from trainshed.pins import Pins, ami_cells, ami_pins, pinned_versions, read_pins, write_cells
+from trainshed.pins import Pins, ami_recipe, pinned_versions, read_pins, recipe_names, write_recipes
 
 ROOT = Path(__file__).parents[2]
 PACKER = ROOT / "packer"
 SCRIPTS = PACKER / "scripts"
-CELLS = list(ami_cells(read_pins(PACKER / "pins.json")))
+RECIPES = list(recipe_names(read_pins(PACKER / "pins.json")))
 
 # Arguments of amazon-ebs that Packer 1.6.6 does not have and plugin 1.8 does, from a comparison of
 # both specifications; all that 1.6.6 has, plugin 1.8 has, too.
@@ -55,7 +55,7 @@ _NAMED = re.compile(
 )
 _SEVERAL = re.compile(r"\b(?:install_components +|parts\+?=\()([a-z][a-z0-9 -]+)")
 _FAMILY = re.compile(r"\bcomponents ([a-z]+)\b")
-# What is done only where the cell has a component.
+# What is done only where the recipe has a component.
 _GUARDED = re.compile(r"^if has_component ([a-z0-9-]+); then\n.*?^fi$", re.M | re.S)
 
 
@@ -83,7 +83,7 @@ def parsed(path: Path) -> dict[str, Any]:
 def source_arguments(folder: Path) -> set[str]:
     """Arguments and blocks of the source, dynamic ones too."""
     (source,) = parsed(folder / "source.pkr.hcl")["source"]
-    block = source["amazon-ebs"]["image"]
+    block = source["amazon-ebs"]["ami"]
     dynamic = {name for entry in block.pop("dynamic", []) for name in entry}
     return {*block, *dynamic}
 
@@ -142,7 +142,7 @@ def test_what_is_newer_than_packer_1_6_is_fenced_and_nothing_else_is(compatible:
 
 def test_instances_and_images_refuse_the_first_metadata_service() -> None:
     (source,) = parsed(PACKER / "source.pkr.hcl")["source"]
-    block = source["amazon-ebs"]["image"]
+    block = source["amazon-ebs"]["ami"]
 
     assert block["imds_support"] == "v2.0"
     assert block["metadata_options"][0]["http_tokens"] == "required"
@@ -173,26 +173,28 @@ def test_each_accelerators_base_is_the_one_that_has_its_pins(pins: Pins) -> None
         assert variables()[f"{accelerator}_base"]["default"] == pins.base_of(accelerator)
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), RECIPES)
 def test_an_ami_has_no_more_tags_than_ec2_allows(
     pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
     fixed = len(re.findall(r'^ +"trainshed:', (PACKER / "locals.pkr.hcl").read_text(), re.M))
 
     # EC2 user guide, tag restrictions.
-    assert len(ami_pins(pins, accelerator, orchestrator, base).components) + fixed + 1 <= 50
+    assert len(ami_recipe(pins, accelerator, orchestrator, base).components) + fixed + 1 <= 50
 
 
 # The scripts.
 
 
 def test_the_template_runs_exactly_the_scripts_that_exist() -> None:
-    listed = {name for cell in CELLS for name in scripts_of(*cell[:2])}
+    listed = {name for recipe in RECIPES for name in scripts_of(*recipe[:2])}
 
     assert listed == {path.name for path in SCRIPTS.glob("*.sh")}
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator"), sorted({cell[:2] for cell in CELLS}))
+@pytest.mark.parametrize(
+    ("accelerator", "orchestrator"), sorted({recipe[:2] for recipe in RECIPES})
+)
 def test_scripts_run_in_the_order_of_their_numbers(accelerator: str, orchestrator: str) -> None:
     names = scripts_of(accelerator, orchestrator)
 
@@ -204,22 +206,22 @@ def test_scripts_stop_at_the_first_failure() -> None:
         assert "\nset -euo pipefail\n" in path.read_text(), path.name
 
 
-def test_the_cells_are_what_the_pins_say(pins: Pins, tmp_path: Path) -> None:
-    write_cells(tmp_path, pins)
+def test_the_recipes_are_what_the_pins_say(pins: Pins, tmp_path: Path) -> None:
+    write_recipes(tmp_path, pins)
 
-    committed = {path.name: path.read_text() for path in (PACKER / "cells").iterdir()}
-    resolved = {path.name: path.read_text() for path in (tmp_path / "cells").iterdir()}
-    assert committed == resolved, "make cells writes them"
+    committed = {path.name: path.read_text() for path in (PACKER / "recipes").iterdir()}
+    resolved = {path.name: path.read_text() for path in (tmp_path / "recipes").iterdir()}
+    assert committed == resolved, "make recipes writes them"
 
 
 # Scripts and pins.
 
 
-def used_by(script: str, pins: Pins, cell: tuple[str, str, str]) -> set[str]:
-    """Components that a script uses for a cell, itself or through the library."""
+def used_by(script: str, pins: Pins, recipe: tuple[str, str, str]) -> set[str]:
+    """Components that a script uses for a recipe, itself or through the library."""
     library = "\n".join(path.read_text() for path in (SCRIPTS / "lib").glob("*.sh"))
     text = _GUARDED.sub(
-        lambda found: found[0] if found[1] in ami_pins(pins, *cell).components else "",
+        lambda found: found[0] if found[1] in ami_recipe(pins, *recipe).components else "",
         (SCRIPTS / script).read_text(),
     )
     functions = set(re.findall(r"^(\w+)\(\) \{", library, re.M))
@@ -241,15 +243,15 @@ def without_comments(text: str) -> str:
     return re.sub(r"^\s*#.*$", "", text, flags=re.M)
 
 
-@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), CELLS)
-def test_scripts_use_the_pins_of_their_cell_and_leave_none_out(
+@pytest.mark.parametrize(("accelerator", "orchestrator", "base"), RECIPES)
+def test_scripts_use_the_pins_of_their_recipe_and_leave_none_out(
     pins: Pins, accelerator: str, orchestrator: str, base: str
 ) -> None:
     used = set()
     for script in scripts_of(accelerator, orchestrator):
         used |= used_by(script, pins, (accelerator, orchestrator, base))
 
-    assert used == set(ami_pins(pins, accelerator, orchestrator, base).components)
+    assert used == set(ami_recipe(pins, accelerator, orchestrator, base).components)
 
 
 def test_no_version_is_written_anywhere_but_in_the_pins(pins: Pins) -> None:

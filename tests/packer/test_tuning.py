@@ -41,7 +41,7 @@ def machine(tmp_path: Path) -> NodeRoot:
         'mount --bind /dev/null "$1/dev/null"',
     )
     base = "amazon-linux-2023"
-    made.pin(image={"accelerator": "nvidia", "base": base})
+    made.pin(recipe={"accelerator": "nvidia", "base": base})
     made.command("systemd-detect-virt", "exit 1")
     made.command("nvidia-smi", NVIDIA_SMI)
     return made

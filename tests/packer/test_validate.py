@@ -11,7 +11,7 @@ from skips import needs
 from trainshed.ami.failures import classify
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
-from trainshed.pins import ami_cells, ami_pins, read_pins
+from trainshed.pins import ami_recipe, read_pins, recipe_names
 
 PACKER = Path(__file__).parents[2] / "packer"
 HABANA = ("accelerator=habana", "orchestrator=ecs")
@@ -65,7 +65,7 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("accelerator", "orchestrator", "base"), list(ami_cells(read_pins(PACKER / "pins.json")))
+    ("accelerator", "orchestrator", "base"), list(recipe_names(read_pins(PACKER / "pins.json")))
 )
 def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base: str) -> None:
     cell = (f"accelerator={accelerator}", f"orchestrator={orchestrator}")
@@ -74,13 +74,13 @@ def test_every_cell_is_valid(ask: Ask, accelerator: str, orchestrator: str, base
     assert (done.returncode, said(done)) == (0, "")
 
 
-def test_a_cell_has_the_pins_of_its_base(ask: Ask) -> None:
-    cell = ami_pins(read_pins(PACKER / "pins.json"), "nvidia", "ec2", "ubuntu-24.04")
+def test_a_recipe_has_the_pins_of_its_base(ask: Ask) -> None:
+    recipe = ami_recipe(read_pins(PACKER / "pins.json"), "nvidia", "ec2", "ubuntu-24.04")
 
     output = ask("inspect", *NVIDIA_EC2, "nvidia_base=ubuntu-24.04").stdout
 
-    assert cell.source_ami.name in output
-    for name, pin in cell.components.items():
+    assert recipe.source_ami.name in output
+    for name, pin in recipe.components.items():
         assert f'\\"trainshed:version:{name}\\" = \\"{pin.version}\\"' in output
 
 
@@ -228,7 +228,7 @@ def test_an_endpoint_of_the_environment_is_used_and_reached_directly(ask: Ask) -
     assert 'local.ssh_interface: "public_ip"' in output
 
 
-def test_an_image_is_named_and_tagged_by_its_cell_and_versions(ask: Ask) -> None:
+def test_an_ami_is_named_and_tagged_by_its_cell_and_versions(ask: Ask) -> None:
     output = ask("inspect", *HABANA, "commit=0123abc").stdout
 
     assert 'local.name: "trainshed-habana-ecs-ubuntu-22.04-2' in output

@@ -66,7 +66,7 @@ def test_the_copy_of_the_template_differs_in_keys_fingerprints_and_checksums_onl
 
     assert compared.left_only == compared.right_only == []
     assert [name for name in compared.diff_files if name != "pins.json"] == []
-    assert compared.subdirs["cells"].left_only == compared.subdirs["cells"].right_only == []
+    assert compared.subdirs["recipes"].left_only == compared.subdirs["recipes"].right_only == []
     real, copy = (
         _blank(json.loads((folder / "pins.json").read_text()))
         for folder in (ROOT / "packer", vendors.template)

@@ -63,7 +63,9 @@ class Vendor:
             "fingerprint": self.keys.fingerprint(VENDOR),
             **changes,
         }
-        (self.home / "cell.json").write_text(json.dumps({"components": {"installer": source}}))
+        here = {"accelerator": "habana", "orchestrator": "ec2", "base": "ubuntu-22.04"}
+        recipe = {**here, "components": {"installer": source}}
+        (self.home / "recipe.json").write_text(json.dumps(recipe))
 
     def fetch(self) -> subprocess.CompletedProcess[str]:
         """Have the scripts' own function fetch the installer and print it."""
@@ -95,8 +97,7 @@ def keys() -> Iterator[KeyRing]:
 def vendor(tmp_path: Path, keys: KeyRing) -> Iterator[Vendor]:
     home = tmp_path / "home"
     copytree(ROOT / "packer/files/opt/trainshed", home)
-    image = {"accelerator": "habana", "orchestrator": "ec2", "base": "ubuntu-22.04"}
-    (home / "image.json").write_text(json.dumps(image))
+    (home / "ami.json").write_text("{}")
     files = tmp_path / "www" / HOST
     files.mkdir(parents=True)
     make_certificates(tmp_path, [], HOST)

@@ -19,12 +19,14 @@ from typing import Any, Self
 import pytest
 
 FILES = Path(__file__).parents[2] / "packer" / "files"
-CELLS = FILES.parent / "cells"
+RECIPES = FILES.parent / "recipes"
 HOME = "opt/trainshed"
 KERNEL = "6.8.0-1-test"
-# A cell of our own: what the programs do does not depend on today's pins.
-BASE = {"kernel": KERNEL, "ssh_user": "ubuntu", "release": "20260101"}
-IMAGE = {"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"}
+# A recipe of our own: what the programs do does not depend on today's pins.
+RECIPE = {
+    **{"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"},
+    **{"kernel": KERNEL, "ssh_user": "ubuntu", "release": "20260101"},
+}
 _MERGED = ("bin", "lib", "lib64", "sbin")
 _FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")
 _ENTER = """
@@ -97,11 +99,12 @@ class NodeRoot:
     def pin(
         self,
         components: Mapping[str, Any] | None = None,
-        image: Mapping[str, Any] | None = None,
+        recipe: Mapping[str, str] | None = None,
     ) -> None:
-        """Write cell.json and image.json."""
-        self.write(f"{HOME}/cell.json", json.dumps({**BASE, "components": components or {}}))
-        self.write(f"{HOME}/image.json", json.dumps({**IMAGE, **(image or {})}))
+        """Write recipe.json, with other facts as given, and ami.json."""
+        facts = {**RECIPE, **(recipe or {}), "components": components or {}}
+        self.write(f"{HOME}/recipe.json", json.dumps(facts))
+        self.write(f"{HOME}/ami.json", json.dumps({"commit": "c", "nvidia_driver": "open"}))
 
     def write(self, name: str, content: str = "x\n") -> Path:
         """Write a file, with its folders."""

@@ -25,13 +25,13 @@ class OverlayMachine:
     Attributes:
         folder: an empty folder, for the overlay; seen by the machine as /bench, with what is in it.
         base: whose package manager is used.
-        cell: cell.json.
+        recipe: recipe.json.
         vendors: who can be reached, or None.
     """
 
     folder: Path
     base: str
-    cell: Path
+    recipe: Path
     vendors: Vendors | None = None
 
     def run(self, commands: str) -> subprocess.CompletedProcess[str]:
@@ -54,8 +54,10 @@ class OverlayMachine:
         )
 
     def _preparation(self, machine: Path) -> str:
-        image = {"accelerator": "habana", "orchestrator": "ec2", "base": self.base}
-        (self.folder / "image.json").write_text(json.dumps(image))
+        here = {"accelerator": "habana", "orchestrator": "ec2", "base": self.base}
+        recipe = here | json.loads(self.recipe.read_text())
+        (self.folder / "recipe.json").write_text(json.dumps(recipe))
+        (self.folder / "ami.json").write_text("{}")
         lines = f"""
             mount -t tmpfs overlay {machine}
             cd {machine}
@@ -67,8 +69,7 @@ class OverlayMachine:
             mkdir -p root/opt root/bench root/tmp/trainshed
             mount --bind {self.folder} root/bench
             cp -r "{ROOT}/packer/files/opt/trainshed" root/opt/
-            cp {self.folder}/image.json root/opt/trainshed/
-            cp "{self.cell}" root/opt/trainshed/cell.json
+            cp {self.folder}/ami.json {self.folder}/recipe.json root/opt/trainshed/
             cp -r "{ROOT}/packer/scripts/lib" root/tmp/trainshed/
             rm -rf root/etc/apt/sources.list* root/etc/yum.repos.d
             mkdir -p root/var/lib/rpm root/etc/rpm root/etc/dnf/vars

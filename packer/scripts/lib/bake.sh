@@ -9,7 +9,7 @@ readonly HERE=/opt/trainshed
 LIB=$(dirname "${BASH_SOURCE[0]}")
 readonly LIB
 
-# Scratch space of one script; removed with it, so that nothing half-downloaded gets into the image.
+# Scratch space of one script; removed with it, so that nothing half-downloaded gets into the AMI.
 WORK=$(mktemp -d)
 readonly WORK
 
@@ -49,7 +49,7 @@ pin() {
   }
 }
 
-# Succeed if this image has a component: has_component COMPONENT
+# Succeed if the recipe has a component: has_component COMPONENT
 has_component() {
   local all
   all=$("$HERE/pin" --list) || {
@@ -59,7 +59,7 @@ has_component() {
   grep -qx "$1" <<<"$all"
 }
 
-# Print the components of this image that begin with a prefix: components PREFIX
+# Print the components of the recipe that begin with a prefix: components PREFIX
 components() {
   local all
   all=$("$HERE/pin" --list)

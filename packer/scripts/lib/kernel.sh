@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The one kernel of the image, and the modules that dkms builds for it.
+# The one kernel of the AMI, and the modules that dkms builds for it.
 
 # Fail unless the machine runs the pinned kernel: dkms builds for the running one, and a driver
 # built for another is a node without its accelerator.
@@ -60,7 +60,7 @@ require_dkms_modules() {
 
 # Have the boot loader start one kernel, with the arguments of /etc/trainshed/kernel-arguments: boot_by_default KERNEL
 #
-# Both boot loaders choose the newest kernel by themselves, which the source image may have.
+# Both boot loaders choose the newest kernel by themselves, which the source AMI may have.
 boot_by_default() {
   local kernel=$1 arguments
   arguments=$(sed '/^#/d' /etc/trainshed/kernel-arguments | paste --serial --delimiters=' ')
@@ -68,7 +68,7 @@ boot_by_default() {
     logged "$WORK/grub" grubby --set-default="/boot/vmlinuz-$kernel"
     logged "$WORK/grub" grubby --update-kernel="/boot/vmlinuz-$kernel" --args="$arguments"
   elif command -v update-grub >/dev/null; then
-    # The files of this folder are read in order, and the image's own sets the variable before.
+    # The files of this folder are read in order, and the AMI's own sets the variable before.
     install -D -m 644 /dev/stdin /etc/default/grub.d/90-trainshed.cfg <<EOF
 GRUB_DISABLE_SUBMENU=y
 GRUB_DEFAULT="Ubuntu, with Linux $kernel"

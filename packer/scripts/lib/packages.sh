@@ -62,7 +62,7 @@ hold_packages() {
   fi
 }
 
-# Let packages change again that the base image or an earlier bake holds: release_packages PATTERN...
+# Let packages change again that the base or an earlier bake holds: release_packages PATTERN...
 release_packages() {
   local locks pattern held
   if is_ubuntu; then

@@ -31,8 +31,8 @@ add_repository() {
   echo "$name $fingerprint" >>"$ADDED"
 }
 
-# Keep the definitions in the image but switched off: an instance is replaced by one of a newer
-# image, never upgraded, and an upgrade by accident would part driver, kernel and container images.
+# Keep the definitions in the AMI but switched off: an instance is replaced by one of a newer
+# AMI, never upgraded, and an upgrade by accident would part driver, kernel and container images.
 disable_repositories() {
   local file
   for file in "$APT_SOURCES"/trainshed-*.sources; do

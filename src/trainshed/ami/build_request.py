@@ -9,7 +9,7 @@ from trainshed.ami.subnets import Subnet, find_subnets
 from trainshed.aws import Region
 from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
-from trainshed.pins import ami_pins, read_pins, require_current_cells
+from trainshed.pins import ami_recipe, read_pins, require_current_recipes
 
 MINUTES = 180
 
@@ -113,8 +113,8 @@ def check_request(
     if minutes < 1:
         raise TrainshedError(f"--timeout-minutes must be at least 1, got {minutes}")
     pins = read_pins(template / "pins.json")
-    ami_pins(pins, accelerator, orchestrator, base)
-    require_current_cells(template, pins)
+    ami_recipe(pins, accelerator, orchestrator, base)
+    require_current_recipes(template, pins)
 
 
 def subnets_to_try(

@@ -64,6 +64,6 @@ def _result(name: str) -> dict[str, Any]:
 def _judged(result: Mapping[str, Any], wanted: int, type_name: str) -> dict[str, Any]:
     if not wanted or result["version"] == str(wanted):
         return dict(result)
-    why = f"{type_name} has {wanted}, and the image found {result['version'] or 'none'}"
+    why = f"{type_name} has {wanted}, and the AMI found {result['version'] or 'none'}"
     detail = "; ".join(part for part in (why, result["detail"]) if part)
     return {**result, "expected": str(wanted), "state": "failed", "detail": detail}

@@ -8,14 +8,14 @@ from trainshed.errors import TrainshedError
 from trainshed.pins import (
     ANY,
     CONTAINER,
-    AmiPins,
+    AmiRecipe,
     Component,
     ComponentPin,
     Pins,
-    ami_cells,
-    ami_pins,
+    ami_recipe,
     component_pin,
     read_pins,
+    recipe_names,
 )
 
 _DRIVERS = {"habana": "habana-driver", "neuron": "neuron-dkms", "nvidia": "nvidia-driver"}
@@ -58,16 +58,16 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
 def cells_table(pins: Pins) -> str:
     """Return every AMI: base, kernel, driver, runtime and orchestrator of each."""
     rows = []
-    for accelerator, orchestrator, base in ami_cells(pins):
-        cell = ami_pins(pins, accelerator, orchestrator, base)
+    for accelerator, orchestrator, base in recipe_names(pins):
+        recipe = ami_recipe(pins, accelerator, orchestrator, base)
         parts = [_RUNTIMES.get(accelerator), "docker", "ecs-init"]
         rows.append(
             [
                 f"{accelerator}/{orchestrator}",
-                f"{base}: `{cell.source_ami.name}`",
-                f"`{cell.kernel}`",
-                _named(cell, [_DRIVERS[accelerator]]),
-                _named(cell, [part for part in parts if part]) or "containerd of the base",
+                f"{base}: `{recipe.source_ami.name}`",
+                f"`{recipe.kernel}`",
+                _named(recipe, [_DRIVERS[accelerator]]),
+                _named(recipe, [part for part in parts if part]) or "containerd of the base",
             ]
         )
     return _table(["cell", "base and its AMI", "kernel", "driver", "runs containers"], rows)
@@ -101,8 +101,8 @@ def pins_table(pins: Pins) -> str:
     return _table(["component", "version", "confirmed by", "how sure"], rows)
 
 
-def _named(cell: AmiPins, components: Sequence[str]) -> str:
-    pins = cell.components
+def _named(recipe: AmiRecipe, components: Sequence[str]) -> str:
+    pins = recipe.components
     return "<br>".join(f"{name} {pins[name].version}" for name in components if name in pins)
 
 

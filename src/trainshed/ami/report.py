@@ -16,7 +16,7 @@ from trainshed.ami.software import (
 SELFTEST, PACKAGES = "selftest.json", "packages.txt"
 BILL_OF_MATERIALS, SUMMARY = "sbom.cdx.json", "report.md"
 
-_CELL = ("accelerator", "orchestrator", "base")
+_NAMED = ("accelerator", "orchestrator", "base")
 _FACTS = ("base", "distribution", "kernel", "architecture", "disk", "boot", "commit", "build")
 _COLUMNS = ("name", "version", "state", "detail")
 
@@ -34,10 +34,10 @@ def write_report(directory: Path) -> tuple[Path, Path]:
         ReportError: one of them is missing or cannot be understood, or distro2sbom failed.
     """
     selftest = _selftest(directory / SELFTEST)
-    image = selftest["image"]
-    distribution = Distribution.of_base(image["base"])
+    ami = selftest["ami"]
+    distribution = Distribution.of_base(ami["base"])
     packages = read_packages(_read(directory / PACKAGES), distribution)
-    name = f"trainshed-{image['accelerator']}-{image['orchestrator']}"
+    name = f"trainshed-{ami['accelerator']}-{ami['orchestrator']}"
     document = bill_of_materials(packages, distribution, name)
     bill, summary = directory / BILL_OF_MATERIALS, directory / SUMMARY
     bill.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
@@ -56,20 +56,20 @@ def _selftest(path: Path) -> dict[str, Any]:
     written = _read(path)
     try:
         selftest = json.loads(written)
-        image = {**selftest["image"], **{key: str(selftest["image"][key]) for key in _CELL}}
+        ami = {**selftest["ami"], **{key: str(selftest["ami"][key]) for key in _NAMED}}
         results = [{key: str(each[key]) for key in _COLUMNS} for each in selftest["components"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ReportError(f"{path} is not what a self-test writes ({error!r})") from None
-    return {"image": image, "components": results}
+    return {"ami": ami, "components": results}
 
 
 def _summary(selftest: Mapping[str, Any], packages: tuple[Package, ...]) -> Iterator[str]:
-    image, results = selftest["image"], selftest["components"]
-    yield f"# AMI for {image['accelerator']} on {image['orchestrator']}"
+    ami, results = selftest["ami"], selftest["components"]
+    yield f"# AMI for {ami['accelerator']} on {ami['orchestrator']}"
     yield ""
-    rows = [(key, image[key]) for key in _FACTS if image.get(key)]
-    if image["accelerator"] == "nvidia":
-        rows.append(("driver", image.get("nvidia_driver", "")))
+    rows = [(key, ami[key]) for key in _FACTS if ami.get(key)]
+    if ami["accelerator"] == "nvidia":
+        rows.append(("driver", ami.get("nvidia_driver", "")))
     yield from _table(("what", "value"), [*rows, ("packages", len(packages))])
     yield ""
     yield from ("## Self-test at the end of the bake", "")
@@ -91,8 +91,8 @@ def _table(head: tuple[str, ...], rows: Iterable[Sequence[object]]) -> Iterator[
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:
-        yield f"| {' | '.join(_cell(value) for value in row)} |"
+        yield f"| {' | '.join(_column(value) for value in row)} |"
 
 
-def _cell(value: object) -> str:
+def _column(value: object) -> str:
     return str(value).replace("|", "\\|").replace("\n", " ") or "-"

@@ -14,7 +14,7 @@ def step_of(line: str) -> str | None:
     """Return the step that a line of Packer's output begins, or None.
 
     Args:
-        line: for instance `==> amazon-ebs.image: Launching a source AWS instance...`.
+        line: for instance `==> amazon-ebs.ami: Launching a source AWS instance...`.
     """
     found = _STEP.match(_STAMP.sub("", line))
     if found is None or found[1].startswith(_NO_STEPS):

@@ -90,7 +90,7 @@ def try_ami(
         show: gets what is waited for.
 
     Returns:
-        The self-test's JSON: `image`, `components`, `ok`.
+        The self-test's JSON: `ami`, `components`, `ok`.
 
     Raises:
         AmiError: the AMI is for another accelerator, the instance ended, or said nothing in time.
@@ -122,7 +122,7 @@ def read_console(text: str) -> dict[str, Any] | None:
         packed = base64.b64decode("".join(parts[n] for n in sorted(parts)), validate=True)
         selftest: dict[str, Any] = json.loads(zlib.decompress(packed))
     except (binascii.Error, zlib.error, ValueError):
-        return {"image": {}, "components": [], "ok": False, "error": "the self-test wrote no JSON"}
+        return {"ami": {}, "components": [], "ok": False, "error": "the self-test wrote no JSON"}
     return selftest
 
 

@@ -1,6 +1,5 @@
 """Building an image: a context of what its Dockerfile needs, and the arguments it declares."""
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +11,7 @@ from tempfile import TemporaryDirectory
 from trainshed.containers.engine import Engine
 from trainshed.containers.pins import ContainerPins, read_container
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.pins import CONTAINER, cell_text
+from trainshed.pins import recipe_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read. Tests and caches stay behind.
@@ -36,8 +35,8 @@ class BuildArguments:
     @classmethod
     def of(cls, dockerfile: str, pins: ContainerPins, given: Mapping[str, str]) -> "BuildArguments":
         """Take values from the pins, and what was given instead of them."""
-        known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.cell.base}
-        for component, pin in pins.cell.components.items():
+        known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.recipe.base}
+        for component, pin in pins.recipe.components.items():
             known[_argument(component, "VERSION")] = pin.version
         for component, versions in pins.drivers.items():
             known[_argument(component, "DRIVER")] = versions
@@ -84,7 +83,7 @@ def build(
     pins = read_container(packer / "pins.json", name)
     dockerfile = containers / name / "Dockerfile"
     arguments = BuildArguments.of(_read(dockerfile), pins, given)
-    components = pins.cell.components
+    components = pins.recipe.components
     taken = [name for name in components if _argument(name, "VERSION") in arguments.declared]
     with build_context(packer, containers, pins, taken) as context:
         engine.build(context, image=image, architecture=architecture, arguments=arguments.declared)
@@ -111,11 +110,9 @@ def build_context(
         shared = containers / "shared"
         _copy_all(shared.glob("*.sh"), home / "lib")
         _copy_all((shared / "install", shared / "entrypoint"), home)
-        taken = {name: pins.cell.components[name] for name in components}
-        cell = {"accelerator": pins.name, "orchestrator": CONTAINER, "base": pins.cell.base}
-        (home / "image.json").write_text(json.dumps(cell) + "\n")
-        pinned = pins.cell.model_copy(update={"components": taken})
-        (home / "cell.json").write_text(cell_text(pinned))
+        taken = {name: pins.recipe.components[name] for name in components}
+        recipe = pins.recipe.model_copy(update={"components": taken})
+        (home / "recipe.json").write_text(recipe_text(recipe))
         yield context
 
 

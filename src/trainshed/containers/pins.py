@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed.errors import UnknownName
-from trainshed.pins import CellPins, container_pins, read_pins
+from trainshed.pins import Recipe, container_recipe, read_pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +15,13 @@ class ContainerPins:
     Attributes:
         name: `habana`, `neuron`, `nvidia` or `cpu`.
         reference: the base image, by digest where one is pinned.
-        cell: all that this image could take, and the distribution of the base image.
+        recipe: all that this image could take, and the distribution of the base image.
         drivers: range of versions that the host must have, by component of the AMI.
     """
 
     name: str
     reference: str
-    cell: CellPins
+    recipe: Recipe
     drivers: Mapping[str, str]
 
 
@@ -39,15 +39,15 @@ def read_container(path: Path, name: str) -> ContainerPins:
     pins = read_pins(path)
     if name not in pins.containers:
         raise UnknownName("container image", name, pins.containers)
-    container, cell = pins.containers[name], container_pins(pins, name)
+    container, recipe = pins.containers[name], container_recipe(pins, name)
     tagged = f"{container.image}:{container.tag}"
     return ContainerPins(
         name=name,
         reference=f"{tagged}@{container.digest}" if container.digest else tagged,
-        cell=cell,
+        recipe=recipe,
         drivers={
-            component: versions.replace("{version}", cell.components[component].version)
-            if component in cell.components
+            component: versions.replace("{version}", recipe.components[component].version)
+            if component in recipe.components
             else versions
             for component, versions in container.drivers.items()
         },

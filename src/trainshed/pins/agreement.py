@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from trainshed.errors import did_you_mean
-from trainshed.pins.cell import ComponentPin, component_pin
 from trainshed.pins.model import ANY, Component, GitSource, Pins, RepositorySource, family_of
+from trainshed.pins.recipe import ComponentPin, component_pin
 from trainshed.spec.problems import Path
 
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2

@@ -371,7 +371,7 @@ def console_of(described: bytes) -> list[str]:
 
 
 TOLD = {
-    "image": {"accelerator": "neuron"},
+    "ami": {"accelerator": "neuron"},
     "components": [
         {"name": f"c{n}", "version": str(n * 7919), "expected": "", "state": "ok", "detail": ""}
         for n in range(40)

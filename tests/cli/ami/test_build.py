@@ -17,7 +17,7 @@ from skips import needs
 from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
 from trainshed.aws import AwsRegion
-from trainshed.pins import read_pins, write_cells
+from trainshed.pins import read_pins, write_recipes
 
 Command = Callable[..., Any]
 WEST = "us-west-2"
@@ -138,7 +138,7 @@ def test_a_source_ami_that_is_gone_is_reported_with_its_name(
     shutil.copytree("packer", template)
     pins = template / "pins.json"
     pins.write_text(pins.read_text().replace("al2023-ami-", "al2023-withdrawn-"))
-    write_cells(template, read_pins(pins))
+    write_recipes(template, read_pins(pins))
 
     answer = build("--template", str(template))
 
@@ -437,7 +437,7 @@ def test_a_foreign_instance_is_no_leftover(account: Any, monkeypatch: pytest.Mon
 
 
 @needs_packer
-def test_cells_that_are_not_those_of_the_pins_are_refused_until_they_are_written(
+def test_recipes_that_are_not_those_of_the_pins_are_refused_until_they_are_written(
     trainshed: Command, account: Any, tmp_path: Path
 ) -> None:
     template = tmp_path / "packer"
@@ -448,22 +448,22 @@ def test_cells_that_are_not_those_of_the_pins_are_refused_until_they_are_written
     build = ("ami", "build", *cell, "--template", str(template))
 
     stale = trainshed(*build)
-    written = trainshed("ami", "cells", "--template", str(template))
+    written = trainshed("ami", "recipes", "--template", str(template))
 
     assert stale.code == 2
-    remedy = f"write the cells: trainshed ami cells --template {template}"
+    remedy = f"write the recipes: trainshed ami recipes --template {template}"
     assert f"is not what {pins} says; {remedy}" in stale.err
     assert written.code == 0
     assert trainshed(*build).code == 0
 
 
 @needs_packer
-def test_a_cell_that_the_pins_do_not_have_is_refused(
+def test_a_recipe_that_the_pins_do_not_have_is_refused(
     trainshed: Command, account: Any, tmp_path: Path
 ) -> None:
     template = tmp_path / "packer"
     shutil.copytree("packer", template)
-    old = template / "cells/neuron-ecs-debian-9.json"
+    old = template / "recipes/neuron-ecs-debian-9.json"
     old.write_text("{}")
 
     options = ("--var", "subnet_id=subnet-1", "--dry-run", "--template", str(template))
@@ -473,12 +473,12 @@ def test_a_cell_that_the_pins_do_not_have_is_refused(
     assert f"{old} is not what {template / 'pins.json'} says" in answer.err
 
 
-def test_cells_are_not_written_into_the_packer_folder_that_trainshed_ships(
+def test_recipes_are_not_written_into_the_packer_folder_that_trainshed_ships(
     trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    answer = trainshed("ami", "cells")
+    answer = trainshed("ami", "recipes")
 
     assert answer.code == 2
     assert "trainshed init --with-packer" in answer.err

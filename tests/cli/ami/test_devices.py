@@ -86,7 +86,7 @@ def selftest(accelerator: str, devices: int, efa: int) -> dict[str, Any]:
         }
         for name, count in found.items()
     ]
-    return {"image": {}, "components": components, "ok": True}
+    return {"ami": {}, "components": components, "ok": True}
 
 
 def try_on(name: str, ec2: Ec2, *, accelerator: str = "") -> dict[str, Any]:
@@ -122,13 +122,13 @@ def test_all_devices_of_the_type_are_asked_for_and_required(name: str) -> None:
         assert failed["detail"].startswith(f"{name} has ")
 
 
-def test_an_image_whose_self_test_counts_no_devices_is_not_well() -> None:
-    result = try_on("trn1.32xlarge", Ec2(result={"image": {}, "components": [], "ok": True}))
+def test_an_ami_whose_self_test_counts_no_devices_is_not_well() -> None:
+    result = try_on("trn1.32xlarge", Ec2(result={"ami": {}, "components": [], "ok": True}))
 
     assert not result["ok"]
     assert [(each["name"], each["detail"]) for each in result["components"]] == [
-        ("efa device", "trn1.32xlarge has 8, and the image found none"),
-        ("neuron device", "trn1.32xlarge has 16, and the image found none"),
+        ("efa device", "trn1.32xlarge has 8, and the AMI found none"),
+        ("neuron device", "trn1.32xlarge has 16, and the AMI found none"),
     ]
 
 

@@ -14,7 +14,7 @@ TAIL = """\
 ==> Wait completed after 5 seconds 234 milliseconds
 
 ==> Some builds didn't complete successfully and had errors:
---> amazon-ebs.image: {reason}
+--> amazon-ebs.ami: {reason}
 
 ==> Builds finished but no artifacts were created.
 """
@@ -31,10 +31,10 @@ def launching(code: str, message: str) -> str:
         f"Error launching source instance: {code}: {message}\n\tstatus code: 400, request id: r"
     )
     return said(
-        "==> amazon-ebs.image: Launching a source AWS instance...",
-        f"==> amazon-ebs.image: {reason}",
-        "==> amazon-ebs.image: Deleting temporary keypair...",
-        f"Build 'amazon-ebs.image' errored after 1 second: {reason}",
+        "==> amazon-ebs.ami: Launching a source AWS instance...",
+        f"==> amazon-ebs.ami: {reason}",
+        "==> amazon-ebs.ami: Deleting temporary keypair...",
+        f"Build 'amazon-ebs.ami' errored after 1 second: {reason}",
         reason=reason,
     )
 
@@ -96,7 +96,7 @@ def test_a_denial_that_packer_retried_names_what_packer_was_doing() -> None:
     )
 
     error = classify(
-        said(f"Build 'amazon-ebs.image' errored after 2 minutes: {reason}", reason=reason)
+        said(f"Build 'amazon-ebs.ami' errored after 2 minutes: {reason}", reason=reason)
     )
 
     assert error.cause is Cause.DENIED
@@ -158,7 +158,7 @@ def operation(service: str, name: str, code: str, message: str) -> str:
 )
 def test_current_plugins_are_understood(reason: str, cause: Cause, words: str) -> None:
     error = classify(
-        said(f"Build 'amazon-ebs.image' errored after 1 second: {reason}", reason=reason)
+        said(f"Build 'amazon-ebs.ami' errored after 1 second: {reason}", reason=reason)
     )
 
     assert error.cause is cause
@@ -169,8 +169,8 @@ def test_current_plugins_are_understood(reason: str, cause: Cause, words: str) -
 def test_ssh_that_never_came_up_says_what_ways_there_are() -> None:
     error = classify(
         said(
-            "==> amazon-ebs.image: Waiting for SSH to become available...",
-            "==> amazon-ebs.image: Timeout waiting for SSH.",
+            "==> amazon-ebs.ami: Waiting for SSH to become available...",
+            "==> amazon-ebs.ami: Timeout waiting for SSH.",
             reason="Timeout waiting for SSH.",
         )
     )
@@ -204,11 +204,11 @@ def test_a_scripts_own_line_is_repeated_with_the_scripts_name(line: str, cause: 
 
     error = classify(
         said(
-            "==> amazon-ebs.image: Provisioning with shell script: /tmp/t/scripts/15-kernel.sh",
-            "    amazon-ebs.image: installed",
-            "==> amazon-ebs.image: Provisioning with shell script: /tmp/t/scripts/20-efa.sh",
-            f"==> amazon-ebs.image: trainshed: ERROR: {line}",
-            "==> amazon-ebs.image: Provisioning step had errors: Running the cleanup provisioner",
+            "==> amazon-ebs.ami: Provisioning with shell script: /tmp/t/scripts/15-kernel.sh",
+            "    amazon-ebs.ami: installed",
+            "==> amazon-ebs.ami: Provisioning with shell script: /tmp/t/scripts/20-efa.sh",
+            f"==> amazon-ebs.ami: trainshed: ERROR: {line}",
+            "==> amazon-ebs.ami: Provisioning step had errors: Running the cleanup provisioner",
             reason=reason,
         )
     )
@@ -222,8 +222,8 @@ def test_a_script_without_a_line_of_its_own_is_named() -> None:
 
     error = classify(
         said(
-            "==> amazon-ebs.image: Provisioning with shell script: /tmp/t/scripts/40-nvidia.sh",
-            "    amazon-ebs.image: Killed",
+            "==> amazon-ebs.ami: Provisioning with shell script: /tmp/t/scripts/40-nvidia.sh",
+            "    amazon-ebs.ami: Killed",
             reason=reason,
         )
     )
@@ -241,13 +241,13 @@ def test_what_is_not_known_is_shown_as_packer_said_it() -> None:
 @pytest.mark.parametrize(
     ("line", "step"),
     [
-        ("==> amazon-ebs.image: Stopping the source instance...", "Stopping the source instance"),
-        ("2026-11-20T13:37:05Z: ==> amazon-ebs.image: Provisioning with shell script: /t/20-efa.sh",
+        ("==> amazon-ebs.ami: Stopping the source instance...", "Stopping the source instance"),
+        ("2026-11-20T13:37:05Z: ==> amazon-ebs.ami: Provisioning with shell script: /t/20-efa.sh",
          "20-efa.sh"),
-        ("==> amazon-ebs.image: Provisioning with shell script: /tmp/packer-shell123", None),
-        ("    amazon-ebs.image: Instance ID: i-0", None),
-        ("==> amazon-ebs.image: WARNING: apt does not have a stable CLI interface", None),
-        ("==> amazon-ebs.image:   Filters: [{", None),
+        ("==> amazon-ebs.ami: Provisioning with shell script: /tmp/packer-shell123", None),
+        ("    amazon-ebs.ami: Instance ID: i-0", None),
+        ("==> amazon-ebs.ami: WARNING: apt does not have a stable CLI interface", None),
+        ("==> amazon-ebs.ami:   Filters: [{", None),
         ("==> Wait completed after 5 seconds", None),
         ("", None),
     ],

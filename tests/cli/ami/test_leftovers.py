@@ -101,9 +101,9 @@ def test_removing_what_is_gone_is_no_error(account: Any, region: AwsRegion) -> N
 def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: AwsRegion) -> None:
     image, other = account.image("unfinished", tags={}), account.image("somebody's", tags={})
     log = (
-        "2026-11-20T13:37:00Z:     amazon-ebs.image: Found Image ID: ami-0d53cc9bd365ad65b\n"
-        f"2026-11-20T13:37:09Z:     amazon-ebs.image: AMI: {image}\n"
-        "2026-11-20T13:37:09Z: ==> amazon-ebs.image: Waiting for AMI to become ready...\n"
+        "2026-11-20T13:37:00Z:     amazon-ebs.ami: Found Image ID: ami-0d53cc9bd365ad65b\n"
+        f"2026-11-20T13:37:09Z:     amazon-ebs.ami: AMI: {image}\n"
+        "2026-11-20T13:37:09Z: ==> amazon-ebs.ami: Waiting for AMI to become ready...\n"
     )
 
     for leftover in logged_leftovers(region, log):
@@ -117,13 +117,13 @@ def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: AwsReg
 def test_a_log_with_an_end_shows_nothing_left(account: Any, region: AwsRegion) -> None:
     name = make_profile(account, "packer-6b004cfc")
     making = (
-        "2026-11-20T13:37:00Z: ==> amazon-ebs.image: Creating temporary instance profile for this "
+        "2026-11-20T13:37:00Z: ==> amazon-ebs.ami: Creating temporary instance profile for this "
         f"instance: {name}\n"
     )
 
     unfinished = logged_leftovers(region, making)
     finished = logged_leftovers(
-        region, making + "2026-11-20T13:37:05Z: Build 'amazon-ebs.image' errored after 5 seconds\n"
+        region, making + "2026-11-20T13:37:05Z: Build 'amazon-ebs.ami' errored after 5 seconds\n"
     )
 
     assert [str(leftover) for leftover in unfinished] == [f"instance profile {name}"]

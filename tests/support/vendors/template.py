@@ -7,7 +7,7 @@ from pathlib import Path
 from vendors.pins import expand
 from vendors.site import Site, owner_of
 
-from trainshed.pins import read_pins, write_cells
+from trainshed.pins import read_pins, write_recipes
 
 
 def copy_template(packer: Path, target: Path, site: Site) -> None:
@@ -33,5 +33,5 @@ def copy_template(packer: Path, target: Path, site: Site) -> None:
                 url = expand(source["url"], source.get("version", component["version"]))
                 source["sha256"] = site.checksums[url]
     (target / "pins.json").write_text(json.dumps(document, indent=2) + "\n")
-    if (target / "cells").exists():
-        write_cells(target, read_pins(target / "pins.json"))
+    if (target / "recipes").exists():
+        write_recipes(target, read_pins(target / "pins.json"))

@@ -9,7 +9,7 @@ import typer
 
 from trainshed.cli.output import JsonOption, print_records
 from trainshed.errors import TrainshedError
-from trainshed.pins import outdated, pinned_versions, read_pins, write_cells
+from trainshed.pins import outdated, pinned_versions, read_pins, write_recipes
 from trainshed.sources import packer_folder, shipped
 
 
@@ -45,7 +45,7 @@ def pins_command(
         raise typer.Exit(1)
 
 
-def cells_command(
+def recipes_command(
     template: Annotated[
         Path | None,
         typer.Option(
@@ -53,15 +53,15 @@ def cells_command(
         ),
     ] = None,
 ) -> None:
-    """Write cells/ of the Packer template, what each AMI consists of, from its pins.json."""
+    """Write recipes/ of the Packer template, what each AMI consists of, from its pins.json."""
     folder = template or packer_folder()
     if template is None and folder == shipped("packer"):
         raise TrainshedError(
             "there is no packer/pins.json here, and trainshed's own packer/ is not to be changed; "
             "trainshed init --with-packer in an empty folder makes a packer/ to copy"
         )
-    write_cells(folder, read_pins(folder / "pins.json"))
-    typer.echo(f"written: {folder / 'cells'}")
+    write_recipes(folder, read_pins(folder / "pins.json"))
+    typer.echo(f"written: {folder / 'recipes'}")
 
 
 def _newest(path: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ def print_selftest(selftest: dict[str, Any]) -> None:
             "state": "state",
             "detail": "detail",
         },
-        title=" ".join(str(value) for value in selftest["image"].values()),
+        title=" ".join(str(value) for value in selftest["ami"].values()),
     )
     states = [component["state"] for component in selftest["components"]]
     counts = ", ".join(f"{states.count(state)} {state}" for state in ("ok", "failed", "unchecked"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainshed_node.pins import Component, Pins
+from trainshed_node.recipe import Component, Recipe
 from trainshed_node.results import FAILED, OK, Result
 from trainshed_node.system import run
 
@@ -27,13 +27,13 @@ _FILE_OF_ARCHIVE = {
 }
 
 
-def check_components(pins: Pins) -> Iterator[Result]:
-    """Yield a result for each component of the cell."""
-    for component in pins.components.values():
+def check_components(recipe: Recipe) -> Iterator[Result]:
+    """Yield a result for each component."""
+    for component in recipe.components.values():
         if component.packages:
-            yield _packages(component, pins.cell.base)
+            yield _packages(component, recipe.base)
         else:
-            yield _archive(component, pins.cell.base)
+            yield _archive(component, recipe.base)
 
 
 def _packages(component: Component, base: str) -> Result:

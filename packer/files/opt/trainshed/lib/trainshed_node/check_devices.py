@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed_node.pci import ACCELERATORS, EFA, Card, count
-from trainshed_node.pins import NodeCell
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
 from trainshed_node.system import has_command, run
 
@@ -49,13 +49,13 @@ _NODES = {
 }
 
 
-def check_devices(cell: NodeCell, stage: str) -> Iterator[Result]:
+def check_devices(recipe: Recipe, stage: str) -> Iterator[Result]:
     """Yield results for EFA and the accelerator; `version` is how many devices were found."""
     yield _check(_EFA, stage)
     yield _efa_comes_first()
-    nodes, command = _NODES[cell.accelerator]
-    name = f"{cell.accelerator} device"
-    yield _check(Devices(name, ACCELERATORS[cell.accelerator], nodes, command), stage)
+    nodes, command = _NODES[recipe.accelerator]
+    name = f"{recipe.accelerator} device"
+    yield _check(Devices(name, ACCELERATORS[recipe.accelerator], nodes, command), stage)
 
 
 def _efa_comes_first() -> Result:

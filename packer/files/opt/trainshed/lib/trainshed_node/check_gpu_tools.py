@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from trainshed_node.gdrcopy import DEVICE, device_is_good
 from trainshed_node.pci import ACCELERATORS, count
-from trainshed_node.pins import Pins
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import BAKE, FAILED, OK, Result, unchecked
 from trainshed_node.system import run
 
@@ -17,14 +17,14 @@ _GDRCOPY = "trainshed-gdrcopy.service"
 _SOCKET = "unix:///run/nvidia-dcgm/nv-hostengine"
 
 
-def check_gpu_tools(pins: Pins, stage: str) -> Iterator[Result]:
+def check_gpu_tools(recipe: Recipe, stage: str) -> Iterator[Result]:
     """Yield a result for each that the AMI has; `version` of DCGM's is how many GPUs it knows."""
     gpus = count(ACCELERATORS["nvidia"])
     for component, name, unit in (
         ("nvidia-dcgm", "DCGM", _DCGM),
         ("gdrcopy", "GDRCopy", _GDRCOPY),
     ):
-        if component not in pins.components:
+        if component not in recipe.components:
             continue
         if not run("systemctl", "is-enabled", unit).ok:
             yield Result(name, "", "", FAILED, f"{unit} is not enabled")

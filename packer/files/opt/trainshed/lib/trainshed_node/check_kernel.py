@@ -7,33 +7,33 @@ from collections.abc import Iterator
 
 from trainshed_node.dkms import modules
 from trainshed_node.lustre_efa import KEFALND
-from trainshed_node.pins import Pins
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import FAILED, OK, Result, fact, unchecked
 from trainshed_node.system import has_command, run
 
 
-def check_kernel(pins: Pins) -> Iterator[Result]:
+def check_kernel(recipe: Recipe) -> Iterator[Result]:
     """Yield results for the kernel, its hold, its dkms modules and the Lustre module."""
     running = run("uname", "-r").output.strip()
     yield Result(
         "running kernel",
         running,
-        pins.kernel,
-        OK if running == pins.kernel else FAILED,
-        "" if running == pins.kernel else "another kernel was booted",
+        recipe.kernel,
+        OK if running == recipe.kernel else FAILED,
+        "" if running == recipe.kernel else "another kernel was booted",
     )
-    yield _hold(pins)
-    yield from _dkms(pins.kernel)
-    yield _lustre(pins.kernel)
-    yield _lustre_over_efa(pins.kernel)
+    yield _hold(recipe)
+    yield from _dkms(recipe.kernel)
+    yield _lustre(recipe.kernel)
+    yield _lustre_over_efa(recipe.kernel)
 
 
-def _hold(pins: Pins) -> Result:
+def _hold(recipe: Recipe) -> Result:
     """An update of the kernel would leave the drivers behind."""
-    if "kernel" not in pins.components:
-        return unchecked("kernel hold", "pins.json pins no kernel packages")
-    packages = pins.components["kernel"].packages
-    if pins.cell.base.startswith("ubuntu"):
+    if "kernel" not in recipe.components:
+        return unchecked("kernel hold", "no kernel packages are pinned")
+    packages = recipe.components["kernel"].packages
+    if recipe.base.startswith("ubuntu"):
         held = set(run("apt-mark", "showhold").output.split())
         loose = [package for package in packages if package not in held]
     else:

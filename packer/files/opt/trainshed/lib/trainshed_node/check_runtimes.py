@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trainshed_node.documents import read_object
 from trainshed_node.errors import NodeError
-from trainshed_node.pins import NodeCell
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import FAILED, OK, Result, fact
 from trainshed_node.system import has_command
 
@@ -16,27 +16,27 @@ _CONTAINERD = Path("/etc/containerd/config.toml")
 _CONTAINERD_TEMPLATE = Path("/usr/local/share/eks/containerd-config.toml")
 # Canonical's bootstrap writes it, as it writes containerd's configuration.
 _JOINED = Path("/etc/systemd/system/containerd.service.d/10-compat-symlink.conf")
-_ECS_OF_IMAGE = Path("/var/lib/ecs/ecs.config")
+_ECS_OF_AMI = Path("/var/lib/ecs/ecs.config")
 _ECS_OF_USERS = Path("/etc/ecs/ecs.config")
 _GPU_SUPPORT = "ECS_ENABLE_GPU_SUPPORT=true"
 # Neuron's devices are plain device nodes, which need none.
 _RUNTIMES = {"habana": "habana", "nvidia": "nvidia"}
 
 
-def check_runtimes(cell: NodeCell) -> Iterator[Result]:
+def check_runtimes(recipe: Recipe) -> Iterator[Result]:
     """Yield a result for the runtime of what runs containers, where there is one."""
-    if cell.accelerator in _RUNTIMES and cell.orchestrator != "eks":
-        yield _docker_runtime(_RUNTIMES[cell.accelerator])
-    elif cell.accelerator in _RUNTIMES and cell.base.startswith("ubuntu"):
-        yield _containerd_runtime(_RUNTIMES[cell.accelerator])
-    elif cell.accelerator in _RUNTIMES:
+    if recipe.accelerator in _RUNTIMES and recipe.orchestrator != "eks":
+        yield _docker_runtime(_RUNTIMES[recipe.accelerator])
+    elif recipe.accelerator in _RUNTIMES and recipe.base.startswith("ubuntu"):
+        yield _containerd_runtime(_RUNTIMES[recipe.accelerator])
+    elif recipe.accelerator in _RUNTIMES:
         # nodeadm writes containerd's configuration at boot, and looks for this.
         yield fact(
             "containerd runtime",
             has_command("nvidia-container-runtime"),
             detail="there is no nvidia-container-runtime for nodeadm to find",
         )
-    if (cell.accelerator, cell.orchestrator) == ("nvidia", "ecs"):
+    if (recipe.accelerator, recipe.orchestrator) == ("nvidia", "ecs"):
         yield _gpu_support()
 
 
@@ -55,12 +55,12 @@ def _docker_runtime(name: str) -> Result:
 
 def _gpu_support() -> Result:
     """ecs-init waits for the devices only where the AMI's own file asks for GPUs."""
-    own, users = (_lines(path) for path in (_ECS_OF_IMAGE, _ECS_OF_USERS))
+    own, users = (_lines(path) for path in (_ECS_OF_AMI, _ECS_OF_USERS))
     wrong = ""
     if _GPU_SUPPORT not in own:
-        wrong = f"{_ECS_OF_IMAGE} has no {_GPU_SUPPORT}"
+        wrong = f"{_ECS_OF_AMI} has no {_GPU_SUPPORT}"
     elif any(line.startswith("ECS_ENABLE_GPU_SUPPORT=") for line in users):
-        wrong = f"{_ECS_OF_USERS} overrides {_GPU_SUPPORT} of {_ECS_OF_IMAGE}"
+        wrong = f"{_ECS_OF_USERS} overrides {_GPU_SUPPORT} of {_ECS_OF_AMI}"
     return fact("ecs gpu support", not wrong, detail=wrong)
 
 

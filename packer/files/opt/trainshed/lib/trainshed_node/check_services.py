@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainshed_node.lustre import HELD
 from trainshed_node.pci import ACCELERATORS, NVSWITCHES, Card, count
-from trainshed_node.pins import NodeCell
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import BOOT, FAILED, OK, Result, fact
 from trainshed_node.system import run
 
@@ -35,12 +35,12 @@ class Service:
     orchestrators: tuple[str, ...] = ("ec2", "ecs", "eks")
     base: str = ""
 
-    def is_in(self, cell: NodeCell) -> bool:
+    def is_in(self, recipe: Recipe) -> bool:
         """Return whether an AMI has it."""
         return (
-            self.accelerator in ("", cell.accelerator)
-            and cell.orchestrator in self.orchestrators
-            and cell.base.startswith(self.base)
+            self.accelerator in ("", recipe.accelerator)
+            and recipe.orchestrator in self.orchestrators
+            and recipe.base.startswith(self.base)
         )
 
     def has_to_run(self) -> bool:
@@ -70,13 +70,13 @@ _UNITS_OF_ACCELERATOR = {
 }
 
 
-def check_services(cell: NodeCell, stage: str) -> Iterator[Result]:
+def check_services(recipe: Recipe, stage: str) -> Iterator[Result]:
     """Yield a result for each service, and for each that waits for the first boot."""
     for service in _SERVICES:
-        if service.is_in(cell):
+        if service.is_in(recipe):
             yield _service(service, stage)
-    if stage == BOOT and count(ACCELERATORS[cell.accelerator]):
-        yield _units_of_accelerator(cell.accelerator)
+    if stage == BOOT and count(ACCELERATORS[recipe.accelerator]):
+        yield _units_of_accelerator(recipe.accelerator)
     for unit in HELD:
         if run("systemctl", "cat", unit).ok:
             yield _held(unit)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trainshed_node.pci import Card
-from trainshed_node.pins import NodeCell
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import BAKE, FAILED, OK, Result, fact, unchecked
 from trainshed_node.system import run
 
@@ -22,10 +22,10 @@ _HUGE_PAGES_RULE = re.compile(
 _UNLIMITED = ("unlimited", "infinity", "-1", str(2**64 - 1))
 
 
-def check_settings(cell: NodeCell, stage: str) -> Iterator[Result]:
+def check_settings(recipe: Recipe, stage: str) -> Iterator[Result]:
     """Yield results for the settings of the system."""
     yield _locked_memory()
-    yield from _locked_memory_of_services(cell)
+    yield from _locked_memory_of_services(recipe)
     yield _huge_pages()
     for key, value in sorted(_own_sysctls().items()):
         yield _sysctl(key, value, stage)
@@ -45,9 +45,9 @@ def _locked_memory() -> Result:
     return fact("memlock", not missing, detail=f"{' and '.join(missing)} limit is not unlimited")
 
 
-def _locked_memory_of_services(cell: NodeCell) -> Iterator[Result]:
+def _locked_memory_of_services(recipe: Recipe) -> Iterator[Result]:
     """Services are not logins; what runs containers hands its limits on to them."""
-    runner = "containerd" if cell.orchestrator == "eks" else "docker"
+    runner = "containerd" if recipe.orchestrator == "eks" else "docker"
     for name, arguments in (
         ("memlock of services", ("--property=DefaultLimitMEMLOCK",)),
         (f"memlock of {runner}", ("--property=LimitMEMLOCK", f"{runner}.service")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainshed_node.pins import NodeCell
+from trainshed_node.recipe import Recipe
 from trainshed_node.results import FAILED, OK, Result, fact, unchecked
 from trainshed_node.system import run
 
@@ -15,7 +15,7 @@ _CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource"
 _GPU_CLOCKS = "trainshed-gpu-clocks.service"
 
 
-def check_tuning(cell: NodeCell) -> Iterator[Result]:
+def check_tuning(recipe: Recipe) -> Iterator[Result]:
     """Yield results for what makes a machine fast and steady."""
     in_container = run("systemd-detect-virt", "--container", "--quiet").ok
     given = _COMMAND_LINE.read_text(encoding="ascii").split()
@@ -26,7 +26,7 @@ def check_tuning(cell: NodeCell) -> Iterator[Result]:
         else:
             yield fact(name, argument in given, detail=f"the kernel was booted without {argument}")
     yield _clock(in_container)
-    if cell.accelerator == "nvidia":
+    if recipe.accelerator == "nvidia":
         yield _gpu_clocks()
 
 

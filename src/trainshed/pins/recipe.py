@@ -1,6 +1,6 @@
 """What one AMI or container image consists of: the one place that decides it.
 
-`make cells` writes it for each AMI into packer/cells/, where the Packer template reads it and
+`make recipes` writes it for each AMI into packer/recipes/, where the Packer template reads it and
 takes it into the AMI; the build of a container image takes its own along.
 """
 
@@ -39,7 +39,7 @@ class ComponentPin(Model):
     """Where version and key were learned, and how sure that is."""
 
 
-class CellPins(Model):
+class Recipe(Model):
     """What an AMI or a container image consists of."""
 
     accelerator: str
@@ -52,7 +52,7 @@ class CellPins(Model):
     """In the order of pins.json."""
 
 
-class AmiPins(CellPins):
+class AmiRecipe(Recipe):
     """What an AMI consists of, and what it is baked from: facts of its base."""
 
     suite: str | None
@@ -63,7 +63,7 @@ class AmiPins(CellPins):
     source_ami: SourceAmi
 
 
-def ami_cells(pins: Pins) -> Iterator[tuple[str, str, str]]:
+def recipe_names(pins: Pins) -> Iterator[tuple[str, str, str]]:
     """Yield accelerator, orchestrator and base of every AMI that can be baked."""
     for accelerator in ACCELERATORS:
         for name, base in pins.bases.items():
@@ -71,9 +71,9 @@ def ami_cells(pins: Pins) -> Iterator[tuple[str, str, str]]:
                 yield from ((accelerator, orchestrator, name) for orchestrator in base.source_amis)
 
 
-def ami_pins(
+def ami_recipe(
     pins: Pins, accelerator: str, orchestrator: str, base_name: str | None = None
-) -> AmiPins:
+) -> AmiRecipe:
     """Return what an AMI consists of.
 
     Args:
@@ -95,21 +95,21 @@ def ami_pins(
             f"there is no AMI for {accelerator}/{orchestrator} on {name}: "
             f"{base.refused[orchestrator]}; choose another base"
         )
-    return AmiPins(
+    return AmiRecipe(
         **_components(pins, accelerator, orchestrator, name),
         **_of_base(base),
         source_ami=base.source_amis[orchestrator],
     )
 
 
-def container_pins(pins: Pins, name: str) -> CellPins:
+def container_recipe(pins: Pins, name: str) -> Recipe:
     """Return what a container image may take.
 
     Args:
         pins: of packer/pins.json.
         name: `habana`, `neuron`, `nvidia` or `cpu`.
     """
-    return CellPins(**_components(pins, name, CONTAINER, pins.containers[name].base))
+    return Recipe(**_components(pins, name, CONTAINER, pins.containers[name].base))
 
 
 def component_pin(pins: Pins, component: Component, place: str, base: str) -> ComponentPin:
@@ -131,12 +131,12 @@ def component_pin(pins: Pins, component: Component, place: str, base: str) -> Co
     return ComponentPin(**(facts | {"basis": basis}))
 
 
-def cell_files(pins: Pins) -> dict[str, str]:
-    """Return the files of packer/cells by name; that of a cell which is refused says why."""
+def recipe_files(pins: Pins) -> dict[str, str]:
+    """Return the files of packer/recipes by name; where a base refuses one, it says why."""
     files = {}
-    for accelerator, orchestrator, base in ami_cells(pins):
-        cell = ami_pins(pins, accelerator, orchestrator, base)
-        files[f"{accelerator}-{orchestrator}-{base}.json"] = cell_text(cell)
+    for accelerator, orchestrator, base in recipe_names(pins):
+        recipe = ami_recipe(pins, accelerator, orchestrator, base)
+        files[f"{accelerator}-{orchestrator}-{base}.json"] = recipe_text(recipe)
         for refused, why in pins.bases[base].refused.items():
             # Packer asks for the rest before it says why.
             facts = {"refused": why, **_of_base(pins.bases[base]), "components": {}}
@@ -145,27 +145,27 @@ def cell_files(pins: Pins) -> dict[str, str]:
     return files
 
 
-def cell_text(cell: CellPins) -> str:
-    """Return a cell as JSON, each component on a line of its own."""
-    facts = cell.model_dump(exclude={"components"}, exclude_none=True)
+def recipe_text(recipe: Recipe) -> str:
+    """Return a recipe as JSON, each component on a line of its own."""
+    facts = recipe.model_dump(exclude={"components"}, exclude_none=True)
     components = ",\n".join(
         f"    {json.dumps(name)}: {component.model_dump_json(exclude_defaults=True)}"
-        for name, component in cell.components.items()
+        for name, component in recipe.components.items()
     )
     head = json.dumps(facts, indent=2).removesuffix("\n}")
     return f'{head},\n  "components": {{\n{components}\n  }}\n}}\n'
 
 
-def write_cells(packer: Path, pins: Pins) -> None:
-    """Write packer/cells again.
+def write_recipes(packer: Path, pins: Pins) -> None:
+    """Write packer/recipes again.
 
     Args:
         packer: folder of the Packer template.
         pins: of its pins.json.
     """
-    folder = packer / "cells"
+    folder = packer / "recipes"
     folder.mkdir(exist_ok=True)
-    files = cell_files(pins)
+    files = recipe_files(pins)
     for old in folder.glob("*.json"):
         if old.name not in files:
             old.unlink()
@@ -173,7 +173,7 @@ def write_cells(packer: Path, pins: Pins) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def require_current_cells(packer: Path, pins: Pins) -> None:
+def require_current_recipes(packer: Path, pins: Pins) -> None:
     """Refuse to bake what pins.json no longer says.
 
     Args:
@@ -181,16 +181,16 @@ def require_current_cells(packer: Path, pins: Pins) -> None:
         pins: of its pins.json.
 
     Raises:
-        TrainshedError: a file of packer/cells is missing, or not what the pins give.
+        TrainshedError: a file of packer/recipes is missing, or not what the pins give.
     """
-    files, folder = cell_files(pins), packer / "cells"
+    files, folder = recipe_files(pins), packer / "recipes"
     for name in (*files, *(path.name for path in sorted(folder.glob("*.json")))):
         path = folder / name
         if not path.is_file() or path.read_text(encoding="utf-8") != files.get(name):
             option = "" if packer == Path("packer") else f" --template {shlex.quote(str(packer))}"
             raise TrainshedError(
-                f"{path} is not what {packer / 'pins.json'} says; write the cells: "
-                f"trainshed ami cells{option}"
+                f"{path} is not what {packer / 'pins.json'} says; write the recipes: "
+                f"trainshed ami recipes{option}"
             )
 
 

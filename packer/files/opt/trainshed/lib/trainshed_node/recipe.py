@@ -1,4 +1,4 @@
-"""The pinned versions of the cell that an image is of."""
+"""What an AMI or a container image consists of, at which versions."""
 
 from __future__ import annotations
 
@@ -24,31 +24,12 @@ _ONLY_WITH_DRIVER = {
 
 
 @dataclass(frozen=True)
-class NodeCell:
-    """Which of the images this is.
-
-    Attributes:
-        accelerator: `habana`, `neuron` or `nvidia`.
-        orchestrator: `ec2`, `ecs` or `eks`.
-        base: the distribution, for instance `ubuntu-22.04`.
-    """
-
-    accelerator: str
-    orchestrator: str
-    base: str
-
-    def __str__(self) -> str:
-        """Name it as messages do."""
-        return f"{self.accelerator}/{self.orchestrator} on {self.base}"
-
-
-@dataclass(frozen=True)
 class Component:
     """One component, at one version.
 
     Attributes:
         name: for instance `efa-installer`.
-        facts: version, kind, url and so on, as `cell.json` has them.
+        facts: version, kind, url and so on, as `recipe.json` has them.
         packages: exact version of each of its packages; none for an archive.
     """
 
@@ -67,40 +48,49 @@ class Component:
 
 
 @dataclass(frozen=True)
-class Pins:
+class Recipe:
     """What this AMI or container image consists of.
 
     Attributes:
-        image: `image.json`, as it was written.
-        cell: which one this is.
-        base: kernel, release and so on of its distribution.
+        accelerator: `habana`, `neuron` or `nvidia`; `cpu` for a container image without one.
+        orchestrator: `ec2`, `ecs` or `eks`; `container` for a container image.
+        base: the distribution, for instance `ubuntu-22.04`.
+        base_facts: its kernel, release and so on; empty for a container image.
         components: by name, in the order of `packer/pins.json`.
+        ami: `ami.json`: when the AMI was built, of which commit, and with which NVIDIA driver;
+            empty for a container image.
     """
 
-    image: Mapping[str, Any]
-    cell: NodeCell
-    base: Mapping[str, Any]
+    accelerator: str
+    orchestrator: str
+    base: str
+    base_facts: Mapping[str, Any]
     components: Mapping[str, Component]
+    ami: Mapping[str, Any]
 
     @property
     def kernel(self) -> str:
         """The pinned kernel, as `uname -r` prints it."""
-        return text(self.base, "kernel", f"base {self.cell.base}")
+        return text(self.base_facts, "kernel", f"base {self.base}")
+
+    def __str__(self) -> str:
+        """Name it as messages do."""
+        return f"{self.accelerator}/{self.orchestrator} on {self.base}"
 
     def component(self, name: str) -> Component:
         """Return one component.
 
         Raises:
-            NodeError: the cell has none of that name.
+            NodeError: there is none of that name.
         """
         if name not in self.components:
             known = ", ".join(self.components)
-            raise NodeError(name, f"is not a component of {self.cell}; these are: {known}")
+            raise NodeError(name, f"is not a component of {self}; these are: {known}")
         return self.components[name]
 
 
-def read_pins(home: Path) -> Pins:
-    """Read `image.json` and `cell.json` in a directory.
+def read_recipe(home: Path) -> Recipe:
+    """Read `recipe.json`, and in an AMI `ami.json`, in a directory.
 
     Args:
         home: `/opt/trainshed`.
@@ -108,19 +98,22 @@ def read_pins(home: Path) -> Pins:
     Raises:
         NodeError: a file is missing or wrong.
     """
-    image, pins = read_object(home / "image.json"), read_object(home / "cell.json")
-    where = str(home / "image.json")
-    cell = NodeCell(*(text(image, key, where) for key in ("accelerator", "orchestrator", "base")))
+    path = home / "recipe.json"
+    facts = read_object(path)
+    accelerator, orchestrator, base = (
+        text(facts, key, str(path)) for key in ("accelerator", "orchestrator", "base")
+    )
+    ami = {} if orchestrator == "container" else read_object(home / "ami.json")
     components = {
-        name: Component(name, facts, _of_driver(facts.get("packages", {}), image))
-        for name, facts in pins.pop("components", {}).items()
+        name: Component(name, each, _of_driver(each.get("packages", {}), ami))
+        for name, each in facts.pop("components", {}).items()
     }
-    return Pins(image=image, cell=cell, base=pins, components=components)
+    return Recipe(accelerator, orchestrator, base, facts, components, ami)
 
 
-def _of_driver(packages: Mapping[str, str], image: Mapping[str, Any]) -> Mapping[str, str]:
+def _of_driver(packages: Mapping[str, str], ami: Mapping[str, Any]) -> Mapping[str, str]:
     """Leave out the packages of the NVIDIA driver that this AMI does not have."""
-    driver = image.get("nvidia_driver")
+    driver = ami.get("nvidia_driver")
     return {
         package: version
         for package, version in packages.items()
