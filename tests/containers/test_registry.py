@@ -17,7 +17,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, SettingsError
 from trainshed.aws import AwsRegion
-from trainshed.containers.repository import PushedImage, Repository, RepositoryError
+from trainshed.containers.repository import ContainerRepository, PushedImage, RepositoryError
 
 IMAGE = "FROM scratch\nCOPY Dockerfile /\nLABEL trainshed.accelerator={}\n"
 PLAIN = "--tls-verify=false"
@@ -115,7 +115,7 @@ def test_a_filter_is_the_exception_for_the_registry_and_for_us(
     assert [each.returncode == 0 for each in pushed] == [True, moves]
     with pytest.MonkeyPatch.context() as patch:
         aws.lead_here(patch)
-        assert Repository(AwsRegion("us-west-2"), "lab").keeps(tag) is not moves
+        assert ContainerRepository(AwsRegion("us-west-2"), "lab").keeps(tag) is not moves
 
 
 def test_a_repository_that_is_not_there_is_not_made_by_a_push(
@@ -205,7 +205,7 @@ def test_layers_that_cannot_be_read_are_reported_with_their_host_and_not_with_th
     with create_server(("127.0.0.1", 0)) as free:
         gone = f"127.0.0.1:{free.getsockname()[1]}"
     region: Any = LayersAt(f"http://{gone}/blob?Signature=secret")
-    repository = Repository(region, "train", account=None)
+    repository = ContainerRepository(region, "train", account=None)
     image = PushedImage(digest="sha256:1", tags=(), size_bytes=1, pushed=datetime.now(UTC))
 
     with pytest.raises(RepositoryError, match=f"cannot be read from {gone}: ") as caught:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed.ami.packer import Packer
-from trainshed.ami.subnets import Subnet, find_subnets
+from trainshed.ami.subnets import BuildSubnet, find_subnets
 from trainshed.aws import Region
 from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
@@ -41,10 +41,10 @@ class BuildRequest:
     base: str | None = None
     variables: Sequence[str] = ()
     variable_files: Sequence[Path] = ()
-    subnets: Sequence[Subnet] = ()
+    subnets: Sequence[BuildSubnet] = ()
     minutes: int = MINUTES
 
-    def command(self, packer: Packer, template: Path, subnet: Subnet | None) -> list[str]:
+    def command(self, packer: Packer, template: Path, subnet: BuildSubnet | None) -> list[str]:
         """Return Packer's command line.
 
         Args:
@@ -124,7 +124,7 @@ def subnets_to_try(
     filters: Sequence[str],
     variables: Sequence[str],
     variable_files: Sequence[Path],
-) -> list[Subnet]:
+) -> list[BuildSubnet]:
     """Return the subnets to try in turn; none when the template's variables choose.
 
     Args:

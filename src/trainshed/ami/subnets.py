@@ -9,7 +9,7 @@ from trainshed.errors import TrainshedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subnet:
+class BuildSubnet:
     """A subnet to build in.
 
     Attributes:
@@ -25,7 +25,9 @@ class Subnet:
         return f"{self.subnet_id} ({self.zone})"
 
 
-def find_subnets(region: Region, *, named: Sequence[str], filters: Sequence[str]) -> list[Subnet]:
+def find_subnets(
+    region: Region, *, named: Sequence[str], filters: Sequence[str]
+) -> list[BuildSubnet]:
     """Return the subnets to try, in this order: as named, or by zone those that were found.
 
     Args:
@@ -55,8 +57,8 @@ def find_subnets(region: Region, *, named: Sequence[str], filters: Sequence[str]
     return subnets
 
 
-def _subnet(entry: dict[str, Any]) -> Subnet:
-    return Subnet(subnet_id=entry["SubnetId"], zone=entry["AvailabilityZone"])
+def _subnet(entry: dict[str, Any]) -> BuildSubnet:
+    return BuildSubnet(subnet_id=entry["SubnetId"], zone=entry["AvailabilityZone"])
 
 
 def _filter(text: str) -> dict[str, Any]:

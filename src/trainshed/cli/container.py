@@ -203,9 +203,9 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
 def _repository(plan: ClusterPlan) -> Any:
     # boto3 takes longer to import than building takes to start.
     from trainshed.aws import AwsRegion
-    from trainshed.containers.repository import Repository
+    from trainshed.containers.repository import ContainerRepository
 
-    return Repository(AwsRegion(plan.region), _repository_name(plan), account=plan.account)
+    return ContainerRepository(AwsRegion(plan.region), _repository_name(plan), account=plan.account)
 
 
 def _repository_name(plan: ClusterPlan) -> str:

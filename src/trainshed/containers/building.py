@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trainshed.containers.engine import Engine
+from trainshed.containers.engine import ContainerEngine
 from trainshed.containers.pins import ContainerPins, read_container
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.pins import recipe_text
@@ -53,7 +53,7 @@ class BuildArguments:
 
 
 def build(
-    engine: Engine,
+    engine: ContainerEngine,
     name: str,
     *,
     packer: Path,

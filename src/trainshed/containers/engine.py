@@ -27,7 +27,7 @@ class EngineError(TrainshedError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class ContainerEngine:
     """A container engine of this machine.
 
     Attributes:
@@ -116,7 +116,7 @@ class Engine:
             )
 
 
-def find_engine(name: str | None = None) -> Engine:
+def find_engine(name: str | None = None) -> ContainerEngine:
     """Return the named engine, or the first of docker, podman and buildah that answers.
 
     Raises:
@@ -132,7 +132,7 @@ def find_engine(name: str | None = None) -> Engine:
             continue
         reason = _reason_for_silence(each, program)
         if reason is None:
-            return Engine(name=each, program=program)
+            return ContainerEngine(name=each, program=program)
         silent.append(f"{each} is there but does not answer ({reason})")
     if silent:
         raise EngineError(f"{'; '.join(silent)}; start it, or install podman or buildah")

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from trainshed.containers.engine import Engine
-from trainshed.containers.repository import Repository, RepositoryError
+from trainshed.containers.engine import ContainerEngine
+from trainshed.containers.repository import ContainerRepository, RepositoryError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Pushed:
     digest: str
 
 
-def refuse_overwriting(repository: Repository, tag: str) -> None:
+def refuse_overwriting(repository: ContainerRepository, tag: str) -> None:
     """Refuse a tag that exists and can never mean another image.
 
     ECR refuses it too, but only after every layer has been sent.
@@ -36,7 +36,9 @@ def refuse_overwriting(repository: Repository, tag: str) -> None:
         )
 
 
-def push(engine: Engine, image: str, repository: Repository, *, tag: str) -> Pushed:
+def push(
+    engine: ContainerEngine, image: str, repository: ContainerRepository, *, tag: str
+) -> Pushed:
     """Push an image of this machine.
 
     Args:

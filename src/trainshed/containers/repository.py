@@ -44,7 +44,7 @@ class PushedImage:
     pushed: datetime
 
 
-class Repository:
+class ContainerRepository:
     """A repository of ECR.
 
     Args:

@@ -113,7 +113,7 @@ class Base(Pinned):
         return self
 
 
-class Repository(Pinned):
+class PackageRepository(Pinned):
     """A vendor's package repository, which several components may come from."""
 
     kind: Literal["apt", "dnf"]
@@ -288,7 +288,7 @@ class Pins(Pinned):
     """All of pins.json."""
 
     bases: Annotated[dict[str, Base], Field(min_length=1)]
-    repositories: dict[str, Repository]
+    repositories: dict[str, PackageRepository]
     components: Annotated[dict[str, Component], Field(min_length=1)]
     tools: BuildTools
     containers: Annotated[dict[str, ContainerBase], Field(min_length=1)]

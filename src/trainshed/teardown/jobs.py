@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainshed.aws import Region
-from trainshed.teardown.stacks import Stack
+from trainshed.teardown.stacks import DeployedStack
 
 # AWS Batch, JobStatus: those of a job that is not over.
 _UNFINISHED = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING")
@@ -25,7 +25,7 @@ class Job:
     status: str
 
 
-def unfinished_jobs(region: Region, compute: Stack) -> Iterator[Job]:
+def unfinished_jobs(region: Region, compute: DeployedStack) -> Iterator[Job]:
     """Name the jobs in the queues of a compute stack that are not over."""
     for queue in compute.ids("AWS::Batch::JobQueue"):
         for status in _UNFINISHED:

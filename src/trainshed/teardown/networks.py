@@ -4,14 +4,16 @@ from collections.abc import Collection, Iterable, Iterator
 
 from trainshed.aws import Region
 from trainshed.teardown.kept import Kept
-from trainshed.teardown.stacks import Stack, find_stack, imported_from, importers
+from trainshed.teardown.stacks import DeployedStack, find_stack, imported_from, importers
 
 _STACK_TAG = "aws:cloudformation:stack-name"
 # What every network stack with exports has, and no other stack.
 _GUARD = "Custom::NetworkGuard"
 
 
-def networks_of(region: Region, planned: str, users: Iterable[Stack]) -> tuple[Stack, ...]:
+def networks_of(
+    region: Region, planned: str, users: Iterable[DeployedStack]
+) -> tuple[DeployedStack, ...]:
     """Return the network stacks that a cluster has.
 
     Args:
@@ -24,7 +26,7 @@ def networks_of(region: Region, planned: str, users: Iterable[Stack]) -> tuple[S
     return tuple(each for each in stacks if each.name == planned or each.ids(_GUARD))
 
 
-def unused_networks(region: Region, known: Collection[str]) -> tuple[Stack, ...]:
+def unused_networks(region: Region, known: Collection[str]) -> tuple[DeployedStack, ...]:
     """Return our network stacks that have a VPC and that no stack imports from.
 
     Args:
@@ -39,7 +41,7 @@ def unused_networks(region: Region, known: Collection[str]) -> tuple[Stack, ...]
     return tuple(each for each in stacks if each and not any(importers(region, each).values()))
 
 
-def file_systems_in(region: Region, network: Stack) -> tuple[str, ...]:
+def file_systems_in(region: Region, network: DeployedStack) -> tuple[str, ...]:
     """Return the file systems in the subnets that a network stack made."""
     subnets = set(network.ids("AWS::EC2::Subnet"))
     if not subnets:
@@ -48,7 +50,7 @@ def file_systems_in(region: Region, network: Stack) -> tuple[str, ...]:
     return tuple(each["FileSystemId"] for each in found if subnets & set(each["SubnetIds"]))
 
 
-def left_groups(region: Region, network: Stack) -> Iterator[str]:
+def left_groups(region: Region, network: DeployedStack) -> Iterator[str]:
     """Name the groups that were kept for file systems in a VPC which is to go."""
     for vpc in network.ids("AWS::EC2::VPC"):
         filters = [
@@ -61,7 +63,7 @@ def left_groups(region: Region, network: Stack) -> Iterator[str]:
             yield each["GroupId"]
 
 
-def kept_network(network: Stack, reason: str) -> Kept:
+def kept_network(network: DeployedStack, reason: str) -> Kept:
     """Name a network stack that stays."""
     gateways = len(network.ids("AWS::EC2::NatGateway"))
     endpoints = len(network.ids("AWS::EC2::VPCEndpoint")) - 1  # that of S3 is free

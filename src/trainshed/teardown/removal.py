@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.teardown.stacks import Stack, status_of
+from trainshed.teardown.stacks import DeployedStack, status_of
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5
@@ -63,7 +63,7 @@ def remove(
         show(f"{stack.name}: deleted")
 
 
-def _reasons(region: Region, stack: Stack) -> str:
+def _reasons(region: Region, stack: DeployedStack) -> str:
     failed: list[str] = []
     for event in region.pages(
         "cloudformation", "describe_stack_events", "StackEvents", StackName=stack.stack_id

@@ -12,7 +12,7 @@ _IMPORT = re.compile(r"Fn::ImportValue\W+([\w-]+):")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stack:
+class DeployedStack:
     """One stack.
 
     Attributes:
@@ -36,7 +36,7 @@ class Stack:
         return tuple(found for kind in resource_types for found in self.resources.get(kind, ()))
 
 
-def find_stack(region: Region, name: str) -> Stack | None:
+def find_stack(region: Region, name: str) -> DeployedStack | None:
     """Return the stack of a name, or None when there is none."""
     described = _described(region, name)
     if not described:
@@ -48,7 +48,7 @@ def find_stack(region: Region, name: str) -> Stack | None:
         if entry.get("PhysicalResourceId") and entry["ResourceStatus"] != "DELETE_COMPLETE":
             kind = entry["ResourceType"]
             resources[kind] = (*resources.get(kind, ()), entry["PhysicalResourceId"])
-    return Stack(
+    return DeployedStack(
         name=described["StackName"],
         stack_id=described["StackId"],
         status=described["StackStatus"],
@@ -64,14 +64,14 @@ def status_of(region: Region, stack_id: str) -> str:
     return str(described["StackStatus"]) if described else "DELETE_COMPLETE"
 
 
-def imported_from(region: Region, stack: Stack) -> frozenset[str]:
+def imported_from(region: Region, stack: DeployedStack) -> frozenset[str]:
     """Return the names of the stacks that a stack imports from."""
     answer = region.call("cloudformation", "get_template", StackName=stack.stack_id)
     # JSON comes as a mapping, YAML as text; a stack in review has none.
     return frozenset(_IMPORT.findall(str(answer.get("TemplateBody", ""))))
 
 
-def importers(region: Region, stack: Stack) -> dict[str, frozenset[str]]:
+def importers(region: Region, stack: DeployedStack) -> dict[str, frozenset[str]]:
     """Return which stacks use each export of a stack, by the export's name."""
     exports = [
         export["Name"]

@@ -24,7 +24,7 @@ from trainshed.teardown.networks import (
     networks_of,
     unused_networks,
 )
-from trainshed.teardown.stacks import Stack, find_stack, importers
+from trainshed.teardown.stacks import DeployedStack, find_stack, importers
 
 
 class TeardownRefused(TrainshedError):
@@ -45,7 +45,7 @@ class Survey:
         jobs: jobs that are not over.
     """
 
-    removed: tuple[Stack, ...]
+    removed: tuple[DeployedStack, ...]
     groups: Mapping[str, tuple[str, ...]]
     kept: tuple[Kept, ...]
     jobs: tuple[Job, ...]
@@ -87,7 +87,7 @@ def survey(
     if only and only not in known:
         raise UnknownName(f"stack of {cluster.spec.name}", only, sorted(known))
     users = _users(region, names, storage, networks, others)
-    removed: list[Stack] = []
+    removed: list[DeployedStack] = []
     kept: list[Kept] = []
     for stack in filter(None, (*found.values(), *networks)):
         if only not in (None, stack.name):
@@ -145,8 +145,8 @@ def _check_account(region: Region, cluster: ClusterPlan) -> None:
 def _users(
     region: Region,
     names: Mapping[str, str],
-    storage: Stack | None,
-    networks: Iterable[Stack],
+    storage: DeployedStack | None,
+    networks: Iterable[DeployedStack],
     others: Iterable[ClusterPlan],
 ) -> dict[str, set[str]]:
     """Return the stacks that use each of the stacks that clusters share, by its name."""
@@ -170,7 +170,7 @@ def _left_behind(
     region: Region,
     cluster: ClusterPlan,
     names: Mapping[str, str],
-    storage: Stack | None,
+    storage: DeployedStack | None,
     gone: Collection[str],
 ) -> Iterator[Kept]:
     """Name what stays of stacks that are gone, or go: it is there after their deletion, too."""
@@ -187,7 +187,7 @@ def _left_behind(
         yield from flow_logs(region, network)
 
 
-def _in_use(stack: Stack, is_network: bool, users: Iterable[str]) -> Kept:
+def _in_use(stack: DeployedStack, is_network: bool, users: Iterable[str]) -> Kept:
     why = f"used by {', '.join(sorted(users))}"
     if is_network:
         return kept_network(stack, why)
