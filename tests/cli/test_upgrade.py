@@ -104,7 +104,7 @@ def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
     ("to", "message"),
     [
         pytest.param("9.9.9", "trainshed 9.9.9 cannot be installed: pip says: ", id="version"),
-        pytest.param("a-1-py3-none-any.whl", "--to: there is no file a-1", id="no-file"),
+        pytest.param("a-1-py3-none-any.whl", "there is no wheel a-1", id="no-file"),
     ],
 )
 @pytest.mark.usefixtures("project")

@@ -105,13 +105,13 @@ def check_request(
         )
     if not list(template.glob("*.pkr.hcl")):
         raise TrainshedError(
-            f"{template} has no Packer template (*.pkr.hcl); give its folder with --template"
+            f"{template} has no Packer template (*.pkr.hcl); give the folder that has it"
         )
     for variable in variables:
         if "=" not in variable:
-            raise TrainshedError(f"--var {variable!r} is not NAME=VALUE")
+            raise TrainshedError(f"the variable {variable!r} is not NAME=VALUE")
     if minutes < 1:
-        raise TrainshedError(f"--timeout-minutes must be at least 1, got {minutes}")
+        raise TrainshedError(f"minutes must be at least 1, got {minutes}")
     pins = read_pins(template / "pins.json")
     ami_recipe(pins, accelerator, orchestrator, base)
     require_current_recipes(template, pins)

@@ -111,8 +111,7 @@ def _failure(request: BuildRequest, ended: Ended) -> BuildError:
     if ended.stopped:
         return BuildError(
             Cause.TIMEOUT,
-            f"the build was stopped after {request.minutes} minutes; allow it more with "
-            "--timeout-minutes",
+            f"the build was stopped after {request.minutes} minutes; allow it more",
         )
     return classify(ended.said)
 
@@ -125,14 +124,15 @@ def _alone(output: Path) -> Iterator[IO[str]]:
         lock = (output / "build.lock").open("w")
     except OSError as error:
         raise TrainshedError(
-            f"{output} cannot be written to: {error.strerror}; give another --output"
+            f"{output} cannot be written to: {error.strerror}; give another output folder"
         ) from error
     with lock as held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TrainshedError(
-                f"another build into {output} is running; wait for it, or give another --output"
+                f"another build into {output} is running; wait for it, or give another output "
+                "folder"
             ) from None
         yield held
 

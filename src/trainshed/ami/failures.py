@@ -64,8 +64,8 @@ _RULES = (
     _rule(
         Cause.CAPACITY,
         r"((?:InsufficientInstanceCapacity|UnfulfillableCapacity|InsufficientHostCapacity).*)",
-        "try again later, give more subnets in other zones (--subnet, again), or another type "
-        "(--var instance_type=...): the drivers compile on any",
+        "try again later, give more subnets in other zones, or set the variable instance_type to "
+        "another type: the drivers compile on any",
     ),
     _rule(
         Cause.SPOT_PRICE,
@@ -78,14 +78,14 @@ _RULES = (
         r"|VolumeLimitExceeded|MaxIOPSLimitExceeded|ResourceLimitExceeded"
         r"|PendingSnapshotLimitExceeded|KeyPairLimitExceeded|SecurityGroupLimitExceeded"
         r"|AMIQuotaExceeded|VolumeSizeLimitExceeded).*)",
-        "ask for a higher quota (Service Quotas, Amazon EC2), or build on a smaller type "
-        "(--var instance_type=...)",
+        "ask for a higher quota (Service Quotas, Amazon EC2), or set the variable instance_type to "
+        "a smaller type",
     ),
     _rule(
         Cause.UNOFFERED,
         r"((?:Unsupported|InvalidInstanceType|InvalidParameterValue): [^\n]*instance type.*)",
-        "give a subnet in a zone that offers the type (--subnet), or another type "
-        "(--var instance_type=...)",
+        "give a subnet in a zone that offers the type, or set the variable instance_type to "
+        "another type",
     ),
     _rule(
         Cause.NO_SOURCE_AMI,
@@ -98,15 +98,15 @@ _RULES = (
     _rule(
         Cause.NETWORK,
         r"(IAM changes to propagate to EC2: .*VPCIdNotSpecified.*)",
-        "plugin 1.8.1 cannot make its instance profile where there is no default VPC; give it one: "
-        "--var iam_instance_profile=NAME",
+        "plugin 1.8.1 cannot make its instance profile where there is no default VPC; name one in "
+        "the variable iam_instance_profile",
     ),
     _rule(
         Cause.NETWORK,
         r"((?:VPCIdNotSpecified|InvalidSubnetID\.NotFound|InvalidVpcID\.NotFound"
         r"|InsufficientFreeAddressesInSubnet|MissingInput: .*ubnet).*"
         r"|.*a valid Subnet Id was not specified.*)",
-        "give a subnet that can reach the internet: --subnet",
+        "give a subnet that can reach the internet",
     ),
     _rule(
         Cause.CREDENTIALS,
@@ -121,14 +121,14 @@ _RULES = (
         r"(Timeout waiting for (?:SSH|WinRM)|timeout waiting for SSH"
         r"|Error waiting for SSH.*|ssh: handshake failed.*)",
         "the instance must reach the internet, for Session Manager too; without that, be "
-        "reached on port 22: --var ssh_interface=private_ip from within the VPC, or public_ip with "
-        "--var 'ssh_cidrs=[\"YOUR-ADDRESS/32\"]'",
+        "reached on port 22: with the variable ssh_interface=private_ip from within the VPC, or "
+        "with ssh_interface=public_ip and 'ssh_cidrs=[\"YOUR-ADDRESS/32\"]'",
     ),
     _rule(
         Cause.PLUGIN,
         r"(.*session-manager-plugin.*(?:not found|no such file|not installed).*)",
-        "install the Session Manager plugin of the AWS CLI, or use another way to the instance "
-        "(--var ssh_interface=private_ip)",
+        "install the Session Manager plugin of the AWS CLI, or use another way to the instance: "
+        "set the variable ssh_interface=private_ip",
     ),
 )
 _DENIED = re.compile(

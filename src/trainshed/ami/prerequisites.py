@@ -32,5 +32,5 @@ def check_prerequisites(variables: Sequence[str], *, has_files: bool) -> None:
             f"{_PLUGIN} is not on PATH, and the build reaches its instance through Session "
             "Manager; get it from https://docs.aws.amazon.com/systems-manager/latest/userguide/"
             "session-manager-working-with-install-plugin.html, or choose another way: "
-            "--var ssh_interface=private_ip"
+            "set the variable ssh_interface=private_ip"
         )

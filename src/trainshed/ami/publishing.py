@@ -64,7 +64,7 @@ def find_published(ami: str, named: list[str] | None) -> dict[Region, str]:
     if absent:
         raise TrainshedError(
             f"the build has no AMI in {', '.join(absent)}, only in {', '.join(built)}; "
-            "bake with --var 'ami_regions=[...]'"
+            "bake with the variable 'ami_regions=[...]'"
         )
     return {region: built[region.name] for region in regions(named or list(built))}
 
@@ -120,7 +120,7 @@ def check_same_build(amis: list[Ami]) -> None:
     if len({(ami.build, ami.cell) for ami in amis}) > 1:
         builds = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in amis)
         raise AmiError(
-            f"these regions have AMIs of different builds: {builds}; name regions with --region"
+            f"these regions have AMIs of different builds: {builds}; publish each by itself"
         )
 
 

@@ -52,7 +52,7 @@ def find_subnets(
     if not subnets:
         what = f"matches {', '.join(filters)}" if filters else "is in a default VPC"
         raise TrainshedError(
-            f"no subnet of {region.name} {what}; give one that reaches the internet: --subnet"
+            f"no subnet of {region.name} {what}; give one that reaches the internet"
         )
     return subnets
 

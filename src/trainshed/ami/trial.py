@@ -221,7 +221,7 @@ def _listen(
         sleep(_PAUSE_SECONDS)
     raise AmiError(
         f"{instance_id} has not reported its self-test within {place.minutes} minutes;"
-        f"{_last_words(console)}; give it longer with --timeout-minutes"
+        f"{_last_words(console)}; allow it more"
     )
 
 

@@ -86,7 +86,7 @@ def _source(wanted: str | None) -> list[str]:
         return ["--no-index", f"--find-links={path}", "trainshed"]
     if path.suffix == ".whl":
         if not path.is_file():
-            raise TrainshedError(f"--to: there is no file {path}")
+            raise TrainshedError(f"there is no wheel {path}")
         return [str(path)]
     return [f"trainshed=={wanted}"]
 

@@ -158,7 +158,7 @@ def test_without_the_session_manager_plugin_no_instance_is_launched_on_aws(
 
     assert answer.code == 2
     assert "session-manager-plugin is not on PATH" in answer.err
-    assert "--var ssh_interface=private_ip" in answer.err
+    assert "set the variable ssh_interface=private_ip" in answer.err
 
 
 @needs_packer
@@ -297,7 +297,7 @@ esac
         pytest.param(["--timeout-minutes", "0"], "must be at least 1", id="timeout"),
         pytest.param(
             ["--output", "README.md", "--subnet-filter", "default-for-az=false"],
-            "README.md cannot be written to: File exists; give another --output",
+            "README.md cannot be written to: File exists; give another output folder",
             id="output",
         ),
         pytest.param(["--subnet-filter", "x"], "is not NAME=VALUE", id="filter"),

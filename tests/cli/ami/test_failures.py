@@ -141,7 +141,7 @@ def operation(service: str, name: str, code: str, message: str) -> str:
             "timed out waiting for IAM changes to propagate to EC2: "
             + operation("EC2", "RunInstances", "VPCIdNotSpecified", "No default VPC."),
             Cause.NETWORK,
-            "--var iam_instance_profile=NAME",
+            "name one in the variable iam_instance_profile",
         ),
         (
             "No AMI was found matching filters: &{DryRun:<nil> Filters:[{Name:0xc000}]}",
