@@ -3,8 +3,9 @@
 import aws_cdk as cdk
 from constructs import Construct
 
+from trainshed.documents import Problem
 from trainshed.plan.pipeline import AmiPipelinePlan
-from trainshed.spec import Problem, SpecError
+from trainshed.spec import SpecError
 from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 from trainshed_stacks.security import secure
 from trainshed_stacks.tags import add_tags

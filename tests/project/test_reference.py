@@ -14,6 +14,7 @@ ENTRIES = {
 }
 PACKAGES = [
     "trainshed.catalogue",
+    "trainshed.documents",
     "trainshed.explain",
     "trainshed.plan",
     "trainshed.spec",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.documents.yaml import parse_document
 from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan
 from trainshed.spec import cluster_files, read_spec
-from trainshed.spec.document import parse_document
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 Problems = Callable[..., list[str]]

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trainshed.pins.forms  # noqa: F401  # it adds the forms of pins.json
+from trainshed.documents.forms import FORMS, Form
 from trainshed.plan import ClusterPlan
 from trainshed.spec import ClusterSpec, InstanceSpec, NetworkSpec
-from trainshed.spec.forms import CLUSTER_NAME, FORMS, REPOSITORY, SHARE_NAME, Form
+from trainshed.spec.forms import CLUSTER_NAME, REPOSITORY, SHARE_NAME
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 Problems = Callable[..., list[str]]

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from trainshed.documents import Path
 from trainshed.errors import did_you_mean
 from trainshed.pins.model import ANY, Component, GitSource, Pins, RepositorySource, family_of
 from trainshed.pins.recipe import ComponentPin, component_pin
-from trainshed.spec.problems import Path
 
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2
 # and 3 only. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html

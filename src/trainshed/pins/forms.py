@@ -1,6 +1,6 @@
 """The forms of texts in pins.json."""
 
-from trainshed.spec.forms import form
+from trainshed.documents.forms import form
 
 _URL = r"https://(?!.*(?i:latest))(?:[^\s{}]|\{version\})+"
 _BOUND = r"(?:>=|<=|>|<)(?:[0-9][\w.~+-]*|\{version\})"

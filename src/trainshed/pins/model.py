@@ -15,10 +15,10 @@ from pydantic import (
 )
 
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.documents import Model
+from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
 from trainshed.errors import UnknownName, did_you_mean
 from trainshed.pins import forms
-from trainshed.spec.base import Model
-from trainshed.spec.forms import ACCOUNT, IMAGE_DIGEST
 
 # Container images are built from the same pins; one of them is for no accelerator.
 CPU, CONTAINER = "cpu", "container"

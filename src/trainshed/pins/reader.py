@@ -11,16 +11,22 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from trainshed.documents import (
+    DocumentError,
+    InvalidDocument,
+    Problem,
+    Where,
+    YamlDocument,
+    parse_document,
+    problems_of,
+)
+from trainshed.documents import Path as FieldPath
 from trainshed.errors import TrainshedError
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins
-from trainshed.spec.document import DocumentError, YamlDocument, parse_document
-from trainshed.spec.messages import message_of, path_of
-from trainshed.spec.problems import Path as FieldPath
-from trainshed.spec.problems import Problem, SpecError, Where
 
 
-class PinError(SpecError):
+class PinError(InvalidDocument):
     """The list of pins says something that cannot be baked, or leaves something out."""
 
 
@@ -91,10 +97,7 @@ def parse_pins(document: object) -> Pins:
     try:
         pins = Pins.model_validate(document)
     except ValidationError as error:
-        raise PinError(
-            Problem(where=where, path=path_of(detail, Pins), message=message_of(detail, Pins))
-            for detail in error.errors(include_url=False)
-        ) from None
+        raise PinError(problems_of(error, Pins, where)) from None
     problems = [
         Problem(where=where, path=path, message=message) for path, message in disagreements(pins)
     ]

@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import Field
 
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
+from trainshed.documents import Model
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.pins.model import CONTAINER, Base, Component, Pins, RepositorySource, SourceAmi
-from trainshed.spec.base import Model
 
 
 class ComponentPin(Model):

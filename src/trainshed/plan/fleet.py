@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainshed.documents import Problem
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.sharing import conflicts, duplicate_names
 from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
-from trainshed.spec import ClusterSpec, Problem, SpecError, read_spec
+from trainshed.spec import ClusterSpec, SpecError, read_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

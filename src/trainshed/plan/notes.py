@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
+from trainshed.documents import Path, Problem
 from trainshed.findings import Finding, Severity
-from trainshed.spec import ClusterSpec, Path, Problem
+from trainshed.spec import ClusterSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

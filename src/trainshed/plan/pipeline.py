@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed import catalogue
+from trainshed.documents import Problem
 from trainshed.errors import did_you_mean
 from trainshed.pins import BuildTools, read_pins
 from trainshed.plan.security import SecurityPlan, security, security_problems
 from trainshed.region import REGION_ADVICE
-from trainshed.spec import AmiPipelineSpec, Problem, SpecError, read_ami_pipeline
+from trainshed.spec import AmiPipelineSpec, SpecError, read_ami_pipeline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

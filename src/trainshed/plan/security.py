@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trainshed.documents import Path
 from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
-from trainshed.spec import DeploymentType, IamSpec, Path
+from trainshed.spec import DeploymentType, IamSpec
 
 _PAGE = "docs/security.md"
 

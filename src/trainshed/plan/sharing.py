@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from trainshed.documents import Problem
 from trainshed.plan.cluster import ClusterPlan
 from trainshed.plan.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.network import larger_range
 from trainshed.plan.tags import shared_tag_problems
 from trainshed.plan.zone import Zone
-from trainshed.spec import ClusterSpec, Problem
+from trainshed.spec import ClusterSpec
 
 
 def duplicate_names(specs: Iterable[ClusterSpec]) -> Iterator[Problem]:

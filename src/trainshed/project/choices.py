@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from trainshed.documents import Problem
 from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan, load_fleet
-from trainshed.spec import Problem, SpecError
+from trainshed.spec import SpecError
 
 ON_DEMAND = "on-demand"
 _CAPACITY = re.compile(r"(reservation|capacity-block)=(.+)")

@@ -1,5 +1,6 @@
 """What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
 
+from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.models import (
@@ -21,7 +22,6 @@ from trainshed.spec.models import (
     StorageSpec,
 )
 from trainshed.spec.pipeline import AmiPipelineSpec
-from trainshed.spec.problems import Path, Problem, SpecError, Where
 from trainshed.spec.reader import ReadResult, read_ami_pipeline, read_spec
 
 __all__ = [
@@ -40,14 +40,11 @@ __all__ = [
     "LustreSpec",
     "NetworkSpec",
     "NodeRange",
-    "Path",
-    "Problem",
     "ReadResult",
     "Reservation",
     "S3Link",
     "SpecError",
     "StorageSpec",
-    "Where",
     "ami_pipeline_file",
     "cluster_files",
     "read_ami_pipeline",

@@ -1,32 +1,9 @@
-"""The forms that a field's text may have: a pattern for machines, and words for people."""
+"""The forms of texts in cluster files and the AMI pipeline's file."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """The form of a text.
-
-    Attributes:
-        pattern: regular expression over the whole text.
-        words: the same for people, without a verb.
-        example: one text that has the form.
-    """
-
-    pattern: str
-    words: str
-    example: str
-
-
-# By pattern.
-FORMS: dict[str, Form] = {}
-
-
-def form(*, pattern: str, words: str, example: str) -> Form:
-    """Return a form, and know its words where a pattern is all that an error has."""
-    made = Form(pattern=pattern, words=words, example=example)
-    FORMS[pattern] = made
-    return made
+from trainshed.documents.forms import Form, form, likely_meant
+from trainshed.spec.mount import mount_problem
 
 
 def _id(prefix: str, what: str) -> Form:
@@ -35,6 +12,17 @@ def _id(prefix: str, what: str) -> Form:
         words=f"the id of {what}, {prefix}- and 8 to 17 hexadecimal digits",
         example=f"{prefix}-0123456789abcdef0",
     )
+
+
+def _meant_prefix(text: str) -> Iterator[str]:
+    _, scheme, path = text.rpartition("s3://")
+    yield from likely_meant(text)
+    yield (path.partition("/")[2] if scheme else path).strip("/") + "/"
+
+
+def _meant_mount(text: str) -> Iterator[str]:
+    tries = (*likely_meant(text), "/" + text.strip("/"))
+    yield from (each for each in tries if not mount_problem(each))
 
 
 # CloudFormation's rule for stack names; shorter, because the names of other stacks follow from it.
@@ -60,11 +48,6 @@ IMAGE_TAG = form(
     words="up to 128 letters, digits and _ . -, not beginning with . or -",
     example="2.9.0-neuronx",
 )
-IMAGE_DIGEST = form(
-    pattern="^sha256:[0-9a-f]{64}$",
-    words="the digest of an image, sha256: and 64 hexadecimal digits",
-    example="sha256:" + "0123456789abcdef" * 4,
-)
 # An image of any registry, as `docker pull` takes it; the tag or digest is not left out, because
 # `latest` is another image tomorrow.
 _IMAGE_PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
@@ -80,11 +63,6 @@ TAG = form(
     words="letters, digits, spaces and _ . : / = + - @",
     example="ml-platform",
 )
-ACCOUNT = form(
-    pattern="^[0-9]{12}$",
-    words="an AWS account, 12 digits in quotes",
-    example='"123456789012"',
-)
 BUCKET = form(
     pattern="^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$",
     words="the name of a bucket, 3 to 63 lower-case letters, digits, dots and hyphens",
@@ -96,6 +74,7 @@ PREFIX = form(
     words="folders of letters, digits and ! _ . ' ( ) -, each with a slash at its end, and none "
     "at the beginning",
     example="runs/llama/",
+    meant=_meant_prefix,
 )
 POLICY = form(
     pattern="^arn:aws(?:-cn|-us-gov)?:iam::(?:aws|[0-9]{12}):policy/[A-Za-z0-9+=,.@_/-]+$",
@@ -112,6 +91,7 @@ MOUNT = form(
     pattern="^(/[A-Za-z0-9._-]+)+$",
     words="an absolute path of letters, digits and . _ -",
     example="/fsx",
+    meant=_meant_mount,
 )
 GITHUB = form(
     pattern=r"^https://github\.com/[A-Za-z0-9-]+/[A-Za-z0-9._-]+$",

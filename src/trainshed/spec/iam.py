@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from trainshed.documents import Model
 from trainshed.spec import forms
-from trainshed.spec.base import Model
 
 
 class IamSpec(Model):

@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Annotated, Literal, Self
 
 from pydantic import (
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -16,9 +17,11 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
+from trainshed.documents import Document, Flag, Model, Whole, shown
+from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
+from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
-from trainshed.spec.base import Document, Flag, Model, Whole
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.mount import REFUSED, mount_problem
 from trainshed.spec.tags import Tags
@@ -125,11 +128,30 @@ def _capacity_tag(value: object) -> str | None:
     return None
 
 
+def _check_capacity(value: object) -> object:
+    if _capacity_tag(value) is not None:
+        return value
+    match value:
+        case "spot":
+            wrong = "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot"
+        case dict() if value:
+            kind = ", ".join(map(str, value))
+            near = did_you_mean(kind, ("reservation", "capacity_block"))
+            wrong = f"{{{kind}: ...}} is not allowed{near}"
+        case _:
+            near = did_you_mean(value if isinstance(value, str) else "", ("on-demand",))
+            wrong = f"{shown(value)} is not allowed{near}"
+    raise ValueError(
+        f"{wrong} (allowed: on-demand, {{reservation: cr-...}}, {{capacity_block: cr-...}})"
+    )
+
+
 Capacity = Annotated[
     Annotated[Literal["on-demand"], Tag("market")]
     | Annotated[Reservation, Tag("reservation")]
     | Annotated[CapacityBlock, Tag("block")],
     Discriminator(_capacity_tag),
+    BeforeValidator(_check_capacity),
 ]
 
 
@@ -254,7 +276,7 @@ class ImageSpec(Model):
     """Use a repository of that name that is there already, for instance one that was kept."""
     tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] | None = None
     """Tag of the image; tags are immutable; default: v1, unless there is a digest."""
-    digest: Annotated[str, Field(pattern=forms.IMAGE_DIGEST.pattern)] | None = None
+    digest: Annotated[str, Field(pattern=IMAGE_DIGEST.pattern)] | None = None
     """Digest of the image, instead of a tag."""
     uri: Annotated[str, Field(pattern=forms.IMAGE_URI.pattern, max_length=255)] | None = None
     """An image of another repository, account or registry, instead of the fields above. The
@@ -327,7 +349,7 @@ class ClusterSpec(Document):
 
     name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)]
     """Name of the compute stack; the others follow."""
-    account: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)] | None = None
+    account: Annotated[str, Field(pattern=ACCOUNT.pattern)] | None = None
     """AWS account, 12 digits; default: from the environment."""
     region: str | None = None
     """AWS region; default: from the environment."""

@@ -5,8 +5,9 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from trainshed.cells import Cell
+from trainshed.documents import Document, Flag, Whole
+from trainshed.documents.forms import ACCOUNT
 from trainshed.spec import forms
-from trainshed.spec.base import Document, Flag, Whole
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.tags import Tags
 
@@ -19,7 +20,7 @@ class AmiPipelineSpec(Document):
 
     name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)] = "AmiPipeline"
     """Name of the stack."""
-    account: Annotated[str, Field(pattern=forms.ACCOUNT.pattern)] | None = None
+    account: Annotated[str, Field(pattern=ACCOUNT.pattern)] | None = None
     """AWS account, 12 digits; default: from the environment."""
     region: str | None = None
     """AWS region to bake in; default: from the environment."""

@@ -7,12 +7,19 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from trainshed.spec.base import Document
-from trainshed.spec.document import DocumentError, parse_document
-from trainshed.spec.messages import empty_message, message_of, path_of, shown
+from trainshed.documents import (
+    Document,
+    DocumentError,
+    Path,
+    Problem,
+    Where,
+    empty_message,
+    parse_document,
+    problems_of,
+    shown,
+)
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
-from trainshed.spec.problems import Path, Problem, Where
 
 Read = TypeVar("Read", bound=Document)
 
@@ -89,11 +96,7 @@ def _attempt(
     try:
         return model.model_validate(data).placed(where), ()
     except ValidationError as error:
-        details = error.errors(include_url=False)
-    return None, tuple(
-        Problem(where=where, path=path_of(detail, model), message=message_of(detail, model))
-        for detail in details
-    )
+        return None, problems_of(error, model, where)
 
 
 def _empty_fields(data: dict[str, Any], path: Path = ()) -> Iterator[Path]:

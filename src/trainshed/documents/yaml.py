@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from trainshed.spec.problems import Path
+from trainshed.documents.problems import Path
 
 _TAG = "tag:yaml.org,2002:"
 # A cluster file has some fifty values. Anchors repeated in anchors can stand for billions.
@@ -61,7 +61,7 @@ def parse_document(text: str) -> YamlDocument:
     except YAMLError as error:
         raise DocumentError(f"invalid YAML: {str(error).splitlines()[0]}") from error
     except RecursionError:
-        raise DocumentError("is nested too deeply to be a cluster") from None
+        raise DocumentError("is nested too deeply") from None
     return YamlDocument(value=value, lines=reading.lines)
 
 
@@ -70,7 +70,7 @@ def _words(error: MarkedYAMLError) -> str:
     if "'\\t'" in problem:
         return "invalid YAML: a tab; indent with spaces"
     if "another document" in problem:
-        return "invalid YAML: a second document begins here; one file holds one cluster"
+        return "invalid YAML: a second document begins here; leave one of them"
     return f"invalid YAML: {problem}"
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, Strict
 
-from trainshed.spec.problems import Where
+from trainshed.documents.problems import Where
 
 # Pydantic would take `true` for 1, and "yes" for true.
 Whole = Annotated[int, Strict()]

@@ -1,40 +1,43 @@
 """Pydantic's errors in the words of trainshed: what is wrong, what is allowed, what is near."""
 
-import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, Tag
+from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from trainshed.documents.forms import FORMS
+from trainshed.documents.problems import Path, Problem, Where
 from trainshed.errors import did_you_mean
-from trainshed.spec.forms import FORMS, MOUNT, PREFIX
-from trainshed.spec.mount import mount_problem
-from trainshed.spec.problems import Path
 
 _LONGEST_SHOWN = 60
 
 
-def path_of(detail: ErrorDetails, document: type[BaseModel]) -> Path:
-    """Return the field that an error is about, as it stands in the file.
+def problems_of(
+    error: ValidationError, document: type[BaseModel], where: Where
+) -> tuple[Problem, ...]:
+    """Return what pydantic refuses, by the fields as they stand in the file.
 
     Args:
-        detail: pydantic's error.
+        error: pydantic's.
         document: the model of the whole file.
+        where: where its values stand.
     """
-    return _place(detail["loc"], document)[0]
+    return tuple(
+        Problem(
+            where=where,
+            path=_place(detail["loc"], document)[0],
+            message=_message(detail, document),
+        )
+        for detail in error.errors(include_url=False)
+    )
 
 
-def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
-    """Say what is wrong with a value, what is allowed, and the nearest valid value.
-
-    Args:
-        detail: pydantic's error.
-        document: the model of the whole file.
-    """
+def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
+    """Say what is wrong with a value, what is allowed, and the nearest valid value."""
     value, context = shown(detail["input"]), detail.get("ctx", {})
     match detail["type"]:
         case "missing":
@@ -44,16 +47,11 @@ def message_of(detail: ErrorDetails, document: type[BaseModel]) -> str:
             near = did_you_mean(str(detail["loc"][-1]), fields)
             return f"unknown key{near} (allowed: {', '.join(fields)})"
         case _ if detail["input"] is None and detail["loc"]:
-            return empty_message(path_of(detail, document), document)
+            return empty_message(_place(detail["loc"], document)[0], document)
         case "enum" | "literal_error":
             allowed = context["expected"].replace("'", "").replace(" or ", ", ")
             near = did_you_mean(_text(detail["input"]), tuple(allowed.split(", ")))
             return f"{value} is not allowed{near} (allowed: {allowed})"
-        case "union_tag_not_found":
-            return (
-                f"{_unlike_a_capacity(detail['input'])} (allowed: on-demand, "
-                "{reservation: cr-...}, {capacity_block: cr-...})"
-            )
         case "string_pattern_mismatch":
             return _unlike_its_form(detail["input"], context["pattern"])
         case "string_too_short":
@@ -98,7 +96,7 @@ def empty_message(path: Path, document: type[BaseModel]) -> str:
     holder = _model(_place(path[:-1], document)[1])
     field = _fields(holder).get(str(path[-1])) if holder else None
     inner = _model(field.annotation) if field else None
-    if field is None or inner is None or path == ("capacity",):
+    if field is None or inner is None or len(list(_choices(field.annotation))) > 2:
         return plain
     required = [name for name, part in inner.model_fields.items() if part.is_required()]
     if field.is_required():
@@ -132,29 +130,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _unlike_a_capacity(value: object) -> str:
-    match value:
-        case dict() if value:
-            kind = ", ".join(map(str, value))
-            near = did_you_mean(kind, ("reservation", "capacity_block"))
-            return f"{{{kind}: ...}} is not allowed{near}"
-    if value == "spot":
-        return "'spot' is not allowed: AWS Batch does not run multi-node parallel jobs on Spot"
-    near = did_you_mean(_text(value), ("on-demand",))
-    return f"{shown(value)} is not allowed{near}"
-
-
 def _unlike_its_form(value: str, pattern: str) -> str:
     form = FORMS[pattern]
-    slug = re.sub("[^A-Za-z0-9]+", "-", value).strip("-")
-    tries = [value.strip(), value.lower(), value.split("//")[-1], slug, slug.lower()]
-    if form is MOUNT:
-        tries.append("/" + value.strip("/"))
-    if form is PREFIX:
-        _, scheme, path = value.rpartition("s3://")
-        tries.append((path.partition("/")[2] if scheme else path).strip("/") + "/")
-    fits = (text for text in tries if re.fullmatch(pattern, text))
-    near = next((text for text in fits if not (form is MOUNT and mount_problem(text))), None)
+    near = form.nearest(value)
     hint = f"did you mean {near}?" if near else f"for instance {form.example}"
     return f"{shown(value)} is not allowed; {hint} (allowed: {form.words})"
 

@@ -1,4 +1,4 @@
-"""The mistakes in a cluster description, and where they are."""
+"""The mistakes in a file that users write, and where they are."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Where the values of one cluster description stand.
+    """Where the values of one file stand.
 
     Attributes:
-        file: path as given on the command line, or the cluster's name when it came from Python.
+        file: path as given on the command line, or the model's name when it came from Python.
         lines: line number, from 1, by path; empty when it came from Python.
     """
 
@@ -63,8 +63,8 @@ def _key(key: str | int) -> str:
     return text if plain else repr(text[:_LONGEST_KEY])
 
 
-class SpecError(TrainshedError):
-    """One or more cluster descriptions contradict themselves, AWS, or each other.
+class InvalidDocument(TrainshedError):
+    """One or more files say something wrong, or contradict each other.
 
     Args:
         problems: all of them; the message has one line each.
