@@ -3,7 +3,8 @@
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -439,8 +440,8 @@ def test_open_modules_alone_may_be_of_a_later_branch() -> None:
 def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TrainshedError, match=r"pins.json cannot be read \(No such file"):
         read_pins(tmp_path / "pins.json")
-    (tmp_path / "pins.json").write_text("{")
-    with pytest.raises(TrainshedError, match=r"pins\.json is not JSON"):
+    (tmp_path / "pins.json").write_text('{\n  "bases": }')
+    with pytest.raises(PinError, match=r"pins\.json:2: is not JSON from column 12 on"):
         read_pins(tmp_path / "pins.json")
     (tmp_path / "pins.json").write_text("[]")
     with pytest.raises(PinError, match=r"pins\.json:1: a list is not a mapping"):
@@ -449,8 +450,33 @@ def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PinError, match=r"pins\.json:1: null is not a mapping \(its fields"):
         read_pins(tmp_path / "pins.json")
     (tmp_path / "pins.json").write_text("[" * 100_000)
-    with pytest.raises(TrainshedError, match=r"pins\.json is not JSON: maximum recursion"):
+    with pytest.raises(TrainshedError, match=r"pins\.json: is nested too deeply"):
         read_pins(tmp_path / "pins.json")
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to each value, of long lists and mappings only to the first three."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value)  # type: ignore[arg-type]
+    for key, entry in islice(entries, 3 if len(path) in (1, 3) else None):
+        yield (*path, key)
+        if isinstance(entry, dict | list):
+            yield from places(entry, (*path, key))
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, True, 1, 1.5, "", "\ud800", [], [1], {}, {"kind": "x"}, {"kind": []}], ids=repr
+)
+def test_no_wrong_value_is_answered_in_the_words_of_a_library(wrong: object) -> None:
+    for path in places(json.loads(FILE.read_text())):
+        document = json.loads(FILE.read_text())
+        holder = document
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = wrong
+        try:
+            parse_pins(document)
+        except PinError as error:
+            assert not re.search(r"should|valid |Dictionary|Tuple|pydantic", str(error)), path
 
 
 @pytest.mark.parametrize("indent", [pytest.param(2, id="spaces"), pytest.param("\t", id="tabs")])

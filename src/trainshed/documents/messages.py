@@ -58,8 +58,12 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
             return "is an empty text; give it a value, or leave the key out for its default"
         case "string_too_long":
             return f"{value} is too long; at most {context['max_length']} characters"
+        case "too_short":
+            return "is empty; give it at least one entry"
         case "too_long":
             return f"has {context['actual_length']} entries; at most {context['max_length']}"
+        case "string_unicode":
+            return f"{value} has half of a character; write the whole one"
         case "string_type":
             quotes = "" if isinstance(detail["input"], list | dict) else ": put it in quotes"
             return f"{value} is not text{quotes}"

@@ -35,24 +35,34 @@ def read_pins(path: Path) -> Pins:
 
     Raises:
         PinError: with every mistake in it, and its line.
-        TrainshedError: the file cannot be read, or is not JSON.
+        TrainshedError: the file cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        document = json.loads(text, object_pairs_hook=_mapping)
-    except DocumentError as error:
-        raise PinError([_repeated_key(path, text, error)]) from None
     except OSError as error:
         raise TrainshedError(
             f"{path} cannot be read ({error.strerror}); it is pins.json of the folder packer/"
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise TrainshedError(f"{path} is not JSON: {error}") from error
+    except UnicodeDecodeError as error:
+        raise TrainshedError(f"{path} cannot be read: not UTF-8 text") from error
     try:
-        return parse_pins(document)
+        return parse_pins(json.loads(text, object_pairs_hook=_mapping))
+    except json.JSONDecodeError as error:
+        raise _wrong(path, f"is not JSON from column {error.colno} on", error.lineno) from error
+    except RecursionError as error:
+        raise _wrong(path, "is nested too deeply") from error
+    except ValueError as error:  # more digits than Python reads
+        raise _wrong(path, "has a number that is too large") from error
+    except DocumentError as error:
+        raise _repeated_key(path, text, error) from None
     except PinError as error:
         where = Where(file=str(path), lines=_lines(text))
         raise PinError(replace(problem, where=where) for problem in error.problems) from None
+
+
+def _wrong(path: Path, message: str, line: int | None = None) -> PinError:
+    where = Where(file=str(path), lines={(): line} if line else {})
+    return PinError([Problem(where=where, path=(), message=message)])
 
 
 def _mapping(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
@@ -65,13 +75,12 @@ def _mapping(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _repeated_key(path: Path, text: str, repeated: DocumentError) -> Problem:
+def _repeated_key(path: Path, text: str, repeated: DocumentError) -> PinError:
     try:
         _document(text)
     except DocumentError as error:
         repeated = error  # as above, with its line
-    where = Where(file=str(path), lines={(): repeated.line} if repeated.line else {})
-    return Problem(where=where, path=(), message=f"{repeated}; leave one of them")
+    return _wrong(path, f"{repeated}; leave one of them", repeated.line)
 
 
 def _document(text: str) -> YamlDocument:
