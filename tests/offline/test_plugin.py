@@ -5,12 +5,15 @@ import re
 import pytest
 
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.inventory import inventory
 from embedded_aws.plugins import plugins
 from trainshed.catalogue import all_types, lookup
 from trainshed.cells import Cell
 from trainshed.offline.plugin import PLUGIN
 from trainshed.offline.stand_in import add_stand_in
+from trainshed.pins import ami_recipe, read_pins, recipe_names
+from trainshed.sources import packer_folder
 
 
 def test_it_is_the_only_one_here() -> None:
@@ -59,4 +62,14 @@ def test_every_stand_in_has_a_root_to_boot(clean_aws: EmbeddedAws, cell: str) ->
     ]
 
     assert len(fitting) == 1
-    assert (images[0]["RootDeviceName"] == "/dev/sda1") == fitting[0].startswith("ubuntu")
+    recipe = ami_recipe(read_pins(packer_folder() / "pins.json"), *cell.split("/"))
+    assert images[0]["RootDeviceName"] == recipe.root_device
+    assert {"Key": "trainshed:base", "Value": recipe.base} in images[0]["Tags"]
+
+
+def test_every_ami_that_can_be_baked_has_the_root_of_its_base() -> None:
+    roots = {"amazon-linux-2023": "amazon", "ubuntu-22.04": "ubuntu", "ubuntu-24.04": "noble"}
+    for name in recipe_names(read_pins(packer_folder() / "pins.json")):
+        flavour = flavour_of(f"trainshed-{'-'.join(name)}-20261122T000000Z")
+
+        assert flavour is not None and flavour.root == roots[name[2]], name

@@ -11,8 +11,6 @@ from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
 from trainshed.pins import ami_recipe, read_pins, require_current_recipes
 
-MINUTES = 180
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
@@ -42,7 +40,7 @@ class BuildRequest:
     variables: Sequence[str] = ()
     variable_files: Sequence[Path] = ()
     subnets: Sequence[BuildSubnet] = ()
-    minutes: int = MINUTES
+    minutes: int
 
     def command(self, packer: Packer, template: Path, subnet: BuildSubnet | None) -> list[str]:
         """Return Packer's command line.

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from trainshed.ami.build_request import MINUTES, BuildRequest
+from trainshed.ami.build_request import BuildRequest
 from trainshed.ami.failures import BuildError, Cause, classify, interrupted
 from trainshed.ami.leftovers import (
     Leftover,
@@ -22,6 +22,7 @@ from trainshed.ami.packer_compat import write_compatible
 from trainshed.ami.steps import step_of
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
+from trainshed.spec.pipeline import BUILD_MINUTES
 
 LOG = "build.log"
 
@@ -140,7 +141,7 @@ def _alone(output: Path) -> Iterator[IO[str]]:
 def _clear_leftovers(request: BuildRequest, region: Region, log: Path, show: Show) -> None:
     """Remove what earlier builds left; if that fails, build anyway."""
     # What is older than any build may take is of a build that is dead.
-    limit = timedelta(minutes=max(request.minutes, MINUTES))
+    limit = timedelta(minutes=max(request.minutes, BUILD_MINUTES))
     try:
         left = tagged_leftovers(region, now=datetime.now(UTC), older_than=limit)
         _remove(region, left, show)

@@ -1,11 +1,20 @@
 """The plug-in of the embedded AWS; an entry point in `pyproject.toml` names it."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from embedded_aws.plugins import Plugin, Row, WithdrawnType
 from trainshed.catalogue import all_regions, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
+from trainshed.cells import ORCHESTRATORS
+
+# By base: its root, and the orchestrators that Amazon's or Canonical's AMIs add something for.
+_ROOTS = {
+    "amazon-linux-2023": ("amazon", "ecs", "eks"),
+    "ubuntu-22.04": ("ubuntu", "eks"),
+    "ubuntu-24.04": ("noble", "eks"),
+}
 
 
 class TrainshedPlugin(Plugin):
@@ -24,13 +33,13 @@ class TrainshedPlugin(Plugin):
         }
 
     def guest_flavours(self) -> dict[str, str]:
-        """Return the root that stands for the AMI of each cell, baked or `add_stand_in`'s."""
+        """Return the root that stands for an AMI of ours, baked or `add_stand_in`'s."""
         return {
-            r"trainshed-habana-(ec2|ecs)-.+": "ubuntu",
-            r"trainshed-habana-eks-.+": "ubuntu-eks",
-            r"trainshed-(neuron|nvidia)-ec2-.+": "amazon",
-            r"trainshed-(neuron|nvidia)-ecs-.+": "amazon-ecs",
-            r"trainshed-(neuron|nvidia)-eks-.+": "amazon-eks",
+            rf"trainshed-\w+-{orchestrator}-{re.escape(base)}-.+": (
+                f"{root}-{orchestrator}" if orchestrator in orchestrators else root
+            )
+            for base, (root, *orchestrators) in _ROOTS.items()
+            for orchestrator in ORCHESTRATORS
         }
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:

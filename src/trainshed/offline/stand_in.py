@@ -1,8 +1,8 @@
 """A stand-in for a baked AMI, for clusters of the embedded AWS: nothing is baked into it.
 
 A new account has none of our AMIs, and baking one takes guests or an hour on EC2. Where an AMI id
-in a channel is enough, a copy of a public AMI with the tags that `packer/` sets will do: Amazon
-Linux, or Ubuntu for habana, whose root volume has another device name.
+in a channel is enough, a copy of a public AMI of the same base with the tags that `packer/` sets
+will do.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,16 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from trainshed.cells import ACCELERATORS, ORCHESTRATORS
-from trainshed.errors import UnknownName
+from trainshed.pins import ami_recipe, read_pins
+from trainshed.sources import packer_folder
 
-_AMAZON_LINUX = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
-_UBUNTU = "/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
+# Where Amazon and Canonical publish the AMI of a base.
+_CANONICAL = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/{}/ami-id"
+_PARAMETERS = {
+    "amazon-linux-2023": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64",
+    "ubuntu-22.04": _CANONICAL.format("22.04", "ebs-gp2"),
+    "ubuntu-24.04": _CANONICAL.format("24.04", "ebs-gp3"),
+}
 
 
 def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: str) -> str:
@@ -28,27 +33,22 @@ def add_stand_in(client: Callable[[str], Any], accelerator: str, orchestrator: s
     Raises:
         UnknownName: there is no such accelerator or orchestrator.
     """
-    for kind, name, known in (
-        ("accelerator", accelerator, ACCELERATORS),
-        ("orchestrator", orchestrator, ORCHESTRATORS),
-    ):
-        if name not in known:
-            raise UnknownName(kind, name, known)
-    ec2, base = client("ec2"), _UBUNTU if accelerator == "habana" else _AMAZON_LINUX
+    base = ami_recipe(read_pins(packer_folder() / "pins.json"), accelerator, orchestrator).base
+    ec2 = client("ec2")
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    name = f"trainshed-{accelerator}-{orchestrator}-stand-in-{stamp}-{uuid4().hex[:8]}"
+    name = f"trainshed-{accelerator}-{orchestrator}-{base}-{stamp}-stand-in-{uuid4().hex[:8]}"
     tags = {
         "Name": name,
         "trainshed:accelerator": accelerator,
         "trainshed:orchestrator": orchestrator,
-        "trainshed:base": "stand-in",
+        "trainshed:base": base,
         "trainshed:commit": "none",
         "trainshed:build": stamp,
     }
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
     image_id: str = ec2.copy_image(
         Name=name,
-        SourceImageId=client("ssm").get_parameter(Name=base)["Parameter"]["Value"],
+        SourceImageId=client("ssm").get_parameter(Name=_PARAMETERS[base])["Parameter"]["Value"],
         SourceRegion=ec2.meta.region_name,
         TagSpecifications=[
             {"ResourceType": kind, "Tags": marked} for kind in ("image", "snapshot")

@@ -11,6 +11,9 @@ from trainshed.spec import forms
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.tags import Tags
 
+# After which a build is stopped, unless another time is asked for.
+BUILD_MINUTES = 180
+
 Email = Annotated[str, Field(pattern=forms.EMAIL.pattern)]
 SubnetId = Annotated[str, Field(pattern=forms.SUBNET.pattern)]
 
@@ -53,7 +56,7 @@ class AmiPipelineSpec(Document):
     default: the account's own for EBS, which cannot be shared, and a new key for the rest."""
     iam: IamSpec = IamSpec()
     """What every IAM role and instance profile carries."""
-    timeout_minutes: Whole = Field(default=180, ge=30, le=2160)
+    timeout_minutes: Whole = Field(default=BUILD_MINUTES, ge=30, le=2160)
     """A build that takes longer is stopped."""
 
     @model_validator(mode="after")

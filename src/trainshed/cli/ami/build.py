@@ -9,6 +9,7 @@ import typer
 from trainshed.cli.output import JsonOption, print_json
 from trainshed.cli.progress import progress
 from trainshed.sources import packer_folder
+from trainshed.spec.pipeline import BUILD_MINUTES
 
 
 def build_command(
@@ -85,7 +86,9 @@ def build_command(
             metavar="FOLDER",
         ),
     ] = None,
-    timeout_minutes: Annotated[int, typer.Option(help="Stop the build after this long.")] = 180,
+    timeout_minutes: Annotated[
+        int, typer.Option(help="Stop the build after this long.")
+    ] = BUILD_MINUTES,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print Packer's command line.")
     ] = False,
