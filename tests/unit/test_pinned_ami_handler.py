@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from trainshed.plan.ami import AMI_ID
+
 NAME = "/trainshed/ami/neuron/ecs/stable"
 REGION, REMEDY = "us-west-2", "name another"
 OLD, NEW = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
@@ -123,6 +125,13 @@ def ask(monkeypatch: pytest.MonkeyPatch, pauses: list[int], load_handler: LoadHa
         return answer.status, answer.physical_id, answer.data, answer.reason
 
     return ask
+
+
+def test_ami_ids_are_those_of_a_cluster_file(load_handler: LoadHandler) -> None:
+    handler, _ = load_handler("pinned_ami")
+
+    # A function of Lambda cannot import it.
+    assert handler._AMI_ID.pattern == AMI_ID.pattern
 
 
 def test_a_creation_reads_the_newest_version(ask: Ask) -> None:

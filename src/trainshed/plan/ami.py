@@ -12,7 +12,7 @@ from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
 from trainshed.sources import packer_folder
 
-_AMI_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
+AMI_ID = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 # Of AWS's own AMIs, for accelerators that we bake none for.
 _ROOT_OF_AMAZON_LINUX = "/dev/xvda"
 # SSM API reference, PutParameter, Name; a hierarchy begins with a slash.
@@ -95,7 +95,7 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
 
 
 def _check_id(notes: Notes, asked: str) -> None:
-    if not _AMI_ID.fullmatch(asked):
+    if not AMI_ID.fullmatch(asked):
         notes.problem("instance.ami", f"{asked!r} is not an AMI id (ami- and 8 or 17 hex digits)")
     _warn_of_lustre(notes, asked)
     notes.decide("ami", asked, "as asked")
