@@ -18,7 +18,7 @@ from botocore.exceptions import (
     WaiterError,
 )
 
-from trainshed.errors import TrainshedError, UnknownName, one_line
+from trainshed.errors import Failure, TrainshedError, UnknownName, one_line
 from trainshed.region import REGION_ADVICE
 
 _CONFIG = Config(
@@ -29,15 +29,13 @@ _DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOpera
 _LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
 
 
-class AwsRefusal(TrainshedError):
+class AwsRefusal(Failure):
     """AWS refuses a call.
 
     Args:
         code: AWS's error code.
         message: the whole of it, in words.
     """
-
-    exit_code = 1
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -62,10 +60,8 @@ class AwsDenied(AwsRefusal):
         )
 
 
-class AwsUnreachable(TrainshedError):
+class AwsUnreachable(Failure):
     """AWS does not answer."""
-
-    exit_code = 1
 
 
 class Region(Protocol):

@@ -14,6 +14,12 @@ class TrainshedError(Exception):
     exit_code = 2
 
 
+class Failure(TrainshedError):
+    """Nothing is wrong with the input, and still it cannot be done."""
+
+    exit_code = 1
+
+
 class UnknownName(TrainshedError):
     """A name that is not among the known ones; the message lists them, the nearest first.
 

@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-from trainshed.documents import Problem
+from trainshed.documents.problems import Problem
 from trainshed.plan.pipeline import AmiPipelinePlan
 from trainshed.spec import SpecError
 from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline

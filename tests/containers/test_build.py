@@ -13,7 +13,8 @@ from vendors.faults import Fault
 
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.containers.building import build
-from trainshed.containers.engine import EngineError, find_engine
+from trainshed.containers.engine import find_engine
+from trainshed.errors import Failure
 
 pytestmark = pytest.mark.ladder
 
@@ -229,7 +230,7 @@ def test_what_its_pin_does_not_confirm_ends_the_build(
     fault: Fault,
     line: str,
 ) -> None:
-    with vendors.faulty(component, fault), pytest.raises(EngineError, match="building localhost"):
+    with vendors.faulty(component, fault), pytest.raises(Failure, match="building localhost"):
         building(checkout, "nvidia")
 
     reported = [row for row in capfd.readouterr().err.splitlines() if "trainshed: ERROR" in row]
@@ -247,7 +248,7 @@ def test_a_commit_that_the_repository_does_not_have_ends_the_build(
     document["components"]["hccl-demo"]["version"] = "0" * 40
     pins.write_text(json.dumps(document))
 
-    with pytest.raises(EngineError):
+    with pytest.raises(Failure):
         building(tmp_path / "other", "habana")
 
     assert f"hccl-demo: https://github.com/HabanaAI/hccl_demo.git has no commit {'0' * 40}; " in (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.containers.engine import EngineError, find_engine
-from trainshed.errors import UnknownName
+from trainshed.containers.engine import find_engine
+from trainshed.errors import Failure, UnknownName
 
 PASSWORD = "the-password"
 _RECORDS = """\
@@ -96,7 +96,7 @@ def test_without_an_engine_the_message_says_what_to_do(
 ) -> None:
     there(silent=silent)
 
-    with pytest.raises(EngineError, match=message):
+    with pytest.raises(Failure, match=message):
         find_engine(name)
 
 
@@ -172,5 +172,5 @@ def test_a_failure_names_the_step(there: Callable[..., None], tmp_path: Path) ->
     engine = find_engine()
     there("buildah", code=3)
 
-    with pytest.raises(EngineError, match="building train:v1 failed: buildah build ended with 3"):
+    with pytest.raises(Failure, match="building train:v1 failed: buildah build ended with 3"):
         engine.build(tmp_path, image="train:v1", architecture="arm64", arguments={})

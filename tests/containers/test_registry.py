@@ -17,7 +17,8 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, SettingsError
 from trainshed.aws import AwsRegion
-from trainshed.containers.repository import ContainerRepository, PushedImage, RepositoryError
+from trainshed.containers.repository import ContainerRepository, PushedImage
+from trainshed.errors import Failure
 
 IMAGE = "FROM scratch\nCOPY Dockerfile /\nLABEL trainshed.accelerator={}\n"
 PLAIN = "--tls-verify=false"
@@ -208,7 +209,7 @@ def test_layers_that_cannot_be_read_are_reported_with_their_host_and_not_with_th
     repository = ContainerRepository(region, "train", account=None)
     image = PushedImage(digest="sha256:1", tags=(), size_bytes=1, pushed=datetime.now(UTC))
 
-    with pytest.raises(RepositoryError, match=f"cannot be read from {gone}: ") as caught:
+    with pytest.raises(Failure, match=f"cannot be read from {gone}: ") as caught:
         repository.labels(image)
 
     assert "secret" not in str(caught.value)

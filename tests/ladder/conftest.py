@@ -18,7 +18,8 @@ from embedded_aws.process import start
 from embedded_aws.settings import DEFAULT_REGION, ServerSettings
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
-from trainshed.pins import Pins, read_pins
+from trainshed.pins.model import Pins
+from trainshed.pins.reader import read_pins
 
 ROOT = Path(__file__).parents[2]
 # Two cores bake three images in the time of two: much of a bake is waiting.

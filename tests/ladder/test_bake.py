@@ -9,7 +9,8 @@ import pytest
 from bake_bench import Bake, Bakery
 from guest_bench import Bench
 
-from trainshed.pins import AmiRecipe, Pins, ami_recipe
+from trainshed.pins.model import Pins
+from trainshed.pins.recipe import AmiRecipe, ami_recipe
 
 CELLS = [
     *(

@@ -15,7 +15,8 @@ from vendors.faults import Fault
 
 from embedded_aws.faults import GUESTS, OPEN_SSH
 from embedded_aws.faults import Fault as AwsFault
-from trainshed.pins import read_pins, write_recipes
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import write_recipes
 
 pytestmark = pytest.mark.ladder
 

@@ -12,7 +12,8 @@ from trainshed.catalogue import all_types, lookup
 from trainshed.cells import Cell
 from trainshed.offline.plugin import PLUGIN
 from trainshed.offline.stand_in import add_stand_in
-from trainshed.pins import ami_recipe, read_pins, recipe_names
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe, recipe_names
 from trainshed.sources import packer_folder
 
 

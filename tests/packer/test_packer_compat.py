@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.ami.packer_compat import CompatError, needs_compatible_copy, write_compatible
+from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
+from trainshed.errors import TrainshedError
 
 FENCED = """source "amazon-ebs" "ami" {
   region = "us-west-2"
@@ -72,13 +73,13 @@ def test_marks_that_do_not_match_are_refused_with_their_line(
 ) -> None:
     (template / "source.pkr.hcl").write_text(text)
 
-    with pytest.raises(CompatError, match=message):
+    with pytest.raises(TrainshedError, match=message):
         write_compatible(template, tmp_path / "compatible")
     assert not (tmp_path / "compatible").exists()
 
 
 def test_a_folder_without_a_template_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CompatError, match="give the folder of the template"):
+    with pytest.raises(TrainshedError, match="give the folder of the template"):
         write_compatible(tmp_path, tmp_path / "compatible")
 
 
@@ -86,7 +87,7 @@ def test_a_folder_in_use_is_not_written_into(template: Path, tmp_path: Path) -> 
     (tmp_path / "compatible").mkdir()
     (tmp_path / "compatible" / "mine.txt").write_text("keep\n")
 
-    with pytest.raises(CompatError, match="is not empty"):
+    with pytest.raises(TrainshedError, match="is not empty"):
         write_compatible(template, tmp_path / "compatible")
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from node_root import FILES, RECIPES
 
-from trainshed import pins as toolkit
-from trainshed.pins import ami_recipe, recipe_names
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe, recipe_names
 from trainshed_node.recipe import read_recipe
 
-PINS = toolkit.read_pins(FILES.parent / "pins.json")
+PINS = read_pins(FILES.parent / "pins.json")
 PROGRAMS = FILES / "opt" / "trainshed"
 RECIPE: dict[str, Any] = {
     **{"accelerator": "nvidia", "orchestrator": "ecs", "base": "amazon-linux-2023"},

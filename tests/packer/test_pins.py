@@ -14,19 +14,10 @@ from hypothesis import strategies as st
 
 from trainshed.cells import ACCELERATORS
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.pins import (
-    Outdated,
-    PinError,
-    Pins,
-    ami_recipe,
-    component_pin,
-    outdated,
-    parse_pins,
-    pinned_versions,
-    read_pins,
-    recipe_names,
-)
-from trainshed.pins.outdated import is_older
+from trainshed.pins.model import Pins
+from trainshed.pins.outdated import Outdated, is_older, outdated, pinned_versions
+from trainshed.pins.reader import PinError, parse_pins, read_pins
+from trainshed.pins.recipe import ami_recipe, component_pin, recipe_names
 
 FILE = Path(__file__).parents[2] / "packer" / "pins.json"
 DOCUMENT: dict[str, Any] = json.loads(FILE.read_text())

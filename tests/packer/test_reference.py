@@ -4,9 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.ami.reference import PageError, with_tables
+from trainshed.ami.reference import with_tables
 from trainshed.cells import ACCELERATORS, Cell
-from trainshed.pins import Pins, ami_recipe, pinned_versions, read_pins
+from trainshed.errors import TrainshedError
+from trainshed.pins.model import Pins
+from trainshed.pins.outdated import pinned_versions
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "amis.md").read_text()
@@ -40,5 +44,5 @@ def test_every_cell_variable_and_component_has_a_row(pins: Pins) -> None:
 
 
 def test_a_page_without_a_place_for_a_table_is_refused(pins: Pins) -> None:
-    with pytest.raises(PageError, match="cells: begin"):
+    with pytest.raises(TrainshedError, match="cells: begin"):
         with_tables("# AMIs\n", pins, VARIABLES)

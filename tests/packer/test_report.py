@@ -11,7 +11,7 @@ from node_root import NodeRoot, needs_namespaces
 from skips import needs
 
 from trainshed.ami.report import write_report
-from trainshed.ami.software import ReportError
+from trainshed.errors import TrainshedError
 
 SELFTEST = {
     "ami": {
@@ -191,7 +191,7 @@ def test_a_bake_that_brought_back_too_little_makes_no_report(
         else:
             (folder / name).write_text(content)
 
-    with pytest.raises(ReportError, match=message):
+    with pytest.raises(TrainshedError, match=message):
         write_report(folder)
     assert not (folder / "sbom.cdx.json").exists()
 
@@ -199,5 +199,5 @@ def test_a_bake_that_brought_back_too_little_makes_no_report(
 def test_packages_of_an_unknown_distribution_are_refused(tmp_path: Path) -> None:
     folder = bake_result(tmp_path, DPKG, base="windows-2025")
 
-    with pytest.raises(ReportError, match="these are: ubuntu, amazon-linux"):
+    with pytest.raises(TrainshedError, match="these are: ubuntu, amazon-linux"):
         write_report(folder)

@@ -14,7 +14,10 @@ from skips import needs
 
 from trainshed.ami.packer_compat import PLUGINS, write_compatible
 from trainshed.cells import ACCELERATORS
-from trainshed.pins import Pins, ami_recipe, pinned_versions, read_pins, recipe_names, write_recipes
+from trainshed.pins.model import Pins
+from trainshed.pins.outdated import pinned_versions
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe, recipe_names, write_recipes
 
 ROOT = Path(__file__).parents[2]
 PACKER = ROOT / "packer"

@@ -11,7 +11,8 @@ from skips import needs
 from trainshed.ami.failures import classify
 from trainshed.ami.packer import find_packer
 from trainshed.ami.packer_compat import needs_compatible_copy, write_compatible
-from trainshed.pins import ami_recipe, read_pins, recipe_names
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe, recipe_names
 
 PACKER = Path(__file__).parents[2] / "packer"
 HABANA = ("accelerator=habana", "orchestrator=ecs")

@@ -14,7 +14,6 @@ ENTRIES = {
 }
 PACKAGES = [
     "trainshed.catalogue",
-    "trainshed.documents",
     "trainshed.explain",
     "trainshed.plan",
     "trainshed.spec",

@@ -11,7 +11,7 @@ from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
 from trainshed.cells import Cell
-from trainshed.pins import BuildTools
+from trainshed.pins.model import BuildTools
 from trainshed_constructs import CachedBases, ContainerImageNotice, PinnedAmi
 from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 

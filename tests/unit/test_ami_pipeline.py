@@ -8,7 +8,7 @@ import pytest
 
 from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
-from trainshed.pins import PinError
+from trainshed.pins.reader import PinError
 from trainshed.plan.pipeline import AmiPipelinePlan, load_ami_pipeline
 from trainshed.spec import SpecError, ami_pipeline_file
 

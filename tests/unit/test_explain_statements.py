@@ -9,7 +9,7 @@ import pytest
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType, all_types, lookup, regions_offering
 from trainshed.explain import Explanation, draw_node, explain
-from trainshed.pins import read_pins
+from trainshed.pins.reader import read_pins
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from trainshed.pins import BuildTools, FileTool
+from trainshed.pins.model import BuildTools, FileTool
 
 # Of the CodeBuild image; the project needs 3.11 or later.
 _PYTHON = "3.12"

@@ -7,7 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed.cells import Cell
-from trainshed.pins import BuildTools
+from trainshed.pins.model import BuildTools
 from trainshed_constructs.ami_pipeline.build_project import ami_build_project, github_source
 from trainshed_constructs.ami_pipeline.build_role import (
     bake_statements,
@@ -51,7 +51,7 @@ class AmiPipeline(Construct):
         from pathlib import Path
 
         from aws_cdk import App, Duration, Stack
-        from trainshed.pins import read_pins
+        from trainshed.pins.reader import read_pins
         from trainshed.cells import Cell
         from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 

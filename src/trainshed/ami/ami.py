@@ -6,19 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trainshed.aws import AwsRefusal, Region
-from trainshed.errors import TrainshedError
 
 # All our AMIs have it: the UTC stamp of its build.
 BUILD_TAG = "trainshed:build"
 _MISSING = frozenset(
     {"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed"}
 )
-
-
-class AmiError(TrainshedError):
-    """An AMI that does not exist, is not ours, or is of the wrong kind."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ from trainshed.ami.subnets import BuildSubnet, find_subnets
 from trainshed.aws import Region
 from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
-from trainshed.pins import ami_recipe, read_pins, require_current_recipes
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe, require_current_recipes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,10 @@ from time import monotonic, sleep
 
 from trainshed.ami.channel import CHANNELS_ROOT, Channel
 from trainshed.aws import AwsRefusal, Region
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure
 
 _DATA_TYPE = "aws:ec2:image"
 _VALIDATION_SECONDS = 60
-
-
-class ChannelError(TrainshedError):
-    """A channel that does not exist, or that SSM refuses to change."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +77,7 @@ def write(region: Region, channel: Channel, image_id: str, note: str) -> int:
         note: how it came there.
 
     Raises:
-        ChannelError: SSM did not take it.
+        Failure: SSM did not take it.
     """
     try:
         region.call(
@@ -98,7 +92,7 @@ def write(region: Region, channel: Channel, image_id: str, note: str) -> int:
         )
     except AwsRefusal as error:
         if error.code in ("ValidationException", "HierarchyTypeMismatch"):
-            raise ChannelError(
+            raise Failure(
                 f"{error}; a parameter made with another data type than {_DATA_TYPE} must be "
                 f"deleted first: aws ssm delete-parameter --name {channel.parameter} "
                 f"--region {region.name}"
@@ -110,7 +104,7 @@ def write(region: Region, channel: Channel, image_id: str, note: str) -> int:
         if held and held[-1].image_id == image_id:
             return held[-1].version
         if monotonic() > deadline:
-            raise ChannelError(
+            raise Failure(
                 f"SSM did not take {image_id} for {channel.parameter} in {region.name} within "
                 f"{_VALIDATION_SECONDS} s: the caller needs ec2:DescribeImages, and the AMI has "
                 "to be available there; then repeat the command"

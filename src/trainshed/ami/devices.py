@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from trainshed.ami.ami import Ami, AmiError
+from trainshed.ami.ami import Ami
 from trainshed.catalogue import InstanceType, lookup
-from trainshed.errors import UnknownName
+from trainshed.errors import Failure, UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 
 
@@ -13,7 +13,7 @@ def known_type(name: str, ami: Ami) -> InstanceType | None:
     """Return what the catalogue says of a type; None for one without accelerators.
 
     Raises:
-        AmiError: the AMI is for another accelerator than the type has.
+        Failure: the AMI is for another accelerator than the type has.
     """
     try:
         instance = lookup(name)
@@ -21,7 +21,7 @@ def known_type(name: str, ami: Ami) -> InstanceType | None:
         return None
     family, needed = instance.accelerator.family.value, ami.tag("accelerator")
     if family != needed:
-        raise AmiError(
+        raise Failure(
             f"{ami.image_id} is for {needed}, and {name} has {instance.accelerator}; "
             "test it on a type of its own accelerator"
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trainshed.aws import lacked_action
-from trainshed.errors import TrainshedError, one_line
+from trainshed.errors import Failure, one_line
 
 
 class Cause(StrEnum):
@@ -30,15 +30,13 @@ class Cause(StrEnum):
     OTHER = "failed"
 
 
-class BuildError(TrainshedError):
+class BuildError(Failure):
     """A build that failed.
 
     Args:
         cause: which kind of failure.
         message: what happened, and what to do.
     """
-
-    exit_code = 1
 
     def __init__(self, cause: Cause, message: str) -> None:
         self.cause, self.message = cause, message

@@ -19,10 +19,6 @@ _POLL_SECONDS = 0.1
 _VERSION = re.compile(r"Packer v(\d+)\.(\d+)\.(\d+)")
 
 
-class PackerError(TrainshedError):
-    """Packer is not installed, or cannot be used."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packer:
     """A Packer.
@@ -60,11 +56,11 @@ def find_packer() -> Packer:
     """Return the Packer on PATH.
 
     Raises:
-        PackerError: there is none; the message says where to get it.
+        TrainshedError: there is none; the message says where to get it.
     """
     program = shutil.which("packer")
     if program is None:
-        raise PackerError(
+        raise TrainshedError(
             "packer is not on PATH; get it from https://developer.hashicorp.com/packer/install, "
             "or Debian 12's: apt-get install packer"
         )
@@ -74,7 +70,7 @@ def find_packer() -> Packer:
     found = _VERSION.search(answer.stdout)
     if not found:
         # Some distributions ship another program of this name, for instance cracklib's.
-        raise PackerError(
+        raise TrainshedError(
             f"{program} is not HashiCorp's Packer (packer version says {answer.stdout.strip()!r}); "
             "put that one first on PATH"
         )

@@ -17,10 +17,6 @@ _TEMPLATE = ".pkr.hcl"
 _FIRST_THAT_READS_ALL = (1, 7, 0)
 
 
-class CompatError(TrainshedError):
-    """A template whose marks do not match, or that cannot be put where it was asked for."""
-
-
 def needs_compatible_copy(version: tuple[int, int, int]) -> bool:
     """Say whether a Packer (major, minor, patch) is older than the template."""
     return version < _FIRST_THAT_READS_ALL
@@ -37,15 +33,15 @@ def write_compatible(template: Path, destination: Path) -> None:
         destination: folder to make.
 
     Raises:
-        CompatError: there is no template, the folder is not empty, or marks do not match.
+        TrainshedError: there is no template, the folder is not empty, or marks do not match.
     """
     sources = sorted(template.glob(f"*{_TEMPLATE}"))
     if not sources:
-        raise CompatError(f"{template} has no *{_TEMPLATE}; give the folder of the template")
+        raise TrainshedError(f"{template} has no *{_TEMPLATE}; give the folder of the template")
     kept = {path.name: "".join(_kept(path)) for path in sources if path.name != PLUGINS}
     destination.mkdir(parents=True, exist_ok=True)
     if any(destination.iterdir()):
-        raise CompatError(f"{destination} is not empty; give a folder that is not there yet")
+        raise TrainshedError(f"{destination} is not empty; give a folder that is not there yet")
     for name, text in kept.items():
         (destination / name).write_text(text, encoding="utf-8")
     for path in template.iterdir():
@@ -58,12 +54,12 @@ def _kept(path: Path) -> Iterator[str]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
         mark = line.strip()
         if mark.startswith("# compat:") and mark not in (BEGIN, END):
-            raise CompatError(
+            raise TrainshedError(
                 f"{path}:{number}: {mark!r} is not a mark; write {BEGIN!r} or {END!r}"
             )
         if (mark == BEGIN and fenced_since) or (mark == END and not fenced_since):
             other = f"{BEGIN!r} of line {fenced_since} is still open" if fenced_since else "none is"
-            raise CompatError(
+            raise TrainshedError(
                 f"{path}:{number}: {mark!r}, but {other}; pair each begin with an end"
             )
         if mark == BEGIN:
@@ -73,4 +69,4 @@ def _kept(path: Path) -> Iterator[str]:
         elif not fenced_since:
             yield line
     if fenced_since:
-        raise CompatError(f"{path}:{fenced_since}: {BEGIN!r} is never closed; add {END!r}")
+        raise TrainshedError(f"{path}:{fenced_since}: {BEGIN!r} is never closed; add {END!r}")

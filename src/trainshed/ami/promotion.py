@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from trainshed.ami.ami import Ami, AmiError
+from trainshed.ami.ami import Ami
 from trainshed.ami.channel import Channel
-from trainshed.ami.channel_store import ChannelError, history
+from trainshed.ami.channel_store import history
 from trainshed.ami.publishing import await_ami, check_same_build
 from trainshed.aws import Region
+from trainshed.errors import Failure
 
 
 def plan_promotion(
@@ -20,17 +21,17 @@ def plan_promotion(
         show: gets what is waited for.
 
     Raises:
-        ChannelError: a region does not have the channel.
-        AmiError: it points to an AMI of another cell, to none, or to different builds.
+        Failure: a region does not have the channel.
+        Failure: it points to an AMI of another cell, to none, or to different builds.
     """
     targets = {}
     for region in regions:
         past = history(region, source)
         if not past:
-            raise ChannelError(f"{source} does not exist in {region.name}; publish to it first")
+            raise Failure(f"{source} does not exist in {region.name}; publish to it first")
         found = await_ami(region, past[-1].image_id, show=show)
         if found.cell != source.cell:
-            raise AmiError(
+            raise Failure(
                 f"{source} in {region.name} is {found.image_id}, an AMI of {found.cell}; "
                 "publish one of its own cell to it"
             )

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from trainshed.ami.ami import BUILD_TAG, Ami, AmiError, find_ami
+from trainshed.ami.ami import BUILD_TAG, Ami, find_ami
 from trainshed.ami.channel import Channel
-from trainshed.ami.channel_store import ChannelError, history, write
+from trainshed.ami.channel_store import history, write
 from trainshed.ami.manifest import manifest_amis
 from trainshed.aws import Region, regions
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure, TrainshedError
 
 _PATIENCE_SECONDS = 3600
 _PAUSES_SECONDS = (1, 2, 4, 8, 15)
@@ -78,32 +78,32 @@ def await_ami(region: Region, image_id: str, *, show: Callable[[str], None]) -> 
         show: gets what is waited for.
 
     Raises:
-        AmiError: it is not in the account, none of our builds made it, or it failed.
+        Failure: it is not in the account, none of our builds made it, or it failed.
     """
     deadline = monotonic() + _PATIENCE_SECONDS
     pauses = iter(_PAUSES_SECONDS)
     while True:
         ami = find_ami(region, image_id)
         if ami is None:
-            raise AmiError(
+            raise Failure(
                 f"{image_id} is not an AMI of this account in {region.name}; see "
                 f"trainshed ami list --region {region.name}"
             )
         if not ami.build:
-            raise AmiError(
+            raise Failure(
                 f"{image_id} in {region.name} has no tag {BUILD_TAG}: trainshed ami build did not "
                 "make it, so it cannot be published"
             )
         if ami.state == "available":
             return ami
         if ami.state != "pending":
-            raise AmiError(
+            raise Failure(
                 f"{image_id} in {region.name} is {ami.state}"
                 + (f" ({ami.reason})" if ami.reason else "")
                 + "; bake it again"
             )
         if monotonic() > deadline:
-            raise AmiError(
+            raise Failure(
                 f"{image_id} in {region.name} is still pending after "
                 f"{_PATIENCE_SECONDS // 60} minutes; repeat the command later"
             )
@@ -115,11 +115,11 @@ def check_same_build(amis: list[Ami]) -> None:
     """Refuse AMIs of several builds, or of several cells, under one channel.
 
     Raises:
-        AmiError: with each region's build.
+        Failure: with each region's build.
     """
     if len({(ami.build, ami.cell) for ami in amis}) > 1:
         builds = ", ".join(f"{i.region}: {i.image_id} ({i.cell}, build {i.build})" for i in amis)
-        raise AmiError(
+        raise Failure(
             f"these regions have AMIs of different builds: {builds}; publish each by itself"
         )
 
@@ -135,7 +135,7 @@ def write_channel(targets: Mapping[Region, Ami], name: str, note: str) -> Iterat
         note: how the AMI came there.
 
     Raises:
-        ChannelError: a region failed; the message says which ones are not done.
+        Failure: a region failed; the message says which ones are not done.
         TrainshedError: a name that no channel can have; nothing was written.
     """
     waiting = [(region, ami, Channel(cell=ami.cell, name=name)) for region, ami in targets.items()]
@@ -145,7 +145,7 @@ def write_channel(targets: Mapping[Region, Ami], name: str, note: str) -> Iterat
             written = _write_once(region, ami, channel, note)
         except TrainshedError as error:
             left = ", ".join(other.name for other, _, _ in waiting)
-            raise ChannelError(f"{error}; not done: {left}; repeat the command for them") from error
+            raise Failure(f"{error}; not done: {left}; repeat the command for them") from error
         yield written
         del waiting[0]
 

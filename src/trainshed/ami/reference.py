@@ -5,28 +5,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
-from trainshed.pins import (
-    ANY,
-    CONTAINER,
-    AmiRecipe,
-    Component,
-    ComponentPin,
-    Pins,
-    ami_recipe,
-    component_pin,
-    read_pins,
-    recipe_names,
-)
+from trainshed.pins.model import ANY, CONTAINER, Component, Pins
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import AmiRecipe, ComponentPin, ami_recipe, component_pin, recipe_names
 
 _DRIVERS = {"habana": "habana-driver", "neuron": "neuron-dkms", "nvidia": "nvidia-driver"}
 _RUNTIMES = {"habana": "habana-container-runtime", "nvidia": "nvidia-container-toolkit"}
 _VARIABLE = re.compile(r'^variable "(\w+)" \{\n(.*?)^\}', re.MULTILINE | re.DOTALL)
 _DESCRIPTION = re.compile(r'^ +description = "(.*)"$', re.MULTILINE)
 _DEFAULT = re.compile(r"^ +default +=( .*)$", re.MULTILINE)
-
-
-class PageError(TrainshedError):
-    """A document that lacks the marks around a table."""
 
 
 def with_tables(document: str, pins: Pins, variables: str) -> str:
@@ -38,7 +25,7 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
         variables: text of packer/variables.pkr.hcl.
 
     Raises:
-        PageError: a table has no place in it.
+        TrainshedError: a table has no place in it.
     """
     tables = {
         "cells": cells_table(pins),
@@ -50,7 +37,7 @@ def with_tables(document: str, pins: Pins, variables: str) -> str:
         before, mark, rest = document.partition(begin)
         _, other_mark, after = rest.partition(end)
         if not mark or not other_mark:
-            raise PageError(f"the document has no line {begin.strip()!r} followed by {end!r}")
+            raise TrainshedError(f"the document has no line {begin.strip()!r} followed by {end!r}")
         document = f"{before}{begin}\n{table}\n{end}{after}"
     return document
 

@@ -5,13 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trainshed.ami.software import (
-    Distribution,
-    Package,
-    ReportError,
-    bill_of_materials,
-    read_packages,
-)
+from trainshed.ami.software import Distribution, Package, bill_of_materials, read_packages
+from trainshed.errors import TrainshedError
 
 SELFTEST, PACKAGES = "selftest.json", "packages.txt"
 BILL_OF_MATERIALS, SUMMARY = "sbom.cdx.json", "report.md"
@@ -31,7 +26,7 @@ def write_report(directory: Path) -> tuple[Path, Path]:
         The two files.
 
     Raises:
-        ReportError: one of them is missing or cannot be understood, or distro2sbom failed.
+        TrainshedError: one of them is missing or cannot be understood, or distro2sbom failed.
     """
     selftest = _selftest(directory / SELFTEST)
     ami = selftest["ami"]
@@ -49,7 +44,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ReportError(f"{path} is missing; a bake downloads it, so bake again") from None
+        raise TrainshedError(f"{path} is missing; a bake downloads it, so bake again") from None
 
 
 def _selftest(path: Path) -> dict[str, Any]:
@@ -59,7 +54,7 @@ def _selftest(path: Path) -> dict[str, Any]:
         ami = {**selftest["ami"], **{key: str(selftest["ami"][key]) for key in _NAMED}}
         results = [{key: str(each[key]) for key in _COLUMNS} for each in selftest["components"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise ReportError(f"{path} is not what a self-test writes ({error!r})") from None
+        raise TrainshedError(f"{path} is not what a self-test writes ({error!r})") from None
     return {"ami": ami, "components": results}
 
 

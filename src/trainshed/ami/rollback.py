@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from trainshed.ami.ami import Ami, find_ami
 from trainshed.ami.channel import Channel
-from trainshed.ami.channel_store import ChannelError, ChannelVersion, history
+from trainshed.ami.channel_store import ChannelVersion, history
 from trainshed.aws import Region
+from trainshed.errors import Failure
 
 # The note of a version says what it repeats. A label of SSM's could, too, but labelled versions
 # are never dropped, and the 101st version of a parameter whose oldest has a label is refused.
@@ -37,11 +38,11 @@ def plan_rollback(region: Region, channel: Channel) -> Rollback:
     back, and do not swap the same two.
 
     Raises:
-        ChannelError: there is no channel, or nothing to go back to.
+        Failure: there is no channel, or nothing to go back to.
     """
     past = history(region, channel)
     if not past:
-        raise ChannelError(
+        raise Failure(
             f"{channel} does not exist in {region.name}; publish to it first: "
             f"trainshed ami publish ... --channel {channel.name}"
         )
@@ -57,7 +58,7 @@ def plan_rollback(region: Region, channel: Channel) -> Rollback:
                 skipped=tuple(f"{name} {why}" for name, why in skipped.items()),
             )
         skipped[version.image_id] = _objection(ami, channel)
-    raise ChannelError(
+    raise Failure(
         f"{channel} in {region.name} has nothing to go back to from {current.image_id}"
         + "".join(f"; {name} {why}" for name, why in skipped.items())
     )

@@ -18,10 +18,6 @@ _TOOL = "distro2sbom"
 _NAMESPACES = {"ubuntu": "ubuntu", "amazon-linux": "amzn"}
 
 
-class ReportError(TrainshedError):
-    """The lists that a bake downloaded make no report."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
     """One installed package.
@@ -54,12 +50,12 @@ class Distribution:
         """Return the distribution that a base of pins.json names, such as `ubuntu-22.04`.
 
         Raises:
-            ReportError: AMIs are not made of it.
+            TrainshedError: AMIs are not made of it.
         """
         name, _, release = base.rpartition("-")
         if name not in _NAMESPACES:
             known = ", ".join(_NAMESPACES)
-            raise ReportError(f"base {base!r} is of no known distribution; these are: {known}")
+            raise TrainshedError(f"base {base!r} is of no known distribution; these are: {known}")
         return cls(name=name, release=release)
 
     @property
@@ -80,13 +76,13 @@ def read_packages(listing: str, distribution: Distribution) -> tuple[Package, ..
     """Read what `dpkg -l` or `rpm -qa` printed.
 
     Raises:
-        ReportError: it lists no package.
+        TrainshedError: it lists no package.
     """
     read = _read_rpm if distribution.is_rpm else _read_dpkg
     packages = tuple(package for line in listing.splitlines() if (package := read(line)))
     if not packages:
         command = "rpm -qa" if distribution.is_rpm else "dpkg -l"
-        raise ReportError(f"packages.txt lists no package; it must be what `{command}` prints")
+        raise TrainshedError(f"packages.txt lists no package; it must be what `{command}` prints")
     return packages
 
 
@@ -116,10 +112,10 @@ def bill_of_materials(
         ami: name of the AMI, the document's subject.
 
     Raises:
-        ReportError: distro2sbom is not installed, or failed.
+        TrainshedError: distro2sbom is not installed, or failed.
     """
     if find_spec(_TOOL) is None:
-        raise ReportError(f"{_TOOL} is not installed; pip install 'trainshed[ami]'")
+        raise TrainshedError(f"{_TOOL} is not installed; pip install 'trainshed[ami]'")
     distinct = tuple({_as_tool_reads(package): package for package in packages}.values())
     with TemporaryDirectory(prefix="trainshed-sbom-") as folder:
         listing, made = Path(folder, "packages.txt"), Path(folder, "sbom.json")
@@ -141,7 +137,7 @@ def bill_of_materials(
         )
         if done.returncode != 0 or not made.exists():
             said = (done.stderr or done.stdout).strip().splitlines() or ["nothing"]
-            raise ReportError(f"{_TOOL} made no document; it said: {said[-1]}")
+            raise TrainshedError(f"{_TOOL} made no document; it said: {said[-1]}")
         document: dict[str, Any] = json.loads(made.read_text(encoding="utf-8"))
     _give_names_back(document, distinct, distribution)
     return document
@@ -160,7 +156,9 @@ def _give_names_back(
     read = [(entry["name"], entry["version"]) for entry in components]
     if read != [_as_tool_reads(package) for package in packages]:
         lost = {_as_tool_reads(package) for package in packages} - set(read)
-        raise ReportError(f"{_TOOL} lost {len(lost)} of {len(packages)} packages: {sorted(lost)}")
+        raise TrainshedError(
+            f"{_TOOL} lost {len(lost)} of {len(packages)} packages: {sorted(lost)}"
+        )
     root["name"] = distribution.name
     for component, package in zip(components, packages, strict=True):
         component["name"] = package.name

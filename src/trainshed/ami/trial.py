@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
 
-from trainshed.ami.ami import Ami, AmiError
+from trainshed.ami.ami import Ami
 from trainshed.ami.devices import efa_interfaces, known_type, require_devices
 from trainshed.ami.subnets import find_subnets
 from trainshed.aws import AwsRefusal, Region
+from trainshed.errors import Failure
 from trainshed.interfaces import NetworkInterface
 
 _MARK = "trainshed-selftest"
@@ -93,7 +94,7 @@ def try_ami(
         The self-test's JSON: `ami`, `components`, `ok`.
 
     Raises:
-        AmiError: the AMI is for another accelerator, the instance ended, or said nothing in time.
+        Failure: the AMI is for another accelerator, the instance ended, or said nothing in time.
         AwsRefusal: it could not be launched.
     """
     instance = known_type(place.instance_type, ami)
@@ -198,7 +199,7 @@ def _terminate(region: Region, instance_id: str, place: Place) -> None:
     try:
         region.call("ec2", "terminate_instances", InstanceIds=[instance_id])
     except AwsRefusal as error:
-        raise AmiError(
+        raise Failure(
             f"{instance_id} still runs: {error}; it terminates itself "
             f"{place.longest_minutes} minutes after its boot"
         ) from error
@@ -216,10 +217,10 @@ def _listen(
         if (selftest := read_console(console)) is not None:
             return selftest
         if state in _GONE:
-            raise AmiError(f"{instance_id} is {state} before its self-test;{_last_words(console)}")
+            raise Failure(f"{instance_id} is {state} before its self-test;{_last_words(console)}")
         show(f"{instance_id} is {state}: waiting for its self-test")
         sleep(_PAUSE_SECONDS)
-    raise AmiError(
+    raise Failure(
         f"{instance_id} has not reported its self-test within {place.minutes} minutes;"
         f"{_last_words(console)}; allow it more"
     )

@@ -14,10 +14,10 @@ from trainshed.containers.drivers import (
     DRIVER_LABEL,
     check_drivers,
 )
-from trainshed.containers.engine import EngineError, find_engine
-from trainshed.errors import TrainshedError
+from trainshed.containers.engine import find_engine
+from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding, Severity
-from trainshed.pins import CPU
+from trainshed.pins.model import CPU
 from trainshed.plan import ClusterPlan
 from trainshed.sources import containers_folder, packer_folder
 from trainshed.spec.forms import IMAGE_TAG
@@ -120,7 +120,7 @@ def push(
     found = find_engine(engine)
     labels = found.labels(image)
     if labels is None:
-        raise EngineError(
+        raise Failure(
             f"{found.name} has no image {image}; "
             f"build it first: trainshed container build {cluster}"
         )

@@ -16,7 +16,7 @@ from trainshed.cli.cluster import (
 )
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.cli.progress import progress
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure, TrainshedError
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +46,7 @@ def teardown(
     """
     from trainshed.aws import AwsRegion
     from trainshed.teardown.removal import remove
-    from trainshed.teardown.survey import TeardownRefused, survey
+    from trainshed.teardown.survey import survey
 
     plan = load_cluster(cluster, clusters, region)
     if not (dry_run or yes) and (as_json or not sys.stdin.isatty()):
@@ -63,7 +63,7 @@ def teardown(
         _show(plan.spec.name, found)
     if not dry_run and found.removed:
         if found.jobs and not end_jobs:
-            raise TeardownRefused(
+            raise Failure(
                 f"{len(found.jobs)} jobs are not over: wait for them, or end them with --end-jobs"
             )
         if not yes:

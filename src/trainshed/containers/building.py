@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from trainshed.containers.engine import ContainerEngine
 from trainshed.containers.pins import ContainerPins, read_container
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.pins import recipe_text
+from trainshed.pins.recipe import recipe_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read. Tests and caches stay behind.
@@ -77,7 +77,7 @@ def build(
         The arguments that it was built with.
 
     Raises:
-        EngineError: the build failed.
+        Failure: the build failed.
         TrainshedError: a source or an argument is wrong.
     """
     pins = read_container(packer / "pins.json", name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
 from trainshed.findings import Finding, Severity
-from trainshed.pins import CPU
+from trainshed.pins.model import CPU
 
 ACCELERATOR_LABEL = "trainshed.accelerator"
 DRIVER_LABEL = "trainshed.driver."

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trainshed.errors import TrainshedError, UnknownName
+from trainshed.errors import Failure, UnknownName
 
 _ENGINES = ("docker", "podman", "buildah")
 # Where an engine's output goes: what it says is progress; the result is on standard output.
@@ -18,12 +18,6 @@ _STDERR = 2
 _ECR_USER = "AWS"
 # EC2's word for an architecture, and the registries'.
 _PLATFORMS = {"x86_64": "amd64", "arm64": "arm64"}
-
-
-class EngineError(TrainshedError):
-    """There is no engine, or it failed."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +44,7 @@ class ContainerEngine:
             arguments: build arguments.
 
         Raises:
-            EngineError: it failed, and has said why.
+            Failure: it failed, and has said why.
         """
         options = [word for pair in arguments.items() for word in ("--build-arg", "=".join(pair))]
         platform = f"linux/{_PLATFORMS[architecture]}"
@@ -84,7 +78,7 @@ class ContainerEngine:
             password: of ECR's user `AWS`; given on standard input, it is in no process list.
 
         Raises:
-            EngineError: it failed, and has said why.
+            Failure: it failed, and has said why.
         """
         host = target.partition("/")[0]
         login = ["login", "--username", _ECR_USER, "--password-stdin"]
@@ -110,7 +104,7 @@ class ContainerEngine:
             **({"stdin": subprocess.DEVNULL} if stdin is None else {"input": stdin, "text": True}),
         )
         if ended.returncode:
-            raise EngineError(
+            raise Failure(
                 f"{doing} failed: {self.name} {words[0]} ended with {ended.returncode}; "
                 "its output above says why"
             )
@@ -120,7 +114,7 @@ def find_engine(name: str | None = None) -> ContainerEngine:
     """Return the named engine, or the first of docker, podman and buildah that answers.
 
     Raises:
-        EngineError: there is none, or it does not answer.
+        Failure: there is none, or it does not answer.
         UnknownName: there is no engine of that name.
     """
     if name is not None and name not in _ENGINES:
@@ -135,8 +129,8 @@ def find_engine(name: str | None = None) -> ContainerEngine:
             return ContainerEngine(name=each, program=program)
         silent.append(f"{each} is there but does not answer ({reason})")
     if silent:
-        raise EngineError(f"{'; '.join(silent)}; start it, or install podman or buildah")
-    raise EngineError(
+        raise Failure(f"{'; '.join(silent)}; start it, or install podman or buildah")
+    raise Failure(
         f"{name or 'no container engine'} is {'not ' if name else ''}on PATH; install "
         f"{'it' if name else 'docker, podman or buildah'}"
     )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed.errors import UnknownName
-from trainshed.pins import Recipe, container_recipe, read_pins
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import Recipe, container_recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from trainshed.containers.engine import ContainerEngine
-from trainshed.containers.repository import ContainerRepository, RepositoryError
+from trainshed.containers.repository import ContainerRepository
+from trainshed.errors import Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +26,11 @@ def refuse_overwriting(repository: ContainerRepository, tag: str) -> None:
     ECR refuses it too, but only after every layer has been sent.
 
     Raises:
-        RepositoryError: with what has the tag, and what to do.
+        Failure: with what has the tag, and what to do.
     """
     there = repository.tagged(tag)
     if there and repository.keeps(tag):
-        raise RepositoryError(
+        raise Failure(
             f"{repository.name}:{tag} exists since {there.pushed:%Y-%m-%d %H:%M} "
             f"({there.digest}) and tags of this repository are immutable, so that a job that is "
             "tried again gets the same image; push under another tag"
@@ -48,13 +49,13 @@ def push(
         tag: its tag there.
 
     Raises:
-        RepositoryError: the tag is taken.
-        EngineError: login or push failed.
+        Failure: the tag is taken.
+        Failure: login or push failed.
     """
     refuse_overwriting(repository, tag)
     target = f"{repository.uri}:{tag}"
     engine.push(image, target=target, password=repository.password())
     there = repository.tagged(tag)
     if there is None:
-        raise RepositoryError(f"ECR has no image {target} although it was pushed; push it again")
+        raise Failure(f"ECR has no image {target} although it was pushed; push it again")
     return Pushed(uri=target, digest=there.digest)

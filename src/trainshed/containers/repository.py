@@ -12,19 +12,13 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from trainshed.aws import AwsRefusal, Region
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure
 
 _MANIFESTS = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
 _PATIENCE_SECONDS = 30
-
-
-class RepositoryError(TrainshedError):
-    """A repository that is not there, or does not take what it is given."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +47,7 @@ class ContainerRepository:
         account: of another account than the caller's own; by default the caller's.
 
     Raises:
-        RepositoryError: there is no such repository.
+        Failure: there is no such repository.
     """
 
     def __init__(self, region: Region, name: str, *, account: str | None = None) -> None:
@@ -73,7 +67,7 @@ class ContainerRepository:
             )
         except AwsRefusal as error:
             if error.code == "RepositoryNotFoundException":
-                raise RepositoryError(
+                raise Failure(
                     f"{self._region.name} has no repository {name!r}; deploy the cluster's "
                     "containers stack first"
                 ) from error
@@ -156,7 +150,7 @@ def _read(url: str) -> bytes:
             content: bytes = answer.read()
     except URLError as error:
         # Not the URL itself: it carries a signature.
-        raise RepositoryError(
+        raise Failure(
             f"the image's configuration cannot be read from {urlsplit(url).netloc}: {error.reason}"
         ) from error
     return content

@@ -11,6 +11,10 @@ def likely_meant(text: str) -> Iterator[str]:
     yield from (text.strip(), text.lower(), text.split("//")[-1], slug, slug.lower())
 
 
+# By pattern.
+FORMS: dict[str, "Form"] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """The form of a text.
@@ -25,36 +29,23 @@ class Form:
     pattern: str
     words: str
     example: str
-    meant: Callable[[str], Iterator[str]]
+    meant: Callable[[str], Iterator[str]] = likely_meant
+
+    def __post_init__(self) -> None:
+        """Be found by the pattern, which is all that an error has."""
+        FORMS[self.pattern] = self
 
     def nearest(self, text: str) -> str | None:
         """Return a text of this form that may have been meant by another one."""
         return next((near for near in self.meant(text) if re.fullmatch(self.pattern, near)), None)
 
 
-# By pattern.
-FORMS: dict[str, Form] = {}
-
-
-def form(
-    *,
-    pattern: str,
-    words: str,
-    example: str,
-    meant: Callable[[str], Iterator[str]] = likely_meant,
-) -> Form:
-    """Return a form, and know its words where a pattern is all that an error has."""
-    made = Form(pattern=pattern, words=words, example=example, meant=meant)
-    FORMS[pattern] = made
-    return made
-
-
-ACCOUNT = form(
+ACCOUNT = Form(
     pattern="^[0-9]{12}$",
     words="an AWS account, 12 digits in quotes",
     example='"123456789012"',
 )
-IMAGE_DIGEST = form(
+IMAGE_DIGEST = Form(
     pattern="^sha256:[0-9a-f]{64}$",
     words="the digest of an image, sha256: and 64 hexadecimal digits",
     example="sha256:" + "0123456789abcdef" * 4,

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from trainshed.pins import ami_recipe, read_pins
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import ami_recipe
 from trainshed.sources import packer_folder
 
 # Where Amazon and Canonical publish the AMI of a base.

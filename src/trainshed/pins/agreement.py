@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from trainshed.documents import Path
+from trainshed.documents.problems import Path
 from trainshed.errors import did_you_mean
 from trainshed.pins.model import ANY, Component, GitSource, Pins, RepositorySource, family_of
 from trainshed.pins.recipe import ComponentPin, component_pin

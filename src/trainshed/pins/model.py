@@ -15,8 +15,8 @@ from pydantic import (
 )
 
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
-from trainshed.documents import Model
 from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
+from trainshed.documents.model import Model
 from trainshed.errors import UnknownName, did_you_mean
 from trainshed.pins import forms
 

@@ -11,16 +11,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from trainshed.documents import (
-    DocumentError,
-    InvalidDocument,
-    Problem,
-    Where,
-    YamlDocument,
-    parse_document,
-    problems_of,
-)
-from trainshed.documents import Path as FieldPath
+from trainshed.documents.messages import problems_of
+from trainshed.documents.problems import InvalidDocument, Problem, Where
+from trainshed.documents.problems import Path as FieldPath
+from trainshed.documents.yaml import DocumentError, YamlDocument, parse_document
 from trainshed.errors import TrainshedError
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import Field
 
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
-from trainshed.documents import Model
+from trainshed.documents.model import Model
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.pins.model import CONTAINER, Base, Component, Pins, RepositorySource, SourceAmi
 

@@ -7,7 +7,7 @@ from functools import cache
 from trainshed.ami.channel import Channel, is_channel_name, names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.cells import ACCELERATORS
-from trainshed.pins import read_pins
+from trainshed.pins.reader import read_pins
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
 from trainshed.sources import packer_folder

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trainshed.documents import Problem
+from trainshed.documents.problems import Problem
 from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan

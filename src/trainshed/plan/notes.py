@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from trainshed.documents import Path, Problem
+from trainshed.documents.problems import Path, Problem
 from trainshed.findings import Finding, Severity
 from trainshed.spec import ClusterSpec
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed import catalogue
-from trainshed.documents import Problem
+from trainshed.documents.problems import Problem
 from trainshed.errors import did_you_mean
-from trainshed.pins import BuildTools, read_pins
+from trainshed.pins.model import BuildTools
+from trainshed.pins.reader import read_pins
 from trainshed.plan.security import SecurityPlan, security, security_problems
 from trainshed.region import REGION_ADVICE
 from trainshed.spec import AmiPipelineSpec, SpecError, read_ami_pipeline

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trainshed.documents import Path
+from trainshed.documents.problems import Path
 from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
 from trainshed.spec import DeploymentType, IamSpec

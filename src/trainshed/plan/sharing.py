@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from trainshed.documents import Problem
+from trainshed.documents.problems import Problem
 from trainshed.plan.cluster import ClusterPlan
 from trainshed.plan.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.network import larger_range

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trainshed.documents import Problem
+from trainshed.documents.problems import Problem
 from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan, load_fleet
 from trainshed.spec import SpecError

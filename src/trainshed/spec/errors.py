@@ -1,6 +1,6 @@
 """What is raised when cluster files or the AMI pipeline's file are wrong."""
 
-from trainshed.documents import InvalidDocument
+from trainshed.documents.problems import InvalidDocument
 
 
 class SpecError(InvalidDocument):

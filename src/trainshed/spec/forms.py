@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from trainshed.documents.forms import Form, form, likely_meant
+from trainshed.documents.forms import Form, likely_meant
 from trainshed.spec.mount import mount_problem
 
 
 def _id(prefix: str, what: str) -> Form:
-    return form(
+    return Form(
         pattern=f"^{prefix}-[0-9a-f]{{8,17}}$",
         words=f"the id of {what}, {prefix}- and 8 to 17 hexadecimal digits",
         example=f"{prefix}-0123456789abcdef0",
@@ -26,24 +26,24 @@ def _meant_mount(text: str) -> Iterator[str]:
 
 
 # CloudFormation's rule for stack names; shorter, because the names of other stacks follow from it.
-CLUSTER_NAME = form(
+CLUSTER_NAME = Form(
     pattern="^[A-Za-z](?:-?[A-Za-z0-9]){1,49}$",
     words="2 to 50 letters and digits, with single hyphens between them, beginning with a letter",
     example="TrainCluster",
 )
-SHARE_NAME = form(
+SHARE_NAME = Form(
     pattern="^[a-z][a-z0-9-]{0,31}$",
     words="up to 32 lower-case letters, digits and hyphens, beginning with a letter",
     example="shared-data",
 )
 # ECR's rule for repository names; shorter, because a stack's name follows from it.
-REPOSITORY = form(
+REPOSITORY = Form(
     pattern="^[a-z](?:[._/-]?[a-z0-9]){1,99}$",
     words="2 to 100 lower-case letters and digits, with single . _ / - between them, beginning "
     "with a letter",
     example="team/train",
 )
-IMAGE_TAG = form(
+IMAGE_TAG = Form(
     pattern="^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$",
     words="up to 128 letters, digits and _ . -, not beginning with . or -",
     example="2.9.0-neuronx",
@@ -51,86 +51,86 @@ IMAGE_TAG = form(
 # An image of any registry, as `docker pull` takes it; the tag or digest is not left out, because
 # `latest` is another image tomorrow.
 _IMAGE_PATH = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-IMAGE_URI = form(
+IMAGE_URI = Form(
     pattern=f"^(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?{_IMAGE_PATH}(?:/{_IMAGE_PATH})*"
     "(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|@sha256:[0-9a-f]{64})$",
     words="an image with its tag or digest, REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:...",
     example="123456789012.dkr.ecr.us-west-2.amazonaws.com/team/train:2.9.0",
 )
 # EC2 and Batch take more in a tag; what every service takes is this.
-TAG = form(
+TAG = Form(
     pattern=r"^[\w .:/=+@-]+$",
     words="letters, digits, spaces and _ . : / = + - @",
     example="ml-platform",
 )
-BUCKET = form(
+BUCKET = Form(
     pattern="^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$",
     words="the name of a bucket, 3 to 63 lower-case letters, digits, dots and hyphens",
     example="my-datasets",
 )
 # What S3 calls safe, less the asterisk, which is a wildcard in a policy.
-PREFIX = form(
+PREFIX = Form(
     pattern=r"^(?:[A-Za-z0-9!_.'()-]+/)*$",
     words="folders of letters, digits and ! _ . ' ( ) -, each with a slash at its end, and none "
     "at the beginning",
     example="runs/llama/",
     meant=_meant_prefix,
 )
-POLICY = form(
+POLICY = Form(
     pattern="^arn:aws(?:-cn|-us-gov)?:iam::(?:aws|[0-9]{12}):policy/[A-Za-z0-9+=,.@_/-]+$",
     words="the ARN of a managed policy, arn:aws:iam::...:policy/...",
     example="arn:aws:iam::123456789012:policy/read-datasets",
 )
 # POSIX, "Environment Variable Definition", with the lower case that NCCL's plugins have.
-VARIABLE = form(
+VARIABLE = Form(
     pattern="^[A-Za-z_][A-Za-z0-9_]*$",
     words="letters, digits and _, not beginning with a digit",
     example="NCCL_DEBUG",
 )
-MOUNT = form(
+MOUNT = Form(
     pattern="^(/[A-Za-z0-9._-]+)+$",
     words="an absolute path of letters, digits and . _ -",
     example="/fsx",
     meant=_meant_mount,
 )
-GITHUB = form(
+GITHUB = Form(
     pattern=r"^https://github\.com/[A-Za-z0-9-]+/[A-Za-z0-9._-]+$",
     words="the https address of a GitHub repository",
     example="https://github.com/example/trainshed",
 )
-CONNECTION = form(
+CONNECTION = Form(
     pattern="^arn:aws:codeconnections:[a-z0-9-]+:[0-9]{12}:connection/[0-9a-f-]{36}$",
     words="the ARN of a connection, arn:aws:codeconnections:...",
     example="arn:aws:codeconnections:us-west-2:123456789012:"
     "connection/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
 )
-BRANCH = form(
+BRANCH = Form(
     pattern="^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$",
     words="a branch of letters, digits and . _ / -",
     example="main",
 )
-CHANNEL = form(
+CHANNEL = Form(
     pattern="^[a-z][a-z0-9-]*$",
     words="a channel of lower-case letters, digits and hyphens, beginning with a letter",
     example="candidate",
 )
-SCHEDULE = form(
+SCHEDULE = Form(
     pattern=r"^(cron\(\S+( \S+){5}\)|rate\([1-9][0-9]* (minutes?|hours?|days?)\))$",
     words="cron(...) of six fields, in UTC, or rate(...) in minutes, hours or days",
     example="cron(0 3 ? * SUN *)",
 )
-EMAIL = form(
+EMAIL = Form(
     pattern=r"^[^\s@]+@[^\s@]+\.[^\s@]+$",
     words="an e-mail address",
     example="ml-platform@example.com",
 )
-KMS_KEY = form(
+KMS_KEY = Form(
     pattern="^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}$",
     words="the ARN of a KMS key, arn:aws:kms:...:key/...",
     example="arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
 )
 # IAM API reference, CreateRole, RoleName: 64 characters, of which the rest of the name needs 40.
-ROLE_PREFIX = form(
+ROLE_PREFIX = Form(
     pattern=r"^[A-Za-z0-9_+=,.@-]{1,24}$",
     words="up to 24 letters, digits and _ + = , . @ -",
     example="team-a-",

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from trainshed.documents import Model
+from trainshed.documents.model import Model
 from trainshed.spec import forms
 
 

@@ -17,8 +17,9 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from trainshed.documents import Document, Flag, Model, Whole, shown
 from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
+from trainshed.documents.messages import shown
+from trainshed.documents.model import Document, Flag, Model, Whole
 from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms

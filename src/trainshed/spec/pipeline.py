@@ -5,8 +5,8 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from trainshed.cells import Cell
-from trainshed.documents import Document, Flag, Whole
 from trainshed.documents.forms import ACCOUNT
+from trainshed.documents.model import Document, Flag, Whole
 from trainshed.spec import forms
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.tags import Tags

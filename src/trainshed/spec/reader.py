@@ -7,17 +7,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from trainshed.documents import (
-    Document,
-    DocumentError,
-    Path,
-    Problem,
-    Where,
-    empty_message,
-    parse_document,
-    problems_of,
-    shown,
-)
+from trainshed.documents.messages import empty_message, problems_of, shown
+from trainshed.documents.model import Document
+from trainshed.documents.problems import Path, Problem, Where
+from trainshed.documents.yaml import DocumentError, parse_document
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
 

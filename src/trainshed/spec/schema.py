@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from trainshed.catalogue import all_types
-from trainshed.documents import Document
 from trainshed.documents.forms import FORMS
+from trainshed.documents.model import Document
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
 

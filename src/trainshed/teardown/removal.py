@@ -4,17 +4,11 @@ import time
 from collections.abc import Callable
 
 from trainshed.aws import Region
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure
 from trainshed.teardown.stacks import DeployedStack, status_of
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5
-
-
-class RemovalFailed(TrainshedError):
-    """A stack could not be deleted; what went before it is gone."""
-
-    exit_code = 1
 
 
 def remove(
@@ -35,7 +29,7 @@ def remove(
         pause: waits so many seconds between two looks.
 
     Raises:
-        RemovalFailed: with the resources that CloudFormation could not delete, and why.
+        Failure: with the resources that CloudFormation could not delete, and why.
     """
     for stack in survey.removed:
         # Networks go last; until then the rules of other stacks may name these groups.
@@ -56,7 +50,7 @@ def remove(
             show("")
             pause(_PAUSE_SECONDS)
         if status != "DELETE_COMPLETE":
-            raise RemovalFailed(
+            raise Failure(
                 f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
                 "command again"
             )

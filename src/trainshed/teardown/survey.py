@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainshed.aws import Region
-from trainshed.errors import TrainshedError, UnknownName
+from trainshed.errors import Failure, UnknownName
 from trainshed.plan import ClusterPlan
 from trainshed.plan.repository import own_repository
 from trainshed.plan.stack_names import stack_name
@@ -25,12 +25,6 @@ from trainshed.teardown.networks import (
     unused_networks,
 )
 from trainshed.teardown.stacks import DeployedStack, find_stack, importers
-
-
-class TeardownRefused(TrainshedError):
-    """Something must be done, or agreed to, first."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +64,7 @@ def survey(
         only: name of the one stack to delete; by default all of the cluster.
 
     Raises:
-        TeardownRefused: the credentials are of another account, or a stack is busy.
+        Failure: the credentials are of another account, or a stack is busy.
         UnknownName: the cluster has no stack of the name `only`.
     """
     _check_account(region, cluster)
@@ -102,7 +96,7 @@ def survey(
             removed.append(stack)
     for stack in removed:
         if stack.status.endswith("_IN_PROGRESS") and stack.status != "DELETE_IN_PROGRESS":
-            raise TeardownRefused(f"{stack.name} is {stack.status}; try again when that is over")
+            raise Failure(f"{stack.name} is {stack.status}; try again when that is over")
     staying = {each.name for each in kept}
     gone = {name for name in known if only in (None, name)} - staying
     kept += _left_behind(region, cluster, names, storage, gone)
@@ -136,7 +130,7 @@ def _lustre_name(cluster: ClusterPlan) -> str:
 def _check_account(region: Region, cluster: ClusterPlan) -> None:
     actual = region.call("sts", "get_caller_identity")["Account"]
     if cluster.account and cluster.account != actual:
-        raise TeardownRefused(
+        raise Failure(
             f"{cluster.spec.name} is in account {cluster.account}, and the credentials are of "
             f"{actual}; use those of the cluster's account"
         )

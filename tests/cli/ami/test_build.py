@@ -17,7 +17,8 @@ from skips import needs
 from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
 from trainshed.aws import AwsRegion
-from trainshed.pins import read_pins, write_recipes
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import write_recipes
 
 Command = Callable[..., Any]
 WEST = "us-west-2"

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from embedded_aws.faults import Fault
-from trainshed.ami.ami import Ami, AmiError
+from trainshed.ami.ami import Ami
 from trainshed.ami.trial import Place, try_ami
 from trainshed.catalogue import all_types, lookup
+from trainshed.errors import Failure
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
 
 Command = Callable[..., Any]
@@ -135,7 +136,7 @@ def test_an_ami_whose_self_test_counts_no_devices_is_not_well() -> None:
 def test_an_image_is_not_tried_on_a_type_of_another_accelerator() -> None:
     ec2 = Ec2(result=selftest("neuron", 16, 8))
 
-    with pytest.raises(AmiError, match=r"ami-1 is for neuron, and p4d\.24xlarge has 8 x A100"):
+    with pytest.raises(Failure, match=r"ami-1 is for neuron, and p4d\.24xlarge has 8 x A100"):
         try_on("p4d.24xlarge", ec2, accelerator="neuron")
     assert ec2.launched == {}
 

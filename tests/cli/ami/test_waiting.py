@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from trainshed.ami import channel_store, publishing
-from trainshed.ami.ami import AmiError
 from trainshed.ami.channel import Channel
-from trainshed.ami.channel_store import ChannelError
+from trainshed.errors import Failure
 
 IMAGE = "ami-0123456789abcdef0"
 
@@ -88,14 +87,14 @@ def test_a_pending_image_is_waited_for() -> None:
 def test_an_image_that_stays_pending_is_given_up_after_an_hour() -> None:
     region = Answers({"describe_images": [images("pending")]})
 
-    with pytest.raises(AmiError, match="still pending after 60 minutes; repeat the command"):
+    with pytest.raises(Failure, match="still pending after 60 minutes; repeat the command"):
         publishing.await_ami(region, IMAGE, show=lambda _: None)
 
 
 def test_an_image_that_failed_is_reported_with_awss_reason() -> None:
     region = Answers({"describe_images": [images("failed", "Client.InternalError: no snapshot")]})
 
-    with pytest.raises(AmiError, match=r"is failed \(Client.InternalError: no snapshot\)"):
+    with pytest.raises(Failure, match=r"is failed \(Client.InternalError: no snapshot\)"):
         publishing.await_ami(region, IMAGE, show=lambda _: None)
 
 
@@ -112,5 +111,5 @@ def test_a_write_waits_until_ssm_has_validated_the_value() -> None:
 def test_a_value_that_ssm_drops_is_a_failure() -> None:
     region = Answers({"put_parameter": [{}], "get_parameter_history": [history("ami-1")]})
 
-    with pytest.raises(ChannelError, match=r"SSM did not take .* ec2:DescribeImages"):
+    with pytest.raises(Failure, match=r"SSM did not take .* ec2:DescribeImages"):
         channel_store.write(region, CHANNEL, IMAGE, "published")

@@ -7,7 +7,8 @@ from pathlib import Path
 from vendors.pins import expand
 from vendors.site import Site, owner_of
 
-from trainshed.pins import read_pins, write_recipes
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import write_recipes
 
 
 def copy_template(packer: Path, target: Path, site: Site) -> None:

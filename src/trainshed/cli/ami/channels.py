@@ -16,6 +16,7 @@ from trainshed.cli.ami.options import (
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.output import JsonOption, print_json
 from trainshed.cli.progress import progress
+from trainshed.errors import Failure
 
 if TYPE_CHECKING:
     from trainshed.ami.ami import Ami
@@ -51,7 +52,6 @@ def publish_command(
     It may be repeated: what is done already is left as it is.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.ami import AmiError
     from trainshed.ami.channel import Channel
     from trainshed.ami.publishing import await_ami, check_same_build, find_published
     from trainshed.ami.trial import Place, try_ami
@@ -69,7 +69,7 @@ def publish_command(
             selftest = try_ami(here, first, place, show=show)
             if not selftest["ok"]:
                 print_selftest(selftest)
-                raise AmiError(f"{first.image_id} is not published: its self-test failed")
+                raise Failure(f"{first.image_id} is not published: its self-test failed")
     found = next(iter(targets.values()))
     note = f"published: build {found.build}, commit {found.tag('commit')}"
     _finish(_write(targets, channel, note, as_json), as_json)

@@ -9,7 +9,9 @@ import typer
 
 from trainshed.cli.output import JsonOption, print_records
 from trainshed.errors import TrainshedError
-from trainshed.pins import outdated, pinned_versions, read_pins, write_recipes
+from trainshed.pins.outdated import outdated, pinned_versions
+from trainshed.pins.reader import read_pins
+from trainshed.pins.recipe import write_recipes
 from trainshed.sources import packer_folder, shipped
 
 
