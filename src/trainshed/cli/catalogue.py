@@ -20,15 +20,12 @@ app = typer.Typer(add_completion=False)
 def list_types(as_json: JsonOption = False) -> None:
     """List every instance type of the catalogue."""
     records = [_summary(name) for name in catalogue.all_types()]
-    columns = {
-        "type": "type",
-        "accelerators": "accelerators",
-        "efa": "EFA",
-        "network_gbps": "Gbps",
-        "regions": "regions",
-        "status": "status",
-    }
-    print_records(records, columns=columns, as_json=as_json)
+    print_records(
+        records,
+        columns=("type", "accelerators", "efa", "network_gbps", "regions", "status"),
+        headings={"efa": "EFA", "network_gbps": "Gbps"},
+        as_json=as_json,
+    )
 
 
 def _summary(name: str) -> dict[str, Any]:
@@ -58,7 +55,8 @@ def show(
     print_facts(card.facts, heading=card.instance.name, values="what AWS says")
     print_records(
         [{"region": region, "zones": zones} for region, zones in card.zones.items()],
-        columns={"region": "region", "zones": "zone IDs"},
+        columns=("region", "zones"),
+        headings={"zones": "zone IDs"},
         title="Last known zones" if card.instance.withdrawn else "Zones",
     )
     _print_corrections(card)

@@ -171,16 +171,11 @@ def list_images(
     if as_json:
         print_json(records)
     else:
-        columns = {
-            "tags": "tags",
-            "digest": "digest",
-            "size_mib": "MiB",
-            "pushed": "pushed",
-            "accelerator": "accelerator",
-            "drivers": "needs on the host",
-        }
-        shown = [record | {"drivers": _shown(record["drivers"])} for record in records]
-        print_records(shown, columns=columns)
+        print_records(
+            [record | {"drivers": _shown(record["drivers"])} for record in records],
+            columns=("tags", "digest", "size_mib", "pushed", "accelerator", "drivers"),
+            headings={"size_mib": "MiB", "drivers": "needs on the host"},
+        )
     for finding in findings:
         typer.echo(str(finding), err=as_json)
     if findings:

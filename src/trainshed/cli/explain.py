@@ -70,17 +70,11 @@ def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
         asdict(entry) | {"findings": [finding.rule for finding in entry.findings]}
         for entry in explained
     ]
-    columns = {
-        "name": "cluster",
-        "file": "file",
-        "nodes": "nodes",
-        "place": "place",
-        "capacity": "capacity",
-        "findings": "findings",
-    }
+    columns = ("name", "file", "nodes", "place", "capacity", "findings")
     print_records(
         [{key: record[key] for key in columns} for record in records],
         columns=columns,
+        headings={"name": "cluster"},
         as_json=as_json,
     )
     _exit(tuple(finding for entry in explained for finding in entry.findings))
@@ -93,14 +87,8 @@ def _print(explained: Explanation) -> None:
     print_facts(facts, heading=explained.name, values=explained.file)
     print_records(
         [asdict(row) for row in explained.interfaces],
-        columns={
-            "cards": "card",
-            "device": "device",
-            "kind": "kind",
-            "ip": "IP",
-            "primary": "primary",
-            "reason": "why",
-        },
+        columns=("cards", "device", "kind", "ip", "primary", "reason"),
+        headings={"cards": "card", "ip": "IP", "reason": "why"},
         title=f"Network interfaces of one node (profile {explained.profile})",
     )
     typer.echo(
@@ -115,7 +103,8 @@ def _print(explained: Explanation) -> None:
         )
     print_records(
         [asdict(decision) for decision in explained.decisions],
-        columns={"field": "decision", "value": "choice", "reason": "why"},
+        columns=("field", "value", "reason"),
+        headings={"field": "decision", "value": "choice", "reason": "why"},
         title="Decisions",
     )
 

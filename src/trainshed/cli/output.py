@@ -3,12 +3,15 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 # Wide enough that each record of a piped table is one line.
 _PIPE_WIDTH = 10_000
+NO_HEADINGS: Final[Mapping[str, str]] = {}
+
+ENVIRONMENT_REGION = "AWS_REGION, or that of the profile"
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -16,7 +19,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 def print_records(
     records: Sequence[Mapping[str, Any]],
     *,
-    columns: Mapping[str, str],
+    columns: Iterable[str],
+    headings: Mapping[str, str] = NO_HEADINGS,
     as_json: bool = False,
     title: str | None = None,
 ) -> None:
@@ -27,7 +31,8 @@ def print_records(
 
     Args:
         records: one mapping a row; JSON gets them whole.
-        columns: heading by record key, in the order of the table.
+        columns: keys of a record, in the order of the table.
+        headings: by key, where the heading is not the key itself.
         as_json: print JSON; by default a table.
         title: above the table; by default none.
     """
@@ -39,8 +44,9 @@ def print_records(
     from rich.text import Text
 
     table = Table(title=title, title_justify="left")
-    for heading in columns.values():
-        table.add_column(heading, overflow="fold")
+    columns = tuple(columns)
+    for key in columns:
+        table.add_column(headings.get(key, key.replace("_", " ")), overflow="fold")
     for record in records:
         table.add_row(*(Text(_cell(record.get(key))) for key in columns))
     Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
@@ -55,7 +61,8 @@ def print_facts(facts: Mapping[str, Any], *, heading: str, values: str) -> None:
         values: over the values.
     """
     records = [{"fact": name, "value": value} for name, value in facts.items()]
-    print_records(records, columns={"fact": heading, "value": values})
+    headings = {"fact": heading, "value": values}
+    print_records(records, columns=headings, headings=headings)
 
 
 def print_json(value: object) -> None:

@@ -100,22 +100,17 @@ def _show(name: str, found: Any) -> None:
     if not found.removed:
         typer.echo(f"nothing of {name} is there to delete")
     else:
-        columns = {
-            "what": "will be deleted",
-            "name": "name",
-            "status": "is",
-            "protected": "protected",
-        }
-        print_records(record["removed"], columns=columns)
+        print_records(
+            record["removed"],
+            columns=("what", "name", "status", "protected"),
+            headings={"what": "will be deleted", "status": "is"},
+        )
     if found.jobs:
-        columns = {"name": "job that would be ended", "job_id": "id", "status": "is"}
-        print_records(record["jobs"], columns=columns)
+        headings = {"name": "job that would be ended", "job_id": "id", "status": "is"}
+        print_records(record["jobs"], columns=headings, headings=headings)
     if found.kept:
-        columns = {
-            "what": "stays",
-            "name": "name",
-            "size": "size",
-            "cost": "still costs",
-            "why": "why, and what to do",
-        }
-        print_records(record["kept"], columns=columns)
+        print_records(
+            record["kept"],
+            columns=("what", "name", "size", "cost", "why"),
+            headings={"what": "stays", "cost": "still costs", "why": "why, and what to do"},
+        )

@@ -71,8 +71,11 @@ def upgrade(
         for change in changes:
             if change.data_at_risk:
                 typer.echo(_warning(change))
-        columns = {"stack": "stack", "change": "change", "type": "type", "name": "resource"}
-        print_records(records, columns=columns | {"properties": "because of"})
+        print_records(
+            records,
+            columns=("stack", "change", "type", "name", "properties"),
+            headings={"name": "resource", "properties": "because of"},
+        )
     else:
         typer.echo(f"trainshed {other.version} changes no template of this project")
     typer.echo("to upgrade:", err=True)

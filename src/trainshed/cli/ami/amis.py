@@ -18,6 +18,11 @@ from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 
+_LISTED = (
+    *("image_id", "region", "cell", "base", "build", "commit", "state"),
+    *("channels", "in_use_by"),
+)
+
 if TYPE_CHECKING:
     from trainshed.ami.pruning import Verdict
     from trainshed.aws import Region
@@ -34,18 +39,12 @@ def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> N
         found = listing(here)
         rows += found.rows
         blind += found.blind
-    columns = {
-        "image_id": "AMI",
-        "region": "region",
-        "cell": "cell",
-        "base": "base",
-        "build": "build",
-        "commit": "commit",
-        "state": "state",
-        "channels": "channels",
-        "in_use_by": "in use by",
-    }
-    print_records([asdict(row) for row in rows], columns=columns, as_json=as_json)
+    print_records(
+        [asdict(row) for row in rows],
+        columns=_LISTED,
+        headings={"image_id": "AMI"},
+        as_json=as_json,
+    )
     for why in blind:
         typer.echo(f"not everything was seen: {why}", err=True)
 
@@ -114,15 +113,12 @@ def prune_command(
             done, ok = _carry_out(here, verdict) if yes else (_intent(verdict), True)
             records.append(asdict(verdict) | {"verdict": done})
             failed = failed or not ok
-    columns = {
-        "name": "AMI or snapshot",
-        "region": "region",
-        "cell": "cell",
-        "build": "build",
-        "verdict": "verdict",
-        "reasons": "why",
-    }
-    print_records(records, columns=columns, as_json=as_json)
+    print_records(
+        records,
+        columns=("name", "region", "cell", "build", "verdict", "reasons"),
+        headings={"name": "AMI or snapshot", "reasons": "why"},
+        as_json=as_json,
+    )
     if not yes and any(record["verdict"] == "goes" for record in records):
         typer.echo("nothing was removed: repeat with --yes", err=True)
     if failed:

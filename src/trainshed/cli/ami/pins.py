@@ -38,11 +38,10 @@ def pins_command(
     known = read_pins(pins or packer_folder() / "pins.json")
     if against is None:
         records = [{"pin": name, "version": text} for name, text in pinned_versions(known).items()]
-        print_records(records, columns={"pin": "pin", "version": "version"}, as_json=as_json)
+        print_records(records, columns=("pin", "version"), as_json=as_json)
         return
     behind = [asdict(pin) for pin in outdated(known, _newest(against))]
-    columns = {"pin": "pin", "pinned": "pinned", "newest": "newest"}
-    print_records(behind, columns=columns, as_json=as_json)
+    print_records(behind, columns=("pin", "pinned", "newest"), as_json=as_json)
     if behind:
         raise typer.Exit(1)
 

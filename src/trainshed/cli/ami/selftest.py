@@ -11,13 +11,8 @@ def print_selftest(selftest: dict[str, Any]) -> None:
     """Print a self-test's JSON for people, with its verdict."""
     print_records(
         selftest["components"],
-        columns={
-            "name": "component",
-            "version": "version",
-            "expected": "expected",
-            "state": "state",
-            "detail": "detail",
-        },
+        columns=("name", "version", "expected", "state", "detail"),
+        headings={"name": "component"},
         title=" ".join(str(value) for value in selftest["ami"].values()),
     )
     states = [component["state"] for component in selftest["components"]]
