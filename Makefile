@@ -141,8 +141,8 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 
 schema: setup ## Write docs/*.schema.json, docs/spec.md and the tables of docs/amis.md anew
 	@python -m trainshed.spec.schema
-	@python -m trainshed.spec.reference
-	@python -m trainshed.ami.reference
+	@python scripts/fields_page.py
+	@python scripts/ami_tables.py
 
 recipes: setup ## Resolve packer/pins.json into packer/recipes
 	@trainshed ami recipes --template packer

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fields_page import reference_text
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from trainshed.spec.reference import reference_text
 from trainshed.spec.schema import cluster_schema, pipeline_schema, schema_texts
 
 ROOT = Path(__file__).parents[2]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from ami_tables import with_tables
 
-from trainshed.ami.reference import with_tables
 from trainshed.cells import ACCELERATORS, Cell
 from trainshed.errors import TrainshedError
 from trainshed.pins.model import Pins
