@@ -42,6 +42,21 @@ class AwsRefusal(Failure):
         super().__init__(message)
 
 
+@contextmanager
+def accepting(*codes: str, saying: str = "") -> Iterator[None]:
+    """End the block at a refusal that is an answer, for instance that something is not there.
+
+    Args:
+        codes: AWS's error codes that are.
+        saying: a part of AWS's words, where its code alone does not tell.
+    """
+    try:
+        yield
+    except AwsRefusal as error:
+        if error.code not in codes or saying not in str(error):
+            raise
+
+
 class AwsDenied(AwsRefusal):
     """The caller may not.
 

@@ -83,10 +83,10 @@ class _Layout:
         other_reason: why the other cards do.
     """
 
-    split_primary: bool
-    other_kind: InterfaceKind
-    other_device: int
-    efa_only_device: int
+    split_primary: bool = False
+    other_kind: InterfaceKind = InterfaceKind.EFA_ONLY
+    other_device: int = 1
+    efa_only_device: int = 1
     primary_reason: str
     other_reason: str
 
@@ -96,17 +96,13 @@ _LAYOUTS = {
     # cards" (2026).
     InterfaceProfile.EC2: _Layout(
         split_primary=True,
-        other_kind=InterfaceKind.EFA_ONLY,
         other_device=0,
         efa_only_device=0,
         primary_reason="IP traffic, apart from EFA",
         other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
     InterfaceProfile.COMBINED: _Layout(
-        split_primary=False,
         other_kind=InterfaceKind.EFA,
-        other_device=1,
-        efa_only_device=1,
         primary_reason="IP and EFA traffic in one interface",
         other_reason="EFA; device index 1, so that the default route stays on card 0",
     ),
@@ -118,28 +114,18 @@ _LAYOUTS = {
     # is how the EC2 user guide (2026) places efa-only, on every type, and AWS's Batch templates for
     # P5 and P6 their interfaces. ParallelCluster and terraform-aws-eks use 1, with no such job.
     InterfaceProfile.BATCH_MNP: _Layout(
-        split_primary=False,
-        other_kind=InterfaceKind.EFA_ONLY,
-        other_device=1,
         efa_only_device=0,
         primary_reason="IP and EFA in one slot; the next slot is for the job's awsvpc interface",
         other_reason="EFA only, without an address; index 0 leaves 1 to the job's interface, "
         "however it is chosen",
     ),
     InterfaceProfile.EKS: _Layout(
-        split_primary=False,
-        other_kind=InterfaceKind.EFA_ONLY,
-        other_device=1,
-        efa_only_device=1,
         primary_reason="IP and EFA in one slot; the other slots are for the VPC CNI's interfaces",
         other_reason="EFA only, without an address: IP traffic stays with the primary",
     ),
     # AWS PCS user guide, "Create a launch template with EFA".
     InterfaceProfile.PCS: _Layout(
-        split_primary=False,
         other_kind=InterfaceKind.EFA,
-        other_device=1,
-        efa_only_device=1,
         primary_reason="IP and EFA traffic in one interface",
         other_reason="EFA; PCS does not take efa-only",
     ),

@@ -18,7 +18,7 @@ from trainshed import __version__
 from trainshed.catalogue import all_types, regions_offering
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
-from trainshed.project import Choices, plan_choices
+from trainshed.project.choices import Choices, plan_choices
 
 Command = Callable[..., Any]
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from trainshed.upgrade import SynthesisedStack, TemplateChange, template_changes
+from trainshed.upgrade.synthesis import SynthesisedStack
+from trainshed.upgrade.template_changes import TemplateChange, template_changes
 
 GROUP: Mapping[str, Any] = {
     "Type": "AWS::EC2::SecurityGroup",

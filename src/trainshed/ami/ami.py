@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import Region, accepting
 
 # All our AMIs have it: the UTC stamp of its build.
 BUILD_TAG = "trainshed:build"
-_MISSING = frozenset(
-    {"InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed"}
-)
+_MISSING = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidAMIID.Malformed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +76,10 @@ def own_amis(region: Region) -> list[Ami]:
 
 def find_ami(region: Region, image_id: str) -> Ami | None:
     """Return the account's AMI of this id, whoever baked it, or None when there is none."""
-    try:
+    with accepting(*_MISSING):
         answer = region.call("ec2", "describe_images", ImageIds=[image_id], Owners=["self"])
-    except AwsRefusal as error:
-        if error.code in _MISSING:
-            return None
-        raise
-    return next((_ami(entry, region.name) for entry in answer["Images"]), None)
+        return next((_ami(entry, region.name) for entry in answer["Images"]), None)
+    return None
 
 
 def _ami(entry: Mapping[str, Any], region: str) -> Ami:

@@ -5,7 +5,7 @@ from datetime import datetime
 from time import monotonic, sleep
 
 from trainshed.ami.channel import CHANNELS_ROOT, Channel
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region, accepting
 from trainshed.errors import Failure
 
 _DATA_TYPE = "aws:ec2:image"
@@ -44,22 +44,18 @@ def history(region: Region, channel: Channel) -> list[ChannelVersion]:
     SSM keeps the newest 100 versions of a parameter.
     https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-versions.html
     """
-    try:
-        versions = [
+    found = region.pages("ssm", "get_parameter_history", "Parameters", Name=channel.parameter)
+    versions: list[ChannelVersion] = []
+    with accepting("ParameterNotFound"):
+        versions += (
             ChannelVersion(
                 version=entry["Version"],
                 image_id=entry["Value"],
                 note=entry.get("Description", ""),
                 written=entry["LastModifiedDate"],
             )
-            for entry in region.pages(
-                "ssm", "get_parameter_history", "Parameters", Name=channel.parameter
-            )
-        ]
-    except AwsRefusal as error:
-        if error.code == "ParameterNotFound":
-            return []
-        raise
+            for entry in found
+        )
     return sorted(versions, key=lambda version: version.version)
 
 

@@ -43,34 +43,30 @@ class BuildError(Failure):
         super().__init__(f"{cause}: {message}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Rule:
     """What Packer says of one kind of failure; group 1 is what to repeat to the user."""
 
     cause: Cause
-    pattern: re.Pattern[str]
+    pattern: str
     remedy: str
-
-
-def _rule(cause: Cause, pattern: str, remedy: str) -> _Rule:
-    return _Rule(cause=cause, pattern=re.compile(pattern, re.MULTILINE), remedy=remedy)
 
 
 # The first that matches. EC2's codes are those of
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
 _RULES = (
-    _rule(
+    _Rule(
         Cause.CAPACITY,
         r"((?:InsufficientInstanceCapacity|UnfulfillableCapacity|InsufficientHostCapacity).*)",
         "try again later, give more subnets in other zones, or set the variable instance_type to "
         "another type: the drivers compile on any",
     ),
-    _rule(
+    _Rule(
         Cause.SPOT_PRICE,
         r"(SpotMaxPriceTooLow.*)",
         "raise the spot price, or build on demand",
     ),
-    _rule(
+    _Rule(
         Cause.QUOTA,
         r"((?:VcpuLimitExceeded|InstanceLimitExceeded|MaxSpotInstanceCountExceeded"
         r"|VolumeLimitExceeded|MaxIOPSLimitExceeded|ResourceLimitExceeded"
@@ -79,13 +75,13 @@ _RULES = (
         "ask for a higher quota (Service Quotas, Amazon EC2), or set the variable instance_type to "
         "a smaller type",
     ),
-    _rule(
+    _Rule(
         Cause.UNOFFERED,
         r"((?:Unsupported|InvalidInstanceType|InvalidParameterValue): [^\n]*instance type.*)",
         "give a subnet in a zone that offers the type, or set the variable instance_type to "
         "another type",
     ),
-    _rule(
+    _Rule(
         Cause.NO_SOURCE_AMI,
         # Newer plugins print the addresses of the filters, which mean nothing to a user.
         r"(No AMI was found matching filters(?:: \{\n(?:.|\n)*?^\})?|InvalidAMIID\.\w+: .*)",
@@ -93,20 +89,20 @@ _RULES = (
         "its owner has withdrawn it; pin a newer one (docs/amis.md)",
     ),
     # https://github.com/hashicorp/packer-plugin-amazon/issues/675
-    _rule(
+    _Rule(
         Cause.NETWORK,
         r"(IAM changes to propagate to EC2: .*VPCIdNotSpecified.*)",
         "plugin 1.8.1 cannot make its instance profile where there is no default VPC; name one in "
         "the variable iam_instance_profile",
     ),
-    _rule(
+    _Rule(
         Cause.NETWORK,
         r"((?:VPCIdNotSpecified|InvalidSubnetID\.NotFound|InvalidVpcID\.NotFound"
         r"|InsufficientFreeAddressesInSubnet|MissingInput: .*ubnet).*"
         r"|.*a valid Subnet Id was not specified.*)",
         "give a subnet that can reach the internet",
     ),
-    _rule(
+    _Rule(
         Cause.CREDENTIALS,
         r"(NoCredentialProviders|No valid credential sources found|ExpiredToken\w*|AuthFailure"
         r"|InvalidClientTokenId|RequestExpired|UnrecognizedClientException"
@@ -114,7 +110,7 @@ _RULES = (
         "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, to credentials that are "
         "valid now",
     ),
-    _rule(
+    _Rule(
         Cause.SSH,
         r"(Timeout waiting for (?:SSH|WinRM)|timeout waiting for SSH"
         r"|Error waiting for SSH.*|ssh: handshake failed.*)",
@@ -122,7 +118,7 @@ _RULES = (
         "reached on port 22: with the variable ssh_interface=private_ip from within the VPC, or "
         "with ssh_interface=public_ip and 'ssh_cidrs=[\"YOUR-ADDRESS/32\"]'",
     ),
-    _rule(
+    _Rule(
         Cause.PLUGIN,
         r"(.*session-manager-plugin.*(?:not found|no such file|not installed).*)",
         "install the Session Manager plugin of the AWS CLI, or use another way to the instance: "
@@ -185,7 +181,7 @@ def classify(said: str) -> BuildError:
     if denied := _denial(text):
         return denied
     for rule in _RULES:
-        if found := rule.pattern.search(text):
+        if found := re.search(rule.pattern, text, re.MULTILINE):
             return BuildError(rule.cause, f"{one_line(found[1])}; {rule.remedy}")
     if exited := _EXITED.search(text):
         scripts = _SCRIPT.findall(text)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from trainshed.ami.ami import BUILD_TAG, Ami, cell_of, own_amis
 from trainshed.ami.channel_store import channels, history
 from trainshed.ami.usage import usage
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region, accepting
 
 _YOUNG = timedelta(days=1)
 
@@ -87,10 +87,10 @@ def remove(region: Region, verdict: Verdict) -> list[str]:
     left = []
     for snapshot in verdict.snapshots:
         try:
-            region.call("ec2", "delete_snapshot", SnapshotId=snapshot)
+            with accepting("InvalidSnapshot.NotFound"):
+                region.call("ec2", "delete_snapshot", SnapshotId=snapshot)
         except AwsRefusal as error:
-            if error.code != "InvalidSnapshot.NotFound":
-                left.append(f"{snapshot} stays: {error}")
+            left.append(f"{snapshot} stays: {error}")
     return left
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from trainshed.ami.ami import Ami
 from trainshed.ami.devices import efa_interfaces, known_type, require_devices
 from trainshed.ami.subnets import find_subnets
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region, accepting
 from trainshed.errors import Failure
 from trainshed.interfaces import NetworkInterface
 
@@ -227,14 +227,11 @@ def _listen(
 
 
 def _state(region: Region, instance_id: str) -> str:
-    try:
+    # EC2 may not know an instance yet that it has just made.
+    state: str = "pending"
+    with accepting("InvalidInstanceID.NotFound"):
         answer = region.call("ec2", "describe_instances", InstanceIds=[instance_id])
-    except AwsRefusal as error:
-        # EC2 may not know an instance yet that it has just made.
-        if error.code == "InvalidInstanceID.NotFound":
-            return "pending"
-        raise
-    state: str = answer["Reservations"][0]["Instances"][0]["State"]["Name"]
+        state = answer["Reservations"][0]["Instances"][0]["State"]["Name"]
     return state
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import AwsRefusal, Region, accepting
 
 _RESOLVED = "resolve:ssm:"
 # An AMI id, and what uses it.
@@ -85,13 +85,10 @@ def _resolver(region: Region) -> Callable[[str], str]:
 
     def resolve(ami: str) -> str:
         if ami not in found:
-            try:
+            found[ami] = ""
+            with accepting("ParameterNotFound", "ParameterVersionNotFound"):
                 answer = region.call("ssm", "get_parameter", Name=ami.removeprefix(_RESOLVED))
                 found[ami] = answer["Parameter"]["Value"]
-            except AwsRefusal as error:
-                if error.code not in ("ParameterNotFound", "ParameterVersionNotFound"):
-                    raise
-                found[ami] = ""
         return found[ami]
 
     return resolve

@@ -10,8 +10,9 @@ import typer
 
 from trainshed.catalogue import known_region, lookup
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.project import Choices, plan_choices, project_files, write_project
-from trainshed.project.choices import ON_DEMAND
+from trainshed.project.choices import ON_DEMAND, Choices, plan_choices
+from trainshed.project.files import project_files
+from trainshed.project.writing import write_project
 from trainshed.region import environment_region
 
 app = typer.Typer(add_completion=False)

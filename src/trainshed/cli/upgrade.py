@@ -11,16 +11,10 @@ import typer
 from trainshed import __version__
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.cli.progress import progress
-from trainshed.upgrade import (
-    REQUIREMENTS,
-    Effect,
-    TemplateChange,
-    install,
-    read_app,
-    synthesise,
-    template_changes,
-    upgrade_steps,
-)
+from trainshed.upgrade.environment import install
+from trainshed.upgrade.steps import REQUIREMENTS, upgrade_steps
+from trainshed.upgrade.synthesis import read_app, synthesise
+from trainshed.upgrade.template_changes import Effect, TemplateChange, template_changes
 
 app = typer.Typer(add_completion=False)
 

@@ -11,7 +11,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import Region, accepting
 from trainshed.errors import Failure
 
 _MANIFESTS = (
@@ -61,19 +61,16 @@ class ContainerRepository:
         )
 
     def _found(self, name: str) -> dict[str, Any]:
-        try:
+        with accepting("RepositoryNotFoundException"):
             answer = self._region.call(
                 "ecr", "describe_repositories", repositoryNames=[name], **self._registry
             )
-        except AwsRefusal as error:
-            if error.code == "RepositoryNotFoundException":
-                raise Failure(
-                    f"{self._region.name} has no repository {name!r}; deploy the cluster's "
-                    "containers stack first"
-                ) from error
-            raise
-        facts: dict[str, Any] = answer["repositories"][0]
-        return facts
+            facts: dict[str, Any] = answer["repositories"][0]
+            return facts
+        raise Failure(
+            f"{self._region.name} has no repository {name!r}; deploy the cluster's containers "
+            "stack first"
+        )
 
     def keeps(self, tag: str) -> bool:
         """Whether a tag that exists can never mean another image."""
@@ -82,7 +79,7 @@ class ContainerRepository:
 
     def tagged(self, tag: str) -> PushedImage | None:
         """Return the image of a tag, or None."""
-        try:
+        with accepting("ImageNotFoundException"):
             answer = self._region.call(
                 "ecr",
                 "describe_images",
@@ -90,11 +87,8 @@ class ContainerRepository:
                 imageIds=[{"imageTag": tag}],
                 **self._registry,
             )
-        except AwsRefusal as error:
-            if error.code == "ImageNotFoundException":
-                return None
-            raise
-        return _image(answer["imageDetails"][0])
+            return _image(answer["imageDetails"][0])
+        return None
 
     def images(self) -> list[PushedImage]:
         """Return every image, the newest first."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import Region, accepting
 from trainshed.plan import RepositoryPlan
 
 _GIB = 2**30
@@ -97,13 +97,8 @@ def _log_groups(region: Region, prefix: str, content: str) -> Iterator[Kept]:
 
 
 def _images(region: Region, repository: str) -> str:
-    try:
-        images = list(
-            region.pages("ecr", "describe_images", "imageDetails", repositoryName=repository)
-        )
-    except AwsRefusal as error:
-        if error.code == "RepositoryNotFoundException":
-            return "gone meanwhile"
-        raise
-    size = sum(each.get("imageSizeInBytes", 0) for each in images) / _GIB
-    return f"{len(images)} images, {size:.1f} GiB"
+    found = region.pages("ecr", "describe_images", "imageDetails", repositoryName=repository)
+    with accepting("RepositoryNotFoundException"):
+        sizes = [each.get("imageSizeInBytes", 0) for each in found]
+        return f"{len(sizes)} images, {sum(sizes) / _GIB:.1f} GiB"
+    return "gone meanwhile"

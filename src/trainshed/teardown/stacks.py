@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainshed.aws import AwsRefusal, Region
+from trainshed.aws import Region, accepting
 
 # CDK names an export STACK:ExportsOutput...
 _IMPORT = re.compile(r"Fn::ImportValue\W+([\w-]+):")
@@ -82,20 +82,14 @@ def importers(region: Region, stack: DeployedStack) -> dict[str, frozenset[str]]
 
 
 def _importers(region: Region, export: str) -> list[str]:
-    try:
+    with accepting("ValidationError", saying="not imported"):
         return list(region.pages("cloudformation", "list_imports", "Imports", ExportName=export))
-    except AwsRefusal as error:
-        if error.code == "ValidationError" and "not imported" in str(error):
-            return []
-        raise
+    return []
 
 
 def _described(region: Region, name: str) -> dict[str, Any] | None:
-    try:
+    with accepting("ValidationError", saying="does not exist"):
         answer = region.call("cloudformation", "describe_stacks", StackName=name)
-    except AwsRefusal as error:
-        if error.code == "ValidationError" and "does not exist" in str(error):
-            return None
-        raise
-    found: dict[str, Any] = answer["Stacks"][0]
-    return found
+        found: dict[str, Any] = answer["Stacks"][0]
+        return found
+    return None
