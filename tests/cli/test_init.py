@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Any
@@ -165,35 +165,94 @@ def test_a_folder_that_cannot_be_made_is_an_error(trainshed: Command, tmp_path: 
     assert f"error: {tmp_path}/file" in answer.err
 
 
+@pytest.mark.parametrize("closed", [False, True])
 def test_without_a_type_and_a_terminal_it_says_which_option_to_give(
-    trainshed: Command, tmp_path: Path
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: bool
 ) -> None:
+    if closed:
+        monkeypatch.setattr(sys, "stdin", None)
+
     answer = trainshed("init", str(tmp_path / "mine"))
 
     assert answer.code == 2
     assert "give --type" in answer.err
 
 
-def test_in_a_terminal_it_asks_again_until_type_and_region_are_known(tmp_path: Path) -> None:
-    keyboard, terminal = os.openpty()
-    answers = ["trn1.32xl", "trn1.32xlarge", "mars", "us-east-1", "MyCluster", "4", "y", ""]
-    os.write(keyboard, "".join(f"{answer}\n" for answer in answers).encode())
+def test_an_empty_folder_name_is_refused(
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
 
+    answer = trainshed("init", "", *TRN1)
+
+    assert answer.code == 2
+    assert "DIR: it is empty" in answer.err
+    assert not files(tmp_path)
+
+
+def test_without_a_region_it_says_which_option_to_give(trainshed: Command, tmp_path: Path) -> None:
+    answer = trainshed("init", str(tmp_path / "mine"), "--type", "trn1.32xlarge")
+
+    assert answer.code == 2
+    assert "--region: not given" in answer.err
+
+
+def test_the_folder_in_the_next_steps_is_quoted(trainshed: Command, tmp_path: Path) -> None:
+    answer = trainshed("init", str(tmp_path / "my dir"), *TRN1)
+
+    assert f"  cd '{tmp_path / 'my dir'}'\n" in answer.err
+
+
+def type_answers(folder: Path, *answers: str, options: Sequence[str] = ()) -> str:
+    """Run init in a folder of a terminal in which somebody types, and return what it asked."""
+    keyboard, terminal = os.openpty()
+    os.write(keyboard, "".join(f"{answer}\n" for answer in answers).encode())
     done = subprocess.run(
-        [sys.executable, "-m", "trainshed.cli", "init", str(tmp_path)],
+        [sys.executable, "-m", "trainshed.cli", "init", *options],
+        cwd=folder,
         stdin=terminal,
         capture_output=True,
         text=True,
     )
     os.close(terminal)
     os.close(keyboard)
-
     assert done.returncode == 0, done.stderr
-    assert "did you mean trn1.32xlarge?" in done.stderr
-    assert "region 'mars' is not known" in done.stderr
-    [cluster] = load_fleet([tmp_path / "clusters/my.yaml"]).clusters
+    return done.stderr
+
+
+def test_in_a_terminal_it_asks_again_until_folder_type_and_region_are_known(
+    tmp_path: Path, project: Path
+) -> None:
+    answers = ["trn1.32xl", "trn1.32xlarge", "mars", "us-east-1", "MyCluster", "4", "y", ""]
+
+    asked = type_answers(tmp_path, project.name, "other", *answers)
+
+    assert "mine has cdk.json already" in asked
+    assert "did you mean trn1.32xlarge?" in asked
+    assert "region 'mars' is not known" in asked
+    [cluster] = load_fleet([tmp_path / "other/clusters/my.yaml"]).clusters
     assert (cluster.region, cluster.spec.instance.nodes.max) == ("us-east-1", 4)
     assert cluster.lustre is not None
+
+
+def test_choices_that_contradict_each_other_are_asked_for_again(tmp_path: Path) -> None:
+    first, second = ["g5.xlarge", "us-west-2", "", "4", "", ""], ["", "", "", "1", "", ""]
+
+    asked = type_answers(tmp_path, *first, *second, options=["mine"])
+
+    assert "largest number of nodes [1]:" in asked
+    assert "no EFA" in asked and "answer again" in asked
+    [cluster] = load_fleet([tmp_path / "mine/clusters/train.yaml"]).clusters
+    assert (cluster.instance.name, cluster.spec.instance.nodes.max) == ("g5.xlarge", 1)
+
+
+def test_options_are_the_defaults_of_the_questions(tmp_path: Path) -> None:
+    options = ["mine", "--nodes", "5", "--region", "us-west-2", "--name", "Other"]
+
+    type_answers(tmp_path, *[""] * 6, options=options)
+
+    [cluster] = load_fleet([tmp_path / "mine/clusters/other.yaml"]).clusters
+    assert (cluster.spec.name, cluster.spec.instance.nodes.max) == ("Other", 5)
 
 
 def test_the_requirements_name_all_that_is_needed_at_the_tested_versions(project: Path) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -104,7 +107,11 @@ def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
     ("to", "message"),
     [
         pytest.param("9.9.9", "trainshed 9.9.9 cannot be installed: pip says: ", id="version"),
-        pytest.param("a-1-py3-none-any.whl", "there is no wheel a-1", id="no-file"),
+        pytest.param("a-1-py3-none-any.whl", "there is no file a-1", id="no-file"),
+        pytest.param(".", "the folder . has no wheel of trainshed", id="no-wheel"),
+        pytest.param("", "'' is not a version, such as 0.2.0, a wheel", id="empty"),
+        pytest.param("latest", "'latest' is not a version", id="word"),
+        pytest.param("nowhere/", "'nowhere/' is not a version", id="no-folder"),
     ],
 )
 @pytest.mark.usefixtures("project")
@@ -114,6 +121,27 @@ def test_what_cannot_be_installed_is_one_message(trainshed: Command, to: str, me
     [error] = [line for line in answer.err.splitlines() if line.startswith("error: ")]
     assert answer.code == 2
     assert message in error
+
+
+def test_a_stopped_upgrade_leaves_no_temporary_folder(project: Path) -> None:
+    temporary = project / "tmp"
+    temporary.mkdir()
+    (project / "app.py").write_text("open('started', 'w').close()\nimport time\ntime.sleep(600)")
+    command = [sys.executable, "-m", "trainshed.cli", "upgrade"]
+    process = subprocess.Popen(
+        command, env=os.environ | {"TMPDIR": str(temporary)}, stderr=subprocess.PIPE, text=True
+    )
+    while not (project / "started").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    assert [*temporary.iterdir()]
+
+    process.terminate()
+    _, errors = process.communicate()
+
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert not [*temporary.iterdir()]
 
 
 def write_wheel(folder: Path, requirement: str) -> None:

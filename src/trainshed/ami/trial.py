@@ -8,10 +8,8 @@ import base64
 import binascii
 import json
 import re
-import signal
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
@@ -22,6 +20,7 @@ from trainshed.ami.subnets import find_subnets
 from trainshed.aws import AwsRefusal, Region, accepting
 from trainshed.errors import Failure
 from trainshed.interfaces import NetworkInterface
+from trainshed.stopping import stoppable
 
 _MARK = "trainshed-selftest"
 # A console may break lines and mix others in between: so short numbered ones, and a checksum.
@@ -102,7 +101,7 @@ def try_ami(
     show(f"launching {place.instance_type} of {ami.image_id} in {region.name}")
     instance_id = _launch(region, ami, place, interfaces)
     try:
-        with _stoppable():
+        with stoppable():
             selftest = _listen(region, instance_id, place, show)
         return require_devices(selftest, instance) if instance else selftest
     finally:
@@ -183,16 +182,6 @@ def _default_subnet(region: Region, instance_type: str) -> str:
     )
     zones = {offering["Location"] for offering in offerings}
     return next((s.subnet_id for s in subnets if s.zone in zones), subnets[0].subnet_id)
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Make SIGTERM end this like Ctrl-C, so that clean-up runs."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _terminate(region: Region, instance_id: str, place: Place) -> None:

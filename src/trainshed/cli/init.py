@@ -1,6 +1,7 @@
 """`trainshed init`: write a CDK project of the user's own."""
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from trainshed.catalogue import known_region, lookup
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.project.choices import ON_DEMAND, Choices, plan_choices
 from trainshed.project.files import project_files
-from trainshed.project.writing import write_project
+from trainshed.project.writing import ProjectExists, write_project
 from trainshed.region import environment_region
 
 app = typer.Typer(add_completion=False)
@@ -23,8 +24,13 @@ _NAME, _TYPE, _REGION = "TrainCluster", "trn1.32xlarge", "us-west-2"
 @app.command()
 def init(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of the project.", show_default="here")
-    ] = Path(),
+        str | None,
+        typer.Argument(
+            metavar="DIR",
+            help="Folder of the project; made if it does not exist.",
+            show_default="the working directory",
+        ),
+    ] = None,
     instance_type: Annotated[
         str | None,
         typer.Option(
@@ -72,51 +78,82 @@ def init(
 ) -> None:
     """Write a small CDK project: a cluster, an app, a test that deploys it on this machine.
 
-    In a terminal it asks for what no option gave. It never overwrites a file.
+    Without --type it asks, in a terminal only; the options are then the defaults of the questions.
+    It never overwrites a file.
     """
+    if directory == "":
+        raise TrainshedError("DIR: it is empty; name a folder, or leave it out to use this one")
     region = region or environment_region(os.environ)
-    if instance_type is None:
-        if not sys.stdin.isatty():
-            raise TrainshedError(
-                "this is not a terminal, so nothing can be asked: give --type, for instance "
-                "--type trn1.32xlarge (all: trainshed catalogue list)"
-            )
-        instance_type = _ask("instance type", _TYPE, lookup)
-        region = _ask("region", region or _REGION, known_region)
-        name = typer.prompt("name of the cluster", name, err=True)
-        nodes = typer.prompt("largest number of nodes", nodes or _nodes(instance_type), err=True)
-        storage = typer.confirm("a Lustre file system of 1200 GiB?", storage, err=True)
-        capacity = typer.prompt("capacity", capacity, err=True)
-    if region is None:
-        raise TrainshedError("--region: there is none in the environment either; give it")
+    # None: closed, as some daemons leave it.
+    if instance_type is None and not (sys.stdin and sys.stdin.isatty()):
+        raise TrainshedError(
+            "this is not a terminal, so nothing can be asked: give --type, for instance "
+            "--type trn1.32xlarge (all: trainshed catalogue list)"
+        )
+    if instance_type is not None and region is None:
+        raise TrainshedError(
+            "--region: not given, and neither AWS_REGION nor the AWS profile names one; give it, "
+            f"for instance --region {_REGION}"
+        )
     choices = Choices(
         name=name,
-        region=region,
-        instance_type=instance_type,
-        nodes=nodes if nodes is not None else _nodes(instance_type),
+        region=region or _REGION,
+        instance_type=instance_type or _TYPE,
+        nodes=nodes if nodes is not None else _nodes(instance_type or _TYPE),
         storage=storage,
         capacity=capacity,
     )
+    if instance_type is None:
+        directory = directory or _ask("folder of the project", ".", _require_no_project)
+        choices = _ask_for_choices(choices)
     plan = plan_choices(choices)
     files = project_files(choices, plan)
-    write_project(directory, files, with_packer=with_packer)
+    folder = Path(directory or "")
+    write_project(folder, files, with_packer=with_packer)
     for finding in plan.findings:
         typer.echo(str(finding), err=True)
     for path in files:
-        typer.echo(str(directory / path))
-    typer.echo(_next_steps(directory), err=True)
+        typer.echo(str(folder / path))
+    typer.echo(_next_steps(folder), err=True)
 
 
-def _ask(what: str, default: str, check: Callable[[str], object]) -> str:
+def _ask(question: str, default: str, check: Callable[[str], object]) -> str:
     """Ask until the answer passes a check."""
     while True:
-        answer: str = typer.prompt(what, default, err=True)
+        answer: str = typer.prompt(question, default, err=True)
         try:
             check(answer)
         except TrainshedError as error:
             typer.echo(str(error), err=True)
         else:
             return answer
+
+
+def _require_no_project(folder: str) -> None:
+    if os.path.lexists(Path(folder) / "cdk.json"):
+        raise ProjectExists(Path(folder), ["cdk.json"])
+
+
+def _ask_for_choices(choices: Choices) -> Choices:
+    """Ask until the cluster can be planned; each default is the choice before."""
+    while True:
+        instance_type = _ask("instance type", choices.instance_type, lookup)
+        chosen = choices.nodes != _nodes(choices.instance_type)
+        nodes = choices.nodes if chosen else _nodes(instance_type)
+        choices = Choices(
+            instance_type=instance_type,
+            region=_ask("region", choices.region, known_region),
+            name=typer.prompt("name of the cluster", choices.name, err=True),
+            nodes=typer.prompt("largest number of nodes", nodes, err=True),
+            storage=typer.confirm("a Lustre file system of 1200 GiB?", choices.storage, err=True),
+            capacity=typer.prompt("capacity", choices.capacity, err=True),
+        )
+        try:
+            plan_choices(choices)
+        except TrainshedError as error:
+            typer.echo(f"{error}\nanswer again; Enter keeps an answer", err=True)
+        else:
+            return choices
 
 
 def _nodes(instance_type: str) -> int:
@@ -130,9 +167,10 @@ def _nodes(instance_type: str) -> int:
 def _next_steps(directory: Path) -> str:
     here = directory.resolve() == Path.cwd()
     steps = [
-        *([] if here else [f"cd {directory}"]),
+        *([] if here else [f"cd {shlex.quote(str(directory))}"]),
         "python3 -m venv .venv && source .venv/bin/activate",
-        "pip install --no-deps wheels/*.whl      # trainshed's own, see README.md",
+        "mkdir wheels && cp CHECKOUT/dist/*.whl wheels/      # as README.md says",
+        "pip install --no-deps wheels/*.whl",
         "pip install -r requirements.txt && npm ci",
         "pytest      # deploys the cluster to an AWS on this machine",
     ]

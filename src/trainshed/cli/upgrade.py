@@ -11,7 +11,8 @@ import typer
 from trainshed import __version__
 from trainshed.cli.output import JsonOption, print_json, print_records
 from trainshed.cli.progress import progress
-from trainshed.upgrade.environment import install
+from trainshed.stopping import stoppable
+from trainshed.upgrade.environment import find_version, install
 from trainshed.upgrade.steps import REQUIREMENTS, upgrade_steps
 from trainshed.upgrade.synthesis import read_app, synthesise
 from trainshed.upgrade.template_changes import Effect, TemplateChange, template_changes
@@ -46,13 +47,13 @@ def upgrade(
     build/upgrade/requirements.txt. It ends with the commands that do the upgrade, and with exit
     code 1 when a resource that holds data would be replaced or removed.
     """
-    cdk_app = read_app(Path())
+    cdk_app, source = read_app(Path()), find_version(to)
     text = REQUIREMENTS.read_text(encoding="utf-8") if REQUIREMENTS.is_file() else ""
-    with TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
+    with stoppable(), TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
         folder = Path(name).resolve()
         step(f"synthesising with trainshed {__version__}")
         before = synthesise(cdk_app, Path(sys.executable), folder / "before", __version__)
-        other = install(to, folder / "environment", text, step)
+        other = install(source, folder / "environment", text, step)
         step(f"synthesising with trainshed {other.version}")
         after = synthesise(cdk_app, other.python, folder / "after", other.version)
     changes = template_changes(before, after)
@@ -73,7 +74,7 @@ def upgrade(
     else:
         typer.echo(f"trainshed {other.version} changes no template of this project")
     typer.echo("to upgrade:", err=True)
-    for command in upgrade_steps(other, to, _UPGRADED):
+    for command in upgrade_steps(other, source, _UPGRADED):
         typer.echo(f"  {command}", err=True)
     raise typer.Exit(any(change.data_at_risk for change in changes))
 

@@ -1,5 +1,6 @@
 """A temporary Python environment with another version of trainshed, and with what it pins."""
 
+import re
 import subprocess
 import venv
 from collections.abc import Callable, Mapping
@@ -10,6 +11,8 @@ from pathlib import Path
 from trainshed.errors import TrainshedError, one_line
 from trainshed.project.versions import OURS, embedded_aws_pin, upgraded_requirements
 from trainshed.upgrade.synthesis import read_json
+
+_VERSION = re.compile(r"\d[A-Za-z0-9.!+-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +34,56 @@ class OtherVersion:
     node_packages: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where pip finds another version.
+
+    Attributes:
+        name: for messages, for instance `trainshed 0.2.0`.
+        arguments: for `pip install`.
+        is_file: it is a wheel or a folder of wheels, not a version of the package index.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    is_file: bool = False
+
+
+def find_version(wanted: str | None) -> Source:
+    """Return where pip finds a version.
+
+    Args:
+        wanted: a version, a wheel, or a folder of wheels; by default the newest of the index.
+
+    Raises:
+        TrainshedError: it is none of these, or the wheel is not there.
+    """
+    if wanted is None:
+        return Source(name="the newest trainshed", arguments=("trainshed",))
+    path, from_path = Path(wanted), f"trainshed from {wanted}"
+    if wanted and path.is_dir():
+        if not any(path.glob("trainshed-*.whl")):
+            raise TrainshedError(f"the folder {path} has no wheel of trainshed")
+        arguments = ("--no-index", f"--find-links={path}", "trainshed")
+        return Source(name=from_path, arguments=arguments, is_file=True)
+    if path.suffix == ".whl":
+        if not path.is_file():
+            raise TrainshedError(f"there is no file {path}")
+        return Source(name=from_path, arguments=(str(path),), is_file=True)
+    if not _VERSION.fullmatch(wanted):
+        raise TrainshedError(
+            f"{wanted!r} is not a version, such as 0.2.0, a wheel, or a folder of wheels"
+        )
+    return Source(name=f"trainshed {wanted}", arguments=(f"trainshed=={wanted}",))
+
+
 def install(
-    wanted: str | None, folder: Path, requirements: str, step: Callable[[str], None]
+    source: Source, folder: Path, requirements: str, step: Callable[[str], None]
 ) -> OtherVersion:
     """Install another version, and the project's requirements as that version pins them.
 
     Args:
-        wanted: a version, a wheel, or a folder of wheels; by default the newest of the index.
+        source: where pip finds the other version.
         folder: where the environment is made.
         requirements: text of the project's `requirements.txt`.
         step: called with each step.
@@ -45,9 +91,7 @@ def install(
     Raises:
         TrainshedError: there is no such version, or pip cannot install it or what it needs.
     """
-    source = _source(wanted)
-    name = f"trainshed {wanted}" if wanted else "the newest trainshed"
-    step(f"installing {name}")
+    step(f"installing {source.name}")
     try:
         venv.create(folder, with_pip=True, symlinks=True)
     except subprocess.CalledProcessError as error:
@@ -55,10 +99,10 @@ def install(
             "Python cannot make a virtual environment; on Debian and Ubuntu, install python3-venv"
         ) from error
     python = folder / "bin" / "python"
-    _pip(python, name, "--no-deps", "--ignore-installed", *source)
+    _pip(python, source.name, "--no-deps", "--ignore-installed", *source.arguments)
     found = sorted(folder.glob("lib/python*/site-packages/trainshed-*.dist-info"))
     if not found:
-        raise TrainshedError(f"{wanted} has no trainshed: give its wheel, or the folder of it")
+        raise TrainshedError(f"{source.name} has no trainshed: give its wheel, or the folder of it")
     version = found[0].name.removesuffix(".dist-info").partition("-")[2]
     shipped = found[0].with_name("trainshed") / "_shipped"
     embedded_aws = embedded_aws_pin(Distribution.at(found[0]))
@@ -76,19 +120,6 @@ def install(
         requirements=upgraded,
         node_packages=packages,
     )
-
-
-def _source(wanted: str | None) -> list[str]:
-    if wanted is None:
-        return ["trainshed"]
-    path = Path(wanted)
-    if path.is_dir():
-        return ["--no-index", f"--find-links={path}", "trainshed"]
-    if path.suffix == ".whl":
-        if not path.is_file():
-            raise TrainshedError(f"there is no wheel {path}")
-        return [str(path)]
-    return [f"trainshed=={wanted}"]
 
 
 def _pip(python: Path, what: str, *arguments: str) -> None:

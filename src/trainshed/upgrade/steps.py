@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from trainshed.upgrade.environment import OtherVersion
+from trainshed.upgrade.environment import OtherVersion, Source
 from trainshed.upgrade.synthesis import read_json
 
 REQUIREMENTS = Path("requirements.txt")
 
 
-def upgrade_steps(other: OtherVersion, wanted: str | None, upgraded: Path) -> list[str]:
+def upgrade_steps(other: OtherVersion, source: Source, upgraded: Path) -> list[str]:
     """Return the commands in order.
 
     Args:
         other: the version to upgrade to.
-        wanted: a version, a wheel, or a folder of wheels; None is the newest of the index.
+        source: where pip found it.
         upgraded: file with the upgraded requirements.
     """
     present = read_json(Path("package.json")).get("devDependencies", {})
@@ -22,13 +22,13 @@ def upgrade_steps(other: OtherVersion, wanted: str | None, upgraded: Path) -> li
         for name, version in other.node_packages.items()
         if present.get(name) != version
     ]
-    if wanted is None or not Path(wanted).exists():
-        install = [f"pip install --no-deps trainshed=={other.version} {other.embedded_aws}"]
-    else:
+    if source.is_file:
         install = [
             f"# replace the wheels in wheels/ by those of {other.version}",
             "pip install --no-deps wheels/*.whl",
         ]
+    else:
+        install = [f"pip install --no-deps trainshed=={other.version} {other.embedded_aws}"]
     return [
         f"cp {upgraded} {REQUIREMENTS}",
         *install,

@@ -1,0 +1,15 @@
+"""Clean up when a command is stopped."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Make SIGTERM end this like Ctrl-C, so that clean-up runs."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
