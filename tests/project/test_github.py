@@ -95,6 +95,18 @@ def test_what_a_workflow_runs_exists(path: Path) -> None:
     assert [each for each in re.findall(r"scripts/\S+", run) if not (ROOT / each).is_file()] == []
 
 
+def test_the_workflows_run_all_that_the_gate_runs() -> None:
+    run = "\n".join(
+        line for path in WORKFLOWS for line in commands(read(f".github/workflows/{path.name}"))
+    )
+    gate = (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+    for command in (r"^\s*make ([a-z-]+)", r"^\s*(scripts/\S+)"):
+        needed = set(re.findall(command, gate, re.M))
+        assert needed
+        assert needed <= set(re.findall(command, run, re.M))
+
+
 def test_every_path_with_an_owner_exists() -> None:
     lines = (ROOT / ".github/CODEOWNERS").read_text(encoding="utf-8").splitlines()
     paths = [line.split()[0] for line in lines if line and not line.startswith("#")]
