@@ -127,7 +127,6 @@ ELSEWHERE = {
         '"TrainCluster", "--yes"',
     ),
     "pip install -e ./embedded-aws -e .": (MAKEFILE, "-e embedded-aws -e ."),
-    "pip install ./embedded-aws": (WHEELS, 'ROOT / "embedded-aws"'),
     "pip install PATH/TO/embedded-aws": (WHEELS, 'ROOT / "embedded-aws"'),
     "python3 -m venv .venv && source .venv/bin/activate": (MAKEFILE, "-m venv $(VENV)"),
     "pip install --no-deps CHECKOUT/dist/*.whl": (WHEELS, '"--no-deps"'),
