@@ -7,21 +7,9 @@ from botocore.exceptions import ClientError, ParamValidationError
 from moto.core.exceptions import ServiceException
 from werkzeug.exceptions import HTTPException
 
-from embedded_aws.cloudformation.resource import HandlerError
+from embedded_aws.cloudformation.resource import HandlerError, handler_error_code
 
 _log = logging.getLogger(__name__)
-
-# CloudFormation's handler error codes by parts of the services' error codes.
-_CODES = {
-    "NotFound": "NotFound",
-    "NoSuch": "NotFound",
-    "Already": "AlreadyExists",
-    "Duplicate": "AlreadyExists",
-    "AccessDenied": "AccessDenied",
-    "Unauthorized": "AccessDenied",
-    "LimitExceeded": "ServiceLimitExceeded",
-    "Throttling": "Throttling",
-}
 
 
 class InvalidProperties(HandlerError):
@@ -56,7 +44,7 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, ParamValidationError):
         return _returned(str(error), "InvalidRequest")
     if isinstance(error, ServiceException):
-        return _returned(error.message, _code(error.code))
+        return _returned(error.message, handler_error_code(error.code))
     if isinstance(error, HTTPException):
         return _returned(str(error.description), "InvalidRequest")
     _log.error("internal error of the embedded AWS", exc_info=error)
@@ -77,8 +65,4 @@ def _answered(error: ClientError) -> tuple[str, str]:
         f"{answer['Message']} (Error Code: {answer['Code']}, "
         f"Operation: {error.operation_name}, Status Code: {status})"
     )
-    return message, _code(answer["Code"])
-
-
-def _code(code: str) -> str:
-    return next((known for part, known in _CODES.items() if part in code), "InvalidRequest")
+    return message, handler_error_code(answer["Code"])

@@ -27,6 +27,27 @@ class HandlerError(Exception):
         self.code = code
 
 
+# CloudFormation's handler error codes by parts of the services' error codes.
+_CODES = {
+    "NotFound": "NotFound",
+    "NoSuch": "NotFound",
+    "NonExist": "NotFound",
+    "DoesNotExist": "NotFound",
+    ".Unknown": "NotFound",
+    "Already": "AlreadyExists",
+    "Duplicate": "AlreadyExists",
+    "AccessDenied": "AccessDenied",
+    "Unauthorized": "AccessDenied",
+    "LimitExceeded": "ServiceLimitExceeded",
+    "Throttling": "Throttling",
+}
+
+
+def handler_error_code(code: str) -> str:
+    """Return CloudFormation's HandlerErrorCode for the error code of a service."""
+    return next((known for part, known in _CODES.items() if part in code), "InvalidRequest")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One resource of one stack, with everything resolved.

@@ -18,7 +18,6 @@ class Alarm(Handler):
     reading = "DescribeAlarms", "MetricAlarms"
     deletion = "DeleteAlarms"
     attributes: ClassVar[Mapping[str, str]] = {"Arn": "AlarmArn"}
-    gone = ("ResourceNotFound",)
     tagging = Tagging(target="ResourceARN", by="Arn")
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:

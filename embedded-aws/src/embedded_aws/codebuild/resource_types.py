@@ -15,7 +15,6 @@ from embedded_aws.cloudformation.handlers.tags import Tagging, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 _tags = partial(tag_list, key="key", value="value")
-_GONE = "ResourceNotFoundException"
 
 
 @resource("AWS::CodeBuild::Project")
@@ -29,7 +28,6 @@ class Project(Handler):
     deletion = "DeleteProject"
     later = ("Triggers",)
     attributes: ClassVar[Mapping[str, str]] = {"Arn": "arn"}
-    gone = (_GONE,)
     tagging = Tagging(target="name", form=_tags)
     # Other calls set these.
     fixed = ("ResourceAccessRole", "Visibility")
@@ -63,7 +61,7 @@ class Project(Handler):
         codebuild = request.client("codebuild")
         triggers = request.properties.get("Triggers", {})
         if not triggers.get("Webhook"):
-            with forgiving(_GONE):
+            with forgiving():
                 codebuild.delete_webhook(projectName=physical_id)
             return
         wanted = present(triggers, "BuildType", "FilterGroups", "PullRequestBuildPolicy")

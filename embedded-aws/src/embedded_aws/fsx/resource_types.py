@@ -25,7 +25,6 @@ class FileSystem(_FsxHandler):
         "LustreMountName": "LustreConfiguration.MountName",
         "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
     }
-    gone = ("FileSystemNotFound",)
 
     _changeable = (
         "FileSystemTypeVersion",
@@ -59,7 +58,6 @@ class DataRepositoryAssociation(_FsxHandler):
     target = "AssociationId"
     creation = "CreateDataRepositoryAssociation", "Association.AssociationId"
     reading = "DescribeDataRepositoryAssociations", "Associations"
-    gone = ("DataRepositoryAssociationNotFound",)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         change = {

@@ -18,7 +18,6 @@ class Key(Handler):
     target = "KeyId"
     creation = "CreateKey", "KeyMetadata.KeyId"
     reading = "DescribeKey", "KeyMetadata"
-    gone = ("NotFoundException", "KMSInvalidStateException")
     fixed = ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
     tagging = Tagging(target="KeyId", form=_tag_list)
 
@@ -56,8 +55,9 @@ class Key(Handler):
             self._call(request, operation, key)
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        days = request.properties.get("PendingWindowInDays", 30)
-        request.client("kms").schedule_key_deletion(KeyId=physical_id, PendingWindowInDays=days)
+        if self._described(request, physical_id)["KeyState"] != "PendingDeletion":
+            days = request.properties.get("PendingWindowInDays", 30)
+            request.client("kms").schedule_key_deletion(KeyId=physical_id, PendingWindowInDays=days)
 
 
 @resource("AWS::KMS::Alias")
@@ -68,7 +68,6 @@ class Alias(Handler):
     target = "AliasName"
     creation = "CreateAlias", "AliasName"
     deletion = "DeleteAlias"
-    gone = ("NotFoundException",)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         self._call(request, "UpdateAlias", request.properties)

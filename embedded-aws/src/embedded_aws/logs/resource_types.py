@@ -21,7 +21,6 @@ class LogGroup(Handler):
     settings: ClassVar[Mapping[str, Setting]] = {
         "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy")
     }
-    gone = ("ResourceNotFoundException",)
     fixed = (
         "BearerTokenAuthenticationEnabled",
         "DataProtectionPolicy",

@@ -27,7 +27,6 @@ class Secret(Handler):
     service = "secretsmanager"
     name = "Name"
     creation = "CreateSecret", "ARN"
-    gone = ("ResourceNotFoundException",)
     tagging = Tagging(target="SecretId")
 
     later = ("GenerateSecretString",)

@@ -38,7 +38,6 @@ class Queue(Handler):
     target, name = "QueueUrl", "QueueName"
     creation = "CreateQueue", "QueueUrl"
     deletion = "DeleteQueue"
-    gone = ("AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist")
     tagging = Tagging(target="QueueUrl", tag="TagQueue", untag="UntagQueue", form=dict)
 
     _settable = (
@@ -105,7 +104,7 @@ class QueuePolicy(Handler):
     def _take_off(self, request: Request, queues: Iterable[str]) -> None:
         for queue in queues:
             # The policy of a deleted queue is gone.
-            with forgiving(*Queue.gone):
+            with forgiving():
                 self._set_policy(request, queue, "")
 
     def _set_policy(self, request: Request, queue: str, document: Any) -> None:

@@ -19,7 +19,6 @@ class Parameter(Handler):
     reading = "GetParameter", "Parameter"
     deletion = "DeleteParameter"
     attributes: ClassVar[Mapping[str, str]] = {"Arn": "ARN"}
-    gone = ("ParameterNotFound",)
     tagging = Tagging(
         target="ResourceId",
         tag="AddTagsToResource",

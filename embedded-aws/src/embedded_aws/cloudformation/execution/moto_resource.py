@@ -10,7 +10,13 @@ from moto.cloudformation.models import cloudformation_backends
 from moto.core.common_models import CloudFormationModel
 from moto.core.exceptions import JsonRESTError, ServiceException
 
-from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Made,
+    Properties,
+    Request,
+    handler_error_code,
+)
 from embedded_aws.cloudformation.schema import schema_of
 
 
@@ -110,7 +116,7 @@ class MotoResource:
         except (ServiceException, JsonRESTError) as error:
             # A resource that does not exist is fine. moto's services raise two kinds of errors.
             code = error.code if isinstance(error, ServiceException) else error.error_type
-            if not any(word in code for word in ("NotFound", "NonExist", "NoSuch")):
+            if handler_error_code(code) != "NotFound":
                 raise
         _objects(request).pop((request.resource_type, physical_id), None)
 

@@ -12,7 +12,13 @@ from embedded_aws.cloudformation.handlers.arguments import arguments
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, own_tags
-from embedded_aws.cloudformation.resource import HandlerError, Made, Properties, Request
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Made,
+    Properties,
+    Request,
+    handler_error_code,
+)
 from embedded_aws.cloudformation.schema import schema_of
 
 
@@ -39,7 +45,6 @@ class Handler:
         attributes: paths in the description, for attributes whose names differ there; a missing
             value is an empty string.
         settings: properties that other calls set, in the order of these calls.
-        gone: error codes of the service that say the resource does not exist.
         fixed: properties that CloudFormation changes in place, and the embedded AWS cannot.
         tagging: how tags are changed; None for a type without tags.
     """
@@ -54,7 +59,6 @@ class Handler:
     later: ClassVar[tuple[str, ...]] = ()
     attributes: ClassVar[Mapping[str, str]] = {}
     settings: ClassVar[Mapping[str, Setting]] = {}
-    gone: ClassVar[tuple[str, ...]] = ()
     fixed: ClassVar[tuple[str, ...]] = ()
     tagging: ClassVar[Tagging | None] = None
 
@@ -83,7 +87,7 @@ class Handler:
 
     def delete(self, request: Request, physical_id: str) -> None:
         """Delete the resource; do nothing if it does not exist."""
-        with forgiving(*self.gone):
+        with forgiving():
             self._delete(request, physical_id)
 
     def _made(self, request: Request, physical_id: str) -> Made:
@@ -134,7 +138,7 @@ class Handler:
         if name in request.properties or not setting.remove:
             value = setting.reshape(request.properties.get(name, setting.neutral))
         if value is None and setting.remove:
-            with forgiving(*setting.absent):
+            with forgiving():
                 self._call(request, setting.remove, {}, **target)
         else:
             self._call(request, setting.put, {setting.argument or name: value}, **target)
@@ -208,15 +212,15 @@ def _at(answer: Any, path: str) -> Any:
 
 
 @contextmanager
-def forgiving(*codes: str) -> Iterator[None]:
-    """Ignore these error codes of a service: what was to be removed does not exist.
+def forgiving() -> Iterator[None]:
+    """Ignore a service's error that says that what was to be removed does not exist.
 
     It also happens when an update that had failed halfway is rolled back.
     """
     try:
         yield
     except ClientError as error:
-        if error.response["Error"]["Code"] not in codes:
+        if handler_error_code(error.response["Error"]["Code"]) != "NotFound":
             raise
 
 

@@ -17,7 +17,6 @@ class Setting:
         put: the operation that sets it, for instance `PutRetentionPolicy`.
         argument: the argument that holds the value; by default named like the property.
         remove: the operation that removes it; None if the service has none.
-        absent: error codes of the service that say there is nothing to remove.
         neutral: if there is no such operation, the template's value that has the same effect.
         reshape: converts the template's value to the API's; None removes the property.
     """
@@ -25,6 +24,5 @@ class Setting:
     put: str
     argument: str | None = None
     remove: str | None = None
-    absent: tuple[str, ...] = ()
     neutral: Any = None
     reshape: Callable[[Any], Any] = _as_it_is

@@ -18,7 +18,6 @@ class PlacementGroup(Ec2Handler):
     reading = "DescribePlacementGroups", "PlacementGroups"
     deletion = "DeletePlacementGroup"
     tagged = "GroupId"
-    gone = ("InvalidPlacementGroup.Unknown",)
 
 
 @resource("AWS::EC2::LaunchTemplate")
@@ -34,7 +33,6 @@ class LaunchTemplate(Ec2Handler):
     creation = "CreateLaunchTemplate", "LaunchTemplate.LaunchTemplateId"
     reading = "DescribeLaunchTemplates", "LaunchTemplates"
     deletion = "DeleteLaunchTemplate"
-    gone = ("InvalidLaunchTemplateId.NotFound", "InvalidLaunchTemplateName.NotFoundException")
 
     def _generated_name(self, request: Request) -> str:
         return f"{request.logical_id[:115]}_{random_suffix()}"
@@ -62,7 +60,6 @@ class CapacityReservation(Ec2Handler):
     creation = "CreateCapacityReservation", "CapacityReservation.CapacityReservationId"
     reading = "DescribeCapacityReservations", "CapacityReservations"
     deletion = "CancelCapacityReservation"
-    gone = ("InvalidCapacityReservationId.NotFound",)
     fixed = ("UnusedReservationBillingOwnerId",)
 
     _changeable = ("InstanceCount", "EndDate", "EndDateType", "InstanceMatchCriteria")

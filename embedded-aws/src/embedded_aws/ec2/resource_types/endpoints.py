@@ -21,7 +21,6 @@ class VpcEndpoint(Ec2Handler):
     creation = "CreateVpcEndpoint", "VpcEndpoint.VpcEndpointId"
     reading = "DescribeVpcEndpoints", "VpcEndpoints"
     deletion = "DeleteVpcEndpoints"
-    gone = ("InvalidVpcEndpointId.NotFound", "InvalidVpcEndpoint.NotFound")
 
     _lists = ("RouteTableIds", "SubnetIds", "SecurityGroupIds")
 
@@ -57,7 +56,6 @@ class FlowLog(Ec2Handler):
     target = "FlowLogId"
     deletion = "DeleteFlowLogs"
     later = ("ResourceId",)
-    gone = ("InvalidFlowLogId.NotFound",)
 
     def _create(self, request: Request) -> str:
         ids = [request.properties["ResourceId"]]

@@ -40,7 +40,6 @@ class Instance(Ec2Handler):
         "PublicDnsName": "PublicDnsName",
         "VpcId": "VpcId",
     }
-    gone = ("InvalidInstanceID.NotFound",)
 
     _nested = (*_PLACEMENT, "IamInstanceProfile", "Monitoring", "NetworkInterfaces", "UserData")
     _later = ("SourceDestCheck", "PropagateTagsToVolumeOnCreation", "Tags")

@@ -16,7 +16,6 @@ class RouteTable(Ec2Handler):
     target = "RouteTableId"
     creation = "CreateRouteTable", "RouteTable.RouteTableId"
     deletion = "DeleteRouteTable"
-    gone = ("InvalidRouteTableID.NotFound",)
 
 
 @resource("AWS::EC2::Route")
@@ -24,7 +23,6 @@ class Route(Handler):
     """A route; its Ref is `rtb-...|destination`."""
 
     service = "ec2"
-    gone = ("InvalidRoute.NotFound", "InvalidRouteTableID.NotFound")
 
     _destinations = ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
 
@@ -60,7 +58,6 @@ class SubnetRouteTableAssociation(Handler):
     target = "AssociationId"
     creation = "AssociateRouteTable", "AssociationId"
     deletion = "DisassociateRouteTable"
-    gone = ("InvalidAssociationID.NotFound",)
 
 
 @resource("AWS::EC2::EIP")
@@ -73,7 +70,6 @@ class ElasticIp(Ec2Handler):
     reading = "DescribeAddresses", "Addresses"
     tagged = "AllocationId"
     later = ("InstanceId", "TransferAddress")
-    gone = ("InvalidAddress.NotFound", "InvalidAllocationID.NotFound")
     fixed = ("Domain", "PublicIpv4Pool")
 
     def _wanted(self, request: Request) -> dict[str, Any]:
@@ -107,7 +103,6 @@ class NatGateway(Ec2Handler):
     reading = "DescribeNatGateways", "NatGateways"
     deletion = "DeleteNatGateway"
     later = ("MaxDrainDurationSeconds",)
-    gone = ("NatGatewayNotFound",)
     attributes: ClassVar[Mapping[str, str]] = {
         "EniId": "NatGatewayAddresses.NetworkInterfaceId",
         "RouteTableId": "RouteTableId",

@@ -52,7 +52,6 @@ class SecurityGroup(Ec2Handler):
     reading = "DescribeSecurityGroups", "SecurityGroups"
     deletion = "DeleteSecurityGroup"
     later = ("GroupDescription", "SecurityGroupEgress", "SecurityGroupIngress")
-    gone = ("InvalidGroup.NotFound", "InvalidGroupId.NotFound")
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         description = request.properties["GroupDescription"]
@@ -70,7 +69,7 @@ def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new:
     """Revoke the rules that were removed and authorize those that were added."""
     revoke = getattr(ec2, f"revoke_security_group_{direction}")
     for rule in [rule for rule in old if rule not in new]:
-        with forgiving("InvalidPermission.NotFound"):
+        with forgiving():
             revoke(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
     authorize = getattr(ec2, f"authorize_security_group_{direction}")
     for rule in [rule for rule in new if rule not in old]:
@@ -84,11 +83,6 @@ class SecurityGroupRule(Handler):
     service = "ec2"
     target = "SecurityGroupRuleId"
     reading = "DescribeSecurityGroupRules", "SecurityGroupRules"
-    gone = (
-        "InvalidGroup.NotFound",
-        "InvalidPermission.NotFound",
-        "InvalidSecurityGroupRuleId.NotFound",
-    )
 
     def _create(self, request: Request) -> str:
         ec2 = request.client("ec2")

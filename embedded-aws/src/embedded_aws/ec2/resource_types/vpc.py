@@ -19,7 +19,6 @@ class Vpc(Ec2Handler):
     reading = "DescribeVpcs", "Vpcs"
     deletion = "DeleteVpc"
     later = ("EnableDnsHostnames", "EnableDnsSupport")
-    gone = ("InvalidVpcID.NotFound",)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         # ModifyVpcAttribute takes one attribute a call; EC2 switches support on and names off.
@@ -83,7 +82,6 @@ class InternetGateway(Ec2Handler):
     target = "InternetGatewayId"
     creation = "CreateInternetGateway", "InternetGateway.InternetGatewayId"
     deletion = "DeleteInternetGateway"
-    gone = ("InvalidInternetGatewayID.NotFound",)
 
 
 @resource("AWS::EC2::VPCGatewayAttachment")
@@ -91,7 +89,6 @@ class VpcGatewayAttachment(Handler):
     """The attachment of an internet or VPN gateway to a VPC; its Ref is `IGW|vpc-...`."""
 
     service = "ec2"
-    gone = ("Gateway.NotAttached", "InvalidAttachmentID.NotFound", "InvalidVpcID.NotFound")
 
     def _create(self, request: Request) -> str:
         self._attach(request)
@@ -134,7 +131,6 @@ class Subnet(Ec2Handler):
     creation = "CreateSubnet", "Subnet.SubnetId"
     reading = "DescribeSubnets", "Subnets"
     deletion = "DeleteSubnet"
-    gone = ("InvalidSubnetID.NotFound",)
     fixed = ("Ipv6CidrBlock",)
 
     # ModifySubnetAttribute takes one attribute a call.

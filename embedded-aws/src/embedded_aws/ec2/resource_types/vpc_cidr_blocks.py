@@ -11,7 +11,6 @@ class VpcCidrBlock(Handler):
     """A secondary IPv4 range, or Amazon's IPv6 range; its Ref is `vpc-cidr-assoc-...|vpc-...`."""
 
     service = "ec2"
-    gone = ("InvalidVpcCidrBlockAssociationID.NotFound", "InvalidVpcID.NotFound")
 
     def _create(self, request: Request) -> str:
         # The embedded AWS has neither IPAM nor BYOIP ranges.

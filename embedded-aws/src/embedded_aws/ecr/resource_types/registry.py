@@ -15,7 +15,6 @@ class PullThroughCacheRule(Handler):
     target = "ecrRepositoryPrefix"
     creation = "CreatePullThroughCacheRule", "ecrRepositoryPrefix"
     deletion = "DeletePullThroughCacheRule"
-    gone = ("PullThroughCacheRuleNotFoundException",)
 
 
 @resource("AWS::ECR::RepositoryCreationTemplate")
@@ -26,7 +25,6 @@ class RepositoryCreationTemplate(Handler):
     target = "prefix"
     creation = "CreateRepositoryCreationTemplate", "Prefix"
     deletion = "DeleteRepositoryCreationTemplate"
-    gone = ("TemplateNotFoundException",)
 
     # Properties that UpdateRepositoryCreationTemplate keeps if they are left out.
     _defaults: Mapping[str, Any] = {

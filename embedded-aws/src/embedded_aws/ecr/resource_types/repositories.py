@@ -27,17 +27,14 @@ class Repository(Handler):
             put="PutLifecyclePolicy",
             argument="LifecyclePolicyText",
             remove="DeleteLifecyclePolicy",
-            absent=("LifecyclePolicyNotFoundException",),
             reshape=lambda policy: policy.get("LifecyclePolicyText"),
         ),
         "RepositoryPolicyText": Setting(
             put="SetRepositoryPolicy",
             argument="PolicyText",
             remove="DeleteRepositoryPolicy",
-            absent=("RepositoryPolicyNotFoundException",),
         ),
     }
-    gone = ("RepositoryNotFoundException",)
     tagging = Tagging(target="resourceArn", by="Arn")
 
     def _generated_name(self, request: Request) -> str:

@@ -17,7 +17,6 @@ class EventBus(Handler):
     reading = "DescribeEventBus", ""
     deletion = "DeleteEventBus"
     later = ("Policy",)
-    gone = ("ResourceNotFoundException",)
     fixed = ("DeadLetterConfig", "Description", "KmsKeyIdentifier")
     tagging = Tagging(target="ResourceARN", by="Arn")
 

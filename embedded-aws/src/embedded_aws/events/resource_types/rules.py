@@ -15,7 +15,6 @@ class Rule(Handler):
     name, name_limit = "Name", 64
     creation = "PutRule", "Name"
     later = ("Targets",)
-    gone = ("ResourceNotFoundException",)
     fixed = ("EventBusName",)
     tagging = Tagging(target="ResourceARN", by="Arn")
 

@@ -49,7 +49,7 @@ class Policy(Handler):
         for kind, bearer in whom:
             delete = getattr(iam, f"delete_{kind}_policy")
             # The policy of a deleted holder is gone.
-            with forgiving("NoSuchEntity"):
+            with forgiving():
                 delete(**_argument(kind, bearer), PolicyName=properties["PolicyName"])
 
     def _delete(self, request: Request, physical_id: str) -> None:
@@ -61,7 +61,6 @@ class RolePolicy(Handler):
     """An inline policy on one role; its Ref is `policy|role`."""
 
     service = "iam"
-    gone = ("NoSuchEntity",)
 
     def _create(self, request: Request) -> str:
         iam, named = request.client("iam"), present(request.properties, "PolicyName", "RoleName")
@@ -91,7 +90,6 @@ class ManagedPolicy(Handler):
     creation = "CreatePolicy", "Policy.Arn"
     reading = "GetPolicy", "Policy"
     later = ("Groups", "Roles", "Users")
-    gone = ("NoSuchEntity",)
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         wanted = super()._wanted(request)
@@ -102,7 +100,7 @@ class ManagedPolicy(Handler):
         old, new = list(_bearers(before)), list(_bearers(request.properties))
         for kind, bearer in [who for who in old if who not in new]:
             detach = getattr(iam, f"detach_{kind}_policy")
-            with forgiving(*self.gone):
+            with forgiving():
                 detach(**_argument(kind, bearer), PolicyArn=physical_id)
         for kind, bearer in [who for who in new if who not in old]:
             attach = getattr(iam, f"attach_{kind}_policy")

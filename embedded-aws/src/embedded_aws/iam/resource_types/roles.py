@@ -17,7 +17,6 @@ class Role(Handler):
     creation = "CreateRole", "RoleName"
     reading = "GetRole", "Role"
     later = ("ManagedPolicyArns", "Policies")
-    gone = ("NoSuchEntity",)
     tagging = Tagging(target="RoleName", tag="TagRole", untag="UntagRole")
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
@@ -25,14 +24,14 @@ class Role(Handler):
         now = request.properties
         attached, wanted = before.get("ManagedPolicyArns", []), now.get("ManagedPolicyArns", [])
         for arn in [arn for arn in attached if arn not in wanted]:
-            with forgiving(*self.gone):
+            with forgiving():
                 iam.detach_role_policy(RoleName=physical_id, PolicyArn=arn)
         for arn in [arn for arn in wanted if arn not in attached]:
             iam.attach_role_policy(RoleName=physical_id, PolicyArn=arn)
         inline = {policy["PolicyName"] for policy in now.get("Policies", [])}
         for policy in before.get("Policies", []):
             if policy["PolicyName"] not in inline:
-                with forgiving(*self.gone):
+                with forgiving():
                     iam.delete_role_policy(RoleName=physical_id, PolicyName=policy["PolicyName"])
         for policy in now.get("Policies", []):
             self._call(request, "PutRolePolicy", policy, RoleName=physical_id)
@@ -78,13 +77,12 @@ class InstanceProfile(Handler):
     creation = "CreateInstanceProfile", "InstanceProfileName"
     reading = "GetInstanceProfile", "InstanceProfile"
     later = ("Roles",)
-    gone = ("NoSuchEntity",)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
         old, new = before.get("Roles", []), request.properties["Roles"]
         for role in [role for role in old if role not in new]:
-            with forgiving(*self.gone):
+            with forgiving():
                 iam.remove_role_from_instance_profile(
                     InstanceProfileName=physical_id, RoleName=role
                 )
@@ -108,7 +106,6 @@ class ServiceLinkedRole(Handler):
     target = "RoleName"
     creation = "CreateServiceLinkedRole", "Role.RoleName"
     deletion = "DeleteServiceLinkedRole"
-    gone = ("NoSuchEntity",)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "Description"):

@@ -36,7 +36,6 @@ class Function(Handler):
             put="PutFunctionConcurrency", remove="DeleteFunctionConcurrency"
         )
     }
-    gone = ("ResourceNotFoundException",)
     tagging = Tagging(target="Resource", by="Arn", form=dict)
     # Other calls set these.
     fixed = ("CodeSigningConfigArn", "PublishToLatestPublished")
@@ -107,7 +106,6 @@ class Permission(Handler):
     """A permission to invoke a function; its Ref is `function|statement id`."""
 
     service = "lambda"
-    gone = ("ResourceNotFoundException",)
 
     def _create(self, request: Request) -> str:
         statement_id = generated_name(request, limit=100)

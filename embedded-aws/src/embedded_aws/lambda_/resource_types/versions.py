@@ -16,7 +16,6 @@ class Version(Handler):
     """A published version of a function; its Ref is the version's ARN."""
 
     service = "lambda"
-    gone = ("ResourceNotFoundException",)
 
     def _create(self, request: Request) -> str:
         refuse_unknown(request, ("CodeSha256", "Description", "FunctionName"))
@@ -49,7 +48,6 @@ class Alias(Handler):
     """A name for a version; its Ref is the alias's ARN."""
 
     service = "lambda"
-    gone = ("ResourceNotFoundException",)
     creation = "CreateAlias", "AliasArn"
     fixed = ("ProvisionedConcurrencyConfig",)
 
@@ -86,7 +84,6 @@ class LayerVersion(Handler):
     service = "lambda"
     name, name_limit = "LayerName", 64
     creation = "PublishLayerVersion", "LayerVersionArn"
-    gone = ("ResourceNotFoundException",)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         layer, _, version = physical_id.rpartition(":")

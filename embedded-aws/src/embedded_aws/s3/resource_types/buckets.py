@@ -19,7 +19,6 @@ class Bucket(Handler):
     creation = "CreateBucket", "Bucket"
     deletion = "DeleteBucket"
     settings = SETTINGS
-    gone = ("NoSuchBucket",)
     fixed = ("ObjectLockEnabled",)
 
     def _generated_name(self, request: Request) -> str:
@@ -70,7 +69,6 @@ class BucketPolicy(Handler):
     service = "s3"
     target = "Bucket"
     deletion = "DeleteBucketPolicy"
-    gone = ("NoSuchBucket", "NoSuchBucketPolicy")
 
     def _create(self, request: Request) -> str:
         return str(request.properties["Bucket"])

@@ -28,7 +28,7 @@ class TopicPolicy(Handler):
             self._restore(request, topic)
 
     def _restore(self, request: Request, topic: str) -> None:
-        with forgiving(*SnsHandler.gone):
+        with forgiving():
             self._set_policy(request, topic, _default_policy(topic))
 
     def _set_policy(self, request: Request, topic: str, document: Any) -> None:

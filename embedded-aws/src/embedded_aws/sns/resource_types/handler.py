@@ -15,7 +15,6 @@ class SnsHandler(Handler):
     """
 
     service = "sns"
-    gone = ("NotFound", "NotFoundException")
     setter: ClassVar[str]
     settable: ClassVar[tuple[str, ...]]
 
