@@ -70,12 +70,9 @@ class ComputeEnvironment(_BatchHandler):
 class JobQueue(_BatchHandler):
     """A job queue; its Ref is the ARN."""
 
-    name = "JobQueueName"
+    target, name = "jobQueue", "JobQueueName"
     creation = "CreateJobQueue", "jobQueueArn"
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        wanted, leave = request.properties, ("JobQueueName", "JobQueueType", "Tags")
-        self._call(request, "UpdateJobQueue", wanted, leave=leave, jobQueue=physical_id)
+    changing = "UpdateJobQueue"
 
     def _delete(self, request: Request, physical_id: str) -> None:
         batch = request.client("batch")

@@ -9,7 +9,6 @@ from embedded_aws.cloudformation.handlers.handler import (
     changed,
     forgiving,
     present,
-    with_defaults,
 )
 from embedded_aws.cloudformation.handlers.tags import Tagging, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
@@ -29,11 +28,8 @@ class Project(Handler):
     later = ("Triggers",)
     attributes: ClassVar[Mapping[str, str]] = {"Arn": "arn"}
     tagging = Tagging(target="name", form=_tags)
-    # Other calls set these.
-    fixed = ("ResourceAccessRole", "Visibility")
-
-    # Properties that UpdateProject keeps if they are left out, and their defaults.
-    _defaults: Mapping[str, Any] = {
+    changing = "UpdateProject"
+    defaults: ClassVar[Mapping[str, Any]] = {
         "AutoRetryLimit": 0,
         "BadgeEnabled": False,
         "Cache": {"Type": "NO_CACHE"},
@@ -49,11 +45,6 @@ class Project(Handler):
         "TimeoutInMinutes": 60,
         "VpcConfig": {},
     }
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        wanted = with_defaults(request, before, self._defaults)
-        leave = ("Name", "Tags", *self.later)
-        self._call(request, "UpdateProject", wanted, leave=leave, name=physical_id)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         if not changed(request, before, "Triggers"):

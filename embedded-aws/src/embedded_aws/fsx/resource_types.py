@@ -57,17 +57,8 @@ class DataRepositoryAssociation(_FsxHandler):
 
     target = "AssociationId"
     creation = "CreateDataRepositoryAssociation", "Association.AssociationId"
+    changing = "UpdateDataRepositoryAssociation"
     reading = "DescribeDataRepositoryAssociations", "Associations"
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        change = {
-            name: request.properties[name]
-            for name in ("ImportedFileChunkSize", "S3")
-            if name in request.properties and changed(request, before, name)
-        }
-        if change:
-            change["AssociationId"] = physical_id
-            self._call(request, "UpdateDataRepositoryAssociation", change)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         # The files stay in the file system, as the resource type's documentation says.

@@ -1,9 +1,11 @@
 """Encryption keys and their aliases."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
+from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -19,6 +21,9 @@ class Key(Handler):
     creation = "CreateKey", "KeyMetadata.KeyId"
     reading = "DescribeKey", "KeyMetadata"
     fixed = ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "Description": Setting(put="UpdateKeyDescription", neutral="")
+    }
     tagging = Tagging(target="KeyId", form=_tag_list)
 
     later = (
@@ -34,13 +39,11 @@ class Key(Handler):
         return super()._wanted(request) | ({"Policy": policy} if policy else {})
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        now, key = request.properties, {"KeyId": physical_id}
+        now = request.properties
         if changed(request, before, "KeyPolicy") and "KeyPolicy" in now:
             policy = {"PolicyName": "default", "Policy": now["KeyPolicy"]}
-            self._call(request, "PutKeyPolicy", {**key, **policy})
-        if changed(request, before, "Description"):
-            description = {"Description": now.get("Description", "")}
-            self._call(request, "UpdateKeyDescription", {**key, **description})
+            self._call(request, "PutKeyPolicy", policy, KeyId=physical_id)
+        super()._change(request, physical_id, before)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         now, key = request.properties, {"KeyId": physical_id}
@@ -67,7 +70,5 @@ class Alias(Handler):
     service = "kms"
     target = "AliasName"
     creation = "CreateAlias", "AliasName"
+    changing = "UpdateAlias"
     deletion = "DeleteAlias"
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        self._call(request, "UpdateAlias", request.properties)

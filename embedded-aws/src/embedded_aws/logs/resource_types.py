@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
-from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.cloudformation.resource import Request, resource
 
 
 @resource("AWS::Logs::LogGroup")
@@ -19,7 +19,8 @@ class LogGroup(Handler):
     deletion = "DeleteLogGroup"
     later = ("RetentionInDays",)
     settings: ClassVar[Mapping[str, Setting]] = {
-        "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy")
+        "KmsKeyId": Setting(put="AssociateKmsKey", remove="DisassociateKmsKey"),
+        "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy"),
     }
     fixed = (
         "BearerTokenAuthenticationEnabled",
@@ -30,11 +31,6 @@ class LogGroup(Handler):
         "ResourcePolicyDocument",
     )
     tagging = Tagging(target="resourceArn", by="TaggedArn", form=dict)
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        if changed(request, before, "KmsKeyId"):
-            key = Setting(put="AssociateKmsKey", remove="DisassociateKmsKey")
-            self._apply(request, key, "KmsKeyId", physical_id)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("logs").describe_log_groups(logGroupNamePrefix=physical_id)

@@ -6,7 +6,7 @@ conversion serves every service.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from botocore.model import Shape
@@ -31,6 +31,19 @@ def arguments(
     shape = client.meta.service_model.operation_model(operation).input_shape
     taken = {name: value for name, value in properties.items() if name not in leave}
     return _structure(shape, taken, operation)
+
+
+def accepted(client: Any, operation: str, names: Iterable[str]) -> list[str]:
+    """Return those of the properties that an operation has arguments for.
+
+    Args:
+        client: boto3 client of the service.
+        operation: the API's name of it, for instance `UpdateRole`.
+        names: top-level properties.
+    """
+    shape = client.meta.service_model.operation_model(operation).input_shape
+    known = {name.lower() for name in shape.members}
+    return [name for name in names if name.lower() in known]
 
 
 def _structure(shape: Any, value: Mapping[str, Any], path: str) -> dict[str, Any]:

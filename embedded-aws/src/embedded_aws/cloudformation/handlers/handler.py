@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from botocore import xform_name
 from botocore.exceptions import ClientError, ParamValidationError
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
+from embedded_aws.cloudformation.handlers.arguments import accepted, arguments
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging, all_tags, own_tags
@@ -42,21 +42,29 @@ class Handler:
         name: the property with the resource's name, generated if the template has none.
         name_limit: maximum length of a generated name.
         later: properties that the creation does not take.
+        changing: the operation that changes what the creation set; it is given all properties that
+            it has arguments for, when one of them has changed.
+        defaults: what to give it for properties that the template no longer has, if it keeps
+            what it is not given.
         attributes: paths in the description, for attributes whose names differ there; a missing
             value is an empty string.
-        settings: properties that other calls set, in the order of these calls.
-        fixed: properties that CloudFormation changes in place, and the embedded AWS cannot.
+        settings: properties that other calls set, in the order of these calls; those that are
+            not in `later` in an update only.
+        fixed: properties that CloudFormation changes in place, and the embedded AWS cannot. With
+            `changing`, every property that no operation takes is one of them.
         tagging: how tags are changed; None for a type without tags.
     """
 
     service: ClassVar[str]
-    target: ClassVar[str]
+    target: ClassVar[str] = ""
     creation: ClassVar[tuple[str, str]]
     reading: ClassVar[tuple[str, str] | None] = None
     deletion: ClassVar[str]
     name: ClassVar[str | None] = None
     name_limit: ClassVar[int] = 255
     later: ClassVar[tuple[str, ...]] = ()
+    changing: ClassVar[str | None] = None
+    defaults: ClassVar[Mapping[str, Any]] = {}
     attributes: ClassVar[Mapping[str, str]] = {}
     settings: ClassVar[Mapping[str, Setting]] = {}
     fixed: ClassVar[tuple[str, ...]] = ()
@@ -98,8 +106,12 @@ class Handler:
         return Made(physical_id=physical_id, attributes=attributes)
 
     def _refuse_fixed(self, request: Request, before: Properties) -> None:
-        moved = [name for name in self.fixed if changed(request, before, name)]
-        if moved:
+        fixed = set(self.fixed)
+        if self.changing:
+            names = {*before, *request.properties}
+            taken = accepted(request.client(self.service), self.changing, names)
+            fixed |= names.difference(taken, self.later, self.settings, ("Tags",))
+        if moved := sorted(name for name in fixed if changed(request, before, name)):
             raise HandlerError(
                 f"the embedded AWS cannot change {', '.join(moved)} of {request.resource_type}",
                 code="NotUpdatable",
@@ -125,11 +137,25 @@ class Handler:
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         """Change what the creation set."""
+        if self.changing:
+            wanted = {**self._dropped(before), **self._wanted(request)}
+            taken = accepted(request.client(self.service), self.changing, {**before, **wanted})
+            taken = [name for name in taken if name != "Tags"]
+            if changed(request, before, *taken):
+                target = {self.target: physical_id} if self.target else {}
+                self._call(request, self.changing, present(wanted, *taken) | target)
+        for name, setting in self.settings.items():
+            if name not in self.later and changed(request, before, name):
+                self._apply(request, setting, name, physical_id)
+
+    def _dropped(self, before: Properties) -> dict[str, Any]:
+        """Return the defaults of properties that the template had, to be overridden by its own."""
+        return {name: value for name, value in self.defaults.items() if name in before}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         """Set what the creating call does not; `before` is empty after a creation."""
         for name, setting in self.settings.items():
-            if changed(request, before, name):
+            if name in self.later and changed(request, before, name):
                 self._apply(request, setting, name, physical_id)
 
     def _apply(self, request: Request, setting: Setting, name: str, physical_id: str) -> None:
@@ -244,20 +270,6 @@ def refuse_unknown(request: Request, known: Iterable[str]) -> None:
         raise HandlerError(
             f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"
         )
-
-
-def with_defaults(
-    request: Request, before: Properties, defaults: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the properties for an operation that keeps what it is not given.
-
-    Args:
-        request: has the template's properties.
-        before: the previous properties; of those that are gone, the default is returned.
-        defaults: the defaults of properties that the template may leave out.
-    """
-    dropped = {name: value for name, value in defaults.items() if name in before}
-    return {**dropped, **request.properties}
 
 
 def present(properties: Properties, *names: str) -> dict[str, Any]:

@@ -60,16 +60,7 @@ class CapacityReservation(Ec2Handler):
     creation = "CreateCapacityReservation", "CapacityReservation.CapacityReservationId"
     reading = "DescribeCapacityReservations", "CapacityReservations"
     deletion = "CancelCapacityReservation"
-    fixed = ("UnusedReservationBillingOwnerId",)
-
-    _changeable = ("InstanceCount", "EndDate", "EndDateType", "InstanceMatchCriteria")
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        if changed(request, before, *self._changeable):
-            wanted, reservation = present(request.properties, *self._changeable), physical_id
-            self._call(
-                request, "ModifyCapacityReservation", wanted, CapacityReservationId=reservation
-            )
+    changing = "ModifyCapacityReservation"
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         missing = {

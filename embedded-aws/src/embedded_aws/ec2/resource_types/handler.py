@@ -8,6 +8,11 @@ from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import Request
 
 
+def as_attribute(value: Any) -> dict[str, Any]:
+    """Return a value in the form of EC2's Modify operations, which take one attribute a call."""
+    return {"Value": value}
+
+
 class Ec2Handler(Handler):
     """A handler of a resource that has tags.
 

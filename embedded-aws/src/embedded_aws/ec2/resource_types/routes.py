@@ -23,6 +23,7 @@ class Route(Handler):
     """A route; its Ref is `rtb-...|destination`."""
 
     service = "ec2"
+    changing = "ReplaceRoute"
 
     _destinations = ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
 
@@ -32,9 +33,6 @@ class Route(Handler):
             request.properties[name] for name in self._destinations if name in request.properties
         )
         return f"{request.properties['RouteTableId']}|{destination}"
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        self._call(request, "ReplaceRoute", request.properties)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"CidrBlock": physical_id.partition("|")[2]}

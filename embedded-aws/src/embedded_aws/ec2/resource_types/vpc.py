@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
-from embedded_aws.ec2.resource_types.handler import Ec2Handler
+from embedded_aws.ec2.resource_types.handler import Ec2Handler, as_attribute
 
 
 @resource("AWS::EC2::VPC")
@@ -18,21 +19,15 @@ class Vpc(Ec2Handler):
     creation = "CreateVpc", "Vpc.VpcId"
     reading = "DescribeVpcs", "Vpcs"
     deletion = "DeleteVpc"
-    later = ("EnableDnsHostnames", "EnableDnsSupport")
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        # ModifyVpcAttribute takes one attribute a call; EC2 switches support on and names off.
-        for attribute, default in (("EnableDnsSupport", True), ("EnableDnsHostnames", False)):
-            wanted = request.properties.get(attribute, default)
-            setting = {attribute: {"Value": wanted}}
-            self._call(request, "ModifyVpcAttribute", setting, VpcId=physical_id)
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        if changed(request, before, "InstanceTenancy"):
-            request.client("ec2").modify_vpc_tenancy(
-                VpcId=physical_id,
-                InstanceTenancy=request.properties.get("InstanceTenancy", "default"),
-            )
+    changing = "ModifyVpcTenancy"
+    defaults: ClassVar[Mapping[str, Any]] = {"InstanceTenancy": "default"}
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "EnableDnsSupport": Setting(put="ModifyVpcAttribute", neutral=True, reshape=as_attribute),
+        "EnableDnsHostnames": Setting(
+            put="ModifyVpcAttribute", neutral=False, reshape=as_attribute
+        ),
+    }
+    later = tuple(settings)
 
     def _made(self, request: Request, physical_id: str) -> Made:
         # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was created.
@@ -133,23 +128,21 @@ class Subnet(Ec2Handler):
     deletion = "DeleteSubnet"
     fixed = ("Ipv6CidrBlock",)
 
-    # ModifySubnetAttribute takes one attribute a call.
-    _switches = ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64")
-    later = (*_switches, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch")
+    settings: ClassVar[Mapping[str, Setting]] = dict.fromkeys(
+        ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64"),
+        Setting(put="ModifySubnetAttribute", neutral=False, reshape=as_attribute),
+    )
+    later = (*settings, "EnableLniAtDeviceIndex", "PrivateDnsNameOptionsOnLaunch")
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
+        super()._configure(request, physical_id, before)
         settings: dict[str, Any] = {}
-        for switch in self._switches:
-            if switch in request.properties or switch in before:
-                settings[switch] = {"Value": request.properties.get(switch, False)}
-        # Set even if the template does not: a subnet outside a default VPC has it off.
-        settings.setdefault("MapPublicIpOnLaunch", {"Value": False})
         options = request.properties.get("PrivateDnsNameOptionsOnLaunch", {})
         if "HostnameType" in options:
             settings["PrivateDnsHostnameTypeOnLaunch"] = options["HostnameType"]
         for record in ("EnableResourceNameDnsARecord", "EnableResourceNameDnsAAAARecord"):
             if record in options:
-                settings[f"{record}OnLaunch"] = {"Value": options[record]}
+                settings[f"{record}OnLaunch"] = as_attribute(options[record])
         if "EnableLniAtDeviceIndex" in request.properties:
             settings["EnableLniAtDeviceIndex"] = request.properties["EnableLniAtDeviceIndex"]
         for name, value in settings.items():

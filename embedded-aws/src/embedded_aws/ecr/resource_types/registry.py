@@ -1,10 +1,10 @@
 """Settings of a whole registry: pull-through cache rules, and templates of their repositories."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, with_defaults
-from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.cloudformation.handlers.handler import Handler
+from embedded_aws.cloudformation.resource import Request, resource
 
 
 @resource("AWS::ECR::PullThroughCacheRule")
@@ -25,9 +25,8 @@ class RepositoryCreationTemplate(Handler):
     target = "prefix"
     creation = "CreateRepositoryCreationTemplate", "Prefix"
     deletion = "DeleteRepositoryCreationTemplate"
-
-    # Properties that UpdateRepositoryCreationTemplate keeps if they are left out.
-    _defaults: Mapping[str, Any] = {
+    changing = "UpdateRepositoryCreationTemplate"
+    defaults: ClassVar[Mapping[str, Any]] = {
         "CustomRoleArn": "",
         "Description": "",
         "EncryptionConfiguration": {"EncryptionType": "AES256"},
@@ -36,10 +35,6 @@ class RepositoryCreationTemplate(Handler):
         "RepositoryPolicy": "",
         "ResourceTags": [],
     }
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        wanted = with_defaults(request, before, self._defaults)
-        self._call(request, "UpdateRepositoryCreationTemplate", wanted)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("ecr").describe_repository_creation_templates(prefixes=[physical_id])

@@ -1,7 +1,7 @@
 """Container image repositories."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -23,6 +23,9 @@ class Repository(Handler):
         "RepositoryUri": "repositoryUri",
     }
     settings: ClassVar[Mapping[str, Setting]] = {
+        "ImageScanningConfiguration": Setting(
+            put="PutImageScanningConfiguration", neutral={"ScanOnPush": False}
+        ),
         "LifecyclePolicy": Setting(
             put="PutLifecyclePolicy",
             argument="LifecyclePolicyText",
@@ -42,16 +45,11 @@ class Repository(Handler):
         return super()._generated_name(request).lower()
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        now = request.properties
-        repository: dict[str, Any] = {"repositoryName": physical_id}
-        if changed(request, before, "ImageScanningConfiguration"):
-            off = {"ImageScanningConfiguration": {"ScanOnPush": False}}
-            wanted = {**off, **present(now, "ImageScanningConfiguration")}
-            self._call(request, "PutImageScanningConfiguration", wanted, **repository)
+        super()._change(request, physical_id, before)
         names = ("ImageTagMutability", "ImageTagMutabilityExclusionFilters")
         if changed(request, before, *names):
-            wanted = {"ImageTagMutability": "MUTABLE", **present(now, *names)}
-            self._call(request, "PutImageTagMutability", wanted, **repository)
+            wanted = {"ImageTagMutability": "MUTABLE", **present(request.properties, *names)}
+            self._call(request, "PutImageTagMutability", wanted, repositoryName=physical_id)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         empty = request.properties.get("EmptyOnDelete", False)

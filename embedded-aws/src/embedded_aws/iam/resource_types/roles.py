@@ -1,8 +1,9 @@
 """IAM roles and instance profiles."""
 
-import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving
+from embedded_aws.cloudformation.handlers.handler import Handler, forgiving
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
@@ -17,6 +18,16 @@ class Role(Handler):
     creation = "CreateRole", "RoleName"
     reading = "GetRole", "Role"
     later = ("ManagedPolicyArns", "Policies")
+    changing = "UpdateRole"
+    defaults: ClassVar[Mapping[str, Any]] = {"Description": "", "MaxSessionDuration": 3600}
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "AssumeRolePolicyDocument": Setting(
+            put="UpdateAssumeRolePolicy", argument="PolicyDocument"
+        ),
+        "PermissionsBoundary": Setting(
+            put="PutRolePermissionsBoundary", remove="DeleteRolePermissionsBoundary"
+        ),
+    }
     tagging = Tagging(target="RoleName", tag="TagRole", untag="UntagRole")
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
@@ -35,24 +46,6 @@ class Role(Handler):
                     iam.delete_role_policy(RoleName=physical_id, PolicyName=policy["PolicyName"])
         for policy in now.get("Policies", []):
             self._call(request, "PutRolePolicy", policy, RoleName=physical_id)
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        iam = request.client("iam")
-        now = request.properties
-        if changed(request, before, "AssumeRolePolicyDocument"):
-            document = json.dumps(now["AssumeRolePolicyDocument"])
-            iam.update_assume_role_policy(RoleName=physical_id, PolicyDocument=document)
-        if changed(request, before, "Description", "MaxSessionDuration"):
-            iam.update_role(
-                RoleName=physical_id,
-                Description=now.get("Description", ""),
-                MaxSessionDuration=now.get("MaxSessionDuration", 3600),
-            )
-        if changed(request, before, "PermissionsBoundary"):
-            boundary = Setting(
-                put="PutRolePermissionsBoundary", remove="DeleteRolePermissionsBoundary"
-            )
-            self._apply(request, boundary, "PermissionsBoundary", physical_id)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         # Only this resource's policies are removed; with others, IAM refuses the deletion.
@@ -106,9 +99,5 @@ class ServiceLinkedRole(Handler):
     target = "RoleName"
     creation = "CreateServiceLinkedRole", "Role.RoleName"
     deletion = "DeleteServiceLinkedRole"
-
-    def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        if changed(request, before, "Description"):
-            request.client("iam").update_role(
-                RoleName=physical_id, Description=request.properties.get("Description", "")
-            )
+    changing = "UpdateRole"
+    defaults: ClassVar[Mapping[str, Any]] = {"Description": ""}

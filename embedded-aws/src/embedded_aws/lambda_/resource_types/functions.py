@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, with_defaults
+from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
@@ -43,8 +43,7 @@ class Function(Handler):
     # Properties of UpdateFunctionCode; the others are of UpdateFunctionConfiguration.
     _of_code = ("Code", "Architectures")
 
-    # Properties that UpdateFunctionConfiguration keeps if they are left out.
-    _defaults: Mapping[str, Any] = {
+    defaults: ClassVar[Mapping[str, Any]] = {
         "DeadLetterConfig": {"TargetArn": ""},
         "Description": "",
         "Environment": {"Variables": {}},
@@ -83,7 +82,7 @@ class Function(Handler):
             architectures = now.get("Architectures", ["x86_64"])
             wanted = {**self._code(now), "Architectures": architectures, **function}
             self._call(request, "UpdateFunctionCode", wanted)
-        wanted = with_defaults(request, before, self._defaults)
+        wanted = {**self._dropped(before), **now}
         leave = ("FunctionName", "PackageType", "Tags", *self.later, *self._of_code, *self.fixed)
         self._call(request, "UpdateFunctionConfiguration", wanted, leave=leave, **function)
 

@@ -18,7 +18,7 @@ class Bucket(Handler):
     target, name, name_limit = "Bucket", "BucketName", 63
     creation = "CreateBucket", "Bucket"
     deletion = "DeleteBucket"
-    settings = SETTINGS
+    later, settings = tuple(SETTINGS), SETTINGS
     fixed = ("ObjectLockEnabled",)
 
     def _generated_name(self, request: Request) -> str:
