@@ -12,7 +12,7 @@ ENDPOINT = "http://localhost:4566"
 
 
 def led(outer: dict[str, str]) -> dict[str, str]:
-    changes = variables(ServerSettings(), endpoint=ENDPOINT, cdk_home=Path("home"), outer=outer)
+    changes = variables(ServerSettings(port=4566), cdk_home=Path("home"), outer=outer)
     return applied(changes, outer)
 
 

@@ -11,8 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.gateway import RESET_PATH
-from embedded_aws.process import start
+from embedded_aws.process import RESET_PATH, start
 from embedded_aws.settings import ServerSettings
 
 FIRST, SECOND = "111111111111", "222222222222"
@@ -178,6 +177,27 @@ def test_a_reset_to_a_day_that_cannot_be_is_refused(
 ) -> None:
     body = json.dumps({"as_of": day}).encode()
 
+    with pytest.raises(HTTPError) as caught:
+        urlopen(Request(embedded_aws.endpoint + RESET_PATH, data=body, method="POST"))
+
+    assert caught.value.code == 400
+    assert reason in caught.value.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"2026-06", "this is not JSON: "),
+        (b"[" * 100_000, "this is not JSON: "),
+        (b"[]", "a reset takes nothing, or an object"),
+        (b'"2026-06"', "a reset takes nothing, or an object"),
+        (b'{"as-of": "2026-06"}', "a reset takes nothing, or an object"),
+        (b'{"as_of": 202606}', "as_of is a text such as 2026-06 or null, got 202606"),
+    ],
+)
+def test_a_reset_with_another_body_is_refused(
+    embedded_aws: EmbeddedAws, body: bytes, reason: str
+) -> None:
     with pytest.raises(HTTPError) as caught:
         urlopen(Request(embedded_aws.endpoint + RESET_PATH, data=body, method="POST"))
 

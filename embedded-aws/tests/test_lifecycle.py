@@ -106,10 +106,10 @@ def test_after_a_crash_up_starts_another_and_down_ends_it(project: Project) -> N
 
     again, new = project.up(ServerSettings())
     assert new
-    assert answers(again.endpoint)
+    assert answers(again.settings.endpoint)
 
     assert project.down() == again
-    assert not answers(again.endpoint)
+    assert not answers(again.settings.endpoint)
     assert project.remembered() is None
 
 

@@ -1,11 +1,13 @@
 """Which embedded AWS can be asked for."""
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.settings import ServerSettings, access_key, account_of, parse_as_of
 
 
@@ -33,6 +35,27 @@ def test_the_default_is_one_account_in_one_region_today() -> None:
 def test_an_impossible_choice_is_refused_in_words(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(EmbeddedAwsError, match=message):
         ServerSettings(**choices)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param(ServerSettings(), id="default"),
+        pytest.param(
+            ServerSettings(
+                accounts=("111111111111", "222222222222"),
+                regions=("us-west-2", "eu-west-1"),
+                as_of=date(2026, 6, 1),
+                port=4566,
+                registry="127.0.0.1:5000",
+                guests=GuestSettings(roots=Path("/roots"), hosts=Path("/hosts")),
+            ),
+            id="all",
+        ),
+    ],
+)
+def test_what_was_written_is_read_again(settings: ServerSettings) -> None:
+    assert ServerSettings.from_json(settings.to_json()) == settings
 
 
 @pytest.mark.parametrize(

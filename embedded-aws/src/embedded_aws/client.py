@@ -9,7 +9,6 @@ from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
 @cache
 def client_of(
     settings: ServerSettings,
-    endpoint: str,
     service: str,
     *,
     account: str | None = None,
@@ -20,8 +19,7 @@ def client_of(
     The same one each time: boto3 takes 0.1 s for one of EC2.
 
     Args:
-        settings: the accounts and regions of the embedded AWS.
-        endpoint: its URL.
+        settings: those of the embedded AWS, with the actual port.
         service: name of the service, as boto3 has it.
         account: account id of 12 digits.
         region: region code.
@@ -31,7 +29,7 @@ def client_of(
 
     return boto3.client(
         service,
-        endpoint_url=endpoint,
+        endpoint_url=settings.endpoint,
         aws_access_key_id=access_key(account or settings.accounts[0]),
         aws_secret_access_key=SECRET_KEY,
         region_name=region or settings.regions[0],

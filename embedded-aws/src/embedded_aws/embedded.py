@@ -32,7 +32,7 @@ class EmbeddedAws:
     @property
     def endpoint(self) -> str:
         """The URL for `endpoint_url` and `AWS_ENDPOINT_URL`."""
-        return self.server.endpoint
+        return self.settings.endpoint
 
     @property
     def settings(self) -> ServerSettings:
@@ -47,9 +47,7 @@ class EmbeddedAws:
     @property
     def changes(self) -> dict[str, str | None]:
         """The variables that point AWS's tools here; None means unset."""
-        return variables(
-            self.settings, endpoint=self.endpoint, cdk_home=self.server.log.parent / "cdk"
-        )
+        return variables(self.settings, cdk_home=self.log.parent / "cdk")
 
     @property
     def environment(self) -> dict[str, str]:
@@ -66,7 +64,7 @@ class EmbeddedAws:
 
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones."""
-        return client_of(self.settings, self.endpoint, service, account=account, region=region)
+        return client_of(self.settings, service, account=account, region=region)
 
     def reset(self, *, as_of: str | None = None) -> None:
         """Empty every account and seed it again.

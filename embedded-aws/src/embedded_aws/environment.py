@@ -26,7 +26,6 @@ _SERVICE_ENDPOINT = "AWS_ENDPOINT_URL_"
 def variables(
     settings: ServerSettings,
     *,
-    endpoint: str,
     cdk_home: Path,
     outer: Mapping[str, str] = os.environ,
 ) -> dict[str, str | None]:
@@ -37,8 +36,6 @@ def variables(
 
     Args:
         settings: the first account and the first region become the default.
-        endpoint: for instance `http://localhost:4566`. It must contain `localhost`: S3's
-            path-style addressing depends on it in the CDK CLI and in moto.
         cdk_home: where the CDK CLI keeps its caches, in place of `~/.cdk`.
         outer: the environment in which the variables will be set.
     """
@@ -50,7 +47,7 @@ def variables(
     )
     return empty | {
         **patience,
-        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ENDPOINT_URL": settings.endpoint,
         "AWS_ACCESS_KEY_ID": access_key(account),
         "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         "AWS_REGION": region,

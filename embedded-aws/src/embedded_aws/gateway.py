@@ -6,25 +6,26 @@ A WSGI application around moto's. It answers the controls itself, whose paths be
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from http import HTTPStatus
 from io import BytesIO
 from socket import socket
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
+from moto.iam.models import iam_backends
+from werkzeug import Request, Response
+
+from embedded_aws.ec2.zones import zone_of_launch
+from embedded_aws.ecr.registry import Registry
 from embedded_aws.errors import EmbeddedAwsError
-from embedded_aws.faults import FAULTS_PATH, Fault, Faults, from_json
+from embedded_aws.faults import FAULTS_PATH, Fault, from_json
+from embedded_aws.process import CONTROLS, RESET_PATH
+from embedded_aws.service_settings import current
 from embedded_aws.settings import ServerSettings, account_of, parse_as_of
-
-if TYPE_CHECKING:
-    from embedded_aws.ecr.registry import Registry
-
-CONTROLS = "/_embedded-aws/"
-RESET_PATH = f"{CONTROLS}reset"
 
 # JSON and WSGI have no types.
 Environ = dict[str, Any]
@@ -32,9 +33,8 @@ StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 # Answers this connection from a reset AWS as of a day; never returns.
 StartOver = Callable[[socket, date | None], NoReturn]
-# The zone of a launch in an account and region, by the parameters as sent.
-ZoneOf = Callable[[str, str, Mapping[str, str]], str | None]
 
+_IN_XML = ("cloudfront", "route53")
 _LAUNCHES = ("RunInstances", "CreateFleet")
 _CREDENTIAL = re.compile(r"Credential=([^/,\s]+)/\d{8}/([^/]+)/([^/]+)/aws4_request")
 # Signed for us-east-1 (Cost Explorer and Pricing have no other endpoint), wherever the caller is.
@@ -45,41 +45,25 @@ _GLOBAL_SERVICES = frozenset(
 )
 
 
+class ControlError(EmbeddedAwsError):
+    """What was posted to a control is not possible."""
+
+
 class Gateway:
     """Passes requests of the enabled accounts and regions on to moto.
 
     Args:
-        application: moto's WSGI application.
+        moto: moto's WSGI application.
         settings: what is enabled.
-        as_of: the day whose instance types exist.
         start_over: called for a reset, with the day from the request or the settings.
-        issuer: returns the account that issued an access key, or None.
-        registry: answers docker, podman and buildah; None without a container registry.
-        faults: the calls to answer with errors.
-        zone: returns the zone in which a request would launch, or None.
     """
 
-    def __init__(
-        self,
-        application: Application,
-        settings: ServerSettings,
-        *,
-        as_of: date | None,
-        start_over: StartOver,
-        issuer: Callable[[str], str | None],
-        registry: "Registry | None",
-        faults: Faults,
-        zone: ZoneOf,
-    ) -> None:
-        self._application = application
+    def __init__(self, moto: Application, settings: ServerSettings, start_over: StartOver) -> None:
+        self._moto = moto
         self._settings = settings
-        self._as_of = as_of
         self._start_over = start_over
-        self._issuer = issuer
-        self._registry = registry
-        self._faults = faults
-        self._zone = zone
-        self._controls = {
+        self._registry = Registry(settings.registry) if settings.registry else None
+        self._controls: dict[str, Callable[[Request], Response]] = {
             f"GET {CONTROLS}status": self._status,
             f"POST {FAULTS_PATH}": self._set_faults,
             f"POST {RESET_PATH}": self._reset,
@@ -89,37 +73,48 @@ class Gateway:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
-        called = f"{environ['REQUEST_METHOD']} {environ.get('PATH_INFO', '')}"
+        request = Request(environ)
+        answer = self._control(request) or self._call(request)
+        return answer(environ, start_response)
+
+    def _control(self, request: Request) -> Response | None:
+        """Return the answer of a control; None for another request."""
+        called = f"{request.method} {request.path}"
         if called in self._controls:
             try:
-                return self._controls[called](environ, start_response)
+                return self._controls[called](request)
             except EmbeddedAwsError as error:
-                return _plain(start_response, HTTPStatus.BAD_REQUEST, str(error))
-        if f"{environ.get('PATH_INFO', '')}/".startswith(CONTROLS):
+                return Response(f"{error}\n", HTTPStatus.BAD_REQUEST)
+        if f"{request.path}/".startswith(CONTROLS):
             controls = "; ".join(name for name in self._controls if CONTROLS in name)
-            message = f"there is no control {called}; the controls are: {controls}"
-            return _plain(start_response, HTTPStatus.NOT_FOUND, message)
-        if self._registry and self._registry.serves(environ):
-            return self._registry(environ, start_response)
-        account = self._settings.accounts[0]
-        found = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
-        if found:
+            message = f"there is no control {called}; the controls are: {controls}\n"
+            return Response(message, HTTPStatus.NOT_FOUND)
+        return None
+
+    def _call(self, request: Request) -> Application:
+        """Return what answers a call of AWS or of the container registry."""
+        if self._registry and self._registry.serves(request):
+            return self._registry
+        account, service = self._settings.accounts[0], ""
+        if found := _CREDENTIAL.search(request.headers.get("Authorization", "")):
             key, region, service = found.groups()
-            account = account_of(key) or self._issuer(key) or account
+            account = account_of(key) or _issuer(key) or account
             if refusal := self._refusal(account, region, service):
-                return _refuse(environ, start_response, service, *refusal)
-            if self._faults and (fault := self._fault(environ, account, region, service)):
-                return _refuse(
-                    environ, start_response, service, fault.code, fault.message, fault.status
-                )
-        environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
-        try:
-            return self._application(environ, start_response)
-        except NotImplementedError as error:
-            # Otherwise the answer would be an HTTP 500, which SDKs retry.
-            service = found[3] if found else ""
-            message = f"The embedded AWS does not support this call ({error})"
-            return _refuse(environ, start_response, service, "UnsupportedOperation", message)
+                return _error(request, service, *refusal)
+            if current().faults and (fault := _fault(request, account, region, service)):
+                return _error(request, service, fault.code, fault.message, fault.status)
+        request.environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+
+        def by_moto(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+            try:
+                return self._moto(environ, start_response)
+            except NotImplementedError as error:
+                # Otherwise the answer would be an HTTP 500, which SDKs retry.
+                message = f"The embedded AWS does not support this call ({error})"
+                refusal = _error(request, service, "UnsupportedOperation", message)
+                return refusal(environ, start_response)
+
+        return by_moto
 
     def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
         """Return error code and message when the account or region is not enabled."""
@@ -136,73 +131,73 @@ class Gateway:
             f"{', '.join(self._settings.regions)}: start it with --region {region}"
         )
 
-    def _status(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        start_response("200 OK", [("Content-Type", "application/json")])
+    def _status(self, request: Request) -> Response:
+        as_of = current().as_of
         status = {
             "accounts": self._settings.accounts,
             "regions": self._settings.regions,
-            "as_of": self._as_of and self._as_of.isoformat(),
+            "as_of": as_of and as_of.isoformat(),
         }
-        return [json.dumps(status).encode()]
+        return Response(json.dumps(status), mimetype="application/json")
 
-    def _set_faults(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        self._faults.set(from_json(_body(environ)))
-        start_response("204 No Content", [])
-        return []
+    def _set_faults(self, request: Request) -> Response:
+        current().faults.set(from_json(_json(request)))
+        return Response(status=HTTPStatus.NO_CONTENT)
 
-    def _fault(self, environ: Environ, account: str, region: str, service: str) -> Fault | None:
-        """Return the fault for a request, or None."""
-        body = _body(environ)
-        environ["wsgi.input"] = BytesIO(body)
-        if target := environ.get("HTTP_X_AMZ_TARGET"):
-            operation = target.rpartition(".")[2]
-            parameters = {name: str(value) for name, value in json.loads(body or b"{}").items()}
-        else:
-            parameters = dict(parse_qsl(body.decode(errors="replace")))
-            operation = parameters.get("Action", "")
-        if operation in _LAUNCHES and (zone := self._zone(account, region, parameters)):
-            parameters["AvailabilityZone"] = zone
-        return self._faults.take(service, operation, parameters)
-
-    def _reset(self, environ: Environ, start_response: StartResponse) -> NoReturn:
-        body = _body(environ)
-        as_of = json.loads(body).get("as_of") if body else None
-        asked = replace(self._settings, as_of=parse_as_of(as_of)) if as_of else self._settings
-        self._start_over(environ["werkzeug.socket"], asked.as_of)
+    def _reset(self, request: Request) -> NoReturn:
+        asked = _json(request) if request.get_data() else {}
+        as_of = asked.get("as_of") if isinstance(asked, dict) else asked
+        if not (isinstance(asked, dict) and set(asked) <= {"as_of"}):
+            raise ControlError('a reset takes nothing, or an object such as {"as_of": "2026-06"}')
+        if not isinstance(as_of, str | None):
+            raise ControlError(f"as_of is a text such as 2026-06 or null, got {as_of!r}")
+        day = parse_as_of(as_of) if as_of is not None else self._settings.as_of
+        checked = replace(self._settings, as_of=day)
+        self._start_over(request.environ["werkzeug.socket"], checked.as_of)
 
 
-def _body(environ: Environ) -> bytes:
-    body: bytes = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-    return body
+def _json(request: Request) -> Any:
+    try:
+        return json.loads(request.get_data())
+    except (ValueError, RecursionError) as error:
+        raise ControlError(f"this is not JSON: {error}") from error
 
 
-def _plain(start_response: StartResponse, status: HTTPStatus, text: str) -> Iterable[bytes]:
-    start_response(f"{status.value} {status.phrase}", [("Content-Type", "text/plain")])
-    return [f"{text}\n".encode()]
+def _issuer(key: str) -> str | None:
+    """Return the account whose user or role has this access key id, or None."""
+    for account, partitions in list(iam_backends.items()):
+        if any(key in iam.access_keys for iam in list(partitions.values())):
+            return account
+    return None
 
 
-def _refuse(
-    environ: Environ,
-    start_response: StartResponse,
-    service: str,
-    code: str,
-    message: str,
-    status: int = 403,
-) -> Iterable[bytes]:
-    """Answer an error in the protocol of the request, so that every SDK reads code and message."""
-    form = environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded")
+def _fault(request: Request, account: str, region: str, service: str) -> Fault | None:
+    """Return the fault for a request, or None."""
+    body = request.get_data()
+    request.environ["wsgi.input"] = BytesIO(body)
+    if target := request.headers.get("X-Amz-Target"):
+        operation = target.rpartition(".")[2]
+        parameters = {name: str(value) for name, value in json.loads(body or b"{}").items()}
+    else:
+        parameters = dict(parse_qsl(body.decode(errors="replace")))
+        operation = parameters.get("Action", "")
+    if operation in _LAUNCHES and (zone := zone_of_launch(account, region, parameters)):
+        parameters["AvailabilityZone"] = zone
+    return current().faults.take(service, operation, parameters)
+
+
+def _error(
+    request: Request, service: str, code: str, message: str, status: int = HTTPStatus.FORBIDDEN
+) -> Response:
+    """Return an error in the protocol of the request, so that every SDK reads code and message."""
     kind = "text/xml"
     error = f"<Code>{escape(code)}</Code><Message>{escape(message)}</Message>"
     if service == "ec2":
         body = f"<Response><Errors><Error>{error}</Error></Errors></Response>"
     elif service == "s3":
         body = f"<Error>{error}</Error>"
-    elif form or service in ("route53", "cloudfront"):
+    elif request.mimetype == "application/x-www-form-urlencoded" or service in _IN_XML:
         body = f"<ErrorResponse><Error>{error}</Error></ErrorResponse>"
     else:
         kind, body = "application/json", json.dumps({"__type": code, "message": message})
-    start_response(
-        f"{status} {HTTPStatus(status).phrase}",
-        [("Content-Type", kind), ("x-amzn-errortype", code)],
-    )
-    return [body.encode()]
+    return Response(body, status, {"x-amzn-errortype": code}, kind)

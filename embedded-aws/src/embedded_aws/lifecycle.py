@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import date
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -18,9 +17,8 @@ import psutil
 
 from embedded_aws.environment import variables
 from embedded_aws.errors import EmbeddedAwsError, program
-from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.process import ServerError, start
-from embedded_aws.settings import ServerSettings, endpoint_url
+from embedded_aws.settings import ServerSettings
 
 _PATIENCE_SECONDS = 5
 
@@ -40,11 +38,6 @@ class Running:
     started: float
     settings: ServerSettings
     log: Path
-
-    @property
-    def endpoint(self) -> str:
-        """The URL for `AWS_ENDPOINT_URL`."""
-        return endpoint_url(self.settings.port)
 
     def process(self) -> psutil.Process | None:
         """Return the process, or None when it has ended, even if another one has its id now."""
@@ -98,7 +91,7 @@ class Project:
             running = Running(
                 pid=server.process.pid,
                 started=psutil.Process(server.process.pid).create_time(),
-                settings=replace(settings, port=server.port),
+                settings=server.settings,
                 log=server.log,
             )
             self._remember(running)
@@ -131,7 +124,7 @@ class Project:
 
     def environment(self, running: Running) -> dict[str, str | None]:
         """Return the variables that make AWS this embedded one; None means unset."""
-        return variables(running.settings, endpoint=running.endpoint, cdk_home=self.state / "cdk")
+        return variables(running.settings, cdk_home=self.state / "cdk")
 
     @property
     def _file(self) -> Path:
@@ -140,10 +133,7 @@ class Project:
     def _remember(self, running: Running) -> None:
         file = self.state / "server.json"
         new = file.with_suffix(".new")
-        state = asdict(running)
-        if guests := running.settings.guests:
-            state["settings"]["guests"] = guests.texts()
-        new.write_text(json.dumps(state, default=str, indent=1))
+        new.write_text(json.dumps(asdict(running), default=str, indent=1))
         new.replace(file)
 
     @contextmanager
@@ -190,7 +180,7 @@ def _same(running: Running, asked: ServerSettings) -> Running:
     if asked.port in (0, has.port) and replace(asked, port=has.port) == has:
         return running
     raise ServerError(
-        f"an embedded AWS with other settings is already running at {running.endpoint} "
+        f"an embedded AWS with other settings is already running at {has.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
         f"guests {'yes' if has.guests else 'no'}); stop it first: {program.get()} down"
@@ -198,18 +188,9 @@ def _same(running: Running, asked: ServerSettings) -> Running:
 
 
 def _read(state: dict[str, Any]) -> Running:
-    settings = state["settings"]
-    guests = settings["guests"]
     return Running(
         pid=state["pid"],
         started=state["started"],
         log=Path(state["log"]),
-        settings=ServerSettings(
-            accounts=tuple(settings["accounts"]),
-            regions=tuple(settings["regions"]),
-            as_of=date.fromisoformat(settings["as_of"]) if settings["as_of"] else None,
-            port=settings["port"],
-            registry=settings["registry"],
-            guests=GuestSettings.from_texts(guests) if guests else None,
-        ),
+        settings=ServerSettings.from_json(json.dumps(state["settings"])),
     )

@@ -17,6 +17,8 @@ from typing import NoReturn
 # Runs in a forked process: serves as of a day, until the channel ends.
 Serve = Callable[[date | None, "Channel"], None]
 
+# The server's argument that has it end with its standard input.
+WATCH_STDIN = "--watch-stdin"
 _NO_CONTENT = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 _ORDER_BYTES = 64
 

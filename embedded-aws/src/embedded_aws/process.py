@@ -4,15 +4,18 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 from embedded_aws.environment import applied, variables
 from embedded_aws.errors import EmbeddedAwsError
-from embedded_aws.gateway import RESET_PATH
 from embedded_aws.guests import guests_unavailable
-from embedded_aws.settings import ServerSettings, endpoint_url
+from embedded_aws.pristine import WATCH_STDIN
+from embedded_aws.settings import ServerSettings
+
+CONTROLS = "/_embedded-aws/"
+RESET_PATH = f"{CONTROLS}reset"
 
 # Removing the guests' disks takes time.
 _PATIENCE_SECONDS = 20
@@ -30,20 +33,13 @@ class Server:
 
     Attributes:
         process: the child process.
-        settings: as requested.
-        port: the TCP port that it listens on.
+        settings: its settings, with the actual port.
         log: the file with its requests and tracebacks.
     """
 
     process: subprocess.Popen[bytes]
     settings: ServerSettings
-    port: int
     log: Path
-
-    @property
-    def endpoint(self) -> str:
-        """The URL for `AWS_ENDPOINT_URL`."""
-        return endpoint_url(self.port)
 
     def stop(self) -> None:
         """End the process; one that has ended already is not an error."""
@@ -71,19 +67,11 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     """
     if settings.guests and (reason := guests_unavailable(settings.guests)):
         raise ServerError(f"the embedded AWS cannot run guests: {reason}")
-    command = [
-        *(sys.executable, "-P", "-m", "embedded_aws.server", "--port", str(settings.port)),
-        *(word for account in settings.accounts for word in ("--account", account)),
-        *(word for region in settings.regions for word in ("--region", region)),
-        *(("--as-of", settings.as_of.isoformat()) if settings.as_of else ()),
-        *(("--registry", settings.registry) if settings.registry else ()),
-        *(("--guests", json.dumps(settings.guests.texts())) if settings.guests else ()),
-        *(() if outlive else ("--watch-stdin",)),
-    ]
-    safe = variables(settings, endpoint=endpoint_url(settings.port), cdk_home=log.parent)
+    command = [sys.executable, "-P", "-m", "embedded_aws.server", settings.to_json()]
+    safe = variables(settings, cdk_home=log.parent)
     with log.open("wb") as log_file:
         process = subprocess.Popen(
-            command,
+            command if outlive else [*command, WATCH_STDIN],
             # The server watches this pipe, which the system closes when we end.
             stdin=subprocess.DEVNULL if outlive else subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -97,7 +85,8 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
         line = process.stdout.readline()
     announced = json.loads(line) if line else {}
     if "port" in announced:
-        return Server(process=process, settings=settings, port=announced["port"], log=log)
+        settings = replace(settings, port=announced["port"])
+        return Server(process=process, settings=settings, log=log)
     process.wait()
     reason = announced.get("error") or _last_line(log) or f"exit code {process.returncode}"
     raise ServerError(f"the embedded AWS did not start: {reason}; its log is {log}")

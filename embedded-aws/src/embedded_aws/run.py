@@ -52,7 +52,7 @@ def run(command: Sequence[str], settings: ServerSettings, *, state: Path) -> tup
     log = state / f"run-{os.getpid()}.log"
     server = start(settings, log=log)
     try:
-        changes = variables(settings, endpoint=server.endpoint, cdk_home=state / "cdk")
+        changes = variables(server.settings, cdk_home=state / "cdk")
         code = _wait_for(command, applied(changes, os.environ))
         died = server.process.poll()
     finally:

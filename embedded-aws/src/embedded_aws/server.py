@@ -4,7 +4,6 @@ It prints one line of JSON on standard output: `{"port": ...}` once it answers r
 `{"error": ...}` when it cannot start for a reason that is not a bug.
 """
 
-import argparse
 import errno
 import fcntl
 import gc
@@ -17,6 +16,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING
 
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.guests.engine import Engine
-from embedded_aws.guests.guest_settings import GuestSettings
-from embedded_aws.pristine import Channel, keep_serving
-from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key, endpoint_url
+from embedded_aws.pristine import WATCH_STDIN, Channel, keep_serving
+from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
 
 if TYPE_CHECKING:
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication
@@ -38,24 +37,20 @@ _GUESTS_LOCK = "guests.lock"
 
 
 def main() -> None:
-    """Serve until SIGTERM or, with --watch-stdin, until standard input ends."""
-    arguments = _parser().parse_args()
-    settings = ServerSettings(
-        accounts=tuple(arguments.account),
-        regions=tuple(arguments.region),
-        as_of=arguments.as_of,
-        port=arguments.port,
-        registry=arguments.registry,
-        guests=GuestSettings.from_texts(arguments.guests) if arguments.guests else None,
-    )
+    """Serve until SIGTERM or, if its arguments say so, until standard input ends.
+
+    The first argument has the settings, as JSON.
+    """
+    written, *options = sys.argv[1:]
+    settings = ServerSettings.from_json(written)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         sockets = _listen(settings.port)
     except EmbeddedAwsError as error:
         _announce(error=str(error))
         sys.exit(1)
-    port: int = sockets[0].getsockname()[1]
-    _lead_here(settings, port)
+    settings = replace(settings, port=sockets[0].getsockname()[1])
+    _lead_here(settings)
     moto = _load_and_seed(settings)
     with TemporaryDirectory(prefix="embedded-aws-", ignore_cleanup_errors=True) as folder:
         # The serving process ends by SIGKILL; this one removes its files.
@@ -63,8 +58,8 @@ def main() -> None:
             code = keep_serving(
                 partial(_serve, moto, settings, sockets, folder),
                 settings.as_of,
-                ready=partial(_announce, port=port),
-                watch_stdin=arguments.watch_stdin,
+                ready=partial(_announce, port=settings.port),
+                watch_stdin=WATCH_STDIN in options,
             )
         except SystemExit:
             code = 0
@@ -78,18 +73,6 @@ def _wait_for_guests(folder: Path) -> None:
     """Return when no guest is left, which is when nothing locks their file any more."""
     with (folder / _GUESTS_LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="embedded_aws.server")
-    parser.add_argument("--account", action="append", required=True)
-    parser.add_argument("--region", action="append", required=True)
-    parser.add_argument("--as-of", type=date.fromisoformat)
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--registry")
-    parser.add_argument("--guests", type=json.loads)
-    parser.add_argument("--watch-stdin", action="store_true")
-    return parser
 
 
 def _announce(**facts: object) -> None:
@@ -128,11 +111,19 @@ def _serve(
     from moto.moto_server.werkzeug_app import MotoRequestHandler
     from werkzeug.serving import make_server
 
-    from embedded_aws.application import application
+    from embedded_aws import services
+    from embedded_aws.gateway import Gateway
+    from embedded_aws.service_settings import ServiceSettings
 
     tempfile.tempdir = os.environ["TMPDIR"] = folder
-    engine = _engine(settings, Path(folder))
-    served = application(moto, settings, as_of, channel.start_over, engine)
+    lock = Path(folder) / _GUESTS_LOCK
+    engine = Engine(settings.guests, Path(folder), lock) if settings.guests else None
+    services.install(
+        ServiceSettings(
+            as_of=as_of, registry=settings.registry, guests=engine, endpoint=settings.endpoint
+        )
+    )
+    served = Gateway(moto, settings, channel.start_over)
     for listening in sockets:
         host, port = listening.getsockname()[:2]
         server = make_server(
@@ -151,20 +142,14 @@ def _serve(
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _engine(settings: ServerSettings, folder: Path) -> Engine | None:
-    if settings.guests is None:
-        return None
-    return Engine(settings.guests, folder, folder / _GUESTS_LOCK)
-
-
-def _lead_here(settings: ServerSettings, port: int) -> None:
+def _lead_here(settings: ServerSettings) -> None:
     """Point every AWS client of this process at this server."""
     os.environ |= {
-        "AWS_ENDPOINT_URL": endpoint_url(port),
+        "AWS_ENDPOINT_URL": settings.endpoint,
         "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
         "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         "AWS_DEFAULT_REGION": settings.regions[0],
-        "MOTO_PORT": str(port),
+        "MOTO_PORT": str(settings.port),
     }
 
 

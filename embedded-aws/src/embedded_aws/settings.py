@@ -1,7 +1,8 @@
 """The settings of one embedded AWS: its accounts, its regions, the day it shows, its port."""
 
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import cache
@@ -78,6 +79,33 @@ class ServerSettings:
                 "127.0.0.1:5000"
             )
 
+    @property
+    def endpoint(self) -> str:
+        """The URL for `AWS_ENDPOINT_URL`; path-style S3 addressing needs the name `localhost`."""
+        return f"http://localhost:{self.port}"
+
+    def to_json(self) -> str:
+        """Return the settings as `from_json` reads them."""
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> "ServerSettings":
+        """Read settings.
+
+        Raises:
+            ValueError, KeyError, TypeError: they were not written by `to_json`.
+        """
+        values = json.loads(text)
+        as_of, guests = values["as_of"], values["guests"]
+        return cls(
+            accounts=tuple(values["accounts"]),
+            regions=tuple(values["regions"]),
+            as_of=date.fromisoformat(as_of) if as_of else None,
+            port=values["port"],
+            registry=values["registry"],
+            guests=GuestSettings.from_texts(guests) if guests else None,
+        )
+
 
 def parse_as_of(text: str) -> date:
     """Return the day that `YYYY-MM` (its first day) or `YYYY-MM-DD` means.
@@ -94,11 +122,6 @@ def parse_as_of(text: str) -> date:
         raise SettingsError(
             f"as-of {text!r} is not a month; write it as YYYY-MM, for instance 2026-06"
         ) from None
-
-
-def endpoint_url(port: int) -> str:
-    """Return the URL of an embedded AWS; path-style S3 addressing needs the name `localhost`."""
-    return f"http://localhost:{port}"
 
 
 def access_key(account: str) -> str:

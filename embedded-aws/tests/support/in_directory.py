@@ -22,4 +22,4 @@ def endpoint(project: Project, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(project.directory)
     running = project.running()
     assert running
-    return running.endpoint
+    return running.settings.endpoint

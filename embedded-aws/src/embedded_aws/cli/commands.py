@@ -66,7 +66,7 @@ def up(
     )
     running, new = _project().up(settings)
     state = "is up" if new else "is up already"
-    typer.echo(f"the embedded AWS {state} at {running.endpoint} (process {running.pid})")
+    typer.echo(f"the embedded AWS {state} at {running.settings.endpoint} (process {running.pid})")
     typer.echo(f'use it: eval "$({program.get()} env)"')
 
 
@@ -76,7 +76,7 @@ def down() -> None:
     project = _project()
     remembered = project.remembered()
     if ended := project.down():
-        typer.echo(f"the embedded AWS at {ended.endpoint} is down")
+        typer.echo(f"the embedded AWS at {ended.settings.endpoint} is down")
     elif remembered:
         typer.echo(
             f"the embedded AWS had already ended (process {remembered.pid}); "
@@ -96,7 +96,7 @@ def status(as_json: JsonOption = False) -> None:
     if remembered:
         record |= {
             "state": "running" if running else "crashed",
-            "endpoint": remembered.endpoint,
+            "endpoint": remembered.settings.endpoint,
             "accounts": remembered.settings.accounts,
             "regions": remembered.settings.regions,
             "as_of": remembered.settings.as_of,
@@ -210,7 +210,7 @@ def connect() -> Callable[[str], Any]:
     if os.environ.get("AWS_ENDPOINT_URL"):
         return partial(boto3.client)
     running = _running(_project())
-    return partial(client_of, running.settings, running.endpoint)
+    return partial(client_of, running.settings)
 
 
 @contextmanager

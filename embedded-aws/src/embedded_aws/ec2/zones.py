@@ -5,13 +5,21 @@ default subnet and assigns no public addresses by default. moto does both wrong 
 given, and accepts zones of other regions.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend, Zone
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS
 
 from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value
+
+_SUBNET_PARAMETERS = (
+    "SubnetId",
+    "NetworkInterface.1.SubnetId",
+    "LaunchTemplateConfigs.1.Overrides.1.SubnetId",
+)
 
 
 @correction
@@ -41,6 +49,29 @@ def zone_of(region: str, name_or_id: str) -> tuple[str, str] | None:
         if name_or_id in (name, zone_id):
             return name, zone_id
     return None
+
+
+def zone_of_launch(account: str, region: str, parameters: Mapping[str, str]) -> str | None:
+    """Return the zone of a launch, named by itself or by its subnet, or None.
+
+    Args:
+        account: 12 digits.
+        region: for instance `us-west-2`.
+        parameters: of RunInstances or CreateFleet, as they are sent.
+    """
+    ec2 = ec2_backends[account][region]
+    named = {parameters.get(name) for name in _SUBNET_PARAMETERS}
+    template = "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplate"
+    for found in ec2.launch_templates.values():
+        if found.id == parameters.get(f"{template}Id") or found.name == parameters.get(
+            f"{template}Name"
+        ):
+            data = found.latest_version().data
+            named |= {each.get("SubnetId") for each in data.get("NetworkInterfaces", [])}
+    for subnet in ec2.describe_subnets():
+        if subnet.id in named - {None}:
+            return str(subnet.availability_zone)
+    return parameters.get("Placement.AvailabilityZone")
 
 
 @action("ec2", "CreateSubnet")

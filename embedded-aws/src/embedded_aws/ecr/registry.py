@@ -13,10 +13,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from moto.ecr.models import Repository, ecr_backends
+from werkzeug import Request, Response
 
 from embedded_aws.ecr.login import place_of
 
@@ -57,58 +59,54 @@ class Registry:
         self._upstream = upstream
 
     @staticmethod
-    def serves(environ: Environ) -> bool:
+    def serves(request: Request) -> bool:
         """Whether a request is of the registry API; signed ones with such paths are of AWS APIs."""
-        path = environ.get("PATH_INFO", "")
-        if environ.get("HTTP_AUTHORIZATION", "").startswith("AWS4-"):
+        if request.headers.get("Authorization", "").startswith("AWS4-"):
             return False
-        return path == "/v2/" or any(form.fullmatch(path) for form in (_BLOB, _MANIFEST, _TAGS))
+        forms = (_BLOB, _MANIFEST, _TAGS)
+        return request.path == "/v2/" or any(form.fullmatch(request.path) for form in forms)
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         try:
-            return self._answer(environ, start_response)
+            answer = self._answer(Request(environ))
         except _Refused as refusal:
-            errors = {"errors": [{"code": refusal.code, "message": str(refusal)}]}
-            return _json(start_response, refusal.status, errors)
+            answer = _error(refusal.status, refusal.code, str(refusal))
         except OSError as error:
             message = f"the registry at {self._upstream} cannot be reached ({error})"
-            errors = {"errors": [{"code": "UNAVAILABLE", "message": message}]}
-            return _json(start_response, HTTPStatus.BAD_GATEWAY, errors)
+            answer = _error(HTTPStatus.BAD_GATEWAY, "UNAVAILABLE", message)
+        return answer(environ, start_response)
 
-    def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        header = environ.get("HTTP_AUTHORIZATION", "")
+    def _answer(self, request: Request) -> Response:
+        header = request.headers.get("Authorization", "")
         whose = place_of(header)
         if whose is None:
             reason = "authorization token is not valid" if header else "no basic auth credentials"
             raise _Refused(HTTPStatus.UNAUTHORIZED, "UNAUTHORIZED", reason)
-        account, region = whose
-        path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
+        path = request.path
         if path == "/v2/":
-            return _json(start_response, HTTPStatus.OK, {})
+            return _json(HTTPStatus.OK, {})
         if found := _TAGS.fullmatch(path):
-            repository = _repository(account, region, found["name"])
+            repository = _repository(*whose, found["name"])
             tags = sorted(tag for image in repository.images for tag in image.image_tags)
-            return _json(start_response, HTTPStatus.OK, {"name": found["name"], "tags": tags})
+            return _json(HTTPStatus.OK, {"name": found["name"], "tags": tags})
         if found := _MANIFEST.fullmatch(path):
-            repository = _repository(account, region, found["name"])
-            if method == "PUT":
-                return self._push(environ, start_response, repository, found["reference"])
-            if method in ("GET", "HEAD"):
+            repository = _repository(*whose, found["name"])
+            if request.method == "PUT":
+                return self._push(request, repository, found["reference"])
+            if request.method in ("GET", "HEAD"):
                 digest = _digest_of(repository, found["reference"])
                 at = f"/v2/{found['name']}/manifests/{digest}"
-                return self._pass_on(environ, start_response, at, _body(environ))
+                return self._pass_on(request, at, _pieces(request.stream))
             raise _Refused(
                 HTTPStatus.METHOD_NOT_ALLOWED, "UNSUPPORTED", "use the BatchDeleteImage API"
             )
-        _repository(account, region, path.removeprefix("/v2/").rpartition("/blobs/")[0])
-        return self._pass_on(environ, start_response, path, _body(environ))
+        _repository(*whose, path.removeprefix("/v2/").rpartition("/blobs/")[0])
+        return self._pass_on(request, path, _pieces(request.stream))
 
-    def _push(
-        self, environ: Environ, start_response: StartResponse, repository: Repository, tag: str
-    ) -> Iterable[bytes]:
+    def _push(self, request: Request, repository: Repository, tag: str) -> Response:
         """Store a manifest under a tag, or under its digest only."""
-        manifest = b"".join(_body(environ))
+        manifest = b"".join(_pieces(request.stream))
         digest = f"sha256:{hashlib.sha256(manifest).hexdigest()}"
         tagged = None if tag.startswith("sha256:") else tag
         if tagged and _keeps(repository, tagged) and _tagged(repository, tagged):
@@ -118,40 +116,35 @@ class Registry:
                 f"The image tag '{tagged}' already exists in the '{repository.name}' repository "
                 "and cannot be overwritten because the tag is immutable.",
             )
+        answer = self._pass_on(request, request.path, [manifest])
+        if answer.status_code == HTTPStatus.CREATED:
+            _record(repository, manifest.decode(), digest, request.headers["Content-Type"], tagged)
+        return answer
 
-        def keep(status: str, *rest: Any) -> Any:
-            if status.startswith("201"):
-                _record(repository, manifest.decode(), digest, environ["CONTENT_TYPE"], tagged)
-            return start_response(status, *rest)
-
-        return self._pass_on(environ, keep, environ["PATH_INFO"], [manifest])
-
-    def _pass_on(
-        self, environ: Environ, start_response: StartResponse, path: str, body: Iterable[bytes]
-    ) -> Iterable[bytes]:
+    def _pass_on(self, request: Request, path: str, body: Iterable[bytes]) -> Response:
         connection = http.client.HTTPConnection(self._upstream)
-        query = environ.get("QUERY_STRING")
-        headers = {
-            name.removeprefix("HTTP_").replace("_", "-"): value
-            for name, value in environ.items()
-            if name.startswith("HTTP_") or name == "CONTENT_TYPE"
+        query = request.query_string.decode()
+        passed = {
+            name: value
+            for name, value in request.headers.items()
+            if name.lower() not in _NOT_PASSED_ON
         }
-        kept = {key: value for key, value in headers.items() if key.lower() not in _NOT_PASSED_ON}
         connection.request(
-            environ["REQUEST_METHOD"],
+            request.method,
             f"{path}?{query}" if query else path,
             body=iter(body),
-            headers=kept | {"Transfer-Encoding": "chunked"},
+            headers=passed | {"Transfer-Encoding": "chunked"},
             encode_chunked=True,
         )
         answer = connection.getresponse()
-        passed = [
+        headers = [
             (name, value)
             for name, value in answer.getheaders()
             if name.lower() not in _NOT_PASSED_ON or name.lower() == "content-length"
         ]
-        start_response(f"{answer.status} {answer.reason}", passed)
-        return _chunks(answer, connection)
+        response = Response(_pieces(answer), f"{answer.status} {answer.reason}", headers)
+        response.call_on_close(connection.close)
+        return response
 
 
 def _repository(account: str, region: str, name: str) -> Repository:
@@ -196,35 +189,16 @@ def _record(
         backend.put_image(repository.name, manifest, tag, media_type, digest)  # type: ignore[arg-type]
 
 
-def _body(environ: Environ) -> Iterator[bytes]:
-    """Read the request's body, which has a length or is chunked."""
-    stream = environ["wsgi.input"]
-    if environ.get("wsgi.input_terminated"):
-        while piece := stream.read(_CHUNK):
-            yield piece
-        return
-    left = int(environ.get("CONTENT_LENGTH") or 0)
-    while left and (piece := stream.read(min(left, _CHUNK))):
-        left -= len(piece)
-        yield piece
+def _pieces(stream: Any) -> Iterator[bytes]:
+    return iter(partial(stream.read, _CHUNK), b"")
 
 
-def _chunks(
-    answer: http.client.HTTPResponse, connection: http.client.HTTPConnection
-) -> Iterator[bytes]:
-    while piece := answer.read(_CHUNK):
-        yield piece
-    connection.close()
-
-
-def _json(start_response: StartResponse, status: HTTPStatus, value: object) -> Iterable[bytes]:
-    body = json.dumps(value).encode()
-    headers = [
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        ("Docker-Distribution-Api-Version", "registry/2.0"),
-    ]
+def _json(status: HTTPStatus, value: object) -> Response:
+    headers = {"Docker-Distribution-Api-Version": "registry/2.0"}
     if status is HTTPStatus.UNAUTHORIZED:
-        headers.append(("WWW-Authenticate", 'Basic realm="ecr",service="ecr.amazonaws.com"'))
-    start_response(f"{status.value} {status.phrase}", headers)
-    return [body]
+        headers["WWW-Authenticate"] = 'Basic realm="ecr",service="ecr.amazonaws.com"'
+    return Response(json.dumps(value), status, headers, "application/json")
+
+
+def _error(status: HTTPStatus, code: str, message: str) -> Response:
+    return _json(status, {"errors": [{"code": code, "message": message}]})

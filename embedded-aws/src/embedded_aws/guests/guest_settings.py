@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOTS_VARIABLE = "EMBEDDED_AWS_GUEST_ROOTS"
@@ -31,12 +31,7 @@ class GuestSettings:
     certificate_authority: Path | None = None
     layers: Path | None = None
 
-    def texts(self) -> dict[str, str]:
-        """Return the settings that are not None as text, for JSON."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: str(value) for name, value in values.items() if value is not None}
-
     @classmethod
-    def from_texts(cls, texts: Mapping[str, str]) -> "GuestSettings":
-        """Return the settings that `texts` wrote."""
-        return cls(**{name: Path(text) for name, text in texts.items()})
+    def from_texts(cls, texts: Mapping[str, str | None]) -> "GuestSettings":
+        """Return the settings whose paths are given as text, as JSON has them."""
+        return cls(**{name: Path(text) for name, text in texts.items() if text})
