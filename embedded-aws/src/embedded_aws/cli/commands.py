@@ -14,15 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from typer.core import TyperCommand
 
 from embedded_aws.cli.options import (
-    AccountOption,
-    AsOfOption,
-    AuthorityOption,
-    GuestsOption,
-    HostsOption,
-    PortOption,
-    RegionOption,
-    RegistryOption,
-    settings_of,
+    takes_settings,
 )
 from embedded_aws.cli.output import JsonOption, print_json, print_table
 from embedded_aws.client import client_of
@@ -32,6 +24,7 @@ from embedded_aws.inventory import inventory as exists
 from embedded_aws.lifecycle import Project, Running
 from embedded_aws.process import ServerError
 from embedded_aws.run import run as run_command
+from embedded_aws.settings import ServerSettings
 
 app = typer.Typer(
     help="An AWS on this machine: no account, no network, no cost.",
@@ -43,27 +36,9 @@ app.add_typer(guests_app, name="guests")
 
 
 @app.command()
-def up(
-    port: PortOption = 0,
-    account: AccountOption = None,
-    region: RegionOption = None,
-    as_of: AsOfOption = None,
-    registry: RegistryOption = None,
-    guests: GuestsOption = False,
-    guest_hosts: HostsOption = None,
-    certificate_authority: AuthorityOption = None,
-) -> None:
+@takes_settings
+def up(settings: ServerSettings) -> None:
     """Start the embedded AWS of this directory; when it runs already, say so."""
-    settings = settings_of(
-        port=port,
-        accounts=account,
-        regions=region,
-        as_of=as_of,
-        registry=registry,
-        guests=guests,
-        guest_hosts=guest_hosts,
-        certificate_authority=certificate_authority,
-    )
     running, new = _project().up(settings)
     state = "is up" if new else "is up already"
     typer.echo(f"the embedded AWS {state} at {running.settings.endpoint} (process {running.pid})")
@@ -168,34 +143,18 @@ class _RunCommand(TyperCommand):
 
 
 @app.command(cls=_RunCommand)
+@takes_settings
 def run(
+    settings: ServerSettings,
     command: Annotated[
         list[str], typer.Argument(help="After `--`: the program and its arguments.")
     ],
-    port: PortOption = 0,
-    account: AccountOption = None,
-    region: RegionOption = None,
-    as_of: AsOfOption = None,
-    registry: RegistryOption = None,
-    guests: GuestsOption = False,
-    guest_hosts: HostsOption = None,
-    certificate_authority: AuthorityOption = None,
 ) -> None:
     """Start an embedded AWS, run a command against it, stop it.
 
     The exit code is the command's:
     `embedded-aws run -- npx cdk deploy --require-approval never`.
     """
-    settings = settings_of(
-        port=port,
-        accounts=account,
-        regions=region,
-        as_of=as_of,
-        registry=registry,
-        guests=guests,
-        guest_hosts=guest_hosts,
-        certificate_authority=certificate_authority,
-    )
     code, log = run_command(command, settings, state=_project().state)
     if code:
         typer.echo(f"the log of the embedded AWS is {log}", err=True)

@@ -1,7 +1,10 @@
 """The options of an embedded AWS, and the settings made of them."""
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -69,18 +72,37 @@ AuthorityOption = Annotated[
 ]
 
 
-def settings_of(
-    *,
-    port: int,
-    accounts: list[str] | None,
-    regions: list[str] | None,
-    as_of: str | None,
-    registry: str | None,
-    guests: bool,
-    guest_hosts: Path | None,
-    certificate_authority: Path | None,
+def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of an embedded AWS, and pass it the settings made of them.
+
+    Args:
+        command: takes the settings as `settings`.
+    """
+    own = signature(command).parameters
+    options = signature(_settings).parameters
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        settings = _settings(**{name: given.pop(name) for name in options})
+        command(settings=settings, **given)
+
+    shown = [own[name] for name in own if name != "settings"]
+    # Typer reads it; mypy knows no attributes of functions.
+    with_options.__signature__ = Signature([*shown, *options.values()])  # type: ignore[attr-defined]
+    return with_options
+
+
+def _settings(
+    port: PortOption = 0,
+    account: AccountOption = None,
+    region: RegionOption = None,
+    as_of: AsOfOption = None,
+    registry: RegistryOption = None,
+    guests: GuestsOption = False,
+    guest_hosts: HostsOption = None,
+    certificate_authority: AuthorityOption = None,
 ) -> ServerSettings:
-    """Return the settings for the options above.
+    """Return the settings for the options.
 
     Raises:
         EmbeddedAwsError: an option needs --guests, a value is impossible, or a file is missing.
@@ -95,8 +117,8 @@ def settings_of(
             raise EmbeddedAwsError(f"{option} {file} is not a file; give one that exists")
     guest_settings = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
     return ServerSettings(
-        accounts=tuple(accounts or [DEFAULT_ACCOUNT]),
-        regions=tuple(regions or [DEFAULT_REGION]),
+        accounts=tuple(account or [DEFAULT_ACCOUNT]),
+        regions=tuple(region or [DEFAULT_REGION]),
         as_of=parse_as_of(as_of) if as_of is not None else None,
         port=port,
         registry=registry,
