@@ -43,29 +43,18 @@ class Store:
     """The stacks and change sets of one account in one region.
 
     They are stored in moto's backend, so that moto's reset removes them too.
+
+    Attributes:
+        stacks: stacks that are not deleted, by id.
+        deleted: deleted stacks, by id.
+        change_sets: change sets, by id.
     """
 
     def __init__(self, account: str, region: str) -> None:
-        self._backend = cloudformation_backends[account][region]
-        self.account, self.region = account, region
-
-    @property
-    def stacks(self) -> dict[str, Stack]:
-        """Stacks that are not deleted, by id."""
-        stacks: dict[str, Any] = self._backend.stacks
-        return stacks
-
-    @property
-    def deleted(self) -> dict[str, Stack]:
-        """Deleted stacks, by id."""
-        deleted: dict[str, Any] = self._backend.deleted_stacks
-        return deleted
-
-    @property
-    def change_sets(self) -> dict[str, ChangeSet]:
-        """Change sets, by id."""
-        change_sets: dict[str, Any] = self._backend.change_sets
-        return change_sets
+        backend: Any = cloudformation_backends[account][region]
+        self.stacks: dict[str, Stack] = backend.stacks
+        self.deleted: dict[str, Stack] = backend.deleted_stacks
+        self.change_sets: dict[str, ChangeSet] = backend.change_sets
 
     def add(self, stack: Stack) -> None:
         """Add a new stack."""

@@ -51,9 +51,7 @@ class Queries(BaseResponse):
         wanted = self._get_param("StackStatusFilter", [])
         stacks = [*self._store.stacks.values(), *self._store.deleted.values()]
         summaries = [
-            describe.shown_summary(stack)
-            for stack in stacks
-            if not wanted or stack.status in wanted
+            describe.shown_stack(stack) for stack in stacks if not wanted or stack.status in wanted
         ]
         return ActionResult({"StackSummaries": summaries})
 
@@ -81,7 +79,7 @@ class Queries(BaseResponse):
             )
         failed_only = (self._get_param("Filters") or {}).get("FailedEvents", False)
         events = [
-            {**describe.shown_event(stack, event), "EventType": "STACK_EVENT"}
+            describe.shown_event(stack, event)
             for stack in stacks
             for event in reversed(stack.events)
             if operation in (None, event.operation_id)
@@ -94,17 +92,14 @@ class Queries(BaseResponse):
         stack, wanted = self._stack(), self._get_param("LogicalResourceId")
         for resource in describe.resources_of(stack):
             if resource.logical_id == wanted:
-                detail = describe.shown_resource_detail(stack, resource)
-                return ActionResult({"StackResourceDetail": detail})
+                shown = describe.shown_resource(stack, resource)
+                return ActionResult({"StackResourceDetail": shown})
         raise ValidationError(f"Resource {wanted} does not exist for stack {stack.name}")
 
     def describe_stack_resources(self) -> ActionResult:
         """DescribeStackResources, by stack or by a resource's physical id."""
-        wanted, physical = (
-            self._get_param("LogicalResourceId"),
-            self._get_param("PhysicalResourceId"),
-        )
-        stack = self._stack() if self._get_param("StackName") else self._owner(physical)
+        wanted = self._get_param("LogicalResourceId")
+        stack = self._stack() if self._get_param("StackName") else self._owner()
         shown = [
             describe.shown_resource(stack, resource)
             for resource in describe.resources_of(stack)
@@ -112,7 +107,8 @@ class Queries(BaseResponse):
         ]
         return ActionResult({"StackResources": shown})
 
-    def _owner(self, physical_id: str | None) -> Stack:
+    def _owner(self) -> Stack:
+        physical_id = self._get_param("PhysicalResourceId")
         for stack in list(self._store.stacks.values()):
             if any(it.physical_id == physical_id for it in stack.resources.values()):
                 return stack
@@ -120,7 +116,8 @@ class Queries(BaseResponse):
 
     def list_stack_resources(self) -> ActionResult:
         """ListStackResources."""
-        shown = [describe.shown_resource_summary(it) for it in describe.resources_of(self._stack())]
+        stack = self._stack()
+        shown = [describe.shown_resource(stack, it) for it in describe.resources_of(stack)]
         return ActionResult({"StackResourceSummaries": shown})
 
     def get_template(self) -> ActionResult:
@@ -141,12 +138,12 @@ class Queries(BaseResponse):
                 raise ValidationError(
                     "GetTemplateSummary cannot be called on REVIEW_IN_PROGRESS stacks."
                 )
-            return ActionResult(describe.shown_template_summary(desired.template))
-        return ActionResult(describe.shown_template_summary(self._submitted_template()))
+            return ActionResult(describe.shown_template(desired.template))
+        return ActionResult(describe.shown_template(self._submitted_template()))
 
     def validate_template(self) -> ActionResult:
         """ValidateTemplate: its layout only, as on AWS."""
-        return ActionResult(describe.shown_template_summary(self._submitted_template()))
+        return ActionResult(describe.shown_template(self._submitted_template()))
 
     def describe_change_set(self) -> ActionResult:
         """DescribeChangeSet."""
@@ -154,12 +151,8 @@ class Queries(BaseResponse):
 
     def list_change_sets(self) -> ActionResult:
         """ListChangeSets of a stack."""
-        stack = self._stack()
-        summaries = [
-            describe.shown_change_set_summary(change_set)
-            for change_set in self._store.change_sets_of(stack)
-        ]
-        return ActionResult({"Summaries": summaries})
+        change_sets = self._store.change_sets_of(self._stack())
+        return ActionResult({"Summaries": list(map(describe.shown_change_set, change_sets))})
 
     def list_exports(self) -> ActionResult:
         """ListExports of the region."""
