@@ -30,15 +30,7 @@ Answer = Any
 
 
 class Refusal(ServiceException):
-    """AWS refuses the call.
-
-    Args:
-        code: AWS's error code, for instance `InvalidParameterValue`.
-        message: AWS's words.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(code, message)
+    """AWS refuses the call: `Refusal("InvalidParameterValue", "in AWS's words")`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,16 +109,16 @@ def action(service: str, *operations: str) -> Callable[[Action], Action]:
 
 
 def correction(function: Correction) -> Correction:
-    """Register the decorated function to correct moto when the services are installed.
-
-    It may be called more than once.
-    """
+    """Register the decorated function to correct moto when the services are installed."""
     _corrections.append(function)
     return function
 
 
 def attach() -> None:
-    """Add every registered action to moto's response class of its service, and correct moto."""
+    """Add every registered action to moto's response class of its service, and correct moto.
+
+    Call it once.
+    """
     for correct in _corrections:
         correct()
     for (service, operation), function in _actions.items():
@@ -134,8 +126,7 @@ def attach() -> None:
         # moto's Batch routes by the path, which is the operation in lower case.
         name = operation.lower() if service == "batch" else camelcase_to_underscores(operation)
         original = getattr(response_class, name, None)
-        if not hasattr(original, "embedded_aws"):
-            setattr(response_class, name, _method(service, operation, function, original))
+        setattr(response_class, name, _method(service, operation, function, original))
 
 
 @cache
@@ -167,8 +158,6 @@ def _method(
         ours = isinstance(answer, dict)
         return _serialize(service, operation, response, answer) if ours else answer
 
-    # The mark distinguishes our methods from moto's; mypy knows no attributes of functions.
-    method.embedded_aws = True  # type: ignore[attr-defined]
     return method
 
 

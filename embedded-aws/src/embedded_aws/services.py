@@ -1,5 +1,6 @@
 """The extended AWS services: the folders of this package."""
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules, walk_packages
 
@@ -20,6 +21,13 @@ def load() -> None:
                 import_module(module.name)
 
 
+@cache
+def _extend() -> None:
+    """Extend moto in this process, once."""
+    load()
+    attach()
+
+
 def install(settings: ServiceSettings | None = None) -> None:
     """Extend moto, in this process, with every service.
 
@@ -29,5 +37,4 @@ def install(settings: ServiceSettings | None = None) -> None:
         settings: by default those of today.
     """
     follow(settings or ServiceSettings())
-    load()
-    attach()
+    _extend()

@@ -25,15 +25,16 @@ _Mapping = dict[str, Any]
 @correction
 def show_mappings() -> None:
     """Have moto's AMIs return the mappings that we set."""
-    original = Ami.block_device_mappings
-    if isinstance(original, property) and not hasattr(original.fget, "embedded_aws"):
+    original: Any = Ami.block_device_mappings
 
-        def block_device_mappings(self: Any) -> list[_Mapping]:
-            ours: list[_Mapping] | None = getattr(self, "embedded_aws_mappings", None)
-            return original.fget(self) if ours is None else ours
+    def block_device_mappings(ami: Any) -> list[_Mapping]:
+        ours: list[_Mapping] | None = getattr(ami, "embedded_aws_mappings", None)
+        return original.fget(ami) if ours is None else ours
 
-        block_device_mappings.embedded_aws = True
-        Ami.block_device_mappings = property(block_device_mappings)
+    # mypy refuses replacing methods; moto offers no other way.
+    Ami.block_device_mappings = property(  # type: ignore[assignment,method-assign]
+        block_device_mappings
+    )
 
 
 @action("ec2", "CreateImage")

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from moto.ec2.models.instances import Instance
+
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.instance_events import publish_state
 from embedded_aws.faults import GUESTS, OPEN_SSH
@@ -115,17 +117,14 @@ def switched_itself_off(instance: Any) -> None:
 @correction
 def hide_public_names() -> None:
     """Remove the public DNS name of instances on loopback, which could not be reached."""
-    from moto.ec2.models.instances import Instance
+    original: Any = Instance.public_dns_name
 
-    original = Instance.public_dns_name
-    if isinstance(original, property) and not hasattr(original.fget, "embedded_aws"):
+    def public_dns_name(instance: Any) -> str | None:
+        name: str | None = original.fget(instance)
+        return None if (instance.public_ip or "").startswith("127.") else name
 
-        def public_dns_name(self: Any) -> str | None:
-            name: str | None = original.fget(self)
-            return None if (self.public_ip or "").startswith("127.") else name
-
-        public_dns_name.embedded_aws = True
-        Instance.public_dns_name = property(public_dns_name)
+    # mypy refuses replacing methods; moto offers no other way.
+    Instance.public_dns_name = property(public_dns_name)  # type: ignore[assignment,method-assign]
 
 
 @action("ec2", "StopInstances")

@@ -9,7 +9,7 @@ as a whole. moto has one interface for each device index; here each network card
 from collections.abc import Mapping
 from typing import Any
 
-from moto.ec2.models import elastic_network_interfaces
+from moto.ec2.models.elastic_network_interfaces import Attachment
 
 from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
@@ -27,18 +27,14 @@ _DEFAULT_TYPE = "m1.small"
 @correction
 def show_network_cards() -> None:
     """Add the network card to moto's attachments."""
-    attachment = elastic_network_interfaces.Attachment
-    if hasattr(attachment.__init__, "embedded_aws"):
-        return
-    original = attachment.__init__
+    original = Attachment.__init__
 
     def with_card(self: Any, interface: Any) -> None:
         original(self, interface)
         self.network_card_index = getattr(interface, "network_card_index", 0)
 
-    # The mark keeps a second install from wrapping again; mypy knows neither it nor patching.
-    with_card.embedded_aws = True  # type: ignore[attr-defined]
-    attachment.__init__ = with_card  # type: ignore[assignment,method-assign]
+    # mypy refuses replacing methods; moto offers no other way.
+    Attachment.__init__ = with_card  # type: ignore[assignment,method-assign]
 
 
 @action("ec2", "RunInstances")

@@ -10,12 +10,13 @@ from typing import Any
 
 from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.refusals import invalid_value
 
 _PAGE = range(5, 1001)
 
 
+@correction
 def show_descriptions() -> None:
     """Have moto return the description of rules whose peer is a group."""
     # mypy refuses replacing properties; moto offers no other way.

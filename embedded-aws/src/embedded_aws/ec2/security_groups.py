@@ -15,10 +15,7 @@ from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.interfaces_in_use import interfaces
 from embedded_aws.ec2.refusals import invalid_value
-from embedded_aws.ec2.security_group_rules import (
-    all_rules,
-    show_descriptions,
-)
+from embedded_aws.ec2.security_group_rules import all_rules
 from embedded_aws.ec2.tags import check_tags
 
 _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
@@ -26,14 +23,12 @@ _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "all": "-1"}
 
 @correction
 def give_rules_an_identity() -> None:
-    """Give rules AWS's identity and descriptions, and default groups AWS's ingress rule."""
-    show_descriptions()
+    """Give rules AWS's identity, and default groups AWS's ingress rule."""
     # mypy refuses replacing methods; moto offers no other way.
     SecurityGroupRule.__eq__ = _same_rule  # type: ignore[method-assign]
-    if not hasattr(EC2Backend.create_security_group, "embedded_aws"):
-        EC2Backend.create_security_group = _with_default_rules(  # type: ignore[method-assign]
-            EC2Backend.create_security_group
-        )
+    EC2Backend.create_security_group = _with_default_rules(  # type: ignore[method-assign]
+        EC2Backend.create_security_group
+    )
 
 
 def _identity(rule: SecurityGroupRule) -> tuple[Any, ...]:
@@ -62,8 +57,6 @@ def _with_default_rules(create: Any) -> Any:
             )
         return group
 
-    # The mark prevents a second installation from wrapping again; mypy does not know it.
-    create_security_group.embedded_aws = True  # type: ignore[attr-defined]
     return create_security_group
 
 
