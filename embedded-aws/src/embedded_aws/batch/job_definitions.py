@@ -23,11 +23,6 @@ _TEXT_GLOB = re.compile(r"[A-Za-z0-9.:\s]{0,511}\*?")
 _NUMBER_GLOB = re.compile(r"[0-9]{0,511}\*?")
 _GLOBS = {"onReason": _TEXT_GLOB, "onStatusReason": _TEXT_GLOB, "onExitCode": _NUMBER_GLOB}
 _SIZE_BYTES = 24 * 1024
-_KEPT = (
-    *("parameters", "schedulingPriority", "containerProperties", "nodeProperties"),
-    *("eksProperties", "ecsProperties", "retryStrategy", "propagateTags", "timeout"),
-    *("platformCapabilities", "consumableResourceProperties"),
-)
 
 
 def find(call: Call, identifier: str) -> Definition:
@@ -47,20 +42,18 @@ def find(call: Call, identifier: str) -> Definition:
 @action("batch", "RegisterJobDefinition")
 def register_job_definition(call: Call) -> dict[str, Any]:
     """Register a new revision of a job definition."""
-    name, kind = call.params["jobDefinitionName"], call.params["type"]
+    name = call.params["jobDefinitionName"]
     check_name("jobDefinitionName", name)
     _check_definition(call.params)
     existing = [d for d in tables.job_definitions(call).values() if d["jobDefinitionName"] == name]
     revision = 1 + max((d["revision"] for d in existing), default=0)
     arn = f"arn:aws:batch:{call.region}:{call.account}:job-definition/{name}:{revision}"
     tables.job_definitions(call)[arn] = {
-        "jobDefinitionName": name,
+        **call.params,
         "jobDefinitionArn": arn,
         "revision": revision,
         "status": "ACTIVE",
-        "type": kind,
         "containerOrchestrationType": "EKS" if "eksProperties" in call.params else "ECS",
-        **{key: call.params[key] for key in _KEPT if key in call.params},
     }
     call.backend("batch").tag_resource(arn, call.params.get("tags", {}))
     return {"jobDefinitionName": name, "jobDefinitionArn": arn, "revision": revision}

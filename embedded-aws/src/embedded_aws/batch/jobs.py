@@ -23,10 +23,6 @@ from embedded_aws.batch.refusals import check_name, refuse
 Job = dict[str, Any]
 
 _WAITING = "nothing runs jobs in the embedded AWS; on AWS this job would be scheduled now"
-_SUMMARY = (
-    *("jobArn", "jobId", "jobName", "createdAt", "startedAt", "stoppedAt"),
-    *("status", "statusReason", "jobDefinition"),
-)
 
 
 @action("batch", "SubmitJob")
@@ -136,7 +132,7 @@ def list_jobs(call: Call) -> dict[str, Any]:
         # [S] A filter replaces the status.
         and (_is_named(job, names) if names else job["status"] == status)
     ]
-    return {"jobSummaryList": [{key: j[key] for key in _SUMMARY if key in j} for j in found]}
+    return {"jobSummaryList": found}
 
 
 def _is_named(job: Job, names: list[str]) -> bool:

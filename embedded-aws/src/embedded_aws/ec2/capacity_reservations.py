@@ -94,17 +94,12 @@ def create_capacity_reservation(call: Call) -> dict[str, Any]:
     created = new_reservation(
         call,
         {
-            "InstanceType": instance_type,
-            "InstancePlatform": params["InstancePlatform"],
+            **params,
             "AvailabilityZone": zone[0],
             "AvailabilityZoneId": zone[1],
             "TotalInstanceCount": count,
             "InstanceMatchCriteria": criteria,
             "EndDateType": params.get("EndDateType", "unlimited"),
-            "EndDate": params.get("EndDate"),
-            "PlacementGroupArn": params.get("PlacementGroupArn"),
-            "Tenancy": params.get("Tenancy", "default"),
-            "EbsOptimized": params.get("EbsOptimized", False),
             "State": "scheduled" if start else "active",
             "StartDate": start,
         },

@@ -56,15 +56,11 @@ def create_pull_through_cache_rule(call: Call) -> Rule:
             f"The maximum of {_MAXIMUM} pull through cache rules in a registry is reached.",
         )
     rule: Rule = {
-        "ecrRepositoryPrefix": prefix,
-        "upstreamRegistryUrl": call.params["upstreamRegistryUrl"],
+        **call.params,
         "upstreamRegistry": _upstream(call),
         "registryId": call.account,
         "createdAt": datetime.now(UTC),
     }
-    for name in ("credentialArn", "customRoleArn", "upstreamRepositoryPrefix"):
-        if name in call.params:
-            rule[name] = call.params[name]
     _rules(call)[prefix] = rule
     return rule
 

@@ -17,17 +17,6 @@ from embedded_aws.ecr.pull_through_cache import PREFIX
 Template = dict[str, Any]
 
 _SCENARIOS = ("CREATE_ON_PUSH", "PULL_THROUGH_CACHE", "REPLICATION")
-_SETTINGS = (
-    "appliedFor",
-    "customRoleArn",
-    "description",
-    "encryptionConfiguration",
-    "imageTagMutability",
-    "imageTagMutabilityExclusionFilters",
-    "lifecyclePolicy",
-    "repositoryPolicy",
-    "resourceTags",
-)
 
 
 @action("ecr", "CreateRepositoryCreationTemplate")
@@ -42,10 +31,8 @@ def create_repository_creation_template(call: Call) -> dict[str, Any]:
             f"The repository creation template with prefix '{prefix}' already exists in the "
             f"registry with id '{call.account}'",
         )
-    now = datetime.now(UTC)
     template = {
-        "prefix": prefix,
-        "createdAt": now,
+        "createdAt": datetime.now(UTC),
         "encryptionConfiguration": {"encryptionType": "AES256"},
         "imageTagMutability": "MUTABLE",
     }
@@ -96,8 +83,7 @@ def _find(call: Call) -> Template:
 
 def _put(call: Call, template: Template) -> dict[str, Any]:
     """Keep a template with the call's settings, after checking them."""
-    template |= {name: call.params[name] for name in _SETTINGS if name in call.params}
-    template["updatedAt"] = datetime.now(UTC)
+    template |= {**call.params, "updatedAt": datetime.now(UTC)}
     for scenario in template["appliedFor"]:
         if scenario not in _SCENARIOS:
             raise _refused("appliedFor", f"{scenario} must be one of {', '.join(_SCENARIOS)}")

@@ -66,10 +66,10 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
         "FileSystemId": file_system.file_system_id,
         "Lifecycle": "AVAILABLE",
         "FileSystemPath": path,
-        "DataRepositoryPath": call.params["DataRepositoryPath"],
-        "BatchImportMetaDataOnCreate": call.params.get("BatchImportMetaDataOnCreate", False),
-        "ImportedFileChunkSize": call.params.get("ImportedFileChunkSize", 1024),
-        "S3": call.params.get("S3", {}),
+        "BatchImportMetaDataOnCreate": False,
+        "ImportedFileChunkSize": 1024,
+        "S3": {},
+        **call.params,
         "CreationTime": time.time(),
     }
     call.backend("fsx").tag_resource(

@@ -11,7 +11,6 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.service_quotas import tables
 
 # A quota, as GetServiceQuota returns it.
 Quota = dict[str, Any]
@@ -60,7 +59,7 @@ def get_service_quota(call: Call) -> Any:
     code = _known(call.params["QuotaCode"])
     value = _DEFAULTS.get(code, 0.0)
     if call.operation == "GetServiceQuota":
-        value = tables.applied_quotas(call).get(code, value)
+        value = _applied(call).get(code, value)
     return {"Quota": _quota(call, code, value)}
 
 
@@ -69,7 +68,7 @@ def list_service_quotas(call: Call) -> Any:
     """Return every EC2 quota that the embedded AWS has."""
     if call.params["ServiceCode"] != "ec2":
         return call.moto()
-    applied = tables.applied_quotas(call) if call.operation == "ListServiceQuotas" else {}
+    applied = _applied(call) if call.operation == "ListServiceQuotas" else {}
     return {
         "Quotas": [
             _quota(call, code, applied.get(code, _DEFAULTS.get(code, 0.0))) for code in _NAMES
@@ -81,13 +80,13 @@ def list_service_quotas(call: Call) -> Any:
 def request_service_quota_increase(call: Call) -> dict[str, Any]:
     """Grant a higher value at once."""
     code, desired = _known(call.params["QuotaCode"]), call.params["DesiredValue"]
-    current = tables.applied_quotas(call).get(code, _DEFAULTS.get(code, 0.0))
+    current = _applied(call).get(code, _DEFAULTS.get(code, 0.0))
     if desired <= current:
         raise Refusal(
             "IllegalArgumentException",
             f"The desired value {desired} must be greater than the current value {current}.",
         )
-    tables.applied_quotas(call)[code] = desired
+    _applied(call)[code] = desired
     quota = _quota(call, code, desired)
     return {
         "RequestedQuota": {
@@ -98,6 +97,11 @@ def request_service_quota_increase(call: Call) -> dict[str, Any]:
             "Created": time.time(),
         }
     }
+
+
+def _applied(call: Call) -> dict[str, float]:
+    """Return the quotas that were raised, by code."""
+    return call.state("service-quotas", "applied", dict[str, float])
 
 
 def _known(code: str) -> str:
