@@ -76,6 +76,10 @@ class Call:
         )
         return remembered
 
+    def arn(self, service: str, resource: str) -> str:
+        """Return the ARN of a resource of this call's account and region."""
+        return f"arn:aws:{service}:{self.region}:{self.account}:{resource}"
+
     def dry_run(self) -> None:
         """Stop here when the call is a dry run."""
         if self.params.get("DryRun"):

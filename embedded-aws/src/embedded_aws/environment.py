@@ -47,14 +47,9 @@ def variables(
     )
     return empty | {
         **patience,
-        "AWS_ENDPOINT_URL": settings.endpoint,
-        "AWS_ACCESS_KEY_ID": access_key(account),
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_REGION": region,
-        "AWS_DEFAULT_REGION": region,
+        **pointing_at(settings.endpoint, region=region, key=access_key(account)),
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-        "AWS_EC2_METADATA_DISABLED": "true",
         "CDK_DEFAULT_ACCOUNT": account,
         "CDK_DEFAULT_REGION": region,
         # The CDK CLI fetches notices and new versions, and sends usage figures.
@@ -66,6 +61,27 @@ def variables(
         # Requests to `localhost` would go through a proxy, too.
         "NO_PROXY": _no_proxy(outer.get("NO_PROXY") or outer.get("no_proxy", "")),
         "no_proxy": _no_proxy(outer.get("no_proxy") or outer.get("NO_PROXY", "")),
+    }
+
+
+def pointing_at(
+    endpoint: str, *, region: str, key: str, secret: str = SECRET_KEY
+) -> dict[str, str]:
+    """Return the variables with which an AWS tool calls an embedded AWS.
+
+    Args:
+        endpoint: its URL.
+        region: for instance `us-west-2`.
+        key: an access key id.
+        secret: its secret.
+    """
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": key,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_EC2_METADATA_DISABLED": "true",
     }
 
 

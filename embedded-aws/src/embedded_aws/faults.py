@@ -8,10 +8,9 @@ import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any
 
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.errors import EmbeddedAwsError, did_you_mean
 
 FAULTS_PATH = "/_embedded-aws/faults"
 # Not API calls: what a guest does by itself. See `docs/guests.md`.
@@ -131,7 +130,7 @@ def _fault(found: object) -> Fault:
     known = [each.name for each in fields(Fault)]
     for name in found:
         if name not in known:
-            raise FaultError(f"a fault has no {name!r}{_nearest(name, known)}")
+            raise FaultError(f"a fault has no {name!r}{did_you_mean(name, known)}")
     for name in ("service", "operation", "code", "message"):
         text = found.get(name, "")
         if not (isinstance(text, str) and text.replace("\n", "").isprintable()):
@@ -162,7 +161,9 @@ def _check_operation(service: str, operation: str) -> None:
             )
         known = model.operation_names
     if operation not in known:
-        raise FaultError(f"{service} has no operation {operation!r}{_nearest(operation, known)}")
+        raise FaultError(
+            f"{service} has no operation {operation!r}{did_you_mean(operation, known)}"
+        )
 
 
 def _service_model(service: str) -> Any:
@@ -173,11 +174,6 @@ def _service_model(service: str) -> Any:
     names = [*session.get_available_services(), *_SIGNED_AS, GUESTS]
     signed_as = {name: signed for signed, name in _SIGNED_AS.items()}.get(service)
     if service not in names or signed_as:
-        hint = f"; did you mean {signed_as}?" if signed_as else _nearest(service, names)
+        hint = f"; did you mean {signed_as}?" if signed_as else did_you_mean(service, names)
         raise FaultError(f"no service's requests are signed for {service!r}{hint}")
     return session.get_service_model(_SIGNED_AS.get(service, service))
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""

@@ -15,7 +15,7 @@ from datetime import date
 from typing import NoReturn
 
 # Runs in a forked process: serves as of a day, until the channel ends.
-Serve = Callable[[date | None, "Channel"], None]
+Serve = Callable[[date | None, "PristineChannel"], None]
 
 # The server's argument that has it end with its standard input.
 WATCH_STDIN = "--watch-stdin"
@@ -23,7 +23,7 @@ _NO_CONTENT = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 _ORDER_BYTES = 64
 
 
-class Channel:
+class PristineChannel:
     """A serving process's connection to the pristine one."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -97,7 +97,7 @@ def _fork(serve: Serve, as_of: date | None) -> tuple[int, socket.socket]:
     ours.close()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        serve(as_of, Channel(theirs))
+        serve(as_of, PristineChannel(theirs))
     finally:
         # The forked process must not run the exit handlers of its parent.
         os._exit(0)

@@ -24,9 +24,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from embedded_aws.errors import EmbeddedAwsError
-from embedded_aws.guests.engine import Engine
-from embedded_aws.pristine import WATCH_STDIN, Channel, keep_serving
-from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
+from embedded_aws.guests.engine import GuestEngine
+from embedded_aws.pristine import WATCH_STDIN, PristineChannel, keep_serving
+from embedded_aws.settings import ServerSettings
 
 if TYPE_CHECKING:
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication
@@ -50,7 +50,8 @@ def main() -> None:
         _announce(error=str(error))
         sys.exit(1)
     settings = replace(settings, port=sockets[0].getsockname()[1])
-    _lead_here(settings)
+    # The environment that process.py gives has all else that leads AWS's clients here.
+    os.environ |= {"AWS_ENDPOINT_URL": settings.endpoint, "MOTO_PORT": str(settings.port)}
     moto = _load_and_seed(settings)
     with TemporaryDirectory(prefix="embedded-aws-", ignore_cleanup_errors=True) as folder:
         # The serving process ends by SIGKILL; this one removes its files.
@@ -105,7 +106,7 @@ def _serve(
     sockets: Sequence[socket.socket],
     folder: str,
     as_of: date | None,
-    channel: Channel,
+    channel: PristineChannel,
 ) -> None:
     """Answer requests until the pristine process ends."""
     from moto.moto_server.werkzeug_app import MotoRequestHandler
@@ -117,7 +118,7 @@ def _serve(
 
     tempfile.tempdir = os.environ["TMPDIR"] = folder
     lock = Path(folder) / _GUESTS_LOCK
-    engine = Engine(settings.guests, Path(folder), lock) if settings.guests else None
+    engine = GuestEngine(settings.guests, Path(folder), lock) if settings.guests else None
     services.install(
         ServiceSettings(
             as_of=as_of, registry=settings.registry, guests=engine, endpoint=settings.endpoint
@@ -140,17 +141,6 @@ def _serve(
         engine.close()
     # The pristine process does not do it when it is killed.
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _lead_here(settings: ServerSettings) -> None:
-    """Point every AWS client of this process at this server."""
-    os.environ |= {
-        "AWS_ENDPOINT_URL": settings.endpoint,
-        "AWS_ACCESS_KEY_ID": access_key(settings.accounts[0]),
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_DEFAULT_REGION": settings.regions[0],
-        "MOTO_PORT": str(settings.port),
-    }
 
 
 def _listen(port: int) -> list[socket.socket]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from embedded_aws.faults import Faults
-from embedded_aws.guests.engine import Engine
+from embedded_aws.guests.engine import GuestEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class ServiceSettings:
 
     as_of: date | None = None
     registry: str | None = None
-    guests: Engine | None = None
+    guests: GuestEngine | None = None
     endpoint: str = ""
     faults: Faults = field(default_factory=Faults)
 

@@ -4,10 +4,9 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from functools import cache
 
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.errors import EmbeddedAwsError, did_you_mean
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.plugins import plugins
 
@@ -56,10 +55,10 @@ class ServerSettings:
                 raise SettingsError(f"account {account!r} is not an account id of 12 digits")
         plugins()  # Fails now if one is broken, not later in the server.
         # The default needs no check: loading botocore's data takes 0.1 s.
-        if unusual := [region for region in self.regions if region != DEFAULT_REGION]:
-            for region in unusual:
-                if region not in _known_regions():
-                    raise SettingsError(f"region {region!r} is not known{_did_you_mean(region)}")
+        for region in self.regions:
+            if region != DEFAULT_REGION and region not in _known_regions():
+                hint = did_you_mean(region, _known_regions())
+                raise SettingsError(f"region {region!r} is not known{hint}")
         for kind, names in (("account", self.accounts), ("region", self.regions)):
             if not names or len(set(names)) < len(names):
                 raise SettingsError(f"{kind}s must be different and at least one, got {names}")
@@ -136,11 +135,6 @@ def access_key(account: str) -> str:
 def account_of(key: str) -> str | None:
     """Return the account of one of our access key ids, or None for another key."""
     return key.removeprefix(_KEY_PREFIX) if key.startswith(_KEY_PREFIX) else None
-
-
-def _did_you_mean(region: str) -> str:
-    near = get_close_matches(region, _known_regions(), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else ""
 
 
 @cache

@@ -233,7 +233,7 @@ SAMPLES: Mapping[str, dict[str, Any]] = {
         "RoleArn": att("Role", "Arn"),
     },
 }
-MOTOS = [each.name for each in all_supported() if each.made_by == "moto"]
+MOTOS = [name for name, maker in all_supported().items() if maker == "moto"]
 
 
 def references(value: Any) -> set[str]:

@@ -25,6 +25,7 @@ from embedded_aws.iam.roles import role_exists
 # A compute environment, as DescribeComputeEnvironments returns it.
 Environment = dict[str, Any]
 
+_SERVICE_LINKED_ROLE = "aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
 _SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
 
 
@@ -62,7 +63,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
         raise refuse(f"type {kind} must be one of MANAGED, UNMANAGED.")
     elif not role:
         raise refuse("serviceRole is required for an UNMANAGED compute environment.")
-    arn = f"arn:aws:batch:{call.region}:{call.account}:compute-environment/{name}"
+    arn = call.arn("batch", f"compute-environment/{name}")
     cluster = call.backend("ecs").create_cluster(f"AWSBatch-{name}-{mock_random.uuid4()}")
     environment: Environment = {
         "computeEnvironmentName": name,
@@ -72,7 +73,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
         "state": state,
         "status": "VALID",
         "statusReason": "ComputeEnvironment Healthy",
-        "serviceRole": role or _service_linked_role(call),
+        "serviceRole": role or f"arn:aws:iam::{call.account}:role/{_SERVICE_LINKED_ROLE}",
         "containerOrchestrationType": "ECS",
         "uuid": str(mock_random.uuid4()),
         "context": call.params.get("context"),
@@ -158,13 +159,6 @@ def _check_updatable(environment: Environment, role: str | None, fields: list[st
         raise refuse(
             f"Updating {', '.join(fields)} requires the service-linked role AWSServiceRoleForBatch."
         )
-
-
-def _service_linked_role(call: Call) -> str:
-    return (
-        f"arn:aws:iam::{call.account}:role/aws-service-role/batch.amazonaws.com/"
-        "AWSServiceRoleForBatch"
-    )
 
 
 def _with_defaults(resources: Resources) -> dict[str, Any]:

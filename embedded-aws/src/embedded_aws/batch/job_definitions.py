@@ -47,7 +47,7 @@ def register_job_definition(call: Call) -> dict[str, Any]:
     _check_definition(call.params)
     existing = [d for d in tables.job_definitions(call).values() if d["jobDefinitionName"] == name]
     revision = 1 + max((d["revision"] for d in existing), default=0)
-    arn = f"arn:aws:batch:{call.region}:{call.account}:job-definition/{name}:{revision}"
+    arn = call.arn("batch", f"job-definition/{name}:{revision}")
     tables.job_definitions(call)[arn] = {
         **call.params,
         "jobDefinitionArn": arn,

@@ -42,7 +42,7 @@ def create_job_queue(call: Call) -> dict[str, Any]:
     check_name("jobQueueName", name)
     if tables.named(tables.job_queues(call), "jobQueue", [name]):
         raise refuse("Object already exists")
-    arn = f"arn:aws:batch:{call.region}:{call.account}:job-queue/{name}"
+    arn = call.arn("batch", f"job-queue/{name}")
     queue: Queue = {
         "jobQueueName": name,
         "jobQueueArn": arn,

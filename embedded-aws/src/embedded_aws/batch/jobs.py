@@ -42,7 +42,7 @@ def submit_job(call: Call) -> dict[str, Any]:
     job_id = str(mock_random.uuid4())
     job: Job = {
         "jobId": job_id,
-        "jobArn": f"arn:aws:batch:{call.region}:{call.account}:job/{job_id}",
+        "jobArn": call.arn("batch", f"job/{job_id}"),
         "jobName": name,
         "jobQueue": queue["jobQueueArn"],
         "jobDefinition": definition["jobDefinitionArn"],

@@ -116,7 +116,7 @@ def types(as_json: JsonOption = False) -> None:
     # Loads all of moto's models.
     from embedded_aws.supported import all_supported
 
-    records = [{"type": entry.name, "made_by": entry.made_by} for entry in all_supported()]
+    records = [{"type": name, "made_by": maker} for name, maker in all_supported().items()]
     print_table(records, columns={"type": "type", "made_by": "made by"}, as_json=as_json)
 
 

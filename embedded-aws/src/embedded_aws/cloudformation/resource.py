@@ -4,7 +4,7 @@ As on AWS, a handler knows nothing of templates: it gets resolved properties and
 service's ordinary API, so that what the API refuses, the stack refuses with the same words.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -89,6 +89,29 @@ class Made:
 
     physical_id: str
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+class AttributesOnDemand(Mapping[str, Any]):
+    """Attributes that are read when they are used, and cannot be listed.
+
+    Args:
+        read: returns an attribute; raises KeyError for an unknown one.
+    """
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self._read = read
+
+    def __getitem__(self, name: str) -> Any:
+        """Read an attribute."""
+        return self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """List none."""
+        return iter(())
+
+    def __len__(self) -> int:
+        """Count none."""
+        return 0
 
 
 class ResourceHandler(Protocol):

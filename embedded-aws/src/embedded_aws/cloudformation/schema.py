@@ -42,19 +42,11 @@ class Schema:
 
     def lists_values_at(self, path: Path) -> bool:
         """Return whether the schema lists the values of a property."""
-        found = self._resolved(self.document)
+        found = resolved(self.document, self.document)
         for step in path:
             inner = found.get("items") if step == "*" else found.get("properties", {}).get(step)
-            found = self._resolved(inner or {})
+            found = resolved(inner or {}, self.document)
         return "enum" in found or "enumCaseInsensitive" in found
-
-    def _resolved(self, part: Mapping[str, Any]) -> Mapping[str, Any]:
-        while "$ref" in part:
-            target: Any = self.document
-            for step in part["$ref"].removeprefix("#/").split("/"):
-                target = target[step]
-            part = target
-        return part
 
     def has_attribute(self, name: str) -> bool:
         """Return whether `Fn::GetAtt` of this type supports an attribute."""
@@ -71,6 +63,16 @@ class Schema:
         """Whether Tags is a list of keys and values; some types have a map."""
         tags = self.document.get("properties", {}).get("Tags", {})
         return bool(tags.get("type") == "array")
+
+
+def resolved(part: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part of a schema, or the part of its document to which it refers."""
+    while "$ref" in part:
+        target: Any = document
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        part = target
+    return part
 
 
 def is_custom(resource_type: str) -> bool:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
+from moto.utilities.utils import get_partition
+
 from embedded_aws.cloudformation.records import Event, Output, Resource
 from embedded_aws.cloudformation.template.desired_state import DesiredState
 
@@ -82,6 +84,20 @@ class Stack:
     def tags(self) -> Mapping[str, str]:
         """The stack's tags (moto's Resource Groups Tagging API reads them here)."""
         return self.desired.tags if self.desired else {}
+
+    @property
+    def pseudo_parameters(self) -> Mapping[str, Any]:
+        """The values of the pseudo parameters in its template."""
+        partition = get_partition(self.region)
+        return {
+            "AWS::AccountId": self.account,
+            "AWS::NotificationARNs": [],
+            "AWS::Partition": partition,
+            "AWS::Region": self.region,
+            "AWS::StackId": self.stack_id,
+            "AWS::StackName": self.name,
+            "AWS::URLSuffix": "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com",
+        }
 
     @property
     def in_progress(self) -> bool:

@@ -31,6 +31,11 @@ _DEFAULTS: Mapping[str, Any] = {
     "queuedTimeoutInMinutes": 480,
     "timeoutInMinutes": 60,
 }
+# Parameters of moto's project that its builds do not need.
+_UNUSED = (
+    *("cache", "description", "logs_config", "queued_timeout", "source_version", "tags"),
+    *("timeout", "vpc_config"),
+)
 _WITHOUT_LOCATION = ("CODEPIPELINE", "NO_SOURCE")
 
 
@@ -40,27 +45,20 @@ def create_project(call: Call) -> dict[str, Any]:
     name, backend = call.params["name"], call.backend("codebuild")
     if not _NAME.fullmatch(name):
         raise refused(f"Project name '{name}' must match {_NAME.pattern}")
-    arn = f"arn:aws:codebuild:{call.region}:{call.account}:project/{name}"
+    arn = call.arn("codebuild", f"project/{name}")
     if name in backend.codebuild_projects:
         raise Refusal("ResourceAlreadyExistsException", f"Project already exists: {arn}")
-    key = f"arn:aws:kms:{call.region}:{call.account}:alias/aws/s3"
+    key = call.arn("kms", "alias/aws/s3")
     new = {**_DEFAULTS, "arn": arn, "created": datetime.now(UTC), "encryptionKey": key}
     project = _checked(call, {**new, **call.params})
     # moto's own object, which its builds need.
     backend.create_project(
         project_name=name,
-        description=None,
         project_source=project["source"],
         artifacts=project["artifacts"],
         environment=project["environment"],
         service_role=project["serviceRole"],
-        tags=None,
-        cache=None,
-        timeout=None,
-        queued_timeout=None,
-        source_version=None,
-        logs_config=None,
-        vpc_config=None,
+        **dict.fromkeys(_UNUSED),
     )
     backend.codebuild_projects[name].project_metadata = project
     return {"project": project}
@@ -84,8 +82,7 @@ def find_project(call: Call, name: str) -> Project:
     if name not in projects:
         raise Refusal(
             "ResourceNotFoundException",
-            "Project cannot be found: "
-            f"arn:aws:codebuild:{call.region}:{call.account}:project/{name}",
+            f"Project cannot be found: {call.arn('codebuild', f'project/{name}')}",
         )
     found: Project = projects[name].project_metadata
     return found

@@ -17,7 +17,7 @@ _tags = partial(tag_list, key="key", value="value")
 
 
 @resource("AWS::CodeBuild::Project")
-class Project(Handler):
+class BuildProject(Handler):
     """A project and its webhook; its Ref is the project's name."""
 
     service = "codebuild"

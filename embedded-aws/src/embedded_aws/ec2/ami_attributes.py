@@ -91,6 +91,27 @@ def describe_snapshots(call: Call) -> Any:
     return answer
 
 
+def find_ami(ec2: Any, ami_id: str) -> Any:
+    """Return an AMI of moto's backend of EC2.
+
+    Raises:
+        Refusal: there is none.
+    """
+    if ami_id not in ec2.amis:
+        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{ami_id}]' does not exist")
+    return ec2.amis[ami_id]
+
+
+def check_available(ami: Any) -> None:
+    """Refuse an AMI that is pending or failed.
+
+    Raises:
+        Refusal: it is not available.
+    """
+    if ami.state != "available":
+        raise Refusal("InvalidAMIID.Unavailable", f"The image '{ami.id}' is {ami.state}.")
+
+
 def own_ami(call: Call) -> Any:
     """Return the AMI that a call names, which must be the account's own.
 
@@ -98,9 +119,7 @@ def own_ami(call: Call) -> Any:
         Refusal: there is none, or another account owns it.
     """
     ami_id = call.params["ImageId"]
-    ami = call.backend("ec2").amis.get(ami_id)
-    if ami is None:
-        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{ami_id}]' does not exist")
+    ami = find_ami(call.backend("ec2"), ami_id)
     if ami.owner_id != call.account:
         raise Refusal("AuthFailure", f"Not authorized for images: [{ami_id}]")
     return ami

@@ -8,7 +8,7 @@ moto always makes one snapshot of 15 GiB.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from moto.ec2.models import ec2_backends
@@ -16,7 +16,7 @@ from moto.ec2.models.amis import Ami
 from moto.ec2.utils import random_ami_id
 
 from embedded_aws.actions import Call, Refusal, action, correction
-from embedded_aws.ec2.ami_attributes import own_ami
+from embedded_aws.ec2.ami_attributes import check_available, find_ami, own_ami
 from embedded_aws.service_settings import current
 
 _Mapping = dict[str, Any]
@@ -64,7 +64,8 @@ def create_image(call: Call) -> dict[str, Any]:
     )
     ami.source_image_id, ami.source_image_region = instance.image_id, call.region
     description = f"Created by CreateImage({instance.id}) for {ami.id}"
-    volumes = {name: ec2.get_volume(block.volume_id) for name, block in _attached(instance)}
+    attached: Any = instance.get_block_device_mapping
+    volumes = {name: ec2.get_volume(block.volume_id) for name, block in attached}
     asked = {each["DeviceName"]: each for each in params.get("BlockDeviceMappings", [])}
     _give_mappings(
         ami,
@@ -87,15 +88,9 @@ def create_image(call: Call) -> dict[str, Any]:
 def copy_image(call: Call) -> dict[str, Any]:
     """Copy an AMI from any region of the account, encrypted if requested."""
     params, ec2 = call.params, call.backend("ec2")
-    source = ec2_backends[call.account][params["SourceRegion"]].amis.get(params["SourceImageId"])
-    if source is None:
-        raise Refusal(
-            "InvalidAMIID.NotFound",
-            f"The image id '[{params['SourceImageId']}]' does not exist",
-        )
+    source = find_ami(ec2_backends[call.account][params["SourceRegion"]], params["SourceImageId"])
     _check_name(call, params["Name"])
-    if source.state != "available":
-        raise Refusal("InvalidAMIID.Unavailable", f"The image '{source.id}' is {source.state}.")
+    check_available(source)
     call.dry_run()
     ami: Any = Ami(
         ec2,
@@ -173,11 +168,6 @@ def _check_name(call: Call, name: str) -> None:
             raise Refusal(
                 "InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI {ami.id}"
             )
-
-
-def _attached(instance: Any) -> Sequence[tuple[str, Any]]:
-    attached: Sequence[tuple[str, Any]] = instance.get_block_device_mapping
-    return attached
 
 
 def _snapshot_mapping(

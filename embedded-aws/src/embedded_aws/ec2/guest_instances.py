@@ -15,14 +15,16 @@ from typing import Any
 from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.ec2.ami_attributes import check_available, find_ami
 from embedded_aws.ec2.instance_events import publish_state
+from embedded_aws.environment import pointing_at
 from embedded_aws.faults import GUESTS, OPEN_SSH
-from embedded_aws.guests.engine import Disk, Engine
+from embedded_aws.guests.engine import Disk, GuestEngine
 from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.guests.launch import GuestLaunch
 from embedded_aws.guests.machine import Machine
 from embedded_aws.service_settings import current
-from embedded_aws.settings import SECRET_KEY, access_key
+from embedded_aws.settings import access_key
 
 # [S] InstanceState in the EC2 API reference.
 _CODES = {
@@ -44,11 +46,8 @@ def bootable(call: Call, ami_id: str) -> Disk | None:
     engine = current().guests
     if engine is None:
         return None
-    ami = call.backend("ec2").amis.get(ami_id)
-    if ami is None:
-        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{ami_id}]' does not exist")
-    if ami.state != "available":
-        raise Refusal("InvalidAMIID.Unavailable", f"The image '{ami_id}' is {ami.state}.")
+    ami = find_ami(call.backend("ec2"), ami_id)
+    check_available(ami)
     if disk := engine.disk_of(ami_id):
         return disk
     if flavour := flavour_of(ami.name or ""):
@@ -83,7 +82,9 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
                 user_data=base64.b64decode(data.get("UserData") or b""),
                 account=call.account,
                 region=call.region,
-                environment=_environment(call),
+                environment=pointing_at(
+                    current().endpoint, region=call.region, key=access_key(call.account)
+                ),
                 ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
             ),
             disk,
@@ -203,7 +204,7 @@ def _keep_console(instance: Any) -> None:
         instance.guest_console = machine.console.read_bytes() if machine.console.exists() else b""
 
 
-def _engine() -> Engine:
+def _engine() -> GuestEngine:
     engine = current().guests
     assert engine
     return engine
@@ -224,18 +225,6 @@ def _guests(call: Call) -> list[tuple[Any, Machine]]:
     instances = [each for each in call.backend("ec2").all_instances() if each.id in wanted]
     found = [(instance, _engine().machine(instance.id)) for instance in instances]
     return [(instance, machine) for instance, machine in found if machine]
-
-
-def _environment(call: Call) -> dict[str, str]:
-    """Return the variables that point a guest's AWS tools at this embedded AWS."""
-    return {
-        "AWS_ENDPOINT_URL": current().endpoint,
-        "AWS_ACCESS_KEY_ID": access_key(call.account),
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_REGION": call.region,
-        "AWS_DEFAULT_REGION": call.region,
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
 
 
 def _show(instance: Any, state: str) -> None:

@@ -47,9 +47,7 @@ def new_reservation(call: Call, fields: Row) -> Row:
     reservation: Row = {
         "CapacityReservationId": reservation_id,
         "OwnerId": call.account,
-        "CapacityReservationArn": (
-            f"arn:aws:ec2:{call.region}:{call.account}:capacity-reservation/{reservation_id}"
-        ),
+        "CapacityReservationArn": call.arn("ec2", f"capacity-reservation/{reservation_id}"),
         "Tenancy": "default",
         "EbsOptimized": False,
         "EphemeralStorage": False,

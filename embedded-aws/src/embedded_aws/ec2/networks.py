@@ -51,7 +51,11 @@ def _dependencies(call: Call, vpc_id: str) -> list[str]:
     ec2 = call.backend("ec2")
     holders = [
         *(group for group in ec2.groups.get(vpc_id, {}).values() if not group.is_default),
-        *(gateway for gateway in ec2.internet_gateways.values() if _attached_to(gateway, vpc_id)),
+        *(
+            gateway
+            for gateway in ec2.internet_gateways.values()
+            if gateway.vpc and gateway.vpc.id == vpc_id
+        ),
         *(
             endpoint
             for endpoint in ec2.vpc_end_points.values()
@@ -60,7 +64,3 @@ def _dependencies(call: Call, vpc_id: str) -> list[str]:
         *(interface for interface in interfaces(call) if interface.vpc_id == vpc_id),
     ]
     return [holder.id for holder in holders]
-
-
-def _attached_to(gateway: Any, vpc_id: str) -> bool:
-    return gateway.vpc is not None and gateway.vpc.id == vpc_id

@@ -87,7 +87,7 @@ def create_placement_group(call: Call) -> dict[str, Any]:
     groups[group_id] = {
         "GroupName": name,
         "GroupId": group_id,
-        "GroupArn": f"arn:aws:ec2:{call.region}:{call.account}:placement-group/{name}",
+        "GroupArn": call.arn("ec2", f"placement-group/{name}"),
         "State": "available",
         "Strategy": strategy,
     }

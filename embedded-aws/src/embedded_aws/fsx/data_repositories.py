@@ -56,10 +56,7 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
     _check_bucket(call, call.params["DataRepositoryPath"])
     _check_policies(call)
     association_id = f"dra-{mock_random.get_random_hex(17)}"
-    arn = (
-        f"arn:aws:fsx:{call.region}:{call.account}:association/"
-        f"{file_system.file_system_id}/{association_id}"
-    )
+    arn = call.arn("fsx", f"association/{file_system.file_system_id}/{association_id}")
     tables.data_repository_associations(call)[association_id] = {
         "AssociationId": association_id,
         "ResourceARN": arn,

@@ -27,15 +27,9 @@ from embedded_aws.fsx.lustre import (
 from embedded_aws.fsx.lustre_network import check_network
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-_IMMEDIATE = (
-    *("WeeklyMaintenanceStartTime", "DailyAutomaticBackupStartTime", "DataCompressionType"),
-    *("AutomaticBackupRetentionDays", "LogConfiguration", "RootSquashConfiguration"),
-    *("PerUnitStorageThroughput", "MetadataConfiguration", "ThroughputCapacity"),
-    *("DataReadCacheConfiguration", "AutoImportPolicy"),
-)
 
 
-class LustreFileSystem:
+class StoredFileSystem:
     """A Lustre file system, stored in moto's own list for Describe, tags and backups.
 
     Attributes:
@@ -47,9 +41,7 @@ class LustreFileSystem:
     def __init__(self, call: Call, interface_ids: list[str], vpc_id: str) -> None:
         self.params: dict[str, Any] = dict(call.params)
         self.file_system_id = f"fs-{mock_random.get_random_hex(17)}"
-        self.resource_arn = (
-            f"arn:aws:fsx:{call.region}:{call.account}:file-system/{self.file_system_id}"
-        )
+        self.resource_arn = call.arn("fsx", f"file-system/{self.file_system_id}")
         self.interface_ids = interface_ids
         self._owner = call.account
         self._vpc_id = vpc_id
@@ -136,7 +128,7 @@ def create_file_system(call: Call) -> Any:
     """Create a file system; the same ClientRequestToken returns the same one."""
     if call.params["FileSystemType"] != "LUSTRE":
         return call.moto()
-    tokens = call.state("fsx", "tokens", dict[str, LustreFileSystem])
+    tokens = call.state("fsx", "tokens", dict[str, StoredFileSystem])
     token = call.params.get("ClientRequestToken")
     if token in tokens:
         if tokens[token].params != call.params:
@@ -160,7 +152,7 @@ def create_file_system(call: Call) -> Any:
         )
         for _ in range(servers)
     ]
-    created = LustreFileSystem(call, [interface.id for interface in interfaces], subnet.vpc_id)
+    created = StoredFileSystem(call, [interface.id for interface in interfaces], subnet.vpc_id)
     for interface in interfaces:
         interface.description = f"Amazon FSx for Lustre file system {created.file_system_id}"
         interface.requester_managed = True
@@ -186,14 +178,9 @@ def describe_file_systems(call: Call) -> Any:
 def update_file_system(call: Call) -> dict[str, Any]:
     """Change a Lustre file system, at once."""
     found = find(call, call.params["FileSystemId"])
-    if not isinstance(found, LustreFileSystem):
+    if not isinstance(found, StoredFileSystem):
         raise bad_request("the embedded AWS updates Lustre file systems only.")
-    changes = {
-        key: value
-        for key, value in call.params.get("LustreConfiguration", {}).items()
-        if key in _IMMEDIATE
-    }
-    before = found.params
+    before, changes = found.params, call.params.get("LustreConfiguration", {})
     after = {
         **before,
         **{
@@ -233,7 +220,7 @@ def _check_update(before: FileSystemParams, after: FileSystemParams) -> None:
 def delete_file_system(call: Call) -> Any:
     """Delete a file system, its network interfaces and its associations."""
     found = find(call, call.params["FileSystemId"])
-    if isinstance(found, LustreFileSystem):
+    if isinstance(found, StoredFileSystem):
         for interface_id in found.interface_ids:
             call.backend("ec2").get_network_interface(interface_id).delete()
         associations = tables.data_repository_associations(call)

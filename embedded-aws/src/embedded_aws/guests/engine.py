@@ -32,7 +32,7 @@ class Disk:
     layers: tuple[Path, ...] = ()
 
 
-class Engine:
+class GuestEngine:
     """Boots instances and keeps disks.
 
     Args:

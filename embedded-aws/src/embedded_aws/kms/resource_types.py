@@ -64,7 +64,7 @@ class Key(Handler):
 
 
 @resource("AWS::KMS::Alias")
-class Alias(Handler):
+class KeyAlias(Handler):
     """A name of a key; its Ref is the alias, `alias/...`."""
 
     service = "kms"

@@ -19,6 +19,7 @@ from moto.backends import get_backend
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.environment import pointing_at
 from embedded_aws.iam.roles import role_exists
 from embedded_aws.lambda_.runner import Invocation, Outcome, run
 
@@ -185,13 +186,13 @@ def _aws_environment(function: LambdaFunction, stream: str) -> dict[str, str]:
         external_id="",
     )
     return {
-        "AWS_ENDPOINT_URL": os.environ["AWS_ENDPOINT_URL"],
-        "AWS_REGION": function.region,
-        "AWS_DEFAULT_REGION": function.region,
-        "AWS_ACCESS_KEY_ID": credentials.access_key_id,
-        "AWS_SECRET_ACCESS_KEY": credentials.secret_access_key,
+        **pointing_at(
+            os.environ["AWS_ENDPOINT_URL"],
+            region=function.region,
+            key=credentials.access_key_id,
+            secret=credentials.secret_access_key,
+        ),
         "AWS_SESSION_TOKEN": credentials.session_token,
-        "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_EXECUTION_ENV": f"AWS_Lambda_{function.run_time}",
         "AWS_LAMBDA_FUNCTION_NAME": function.function_name,
         "AWS_LAMBDA_FUNCTION_VERSION": str(function.version),

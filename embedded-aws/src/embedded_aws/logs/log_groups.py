@@ -66,7 +66,7 @@ def _check_key(call: Call) -> None:
     keys = {key.arn: key for key in call.backend("kms").keys.values()}
     service = f"logs.{call.region}.amazonaws.com"
     if arn not in keys or not _lets_use(json.loads(keys[arn].policy), service):
-        group = f"arn:aws:logs:{call.region}:{call.account}:log-group:{call.params['logGroupName']}"
+        group = call.arn("logs", f"log-group:{call.params['logGroupName']}")
         raise Refusal(
             "AccessDeniedException",
             f"The specified KMS key does not exist or is not allowed to be used with Arn '{group}'",

@@ -41,7 +41,7 @@ def _quota(call: Call, code: str, value: float) -> Quota:
     return {
         "ServiceCode": "ec2",
         "ServiceName": "Amazon Elastic Compute Cloud (Amazon EC2)",
-        "QuotaArn": f"arn:aws:servicequotas:{call.region}:{call.account}:ec2/{code}",
+        "QuotaArn": call.arn("servicequotas", f"ec2/{code}"),
         "QuotaCode": code,
         "QuotaName": _NAMES[code],
         "Value": value,

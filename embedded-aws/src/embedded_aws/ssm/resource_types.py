@@ -10,7 +10,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
 @resource("AWS::SSM::Parameter")
-class Parameter(Handler):
+class StoredParameter(Handler):
     """A parameter; its Ref is the parameter's name."""
 
     service = "ssm"

@@ -6,6 +6,7 @@ from uuid import uuid4
 from moto.core.responses import ActionResult, EmptyResult
 from moto.utilities.utils import get_partition
 
+from embedded_aws.actions import Refusal
 from embedded_aws.cloudformation.api.submission import (
     NAME,
     Submission,
@@ -14,12 +15,7 @@ from embedded_aws.cloudformation.api.submission import (
     cannot,
 )
 from embedded_aws.cloudformation.changes.model import Changes
-from embedded_aws.cloudformation.errors import (
-    AlreadyExists,
-    ChangeSetNotFound,
-    InvalidChangeSetStatus,
-    ValidationError,
-)
+from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution import operations
 from embedded_aws.cloudformation.execution.runs import launch
 from embedded_aws.cloudformation.exports import is_empty
@@ -46,9 +42,10 @@ class ChangeSets(Submission):
         with admission:
             stack = self._stack_to_create() if kind == "CREATE" else self._stack_to_update()
             if any(it.name == name for it in store.change_sets_of(stack)):
-                raise AlreadyExists(
+                raise Refusal(
+                    "AlreadyExistsException",
                     f"ChangeSet {name} cannot be created due to a mismatch with "
-                    "existing attribute: it exists already"
+                    "existing attribute: it exists already",
                 )
             change_set = self._new_change_set(stack, kind, name, self._changes(stack))
             if kind == "CREATE" and stack.stack_id not in store.stacks:
@@ -64,9 +61,10 @@ class ChangeSets(Submission):
         stack, changes = change_set.stack, change_set.changes
         with admission:
             if change_set.execution_status != "AVAILABLE":
-                raise InvalidChangeSetStatus(
+                raise Refusal(
+                    "InvalidChangeSetStatus",
                     f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current "
-                    f"status of [{change_set.status}]"
+                    f"status of [{change_set.status}]",
                 )
             if stack.in_progress:
                 raise cannot(stack, "updated")
@@ -96,11 +94,12 @@ class ChangeSets(Submission):
             raise ValidationError(f"Stack [{name}] does not exist")
         try:
             change_set = self._change_set()
-        except ChangeSetNotFound:
+        except Refusal:
             return EmptyResult()
         if change_set.execution_status == "EXECUTE_IN_PROGRESS":
-            raise InvalidChangeSetStatus(
-                f"ChangeSet [{change_set.change_set_id}] cannot be deleted while it is executed"
+            raise Refusal(
+                "InvalidChangeSetStatus",
+                f"ChangeSet [{change_set.change_set_id}] cannot be deleted while it is executed",
             )
         self._store.change_sets.pop(change_set.change_set_id, None)
         return EmptyResult()

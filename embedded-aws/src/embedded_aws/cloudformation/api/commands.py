@@ -2,8 +2,9 @@
 
 from moto.core.responses import ActionResult, EmptyResult
 
+from embedded_aws.actions import Refusal
 from embedded_aws.cloudformation.api.submission import Submission, admission, cannot
-from embedded_aws.cloudformation.errors import AlreadyExists, ValidationError
+from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution import operations
 from embedded_aws.cloudformation.execution.runs import launch
 from embedded_aws.cloudformation.exports import is_empty
@@ -21,7 +22,7 @@ class Commands(Submission):
         with admission:
             name = self._new_name()
             if existing := store.find(name):
-                raise AlreadyExists(f"Stack [{existing.name}] already exists")
+                raise Refusal("AlreadyExistsException", f"Stack [{existing.name}] already exists")
             stack = self._new_stack(name)
             changes = self._changes(stack)
             self._begin(stack, "CREATE_IN_PROGRESS")

@@ -13,7 +13,7 @@ from embedded_aws.cloudformation.records import Event, Resource
 from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.store import ChangeSet
 from embedded_aws.cloudformation.template.document import Template
-from embedded_aws.cloudformation.template.parameters import Parameter
+from embedded_aws.cloudformation.template.parameters import StackParameter
 
 
 def shown_stack(stack: Stack) -> Mapping[str, Any]:
@@ -146,7 +146,7 @@ def _declared(template: Template) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _parameters(parameters: Mapping[str, Parameter]) -> list[Mapping[str, Any]]:
+def _parameters(parameters: Mapping[str, StackParameter]) -> list[Mapping[str, Any]]:
     return [
         {
             "ParameterKey": name,

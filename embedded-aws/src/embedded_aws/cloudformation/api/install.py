@@ -7,9 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 from moto.cloudformation import urls
 from moto.core.responses import ActionResult
 
+from embedded_aws.actions import Refusal
 from embedded_aws.cloudformation.api.change_sets import ChangeSets
 from embedded_aws.cloudformation.api.commands import Commands
-from embedded_aws.cloudformation.errors import InternalFailure, ValidationError
+from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution.custom import RESPONSE_PATH, deliver, origin
 
 _log = logging.getLogger(__name__)
@@ -35,8 +36,9 @@ class _CloudFormation(Commands, ChangeSets):
             return self.serialized(ActionResult(refusal))
         except Exception as error:
             _log.exception("internal error of the embedded AWS in %s", self._get_action())
-            failure = InternalFailure(
-                f"internal error of the embedded AWS: {type(error).__name__}: {error}"
+            failure = Refusal(
+                "InternalFailure",
+                f"internal error of the embedded AWS: {type(error).__name__}: {error}",
             )
             return self.serialized(ActionResult(failure))
 

@@ -4,9 +4,10 @@ from typing import Any
 
 from moto.core.responses import ActionResult, BaseResponse
 
+from embedded_aws.actions import Refusal
 from embedded_aws.cloudformation.api import describe
 from embedded_aws.cloudformation.clients import client
-from embedded_aws.cloudformation.errors import ChangeSetNotFound, ValidationError
+from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.store import ChangeSet, Store
 from embedded_aws.cloudformation.template.document import Template, parse
@@ -38,7 +39,7 @@ class Queries(BaseResponse):
                 change_set.name == name and change_set.stack is stack
             ):
                 return change_set
-        raise ChangeSetNotFound(f"ChangeSet [{name}] does not exist")
+        raise Refusal("ChangeSetNotFound", f"ChangeSet [{name}] does not exist")
 
     def describe_stacks(self) -> ActionResult:
         """DescribeStacks: one stack, or all that are not deleted."""

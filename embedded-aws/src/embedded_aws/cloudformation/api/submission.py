@@ -103,10 +103,7 @@ class Submission(Queries):
             template,
             given=given,
             tags=kept,
-            stack_name=stack.name,
-            stack_id=stack.stack_id,
-            account=stack.account,
-            region=stack.region,
+            pseudo_parameters=stack.pseudo_parameters,
             export=lambda name: exported_value(self._store, name),
         )
         return Changes(stack, desired)

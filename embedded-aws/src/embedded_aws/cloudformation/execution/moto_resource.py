@@ -1,7 +1,6 @@
 """A handler for resource types that only moto can make, by its CloudFormation models."""
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from moto.cloudformation import parsing
@@ -11,6 +10,7 @@ from moto.core.common_models import CloudFormationModel
 from moto.core.exceptions import JsonRESTError, ServiceException
 
 from embedded_aws.cloudformation.resource import (
+    AttributesOnDemand,
     HandlerError,
     Made,
     Properties,
@@ -92,7 +92,7 @@ class MotoResource:
                 "NotUpdatable",
             )
         updated = update(
-            original_resource=self._object(request, physical_id),
+            original_resource=_objects(request)[request.resource_type, physical_id],
             new_resource_name=self._name(request),
             cloudformation_json=_as_moto_wants(request),
             account_id=request.account,
@@ -146,32 +146,18 @@ class MotoResource:
     def _remember(self, request: Request, made: Any) -> Made:
         physical_id: str = made.physical_resource_id
         _objects(request)[request.resource_type, physical_id] = made
-        return Made(physical_id=physical_id, attributes=_Attributes(made, _identity(request)))
+        # moto cannot list a model's attributes.
+        attributes = AttributesOnDemand(partial(_attribute, made, _identity(request)))
+        return Made(physical_id=physical_id, attributes=attributes)
 
-    def _object(self, request: Request, physical_id: str) -> Any:
-        return _objects(request)[request.resource_type, physical_id]
 
-
-class _Attributes(Mapping[str, Any]):
-    """A model's attributes, read on demand: moto cannot list them."""
-
-    def __init__(self, made: Any, identity: str | None) -> None:
-        self._made = made
-        self._identity = identity
-
-    def __getitem__(self, name: str) -> Any:
-        if name == self._identity:
-            return self._made.physical_resource_id
-        try:
-            return self._made.get_cfn_attribute(name)
-        except (UnformattedGetAttTemplateException, NotImplementedError) as error:
-            raise KeyError(name) from error
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
+def _attribute(made: Any, identity: str | None, name: str) -> Any:
+    if name == identity:
+        return made.physical_resource_id
+    try:
+        return made.get_cfn_attribute(name)
+    except (UnformattedGetAttTemplateException, NotImplementedError) as error:
+        raise KeyError(name) from error
 
 
 def _identity(request: Request) -> str | None:

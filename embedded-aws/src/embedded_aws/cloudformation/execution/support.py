@@ -15,18 +15,13 @@ def supporting_handler(resource_type: str) -> ResourceHandler | None:
     return handler_of(resource_type) or moto_handler(resource_type)
 
 
-def is_supported(resource_type: str) -> bool:
-    """Return whether resources of a type can be made."""
-    return supporting_handler(resource_type) is not None
-
-
 def check_types(types: Iterable[str], region: str) -> None:
     """Refuse resource types that AWS does not know, or that the embedded AWS cannot make.
 
     Raises:
         ValidationError: names them, and says which of the two it is.
     """
-    unsupported = sorted(each for each in set(types) if not is_supported(each))
+    unsupported = sorted(each for each in set(types) if not supporting_handler(each))
     if unknown := [each for each in unsupported if schema_of(each, region) is None]:
         raise ValidationError(
             f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]"

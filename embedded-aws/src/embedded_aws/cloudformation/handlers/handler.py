@@ -1,6 +1,6 @@
 """The base class of the handlers of all services."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, ClassVar
@@ -264,12 +264,23 @@ def changed(request: Request, before: Properties, *names: str) -> bool:
     return any(request.properties.get(name) != before.get(name) for name in names)
 
 
+def differences(before: Sequence[Any], now: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return what was taken out of a list, and what was added to it."""
+    gone = [each for each in before if each not in now]
+    return gone, [each for each in now if each not in before]
+
+
 def refuse_unknown(request: Request, known: Iterable[str]) -> None:
     """Refuse properties that a handler would otherwise ignore."""
     if unknown := sorted(set(request.properties).difference(known)):
         raise HandlerError(
             f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"
         )
+
+
+def renamed(value: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """Return a structure with other names for some of its members."""
+    return {names.get(name, name): part for name, part in value.items()}
 
 
 def present(properties: Properties, *names: str) -> dict[str, Any]:

@@ -1,11 +1,14 @@
-"""Check that the references within a template exist."""
+"""Check that the references within a template exist, and that its Rules hold."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.schema import schema_of
 from embedded_aws.cloudformation.template.document import Template
+from embedded_aws.cloudformation.template.functions import evaluate_condition
 from embedded_aws.cloudformation.template.references import depends_on, references
+from embedded_aws.cloudformation.template.scope import Scope
 
 
 def check_references(template: Template, names: Collection[str], region: str) -> None:
@@ -64,3 +67,18 @@ def _check_attribute(template: Template, logical_id: str, attribute: str, region
             f"Template error: resource {logical_id} does not support attribute type "
             f"{attribute} in Fn::GetAtt"
         )
+
+
+def check_rules(rules: Mapping[str, Any], scope: Scope) -> None:
+    """Check the parameters against each of the Rules whose condition applies.
+
+    Raises:
+        ValidationError: an assertion does not hold; the message has its description.
+    """
+    for name, rule in rules.items():
+        if "RuleCondition" in rule and not evaluate_condition(rule["RuleCondition"], scope):
+            continue
+        for assertion in rule.get("Assertions", ()):
+            if not evaluate_condition(assertion["Assert"], scope):
+                reason = assertion.get("AssertDescription", f"assertion of rule {name} failed")
+                raise ValidationError(f"Template validation error: Rule {name}: {reason}")

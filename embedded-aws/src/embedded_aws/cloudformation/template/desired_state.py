@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from moto.utilities.utils import get_partition
-
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.stack_output import stack_output
-from embedded_aws.cloudformation.template import rules
-from embedded_aws.cloudformation.template.checks import check_references, unresolved
+from embedded_aws.cloudformation.template.checks import check_references, check_rules, unresolved
 from embedded_aws.cloudformation.template.document import Template
 from embedded_aws.cloudformation.template.functions import condition, evaluate, function_in
-from embedded_aws.cloudformation.template.parameters import Parameter, resolve_parameters
+from embedded_aws.cloudformation.template.parameters import StackParameter, resolve_parameters
 from embedded_aws.cloudformation.template.references import depends_on, in_order, references
 from embedded_aws.cloudformation.template.scope import Scope, Unknown
 
@@ -34,7 +31,7 @@ class DesiredState:
     """
 
     template: Template
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, StackParameter]
     names: Mapping[str, Any]
     tags: Mapping[str, str]
     resources: Mapping[str, Mapping[str, Any]]
@@ -53,10 +50,7 @@ def prepare(
     *,
     given: Mapping[str, str],
     tags: Mapping[str, str],
-    stack_name: str,
-    stack_id: str,
-    account: str,
-    region: str,
+    pseudo_parameters: Mapping[str, Any],
     export: Callable[[str], str],
 ) -> DesiredState:
     """Check a whole template, as CloudFormation does before it changes anything.
@@ -65,19 +59,17 @@ def prepare(
         template: what to deploy.
         given: parameter values, previous ones already filled in.
         tags: the stack's tags.
-        stack_name: name of the stack.
-        stack_id: ARN of the stack.
-        account: 12 digits.
-        region: for instance `us-west-2`.
+        pseudo_parameters: their values for the stack.
         export: gives the value of an export; raises ValidationError when there is none.
 
     Raises:
         ValidationError: in AWS's words.
     """
+    account, region = pseudo_parameters["AWS::AccountId"], pseudo_parameters["AWS::Region"]
     fetch = partial(_fetch, client("ssm", account=account, region=region))
     parameters = resolve_parameters(template.section("Parameters"), given, fetch)
-    names = {name: parameter.value for name, parameter in parameters.items()}
-    names |= _pseudo_parameters(stack_name, stack_id, account, region)
+    names: dict[str, Any] = {name: parameter.value for name, parameter in parameters.items()}
+    names |= pseudo_parameters
     check_references(template, names, region)
     imports: dict[str, str] = {}
 
@@ -91,7 +83,7 @@ def prepare(
         lambda logical_id, attribute: Unknown(logical_id=logical_id, attribute=attribute),
         imported,
     )
-    rules.check(template.section("Rules"), scope)
+    check_rules(template.section("Rules"), scope)
     resources = _active(template.resources, scope)
     outputs = _active(template.section("Outputs"), scope)
     dependencies = _dependencies(template, resources, outputs)
@@ -118,19 +110,6 @@ def _fetch(ssm: Any, name: str) -> str | None:
     except ssm.exceptions.ParameterNotFound:
         return None
     return value
-
-
-def _pseudo_parameters(stack_name: str, stack_id: str, account: str, region: str) -> dict[str, Any]:
-    partition = get_partition(region)
-    return {
-        "AWS::AccountId": account,
-        "AWS::NotificationARNs": [],
-        "AWS::Partition": partition,
-        "AWS::Region": region,
-        "AWS::StackId": stack_id,
-        "AWS::StackName": stack_name,
-        "AWS::URLSuffix": "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com",
-    }
 
 
 def _scope(

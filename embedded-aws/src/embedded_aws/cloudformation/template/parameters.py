@@ -13,7 +13,7 @@ _STORED = "AWS::SSM::Parameter::Value<"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class StackParameter:
     """One parameter with its value.
 
     Attributes:
@@ -33,7 +33,7 @@ def resolve_parameters(
     declared: Mapping[str, Any],
     given: Mapping[str, str],
     fetch: Callable[[str], str | None],
-) -> dict[str, Parameter]:
+) -> dict[str, StackParameter]:
     """Give every declared parameter its value.
 
     Args:
@@ -61,7 +61,7 @@ def _resolve(
     declaration: Mapping[str, Any],
     value: str | None,
     fetch: Callable[[str], str | None],
-) -> Parameter:
+) -> StackParameter:
     given = str(text(declaration.get("Default") if value is None else value))
     kind = declaration.get("Type")
     if not isinstance(kind, str):
@@ -77,8 +77,10 @@ def _resolve(
                 f"Unable to fetch parameters [{given}] from parameter store for this account."
             )
         inner = kind.removeprefix(_STORED).removesuffix(">")
-        return Parameter(given=given, value=_typed(inner, stored), stored=stored, no_echo=no_echo)
-    return Parameter(given=given, value=_typed(kind, given), no_echo=no_echo)
+        return StackParameter(
+            given=given, value=_typed(inner, stored), stored=stored, no_echo=no_echo
+        )
+    return StackParameter(given=given, value=_typed(kind, given), no_echo=no_echo)
 
 
 def _typed(kind: str, value: str) -> str | list[str]:

@@ -49,14 +49,6 @@ def _find_in_map(argument: Any, scope: Scope) -> Any:
         ) from error
 
 
-def _zones(argument: Any, scope: Scope) -> list[str]:
-    return scope.zones(argument or scope.names["AWS::Region"])
-
-
-def _base64(argument: Any, scope: Scope) -> str:
-    return base64.b64encode(str(text(argument)).encode()).decode()
-
-
 def _cidr(argument: Any, scope: Scope) -> list[str]:
     block, count, *bits = argument
     network = ipaddress.ip_network(block)
@@ -68,21 +60,13 @@ def _cidr(argument: Any, scope: Scope) -> list[str]:
     return found
 
 
-def _imported(argument: Any, scope: Scope) -> Any:
-    return scope.imported(argument)
-
-
-def _stack_output(argument: Any, scope: Scope) -> str:
-    return scope.stack_output(argument)
-
-
 PLAIN_FUNCTIONS: Final[Mapping[str, Callable[[Any, Scope], Any]]] = {
-    "Fn::Base64": _base64,
+    "Fn::Base64": lambda value, _: base64.b64encode(str(text(value)).encode()).decode(),
     "Fn::Cidr": _cidr,
     "Fn::FindInMap": _find_in_map,
-    "Fn::GetAZs": _zones,
-    "Fn::GetStackOutput": _stack_output,
-    "Fn::ImportValue": _imported,
+    "Fn::GetAZs": lambda region, scope: scope.zones(region or scope.names["AWS::Region"]),
+    "Fn::GetStackOutput": lambda asked, scope: scope.stack_output(asked),
+    "Fn::ImportValue": lambda name, scope: scope.imported(name),
     "Fn::Join": _join,
     "Fn::Select": _select,
     "Fn::Split": _split,

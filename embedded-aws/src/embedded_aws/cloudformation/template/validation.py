@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator, ValidationError, validators
 
 from embedded_aws.cloudformation.failures import InvalidProperties
 from embedded_aws.cloudformation.resource import Properties
-from embedded_aws.cloudformation.schema import Schema, places_at, values_at
+from embedded_aws.cloudformation.schema import Schema, places_at, resolved, values_at
 from embedded_aws.cloudformation.template.enums import borrowed_enums
 from embedded_aws.cloudformation.template.scope import text
 
@@ -40,7 +40,8 @@ def valid_properties(
         for path in schema.paths("readOnlyProperties")
         if "*" not in path and any(True for _ in values_at(coerced, path))
     ]
-    problems += _problems(coerced, schema)
+    for error in _Validator(schema.document).iter_errors(coerced):
+        problems += _messages(error)
     problems += [
         f"{_pointer(place)}: {value} is not a valid enum value"
         for path, allowed in borrowed_enums(resource_type).items()
@@ -54,11 +55,6 @@ def valid_properties(
             + "\n".join(dict.fromkeys(problems))
         )
     return coerced
-
-
-def _problems(properties: Properties, schema: Schema) -> Iterator[str]:
-    for error in _Validator(schema.document).iter_errors(properties):
-        yield from _messages(error)
 
 
 def _messages(error: ValidationError) -> Iterator[str]:
@@ -192,11 +188,7 @@ _Validator = validators.extend(
 
 
 def _coerce(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
-    if "$ref" in schema:
-        target: Any = root
-        for step in schema["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        return _coerce(value, target, root)
+    schema = resolved(schema, root)
     if isinstance(value, dict):
         properties = schema.get("properties", {})
         value = {

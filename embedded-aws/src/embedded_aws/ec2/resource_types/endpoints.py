@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import present
+from embedded_aws.cloudformation.handlers.handler import differences, present
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -32,11 +32,9 @@ class VpcEndpoint(Ec2Handler):
         if "PolicyDocument" in before and "PolicyDocument" not in settings:
             change["ResetPolicy"] = True
         for name in self._lists:
-            old, new = before.get(name, []), request.properties.get(name, [])
-            if added := [item for item in new if item not in old]:
-                change[f"Add{name}"] = added
-            if removed := [item for item in old if item not in new]:
-                change[f"Remove{name}"] = removed
+            gone, new = differences(before.get(name, []), request.properties.get(name, []))
+            change |= {f"Add{name}": new} if new else {}
+            change |= {f"Remove{name}": gone} if gone else {}
         self._call(request, "ModifyVpcEndpoint", settings, VpcEndpointId=physical_id, **change)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Single EC2 instances."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import changed
+from embedded_aws.cloudformation.handlers.handler import changed, renamed
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import (
     HandlerError,
@@ -22,6 +22,14 @@ _PLACEMENT = {
     "HostResourceGroupArn": "HostResourceGroupArn",
     "PlacementGroupName": "GroupName",
     "Tenancy": "Tenancy",
+}
+# Properties whose values RunInstances takes in another shape.
+_RESHAPED: Mapping[str, Callable[[Any], Any]] = {
+    "IamInstanceProfile": lambda name: {"Name": name},
+    "Monitoring": lambda enabled: {"Enabled": enabled},
+    # A template has base64, and boto3 encodes its input.
+    "UserData": lambda text: base64.b64decode(text).decode(),
+    "NetworkInterfaces": lambda cards: [renamed(card, GroupSet="Groups") for card in cards],
 }
 
 
@@ -41,7 +49,7 @@ class Instance(Ec2Handler):
         "VpcId": "VpcId",
     }
 
-    _nested = (*_PLACEMENT, "IamInstanceProfile", "Monitoring", "NetworkInterfaces", "UserData")
+    _nested = (*_PLACEMENT, *_RESHAPED)
     _later = ("SourceDestCheck", "PropagateTagsToVolumeOnCreation", "Tags")
     _changeable = ("DisableApiTermination", "InstanceType", "SecurityGroupIds", "SourceDestCheck")
 
@@ -62,25 +70,15 @@ class Instance(Ec2Handler):
 
     def _restructured(self, properties: Properties) -> dict[str, Any]:
         """Return the arguments whose shape differs between template and API."""
-        result: dict[str, Any] = {}
         placement = {
             member: properties[name] for name, member in _PLACEMENT.items() if name in properties
         }
-        if placement:
-            result["Placement"] = placement
-        if "IamInstanceProfile" in properties:
-            result["IamInstanceProfile"] = {"Name": properties["IamInstanceProfile"]}
-        if "Monitoring" in properties:
-            result["Monitoring"] = {"Enabled": properties["Monitoring"]}
-        if "UserData" in properties:
-            # A template has base64, and boto3 encodes its input.
-            result["UserData"] = base64.b64decode(properties["UserData"]).decode()
-        if "NetworkInterfaces" in properties:
-            result["NetworkInterfaces"] = [
-                {"Groups" if name == "GroupSet" else name: value for name, value in card.items()}
-                for card in properties["NetworkInterfaces"]
-            ]
-        return result
+        nested = {
+            name: reshape(properties[name])
+            for name, reshape in _RESHAPED.items()
+            if name in properties
+        }
+        return nested | ({"Placement": placement} if placement else {})
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         names = set(request.properties) | set(before)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.arguments import arguments
-from embedded_aws.cloudformation.handlers.handler import Handler, forgiving, present
+from embedded_aws.cloudformation.handlers.handler import Handler, differences, forgiving, present
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -67,12 +67,13 @@ class SecurityGroup(Ec2Handler):
 
 def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new: list[Any]) -> None:
     """Revoke the rules that were removed and authorize those that were added."""
+    gone, added = differences(old, new)
     revoke = getattr(ec2, f"revoke_security_group_{direction}")
-    for rule in [rule for rule in old if rule not in new]:
+    for rule in gone:
         with forgiving():
             revoke(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
     authorize = getattr(ec2, f"authorize_security_group_{direction}")
-    for rule in [rule for rule in new if rule not in old]:
+    for rule in added:
         authorize(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
 
 

@@ -1,12 +1,18 @@
 """VPCs, internet gateways and subnets."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.setting import Setting
-from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
+from embedded_aws.cloudformation.resource import (
+    AttributesOnDemand,
+    Made,
+    Properties,
+    Request,
+    resource,
+)
 from embedded_aws.ec2.resource_types.handler import Ec2Handler, as_attribute
 
 
@@ -32,7 +38,8 @@ class Vpc(Ec2Handler):
     def _made(self, request: Request, physical_id: str) -> Made:
         # Templates refer to the ranges that a VPCCidrBlock adds after the VPC was created.
         read = partial(super()._made, request, physical_id)
-        return Made(physical_id=physical_id, attributes=_Present(read))
+        attributes = AttributesOnDemand(lambda name: read().attributes[name])
+        return Made(physical_id=physical_id, attributes=attributes)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         ec2 = request.client("ec2")
@@ -51,22 +58,6 @@ class Vpc(Ec2Handler):
             "DefaultSecurityGroup": groups[0]["GroupId"],
             "Ipv6CidrBlocks": [association["Ipv6CidrBlock"] for association in ipv6],
         }
-
-
-class _Present(Mapping[str, Any]):
-    """Attributes that are read when they are used."""
-
-    def __init__(self, read: Callable[[], Made]) -> None:
-        self._read = read
-
-    def __getitem__(self, name: str) -> Any:
-        return self._read().attributes[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._read().attributes)
-
-    def __len__(self) -> int:
-        return len(self._read().attributes)
 
 
 @resource("AWS::EC2::InternetGateway")
@@ -118,7 +109,7 @@ class VpcGatewayAttachment(Handler):
 
 
 @resource("AWS::EC2::Subnet")
-class Subnet(Ec2Handler):
+class VpcSubnet(Ec2Handler):
     """A subnet; its Ref is the subnet's id."""
 
     kind = "subnet"

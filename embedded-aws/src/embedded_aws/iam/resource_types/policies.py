@@ -1,10 +1,14 @@
 """IAM policies: inline ones of roles, users and groups, and managed ones."""
 
-import json
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving, present
+from embedded_aws.cloudformation.handlers.handler import (
+    Handler,
+    changed,
+    differences,
+    forgiving,
+    present,
+)
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.resource import (
     HandlerError,
@@ -13,47 +17,43 @@ from embedded_aws.cloudformation.resource import (
     resource,
 )
 
-# Properties that list the holders of a policy, and IAM's names of each kind.
-_BEARERS = {"Groups": "group", "Roles": "role", "Users": "user"}
+_KINDS = ("Group", "Role", "User")
+# A holder of a policy: its kind, and the argument that names it.
+Holder = tuple[str, dict[str, Any]]
 
 
-def _bearers(properties: Properties) -> Iterator[tuple[str, str]]:
-    for name, kind in _BEARERS.items():
-        for bearer in properties.get(name, []):
-            yield kind, bearer
-
-
-def _argument(kind: str, bearer: str) -> dict[str, str]:
-    return {f"{kind.capitalize()}Name": bearer}
+def _holders(properties: Properties) -> list[Holder]:
+    return [
+        (kind, {f"{kind}Name": name}) for kind in _KINDS for name in properties.get(f"{kind}s", [])
+    ]
 
 
 @resource("AWS::IAM::Policy")
 class Policy(Handler):
     """An inline policy on several roles, users and groups; its Ref is a generated name."""
 
+    service = "iam"
+
     def _create(self, request: Request) -> str:
         return generated_name(request, limit=128)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        iam = request.client("iam")
-        now = request.properties
-        renamed = changed(request, before, "PolicyName")
-        kept = () if renamed else tuple(_bearers(now))
-        self._take_off(iam, before, [who for who in _bearers(before) if who not in kept])
-        document = json.dumps(now["PolicyDocument"])
-        for kind, bearer in _bearers(now):
-            put = getattr(iam, f"put_{kind}_policy")
-            put(**_argument(kind, bearer), PolicyName=now["PolicyName"], PolicyDocument=document)
+        policy = present(request.properties, "PolicyName", "PolicyDocument")
+        holders = _holders(request.properties)
+        kept = [] if changed(request, before, "PolicyName") else holders
+        self._take_off(request, before, [who for who in _holders(before) if who not in kept])
+        for kind, holder in holders:
+            self._call(request, f"Put{kind}Policy", policy, **holder)
 
-    def _take_off(self, iam: Any, properties: Properties, whom: Iterable[tuple[str, str]]) -> None:
-        for kind, bearer in whom:
-            delete = getattr(iam, f"delete_{kind}_policy")
+    def _take_off(self, request: Request, properties: Properties, whom: list[Holder]) -> None:
+        for kind, holder in whom:
             # The policy of a deleted holder is gone.
             with forgiving():
-                delete(**_argument(kind, bearer), PolicyName=properties["PolicyName"])
+                name = present(properties, "PolicyName")
+                self._call(request, f"Delete{kind}Policy", name, **holder)
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        self._take_off(request.client("iam"), request.properties, _bearers(request.properties))
+        self._take_off(request, request.properties, _holders(request.properties))
 
 
 @resource("AWS::IAM::RolePolicy")
@@ -96,25 +96,20 @@ class ManagedPolicy(Handler):
         return {"PolicyName": wanted.pop("ManagedPolicyName"), **wanted}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        iam = request.client("iam")
-        old, new = list(_bearers(before)), list(_bearers(request.properties))
-        for kind, bearer in [who for who in old if who not in new]:
-            detach = getattr(iam, f"detach_{kind}_policy")
+        gone, new = differences(_holders(before), _holders(request.properties))
+        for kind, holder in gone:
             with forgiving():
-                detach(**_argument(kind, bearer), PolicyArn=physical_id)
-        for kind, bearer in [who for who in new if who not in old]:
-            attach = getattr(iam, f"attach_{kind}_policy")
-            attach(**_argument(kind, bearer), PolicyArn=physical_id)
+                self._call(request, f"Detach{kind}Policy", {}, PolicyArn=physical_id, **holder)
+        for kind, holder in new:
+            self._call(request, f"Attach{kind}Policy", {}, PolicyArn=physical_id, **holder)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "PolicyDocument"):
             # IAM keeps five versions; CloudFormation keeps the default only.
-            iam = request.client("iam")
-            document = json.dumps(request.properties["PolicyDocument"])
-            iam.create_policy_version(
-                PolicyArn=physical_id, PolicyDocument=document, SetAsDefault=True
-            )
-            self._delete_old_versions(iam, physical_id)
+            document = present(request.properties, "PolicyDocument")
+            version: dict[str, Any] = {"PolicyArn": physical_id, "SetAsDefault": True}
+            self._call(request, "CreatePolicyVersion", document, **version)
+            self._delete_old_versions(request.client("iam"), physical_id)
 
     def _delete_old_versions(self, iam: Any, arn: str) -> None:
         for version in iam.list_policy_versions(PolicyArn=arn)["Versions"]:
@@ -126,13 +121,11 @@ class ManagedPolicy(Handler):
 
     def _delete(self, request: Request, physical_id: str) -> None:
         iam = request.client("iam")
-        own = set(_bearers(request.properties))
-        reply = iam.list_entities_for_policy(PolicyArn=physical_id)
-        for kind in _BEARERS.values():
-            title = kind.capitalize()
-            for entity in reply[f"Policy{title}s"]:
-                if (kind, bearer := entity[f"{title}Name"]) in own:
-                    detach = getattr(iam, f"detach_{kind}_policy")
-                    detach(**_argument(kind, bearer), PolicyArn=physical_id)
+        attached = iam.list_entities_for_policy(PolicyArn=physical_id)
+        for kind, holder in _holders(request.properties):
+            if holder[f"{kind}Name"] in [
+                each[f"{kind}Name"] for each in attached[f"Policy{kind}s"]
+            ]:
+                self._call(request, f"Detach{kind}Policy", {}, PolicyArn=physical_id, **holder)
         self._delete_old_versions(iam, physical_id)
         iam.delete_policy(PolicyArn=physical_id)

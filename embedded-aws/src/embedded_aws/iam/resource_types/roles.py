@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, forgiving
+from embedded_aws.cloudformation.handlers.handler import Handler, differences, forgiving
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
@@ -33,32 +33,37 @@ class Role(Handler):
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
         now = request.properties
-        attached, wanted = before.get("ManagedPolicyArns", []), now.get("ManagedPolicyArns", [])
-        for arn in [arn for arn in attached if arn not in wanted]:
+        gone, new = differences(
+            before.get("ManagedPolicyArns", []), now.get("ManagedPolicyArns", [])
+        )
+        for arn in gone:
             with forgiving():
                 iam.detach_role_policy(RoleName=physical_id, PolicyArn=arn)
-        for arn in [arn for arn in wanted if arn not in attached]:
+        for arn in new:
             iam.attach_role_policy(RoleName=physical_id, PolicyArn=arn)
-        inline = {policy["PolicyName"] for policy in now.get("Policies", [])}
-        for policy in before.get("Policies", []):
-            if policy["PolicyName"] not in inline:
-                with forgiving():
-                    iam.delete_role_policy(RoleName=physical_id, PolicyName=policy["PolicyName"])
+        gone, _ = differences(_inline(before), _inline(now))
+        for name in gone:
+            with forgiving():
+                iam.delete_role_policy(RoleName=physical_id, PolicyName=name)
         for policy in now.get("Policies", []):
             self._call(request, "PutRolePolicy", policy, RoleName=physical_id)
 
     def _delete(self, request: Request, physical_id: str) -> None:
         # Only this resource's policies are removed; with others, IAM refuses the deletion.
         iam = request.client("iam")
-        own = [policy["PolicyName"] for policy in request.properties.get("Policies", [])]
         for name in iam.list_role_policies(RoleName=physical_id)["PolicyNames"]:
-            if name in own:
+            if name in _inline(request.properties):
                 iam.delete_role_policy(RoleName=physical_id, PolicyName=name)
         own = request.properties.get("ManagedPolicyArns", [])
         for policy in iam.list_attached_role_policies(RoleName=physical_id)["AttachedPolicies"]:
             if policy["PolicyArn"] in own:
                 iam.detach_role_policy(RoleName=physical_id, PolicyArn=policy["PolicyArn"])
         iam.delete_role(RoleName=physical_id)
+
+
+def _inline(properties: Properties) -> list[str]:
+    """Return the names of a role's inline policies."""
+    return [policy["PolicyName"] for policy in properties.get("Policies", [])]
 
 
 @resource("AWS::IAM::InstanceProfile")
@@ -73,13 +78,13 @@ class InstanceProfile(Handler):
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         iam = request.client("iam")
-        old, new = before.get("Roles", []), request.properties["Roles"]
-        for role in [role for role in old if role not in new]:
+        gone, new = differences(before.get("Roles", []), request.properties["Roles"])
+        for role in gone:
             with forgiving():
                 iam.remove_role_from_instance_profile(
                     InstanceProfileName=physical_id, RoleName=role
                 )
-        for role in [role for role in new if role not in old]:
+        for role in new:
             iam.add_role_to_instance_profile(InstanceProfileName=physical_id, RoleName=role)
 
     def _delete(self, request: Request, physical_id: str) -> None:

@@ -44,7 +44,7 @@ class Version(Handler):
 
 
 @resource("AWS::Lambda::Alias")
-class Alias(Handler):
+class FunctionAlias(Handler):
     """A name for a version; its Ref is the alias's ARN."""
 
     service = "lambda"

@@ -5,6 +5,7 @@ from typing import Any
 
 from botocore import xform_name
 
+from embedded_aws.cloudformation.handlers.handler import renamed
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import HandlerError
 
@@ -12,14 +13,10 @@ from embedded_aws.cloudformation.resource import HandlerError
 Shape = Mapping[str, Any]
 
 
-def _renamed(value: Shape, **names: str) -> dict[str, Any]:
-    return {names.get(key, key): part for key, part in value.items()}
-
-
 def _encryption(value: Shape) -> dict[str, Any]:
     return {
         "Rules": [
-            _renamed(rule, ServerSideEncryptionByDefault="ApplyServerSideEncryptionByDefault")
+            renamed(rule, ServerSideEncryptionByDefault="ApplyServerSideEncryptionByDefault")
             for rule in value["ServerSideEncryptionConfiguration"]
         ]
     }
@@ -27,7 +24,7 @@ def _encryption(value: Shape) -> dict[str, Any]:
 
 def _cors(value: Shape) -> dict[str, Any]:
     rules = [
-        _renamed(rule, ExposedHeaders="ExposeHeaders", MaxAge="MaxAgeSeconds")
+        renamed(rule, ExposedHeaders="ExposeHeaders", MaxAge="MaxAgeSeconds")
         for rule in value["CorsRules"]
     ]
     return {"CORSRules": rules}
@@ -36,7 +33,7 @@ def _cors(value: Shape) -> dict[str, Any]:
 def _logging(value: Shape) -> dict[str, Any]:
     if not value:
         return {}
-    target = _renamed(value, DestinationBucketName="TargetBucket", LogFilePrefix="TargetPrefix")
+    target = renamed(value, DestinationBucketName="TargetBucket", LogFilePrefix="TargetPrefix")
     return {"LoggingEnabled": {"TargetPrefix": "", **target}}
 
 
@@ -66,12 +63,8 @@ def _lifecycle_rule(rule: dict[str, Any]) -> dict[str, Any]:
         ObjectSizeLessThan="ObjectSizeLessThan",
     )
     old_versions = _taken(rule, NoncurrentVersionExpirationInDays="NoncurrentDays")
-    transitions = rule.pop("Transitions", []) + [
-        rule.pop(name) for name in ("Transition",) if name in rule
-    ]
-    old_transitions = rule.pop("NoncurrentVersionTransitions", []) + [
-        rule.pop(name) for name in ("NoncurrentVersionTransition",) if name in rule
-    ]
+    transitions = _all_of(rule, "Transition")
+    old_transitions = _all_of(rule, "NoncurrentVersionTransition")
     one = len(conditions) <= 1 and "Tags" not in conditions
     rule["Filter"] = (conditions or {"Prefix": ""}) if one else {"And": conditions}
     if expiration:
@@ -80,17 +73,23 @@ def _lifecycle_rule(rule: dict[str, Any]) -> dict[str, Any]:
         rule["NoncurrentVersionExpiration"] = old_versions
     if transitions:
         rule["Transitions"] = [
-            _renamed(step, TransitionInDays="Days", TransitionDate="Date") for step in transitions
+            renamed(step, TransitionInDays="Days", TransitionDate="Date") for step in transitions
         ]
     if old_transitions:
         rule["NoncurrentVersionTransitions"] = [
-            _renamed(step, TransitionInDays="NoncurrentDays") for step in old_transitions
+            renamed(step, TransitionInDays="NoncurrentDays") for step in old_transitions
         ]
     return rule
 
 
 def _taken(rule: dict[str, Any], **names: str) -> dict[str, Any]:
     return {new: rule.pop(old) for old, new in names.items() if old in rule}
+
+
+def _all_of(rule: dict[str, Any], name: str) -> list[Any]:
+    """Take out a list, and the single entry that a template may write beside it."""
+    entries: list[Any] = rule.pop(f"{name}s", [])
+    return [*entries, rule.pop(name)] if name in rule else entries
 
 
 def _canned_acl(value: str) -> str:

@@ -1,7 +1,7 @@
-"""Container image repositories."""
+"""ECR repositories, and settings of a whole registry: pull-through cache rules, and templates."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -10,7 +10,7 @@ from embedded_aws.cloudformation.resource import Properties, Request, resource
 
 
 @resource("AWS::ECR::Repository")
-class Repository(Handler):
+class EcrRepository(Handler):
     """A repository with its policies; its Ref is the repository's name."""
 
     service = "ecr"
@@ -54,3 +54,41 @@ class Repository(Handler):
     def _delete(self, request: Request, physical_id: str) -> None:
         empty = request.properties.get("EmptyOnDelete", False)
         request.client("ecr").delete_repository(repositoryName=physical_id, force=empty)
+
+
+@resource("AWS::ECR::PullThroughCacheRule")
+class PullThroughCacheRule(Handler):
+    """A pull-through cache rule; its Ref is the prefix. It cannot be changed in place."""
+
+    service = "ecr"
+    target = "ecrRepositoryPrefix"
+    creation = "CreatePullThroughCacheRule", "ecrRepositoryPrefix"
+    deletion = "DeletePullThroughCacheRule"
+
+
+@resource("AWS::ECR::RepositoryCreationTemplate")
+class RepositoryCreationTemplate(Handler):
+    """A template for repositories under a prefix; its Ref is the prefix."""
+
+    service = "ecr"
+    target = "prefix"
+    creation = "CreateRepositoryCreationTemplate", "Prefix"
+    deletion = "DeleteRepositoryCreationTemplate"
+    changing = "UpdateRepositoryCreationTemplate"
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "CustomRoleArn": "",
+        "Description": "",
+        "EncryptionConfiguration": {"EncryptionType": "AES256"},
+        "ImageTagMutability": "MUTABLE",
+        "LifecyclePolicy": "",
+        "RepositoryPolicy": "",
+        "ResourceTags": [],
+    }
+
+    def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
+        reply = request.client("ecr").describe_repository_creation_templates(prefixes=[physical_id])
+        [template] = reply["repositoryCreationTemplates"]
+        return {
+            "CreatedAt": template["createdAt"].isoformat(),
+            "UpdatedAt": template["updatedAt"].isoformat(),
+        }
