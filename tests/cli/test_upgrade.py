@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+import venv
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -103,6 +105,25 @@ def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
     assert answer.err.endswith("error: no such cluster\n")
 
 
+@pytest.fixture(scope="module")
+def new_environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment as the command makes it, which takes pip four CPU seconds."""
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    venv.create(folder, with_pip=True, symlinks=True)
+    return folder
+
+
+@pytest.fixture
+def environment(new_environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command gets a copy of the environment instead of making one."""
+
+    def copy(folder: Path, *, with_pip: bool, symlinks: bool) -> None:
+        assert (with_pip, symlinks) == (True, True)
+        shutil.copytree(new_environment, folder, symlinks=True)
+
+    monkeypatch.setattr(venv, "create", copy)
+
+
 @pytest.mark.parametrize(
     ("to", "message"),
     [
@@ -114,7 +135,7 @@ def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
         pytest.param("nowhere/", "'nowhere/' is not a version", id="no-folder"),
     ],
 )
-@pytest.mark.usefixtures("project")
+@pytest.mark.usefixtures("project", "environment")
 def test_what_cannot_be_installed_is_one_message(trainshed: Command, to: str, message: str) -> None:
     answer = trainshed("upgrade", "--to", to)
 
@@ -157,6 +178,7 @@ def write_wheel(folder: Path, requirement: str) -> None:
         wheel.writestr(f"{information}/RECORD", "")
 
 
+@pytest.mark.usefixtures("environment")
 def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, project: Path) -> None:
     write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
 
@@ -169,6 +191,7 @@ def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, projec
     assert records == {"from": __version__, "to": "9.0.0", "changes": []}
 
 
+@pytest.mark.usefixtures("environment")
 def test_the_embedded_aws_is_the_one_that_the_other_version_needs(
     trainshed: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +205,7 @@ def test_the_embedded_aws_is_the_one_that_the_other_version_needs(
     assert {"trainshed[ami,offline]==9.0.0", "embedded-aws==4.5.6"} <= set(upgraded)
 
 
+@pytest.mark.usefixtures("environment")
 def test_a_version_that_does_not_say_which_embedded_aws_it_needs_is_refused(
     trainshed: Command, project: Path
 ) -> None:
@@ -193,7 +217,7 @@ def test_a_version_that_does_not_say_which_embedded_aws_it_needs_is_refused(
     assert "trainshed 9.0.0 does not say which version of embedded-aws it needs" in answer.err
 
 
-@pytest.mark.usefixtures("project")
+@pytest.mark.usefixtures("project", "environment")
 def test_an_index_that_cannot_be_reached_is_reported_from_a_version_that_is_not_there(
     trainshed: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
