@@ -192,25 +192,30 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def account(trainshed: Command, clean_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An AWS in which two AMIs were published, the first promoted; `trainshed` is led there."""
+def account(
+    trainshed: Command,
+    clean_aws: EmbeddedAws,
+    publish_ami: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An AWS in which both channels have had two AMIs; `trainshed` is led there."""
     clean_aws.lead_here(monkeypatch)
-    for channel in ("candidate", "stable", "candidate"):
-        image_id = trainshed("offline", "ami", "neuron", "ecs").out.strip()
-        assert trainshed("ami", "publish", image_id, "--channel", channel).code == 0
+    for channel in ("candidate", "stable", "candidate", "stable"):
+        publish_ami(clean_aws, channel=channel)
 
 
 @pytest.mark.usefixtures("account")
-def test_commands_that_stand_alone(
-    trainshed: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ALONE)
+def test_a_command_that_stands_alone(
+    trainshed: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(checkout)
+    program, *arguments = shlex.split(command)
+    assert program == "trainshed", f"run {command!r} in a test, or say in ELSEWHERE which does"
 
-    for command in ALONE:
-        program, *arguments = shlex.split(command)
-        assert program == "trainshed", f"run {command!r} in a test, or say in ELSEWHERE which does"
-        answer = trainshed(*arguments)
-        assert answer.code == 0, f"{command}: {answer.err}"
+    answer = trainshed(*arguments)
+
+    assert answer.code == 0, answer.err
 
 
 def test_the_messages_about_mistakes_are_those_of_the_readme(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from trainshed.explain import explain
 from trainshed.plan import load_fleet
 
 ROOT = Path(__file__).parents[2]
+# Narrower than most tables, so that cells are folded, and wide.
+WIDTHS = (60, 120)
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 COMMANDS = {
     "explain": ["explain", "train"],
@@ -28,6 +31,7 @@ COMMANDS = {
 }
 
 
+@cache
 def on_a_terminal(columns: int, *arguments: str) -> str:
     """Run `trainshed` on a terminal of so many columns; return what it shows there."""
     master, terminal = pty.openpty()
@@ -60,7 +64,7 @@ def columns_of(shown: str) -> str:
     return "\n".join("".join(column.split()) for column in columns)
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_terminal_of_any_width_shows_whole_cells(command: str, columns: int) -> None:
     shown = on_a_terminal(columns, *COMMANDS[command])
@@ -71,7 +75,7 @@ def test_a_terminal_of_any_width_shows_whole_cells(command: str, columns: int) -
     assert all(len(line.rstrip("\r")) <= columns for line in tables)
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", WIDTHS)
 def test_every_decision_and_reason_is_there_in_whole(columns: int) -> None:
     (plan,) = load_fleet([ROOT / "clusters/train.yaml"]).clusters
 
