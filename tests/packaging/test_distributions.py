@@ -116,23 +116,3 @@ def test_packer_is_given_the_template_and_its_version(
     assert shown.returncode == 0, shown.stderr
     assert f"-var=commit=trainshed-{__version__}" in shown.stdout
     assert shown.stdout.rstrip().endswith("/trainshed/_shipped/packer")
-
-
-def test_a_cluster_is_synthesised(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "train.yaml").write_text(TRAIN)
-    (tmp_path / "app.py").write_text(
-        "from pathlib import Path\n"
-        "import aws_cdk as cdk\n"
-        "from trainshed.plan import load_fleet\n"
-        "from trainshed_stacks import add_fleet\n"
-        "app = cdk.App(outdir='cdk.out')\n"
-        "add_fleet(app, load_fleet([Path('train.yaml')]))\n"
-        "app.synth()\n"
-    )
-
-    done = run("python", "app.py")
-
-    assert done.returncode == 0, done.stderr
-    template = json.loads((tmp_path / "cdk.out/TrainCluster.template.json").read_text())
-    kinds = [resource["Type"] for resource in template["Resources"].values()]
-    assert "AWS::Batch::ComputeEnvironment" in kinds
