@@ -207,27 +207,3 @@ def test_a_function_that_still_runs_leaves_no_folder_behind(
 
     assert process.returncode == 0, err
     assert list(folder.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        pytest.param(["--", "no-such-command"], 127, "command not found", id="not-found"),
-        pytest.param(["--", ""], 127, "command not found: ''", id="empty-command"),
-        pytest.param(["--", "./plain-file"], 126, "is not executable", id="not-executable"),
-        pytest.param(["--", "/"], 126, "/ is not executable; it is a folder", id="folder"),
-        pytest.param(["npx", "cdk"], 2, "put `--` before the command", id="no-dashes"),
-        pytest.param(["--"], 2, "missing argument", id="no-command"),
-    ],
-)
-def test_what_cannot_be_run_is_reported_in_one_line(
-    run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
-) -> None:
-    (tmp_path / "plain-file").write_text("")
-
-    process = run(*arguments)
-    _, err = process.communicate()
-
-    assert process.returncode == code
-    assert err.startswith("error: ") and err.count("\n") == 1
-    assert message in err

@@ -176,3 +176,26 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("error: ") and answer.err.count("\n") == 1
     assert message.lower() in answer.err.lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["--", "no-such-command"], 127, "command not found", id="not-found"),
+        pytest.param(["--", ""], 127, "command not found: ''", id="empty-command"),
+        pytest.param(["--", "./plain-file"], 126, "is not executable", id="not-executable"),
+        pytest.param(["--", "/"], 126, "/ is not executable; it is a folder", id="folder"),
+        pytest.param(["npx", "cdk"], 2, "put `--` before the command", id="no-dashes"),
+        pytest.param(["--"], 2, "missing argument", id="no-command"),
+    ],
+)
+def test_what_cannot_be_run_is_reported_in_one_line(
+    command: Command, nothing_up: Path, arguments: list[str], code: int, message: str
+) -> None:
+    (nothing_up / "plain-file").write_text("")
+
+    answer = command("run", *arguments)
+
+    assert answer.code == code
+    assert answer.err.startswith("error: ") and answer.err.count("\n") == 1
+    assert message in answer.err
