@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+from tempfile import TemporaryFile
 
 from rich.console import Console
 
@@ -36,10 +37,17 @@ def _cpu_seconds(files: list[str]) -> float:
     # embedded-aws has settings of its own, which do not know the ladder.
     options = ["-c", "pyproject.toml", "-n", "auto", "--dist", "loadfile", "-q"]
     command = ["pytest", *options, "-m", "not ladder", *files]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    output, _ = process.communicate()
-    if process.returncode not in (0, 5):  # 5: the ladder alone has tests there
-        sys.exit(f"error: {' '.join(command)} ended with {process.returncode}:\n{output}")
+    with TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, text=True)
+        # Those that outlive their parent are ours then; tests wait for some of them to be gone.
+        while (ended := os.wait())[0] != process.pid:
+            pass
+        process.returncode = os.waitstatus_to_exitcode(ended[1])
+        if process.returncode not in (0, 5):  # 5: the ladder alone has tests there
+            output.seek(0)
+            sys.exit(
+                f"error: {' '.join(command)} ended with {process.returncode}:\n{output.read()}"
+            )
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
