@@ -15,3 +15,14 @@ def share() -> None:
     """
     for module in (botocore.loaders, botocore.session):
         module.create_loader = lambda search_path=None: _create(search_path)
+
+
+def share_within_moto() -> None:
+    """Let moto, too, look through botocore's 400 services once, not once for each that it serves.
+
+    Its models are others than botocore's: moto adds to them.
+    """
+    # Here, because loading moto takes a second, which callers of `share` alone do not need.
+    from moto.core import loaders, utils
+
+    utils.create_loader = cache(loaders.create_loader)  # type: ignore[attr-defined]  # imported there
