@@ -119,38 +119,35 @@ def test_a_refused_template_is_a_failed_deployment_too(
         deployed({"Resources": {"Nobody": {"Type": "AWS::No::Body"}}})
 
 
-def test_the_ini_option_decides_the_day_and_no_server_outlives_its_session(
+def test_the_ini_options_decide_day_and_regions_and_no_server_outlives_its_session(
     pytester: pytest.Pytester,
 ) -> None:
-    pytester.makeini("[pytest]\nembedded_aws_as_of = 2026-06")
+    pytester.makeini(
+        """
+        [pytest]
+        embedded_aws_as_of = 2026-06
+        embedded_aws_regions = eu-north-1 us-east-1
+        """
+    )
     pytester.makepyfile(
         """
         import pathlib
 
-        def test_it(embedded_aws):
+        def test_the_day(embedded_aws):
             pathlib.Path("pid").write_text(str(embedded_aws.server.process.pid))
-            assert embedded_aws.client("ec2").describe_instance_types(
+            assert embedded_aws.client("ec2", region="us-east-1").describe_instance_types(
                 InstanceTypes=["dl1.24xlarge"])["InstanceTypes"]
-        """
-    )
 
-    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
-
-    assert not psutil.pid_exists(int((pytester.path / "pid").read_text()))
-
-
-def test_the_ini_option_decides_the_regions(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nembedded_aws_regions = eu-north-1 us-east-1")
-    pytester.makepyfile(
-        """
-        def test_it(embedded_aws):
+        def test_the_regions(embedded_aws):
             assert embedded_aws.environment["AWS_REGION"] == "eu-north-1"
             for region in ("eu-north-1", "us-east-1"):
                 assert "QueueUrls" not in embedded_aws.client("sqs", region=region).list_queues()
         """
     )
 
-    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=2)
+
+    assert not psutil.pid_exists(int((pytester.path / "pid").read_text()))
 
 
 def test_the_shared_one_gives_a_subprocess_its_environment(embedded_aws: EmbeddedAws) -> None:
