@@ -22,12 +22,10 @@ class BuildRequest:
         orchestrator: `ec2`, `ecs` or `eks`.
         template: folder of the Packer template.
         output: folder for the manifest, the reports and the log.
-        region: to build in.
         commit: of the template.
         base: distribution under the AMI, or None for the template's own choice.
         variables: `NAME=VALUE` of the template.
         variable_files: files of such.
-        subnets: to try in this order; empty leaves it to the template's variables.
         minutes: after which a build is stopped.
     """
 
@@ -35,26 +33,27 @@ class BuildRequest:
     orchestrator: str
     template: Path
     output: Path
-    region: str
     commit: str
     base: str | None = None
     variables: Sequence[str] = ()
     variable_files: Sequence[Path] = ()
-    subnets: Sequence[BuildSubnet] = ()
     minutes: int
 
-    def command(self, packer: Packer, template: Path, subnet: BuildSubnet | None) -> list[str]:
+    def command(
+        self, packer: Packer, template: Path, region: str, subnet: BuildSubnet | None
+    ) -> list[str]:
         """Return Packer's command line.
 
         Args:
             packer: which.
             template: folder that this Packer can read.
-            subnet: to build in, or None.
+            region: to build in.
+            subnet: to build in, or None to leave it to the template's variables.
         """
         own = {
             "accelerator": self.accelerator,
             "orchestrator": self.orchestrator,
-            "region": self.region,
+            "region": region,
             "commit": self.commit,
             "output": str(self.output.resolve()),
         }
@@ -70,74 +69,43 @@ class BuildRequest:
             str(template),
         ]
 
-    def commands(self, packer: Packer) -> list[list[str]]:
-        """Return Packer's command line for each subnet."""
-        template = self.template.resolve()
-        return [self.command(packer, template, each) for each in self.subnets or (None,)]
+    def check(self) -> None:
+        """Refuse, before AWS is asked, a bake that cannot succeed.
 
+        Raises:
+            TrainshedError: there is no such AMI, no template there, or a value is wrong.
+        """
+        cell = f"{self.accelerator}/{self.orchestrator}"
+        if cell not in tuple(Cell):
+            raise TrainshedError(f"there is no AMI for {cell}, only for {', '.join(Cell)}")
+        if not list(self.template.glob("*.pkr.hcl")):
+            raise TrainshedError(
+                f"{self.template} has no Packer template (*.pkr.hcl); give the folder that has it"
+            )
+        for variable in self.variables:
+            if "=" not in variable:
+                raise TrainshedError(f"the variable {variable!r} is not NAME=VALUE")
+        if self.minutes < 1:
+            raise TrainshedError(f"minutes must be at least 1, got {self.minutes}")
+        pins = read_pins(self.template / "pins.json")
+        ami_recipe(pins, self.accelerator, self.orchestrator, self.base)
+        require_current_recipes(self.template, pins)
 
-def check_request(
-    *,
-    accelerator: str,
-    orchestrator: str,
-    base: str | None,
-    template: Path,
-    variables: Sequence[str],
-    minutes: int,
-) -> None:
-    """Refuse, before AWS is asked, a bake that cannot succeed.
+    def subnets(
+        self, region: Region, *, named: Sequence[str], filters: Sequence[str]
+    ) -> Sequence[BuildSubnet | None]:
+        """Return the subnets to try in turn; only None when the template's variables choose.
 
-    Args:
-        accelerator: `habana`, `neuron` or `nvidia`.
-        orchestrator: `ec2`, `ecs` or `eks`.
-        base: distribution under the AMI, or None for the first of the accelerator.
-        template: folder of the Packer template.
-        variables: `NAME=VALUE` of the template.
-        minutes: after which the build is stopped.
+        Args:
+            region: to build in.
+            named: ids of subnets.
+            filters: `NAME=VALUE` of ec2:DescribeSubnets.
 
-    Raises:
-        TrainshedError: there is no such AMI, no template there, or a value is wrong.
-    """
-    if f"{accelerator}/{orchestrator}" not in tuple(Cell):
-        raise TrainshedError(
-            f"there is no AMI for {accelerator}/{orchestrator}, only for {', '.join(Cell)}"
-        )
-    if not list(template.glob("*.pkr.hcl")):
-        raise TrainshedError(
-            f"{template} has no Packer template (*.pkr.hcl); give the folder that has it"
-        )
-    for variable in variables:
-        if "=" not in variable:
-            raise TrainshedError(f"the variable {variable!r} is not NAME=VALUE")
-    if minutes < 1:
-        raise TrainshedError(f"minutes must be at least 1, got {minutes}")
-    pins = read_pins(template / "pins.json")
-    ami_recipe(pins, accelerator, orchestrator, base)
-    require_current_recipes(template, pins)
-
-
-def subnets_to_try(
-    region: Region,
-    *,
-    named: Sequence[str],
-    filters: Sequence[str],
-    variables: Sequence[str],
-    variable_files: Sequence[Path],
-) -> list[BuildSubnet]:
-    """Return the subnets to try in turn; none when the template's variables choose.
-
-    Args:
-        region: to build in.
-        named: ids of subnets.
-        filters: `NAME=VALUE` of ec2:DescribeSubnets.
-        variables: `NAME=VALUE` of the template.
-        variable_files: files of such.
-
-    Raises:
-        TrainshedError: a malformed filter, or no subnet.
-        AwsRefusal: a subnet does not exist, or a permission is lacking.
-    """
-    by_template = variable_files or any(one.startswith("subnet_") for one in variables)
-    if by_template and not (named or filters):
-        return []
-    return find_subnets(region, named=named, filters=filters)
+        Raises:
+            TrainshedError: a malformed filter, or no subnet.
+            AwsRefusal: a subnet does not exist, or a permission is lacking.
+        """
+        chosen = self.variable_files or any(one.startswith("subnet_") for one in self.variables)
+        if chosen and not (named or filters):
+            return [None]
+        return find_subnets(region, named=named, filters=filters)

@@ -1,7 +1,7 @@
 """Baking one AMI: Packer run in one subnet after another until one has capacity."""
 
 import fcntl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from trainshed.ami.manifest import MANIFEST, manifest_amis
 from trainshed.ami.packer import Ended, Packer, run
 from trainshed.ami.packer_compat import write_compatible
 from trainshed.ami.steps import step_of
+from trainshed.ami.subnets import BuildSubnet
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
 from trainshed.spec.pipeline import BUILD_MINUTES
@@ -30,13 +31,21 @@ LOG = "build.log"
 Show = Callable[[str], None]
 
 
-def build(request: BuildRequest, packer: Packer, region: Region, *, show: Show) -> dict[str, str]:
+def build(
+    request: BuildRequest,
+    packer: Packer,
+    region: Region,
+    subnets: Sequence[BuildSubnet | None],
+    *,
+    show: Show,
+) -> dict[str, str]:
     """Bake an AMI, and return its id by region.
 
     Args:
         request: what to bake.
         packer: what bakes it.
-        region: the request's, to look for leftovers in.
+        region: to build in.
+        subnets: to try in this order; None leaves it to the template's variables.
         show: gets what is being done; an empty text means that it is still the same.
 
     Raises:
@@ -52,10 +61,11 @@ def build(request: BuildRequest, packer: Packer, region: Region, *, show: Show) 
         if packer.has_plugins:
             _install_plugins(request, packer, template, log, held, show)
         tried: list[str] = []
-        for subnet in request.subnets or (None,):
+        for subnet in subnets:
             if subnet is not None:
                 show(f"building in {subnet}")
-            ended = _attempt(request.command(packer, template, subnet), request, log, held, show)
+            command = request.command(packer, template, region.name, subnet)
+            ended = _attempt(command, request, log, held, show)
             if ended.code == 0:
                 return manifest_amis(request.output / MANIFEST)
             error = _failure(request, ended)

@@ -100,7 +100,7 @@ def build_command(
     build.log. On insufficient capacity, and on nothing else, the next subnet is tried.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.build_request import BuildRequest, check_request, subnets_to_try
+    from trainshed.ami.build_request import BuildRequest
     from trainshed.ami.building import LOG, build
     from trainshed.ami.packer import find_packer
     from trainshed.ami.prerequisites import check_prerequisites
@@ -108,45 +108,31 @@ def build_command(
     from trainshed.ami.revision import revision
     from trainshed.aws import regions
 
-    template, variables, files = template or packer_folder(), var or [], var_file or []
-    check_request(
-        accelerator=accelerator,
-        orchestrator=orchestrator,
-        base=base,
-        template=template,
-        variables=variables,
-        minutes=timeout_minutes,
-    )
-    packer = find_packer()
-    if not dry_run:
-        check_prerequisites(variables, has_files=bool(files))
-    (here,) = regions([region] if region else None)
+    template = template or packer_folder()
     request = BuildRequest(
         accelerator=accelerator,
         orchestrator=orchestrator,
         template=template,
         output=output or Path("build") / "-".join(filter(None, (accelerator, orchestrator, base))),
-        region=here.name,
         commit=revision(template),
         base=base,
-        variables=variables,
-        variable_files=files,
-        subnets=subnets_to_try(
-            here,
-            named=subnet or [],
-            filters=subnet_filter or [],
-            variables=variables,
-            variable_files=files,
-        ),
+        variables=var or (),
+        variable_files=var_file or (),
         minutes=timeout_minutes,
     )
+    request.check()
+    packer = find_packer()
+    if not dry_run:
+        check_prerequisites(request.variables, has_files=bool(var_file))
+    (here,) = regions([region] if region else None)
+    subnets = request.subnets(here, named=subnet or (), filters=subnet_filter or ())
     if dry_run:
-        for command in request.commands(packer):
-            typer.echo(shlex.join(command))
+        for each in subnets:
+            typer.echo(shlex.join(request.command(packer, template.resolve(), here.name, each)))
         return
     try:
         with progress() as show:
-            amis = build(request, packer, here, show=show)
+            amis = build(request, packer, here, subnets, show=show)
     finally:
         if (request.output / LOG).exists():
             typer.echo(f"log: {request.output / LOG}", err=True)
