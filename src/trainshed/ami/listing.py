@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from trainshed.ami.ami import own_amis
+from trainshed.ami.ami import Ami, own_amis
 from trainshed.ami.channel_store import channels
 from trainshed.ami.usage import usage
 from trainshed.aws import AwsRefusal, Region
@@ -13,28 +13,29 @@ class Row:
     """One AMI.
 
     Attributes:
-        image_id: for instance `ami-0123456789abcdef0`.
-        region: where.
-        name: the AMI's name.
-        cell: for instance `neuron/ecs`.
-        base: for instance `amazon-linux-2023`.
-        build: UTC stamp of its build.
-        commit: of the template; `-dirty` when that was changed.
-        state: `pending`, `available`, `failed` and so on.
+        ami: the AMI.
         channels: names of the channels that point to it.
         in_use_by: instances, launch templates and so on.
     """
 
-    image_id: str
-    region: str
-    name: str
-    cell: str
-    base: str
-    build: str
-    commit: str
-    state: str
+    ami: Ami
     channels: tuple[str, ...]
     in_use_by: tuple[str, ...]
+
+    def record(self) -> dict[str, object]:
+        """Return it as commands print it."""
+        return {
+            "image_id": self.ami.image_id,
+            "region": self.ami.region,
+            "name": self.ami.name,
+            "cell": self.ami.cell,
+            "base": self.ami.tag("base"),
+            "build": self.ami.build,
+            "commit": self.ami.tag("commit"),
+            "state": self.ami.state,
+            "channels": self.channels,
+            "in_use_by": self.in_use_by,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +66,7 @@ def listing(region: Region) -> Listing:
         blind.append(str(error))
     rows = tuple(
         Row(
-            image_id=ami.image_id,
-            region=region.name,
-            name=ami.name,
-            cell=ami.cell,
-            base=ami.tag("base"),
-            build=ami.build,
-            commit=ami.tag("commit"),
-            state=ami.state,
+            ami=ami,
             channels=tuple(
                 str(channel) for channel, held in pointing.items() if held == ami.image_id
             ),

@@ -10,7 +10,8 @@ import typer
 
 from trainshed import catalogue
 from trainshed.catalogue.card import TypeCard, type_card
-from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 
 app = typer.Typer(add_completion=False)
@@ -74,11 +75,9 @@ def _print_corrections(card: TypeCard) -> None:
 def sync(
     region: Annotated[
         list[str] | None,
-        typer.Option(
-            "--region",
-            help="Region to ask; give it again for more.",
-            show_default="those of the catalogue that the account has enabled",
-            metavar="REGION",
+        region_option(
+            "Region to ask; give it again for more.",
+            "those of the catalogue that the account has enabled",
         ),
     ] = None,
     output: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from trainshed.catalogue import known_region
+from trainshed.cli.options import region_option
 from trainshed.errors import TrainshedError
 from trainshed.explain import cluster_file, is_path, refuse_duplicates
 from trainshed.plan import ClusterPlan, load_fleet
@@ -19,12 +20,7 @@ ClustersOption = Annotated[
 ALL_CLUSTERS = "clusters/*.yaml"
 _OPTION = "--clusters "
 RegionOption = Annotated[
-    str | None,
-    typer.Option(
-        help="AWS region of clusters that do not name theirs.",
-        show_default="AWS_REGION, or that of the profile",
-        metavar="REGION",
-    ),
+    str | None, region_option("AWS region of clusters that do not name theirs.")
 ]
 
 

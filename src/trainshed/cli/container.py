@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_json, print_records
 from trainshed.containers.building import build as build_image
 from trainshed.containers.building import parse_arguments
 from trainshed.containers.drivers import (

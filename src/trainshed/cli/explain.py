@@ -13,7 +13,8 @@ from trainshed.cli.cluster import (
     load_cluster,
     load_clusters,
 )
-from trainshed.cli.output import JsonOption, print_facts, print_json, print_records
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
 from trainshed.plan import ClusterPlan

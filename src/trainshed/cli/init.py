@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from trainshed.catalogue import known_region, lookup
+from trainshed.cli.options import region_option
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.project.choices import ON_DEMAND, Choices, plan_choices
 from trainshed.project.files import project_files
@@ -44,14 +45,7 @@ def init(
     name: Annotated[
         str, typer.Option(help="Name of the cluster and its stack.", metavar="NAME")
     ] = _NAME,
-    region: Annotated[
-        str | None,
-        typer.Option(
-            help="AWS region.",
-            show_default="AWS_REGION, or that of the profile",
-            metavar="REGION",
-        ),
-    ] = None,
+    region: Annotated[str | None, region_option("AWS region.")] = None,
     nodes: Annotated[
         int | None,
         typer.Option(

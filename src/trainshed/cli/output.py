@@ -3,17 +3,13 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
 
 # Wide enough that each record of a piped table is one line.
 _PIPE_WIDTH = 10_000
 NO_HEADINGS: Final[Mapping[str, str]] = {}
-
-ENVIRONMENT_REGION = "AWS_REGION, or that of the profile"
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def print_records(

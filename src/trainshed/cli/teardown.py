@@ -14,7 +14,8 @@ from trainshed.cli.cluster import (
     load_cluster,
     load_clusters,
 )
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure, TrainshedError
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from trainshed import __version__
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
 from trainshed.stopping import stoppable
 from trainshed.upgrade.environment import find_version, install

@@ -80,13 +80,9 @@ class SourceAmi(Pinned):
     """Account that owns it."""
 
 
-class Base(Pinned):
-    """A distribution under our AMIs."""
+class BaseFacts(Pinned):
+    """What an AMI has from its distribution."""
 
-    accelerators: Annotated[
-        tuple[Annotated[str, AfterValidator(_one_of(*ACCELERATORS))], ...], Field(min_length=1)
-    ] = ACCELERATORS
-    """Whose AMIs are baked on it."""
     suite: Annotated[str, Field(pattern=forms.SUITE.pattern)] | None = None
     """Ubuntu's name of the release."""
     ssh_user: Text
@@ -97,6 +93,15 @@ class Base(Pinned):
     """Of the distribution's packages: a dnf releasever, or the id of an Ubuntu snapshot."""
     kernel: Version
     """As `uname -r` prints it."""
+
+
+class Base(BaseFacts):
+    """A distribution under our AMIs."""
+
+    accelerators: Annotated[
+        tuple[Annotated[str, AfterValidator(_one_of(*ACCELERATORS))], ...], Field(min_length=1)
+    ] = ACCELERATORS
+    """Whose AMIs are baked on it."""
     source_amis: dict[str, SourceAmi]
     """By orchestrator."""
     refused: dict[str, Text] = Field(default_factory=dict)

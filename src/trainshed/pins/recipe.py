@@ -15,7 +15,15 @@ from pydantic import Field
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.documents.model import Model
 from trainshed.errors import TrainshedError, UnknownName
-from trainshed.pins.model import CONTAINER, Base, Component, Pins, RepositorySource, SourceAmi
+from trainshed.pins.model import (
+    CONTAINER,
+    Base,
+    BaseFacts,
+    Component,
+    Pins,
+    RepositorySource,
+    SourceAmi,
+)
 
 
 class ComponentPin(Model):
@@ -52,14 +60,9 @@ class Recipe(Model):
     """In the order of pins.json."""
 
 
-class AmiRecipe(Recipe):
-    """What an AMI consists of, and what it is baked from: facts of its base."""
+class AmiRecipe(BaseFacts, Recipe):
+    """What an AMI consists of, and what it is baked from."""
 
-    suite: str | None
-    ssh_user: str
-    root_device: str
-    release: str
-    kernel: str
     source_ami: SourceAmi
 
 
@@ -195,7 +198,7 @@ def require_current_recipes(packer: Path, pins: Pins) -> None:
 
 
 def _of_base(base: Base) -> dict[str, Any]:
-    return base.model_dump(include={"suite", "ssh_user", "root_device", "release", "kernel"})
+    return base.model_dump(include={*BaseFacts.model_fields})
 
 
 def _components(pins: Pins, accelerator: str, orchestrator: str, base: str) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from trainshed.cli.ami.options import (
     SubnetOption,
 )
 from trainshed.cli.ami.selftest import print_selftest
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 
@@ -40,7 +41,7 @@ def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> N
         rows += found.rows
         blind += found.blind
     print_records(
-        [asdict(row) for row in rows],
+        [row.record() for row in rows],
         columns=_LISTED,
         headings={"image_id": "AMI"},
         as_json=as_json,
@@ -51,14 +52,7 @@ def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> N
 
 def test_command(
     ami: Annotated[str, typer.Argument(metavar="AMI", help="AMI id.")],
-    region: Annotated[
-        str | None,
-        typer.Option(
-            help="Region of the AMI.",
-            show_default="AWS_REGION, or that of the profile",
-            metavar="REGION",
-        ),
-    ] = None,
+    region: Annotated[str | None, region_option("Region of the AMI.")] = None,
     instance_type: InstanceTypeOption = TRIAL_INSTANCE_TYPE,
     subnet: SubnetOption = None,
     timeout_minutes: Annotated[int, typer.Option(help="Give up after this long.")] = TRIAL_MINUTES,

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from trainshed.cli.output import JsonOption, print_json
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.sources import packer_folder
 from trainshed.spec.pipeline import BUILD_MINUTES
@@ -31,14 +32,7 @@ def build_command(
             metavar="FOLDER",
         ),
     ] = None,
-    region: Annotated[
-        str | None,
-        typer.Option(
-            help="Region to build in.",
-            show_default="AWS_REGION, or that of the profile",
-            metavar="REGION",
-        ),
-    ] = None,
+    region: Annotated[str | None, region_option("Region to build in.")] = None,
     subnet: Annotated[
         list[str] | None,
         typer.Option(

@@ -14,7 +14,8 @@ from trainshed.cli.ami.options import (
     SubnetOption,
 )
 from trainshed.cli.ami.selftest import print_selftest
-from trainshed.cli.output import JsonOption, print_json
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure
 
@@ -32,11 +33,8 @@ def publish_command(
     channel: Annotated[str, typer.Option(help="Channel to publish to.")] = "candidate",
     region: Annotated[
         list[str] | None,
-        typer.Option(
-            "--region",
-            help="Region; give it again for more.",
-            show_default="those of the manifest; for an AMI id, AWS_REGION",
-            metavar="REGION",
+        region_option(
+            "Region; give it again for more.", "those of the manifest; for an AMI id, AWS_REGION"
         ),
     ] = None,
     test: Annotated[

@@ -4,18 +4,15 @@ from typing import Annotated
 
 import typer
 
+from trainshed.cli.options import region_option
+
 # Of the instance that tries an AMI: any type boots it, and its self-test takes few of the minutes.
 TRIAL_INSTANCE_TYPE = "m6i.xlarge"
 TRIAL_MINUTES = 20
 
 RegionsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--region",
-        help="Region; give it again for more.",
-        show_default="AWS_REGION, or that of the profile",
-        metavar="REGION",
-    ),
+    region_option("Region; give it again for more."),
 ]
 CellsOption = Annotated[
     list[str],

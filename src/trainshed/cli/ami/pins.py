@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from trainshed.cli.output import JsonOption, print_records
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_records
 from trainshed.errors import TrainshedError
 from trainshed.pins.outdated import outdated, pinned_versions
 from trainshed.pins.reader import read_pins
