@@ -78,19 +78,6 @@ def test_marks_that_do_not_match_are_refused_with_their_line(
     assert not (tmp_path / "compatible").exists()
 
 
-def test_a_folder_without_a_template_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TrainshedError, match="give the folder of the template"):
-        write_compatible(tmp_path, tmp_path / "compatible")
-
-
-def test_a_folder_in_use_is_not_written_into(template: Path, tmp_path: Path) -> None:
-    (tmp_path / "compatible").mkdir()
-    (tmp_path / "compatible" / "mine.txt").write_text("keep\n")
-
-    with pytest.raises(TrainshedError, match="is not empty"):
-        write_compatible(template, tmp_path / "compatible")
-
-
 @pytest.mark.parametrize(
     ("version", "needed"),
     [((1, 6, 6), True), ((1, 7, 0), False), ((1, 16, 0), False), ((2, 0, 0), False)],

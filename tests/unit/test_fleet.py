@@ -39,10 +39,10 @@ def test_a_duplicate_name_is_reported_though_one_of_them_cannot_be_planned(
 
 def test_names_that_make_the_same_default_names_are_reported(problems: Problems) -> None:
     assert problems(text("Alpha"), text("AlphaCluster"), text("alphacluster")) == [
-        "b.yaml:1: name: 'AlphaCluster' makes what is named after it 'alpha', as does another "
-        "cluster, Alpha (a.yaml:1); rename one of them",
-        "c.yaml:1: name: 'alphacluster' makes what is named after it 'alpha', as does another "
-        "cluster, Alpha (a.yaml:1); rename one of them",
+        "b.yaml:1: name: 'AlphaCluster' and 'Alpha' (a.yaml:1) both shorten to 'alpha', so their "
+        "stacks collide; rename one of them",
+        "c.yaml:1: name: 'alphacluster' and 'Alpha' (a.yaml:1) both shorten to 'alpha', so their "
+        "stacks collide; rename one of them",
     ]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainshed.ami.packer import Packer
+from trainshed.ami.revision import revision
 from trainshed.ami.subnets import BuildSubnet, find_subnets
 from trainshed.aws import Region
 from trainshed.cells import Cell
@@ -22,7 +23,6 @@ class BuildRequest:
         orchestrator: `ec2`, `ecs` or `eks`.
         template: folder of the Packer template.
         output: folder for the manifest, the reports and the log.
-        commit: of the template.
         base: distribution under the AMI, or None for the template's own choice.
         variables: `NAME=VALUE` of the template.
         variable_files: files of such.
@@ -33,7 +33,6 @@ class BuildRequest:
     orchestrator: str
     template: Path
     output: Path
-    commit: str
     base: str | None = None
     variables: Sequence[str] = ()
     variable_files: Sequence[Path] = ()
@@ -54,7 +53,7 @@ class BuildRequest:
             "accelerator": self.accelerator,
             "orchestrator": self.orchestrator,
             "region": region,
-            "commit": self.commit,
+            "commit": revision(self.template),
             "output": str(self.output.resolve()),
         }
         if self.base is not None:

@@ -23,7 +23,7 @@ def needs_compatible_copy(version: tuple[int, int, int]) -> bool:
 
 
 def write_compatible(template: Path, destination: Path) -> None:
-    """Write a copy that older Packer reads into an empty folder.
+    """Write a copy that older Packer reads into a new folder.
 
     Templates are copied without what is left out; everything else is linked, so that Packer
     uploads the very files.
@@ -33,15 +33,11 @@ def write_compatible(template: Path, destination: Path) -> None:
         destination: folder to make.
 
     Raises:
-        TrainshedError: there is no template, the folder is not empty, or marks do not match.
+        TrainshedError: marks do not match.
     """
     sources = sorted(template.glob(f"*{_TEMPLATE}"))
-    if not sources:
-        raise TrainshedError(f"{template} has no *{_TEMPLATE}; give the folder of the template")
     kept = {path.name: "".join(_kept(path)) for path in sources if path.name != PLUGINS}
-    destination.mkdir(parents=True, exist_ok=True)
-    if any(destination.iterdir()):
-        raise TrainshedError(f"{destination} is not empty; give a folder that is not there yet")
+    destination.mkdir()
     for name, text in kept.items():
         (destination / name).write_text(text, encoding="utf-8")
     for path in template.iterdir():

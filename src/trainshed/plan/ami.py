@@ -56,8 +56,10 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
     """Resolve `instance.ami` to an id or a parameter."""
     asked = notes.spec.instance.ami
     family = instance.accelerator.family
-    image_type = _batch_image_type(instance)
-    notes.decide("Batch image type", image_type, _image_type_reason(instance, image_type))
+    image_type, why = _batch_image_type(instance)
+    notes.decide(
+        "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
+    )
     plan = AmiPlan(
         image_id=asked,
         parameter=None,
@@ -162,23 +164,16 @@ def _warn_of_lustre(notes: Notes, ami: str) -> None:
         )
 
 
-def _batch_image_type(instance: InstanceType) -> str:
+def _batch_image_type(instance: InstanceType) -> tuple[str, str]:
+    """Return AWS Batch's `imageType`, and why."""
     # There is no Neuron or Gaudi type, and ECS_AL2023_NVIDIA does not take V100 (AWS Batch user
     # guide, compute resource AMIs): those use the plain one with an AMI of their own.
     accelerator = instance.accelerator
-    nvidia = accelerator.family is AcceleratorFamily.NVIDIA and accelerator.name != "V100"
-    return "ECS_AL2023_NVIDIA" if nvidia else "ECS_AL2023"
-
-
-def _image_type_reason(instance: InstanceType, image_type: str) -> str:
-    nvidia = instance.accelerator.family is AcceleratorFamily.NVIDIA
-    if image_type == "ECS_AL2023_NVIDIA":
-        why = "AWS Batch's type for NVIDIA GPUs"
-    elif nvidia:
-        why = f"AWS Batch's type for NVIDIA GPUs does not take {instance.accelerator.name}"
-    else:
-        why = f"AWS Batch has no type for {instance.accelerator.family}"
-    return f"{why}; nodes boot the AMI of instance.ami instead"
+    if accelerator.family is not AcceleratorFamily.NVIDIA:
+        return "ECS_AL2023", f"AWS Batch has no type for {accelerator.family}"
+    if accelerator.name == "V100":
+        return "ECS_AL2023", "AWS Batch's type for NVIDIA GPUs does not take V100"
+    return "ECS_AL2023_NVIDIA", "AWS Batch's type for NVIDIA GPUs"
 
 
 def _root_device(family: AcceleratorFamily) -> str:

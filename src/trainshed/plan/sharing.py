@@ -29,8 +29,8 @@ def duplicate_names(specs: Iterable[ClusterSpec]) -> Iterator[Problem]:
             message = f"{spec.name!r} is the name of another cluster ({there})"
         else:
             message = (
-                f"{spec.name!r} makes what is named after it {spec.short_name!r}, as does "
-                f"another cluster, {known.name} ({there}); rename one of them"
+                f"{spec.name!r} and {known.name!r} ({there}) both shorten to "
+                f"{spec.short_name!r}, so their stacks collide; rename one of them"
             )
         yield _problem(spec, "name", message)
 

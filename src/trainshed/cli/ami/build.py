@@ -99,7 +99,6 @@ def build_command(
     from trainshed.ami.packer import find_packer
     from trainshed.ami.prerequisites import check_prerequisites
     from trainshed.ami.report import write_report
-    from trainshed.ami.revision import revision
     from trainshed.aws import regions
 
     template = template or packer_folder()
@@ -108,7 +107,6 @@ def build_command(
         orchestrator=orchestrator,
         template=template,
         output=output or Path("build") / "-".join(filter(None, (accelerator, orchestrator, base))),
-        commit=revision(template),
         base=base,
         variables=var or (),
         variable_files=var_file or (),
