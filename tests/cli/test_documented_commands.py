@@ -20,7 +20,8 @@ from trainshed.plan import load_fleet
 
 Command = Callable[..., Any]
 TEST, GATE, MAKEFILE = ".github/workflows/test.yml", ".ci/run", "Makefile"
-WHEELS, UPGRADE = "tests/packaging/conftest.py", "tests/packaging/test_upgrade.py"
+INSTALL, WHEELS = "tests/packaging/test_distributions.py", "tests/packaging/conftest.py"
+UPGRADE = "tests/packaging/test_upgrade.py"
 LADDER, BAKE = "tests/ladder/conftest.py", "tests/support/bake_bench.py"
 COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_tools.py"
 CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
@@ -63,7 +64,6 @@ ELSEWHERE = {
     "-var commit=$(git rev-parse HEAD) .": (BAKE, '["packer", "build"'),
     "session-manager-plugin --version": (BUILD, "session-manager-plugin"),
     "aws sts get-caller-identity": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
-    "export AWS_REGION=us-west-2": ("tests/cli/test_app.py", "AWS_REGION"),
     "sudo dcgmi discovery --host unix:///run/nvidia-dcgm/nv-hostengine --list": (
         GPU_TOOLS,
         "dcgmi discovery --host unix://{_SOCKET} --list",
@@ -97,11 +97,6 @@ ELSEWHERE = {
         CONTAINERS,
         '"push", str(cluster), "--ami"',
     ),
-    "trainshed container list TrainCluster": (CONTAINERS, '"list", str(cluster)'),
-    "trainshed offline up --registry 127.0.0.1:5000": (
-        "tests/containers/conftest.py",
-        "ServerSettings(registry=address)",
-    ),
     "npx cdk deploy AmiPipeline": (PIPELINE, "clean_aws.deploy("),
     'aws codebuild start-build --project-name "$PROJECT"': (PIPELINE, "start_build(projectName="),
     "aws cloudformation describe-stacks --stack-name TrainCluster --query 'Stacks[0].Outputs'": (
@@ -128,23 +123,20 @@ ELSEWHERE = {
     ),
     "pip install -e ./embedded-aws -e .": (MAKEFILE, "-e embedded-aws -e ."),
     "pip install PATH/TO/embedded-aws": (WHEELS, 'ROOT / "embedded-aws"'),
-    "python3 -m venv .venv && source .venv/bin/activate": (MAKEFILE, "-m venv $(VENV)"),
-    "pip install --no-deps CHECKOUT/dist/*.whl": (WHEELS, '"--no-deps"'),
-    # The lock of the development environment, which is made from this one.
-    "pip install -r CHECKOUT/requirements.txt": (MAKEFILE, "--require-hashes -r requirements-dev"),
+    "python3 -m venv .venv && source .venv/bin/activate": (INSTALL, "documented_commands("),
+    "pip install --no-deps CHECKOUT/dist/*.whl": (INSTALL, "documented_commands("),
+    "pip install -r CHECKOUT/requirements.txt": (INSTALL, "documented_commands("),
     "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": (MAKEFILE, "npm ci"),
     "trainshed upgrade": (UPGRADE, '"trainshed", "upgrade"'),
     "trainshed upgrade --to wheels-0.2.0": (UPGRADE, '"trainshed", "upgrade", "--to"'),
-    'curl "$AWS_ENDPOINT_URL/_embedded-aws/faults" --data \'[{"service": "ec2", "operation": '
-    '"RunInstances", "code": "InsufficientInstanceCapacity", "count": null, "when": '
-    '{"AvailabilityZone": "us-west-2a"}}]\'': (
-        "embedded-aws/tests/test_faults.py",
-        'when={"AvailabilityZone": "us-west-2a"}',
-    ),
 }
 # Pages whose commands are of one shell, with the CDK CLI; of the others each command stands alone.
-FOREIGN_APP, OUR_APP = "embedded-aws/README.md", ("docs/container-images.md", "docs/offline.md")
-MISTAKES = "npx cdk deploy TrainCluster"
+FOREIGN_APP, GUIDE = "embedded-aws/README.md", "embedded-aws/docs/guide.md"
+OUR_APP = ("docs/container-images.md", "docs/offline.md")
+MISTAKES, REGION = "npx cdk deploy TrainCluster", "export AWS_REGION=us-west-2"
+# Fails as the fault that the guide shows says.
+LAUNCH = """python -c 'import boto3; boto3.client("ec2").run_instances(ImageId="ami-0", MinCount=1,
+MaxCount=1, Placement={"AvailabilityZone": "us-west-2a"})' |& grep InsufficientInstanceCapacity"""
 
 
 def key(command: str) -> str:
@@ -163,7 +155,9 @@ def of(*pages: str) -> list[str]:
 
 
 ALONE = [
-    name for name, it in HERE.items() if it.page not in (FOREIGN_APP, *OUR_APP) and name != MISTAKES
+    name
+    for name, it in HERE.items()
+    if it.page not in (FOREIGN_APP, GUIDE, *OUR_APP) and name not in (MISTAKES, REGION)
 ]
 
 
@@ -241,7 +235,11 @@ def bash(commands: Sequence[str], folder: Path, assembly: str) -> None:
     (folder / "node_modules").symlink_to(ROOT / "node_modules")
     kept = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
     kept |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
-    kept |= {"NPM_CONFIG_OFFLINE": "true", "CDK_DISABLE_CLI_TELEMETRY": "true"}
+    kept |= {
+        "AWS_MAX_ATTEMPTS": "1",
+        "NPM_CONFIG_OFFLINE": "true",
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+    }
     kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     script = ["trap 'embedded-aws down' EXIT", *commands]
     done = subprocess.run(
@@ -254,11 +252,12 @@ def test_the_commands_with_a_foreign_cdk_app(tmp_path: Path) -> None:
     app = cdk.App(outdir=str(tmp_path / "cdk.out"))
     sns.Topic(cdk.Stack(app, "Foreign"), "Topic")
     app.synth()
-    commands = of(FOREIGN_APP)
+    *commands, down = of(FOREIGN_APP)
+    faults = [REGION, *of(GUIDE), LAUNCH] if shutil.which("curl") else []
 
-    bash(commands, tmp_path, "cdk.out")
+    bash([*commands, *faults, down], tmp_path, "cdk.out")
 
-    assert "embedded-aws down" in commands
+    assert down == "embedded-aws down"
 
 
 def test_the_commands_with_our_cdk_app(checkout: Path, synthesise: Callable[..., Path]) -> None:
@@ -269,6 +268,6 @@ def test_the_commands_with_our_cdk_app(checkout: Path, synthesise: Callable[...,
         for page in OUR_APP[::-1]
         for command in of(page)
     ]
-    start = commands.index('eval "$(trainshed offline env)"')
+    commands.sort(key="trainshed container list TrainCluster".__eq__)  # after its deployment
 
-    bash([*commands[:start], "trainshed offline up", *commands[start:]], checkout, str(assembly))
+    bash(commands, checkout, str(assembly))

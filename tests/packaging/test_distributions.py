@@ -2,12 +2,16 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
+import sysconfig
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from documented import examples
 
 from trainshed import __version__
 
@@ -116,3 +120,40 @@ def test_packer_is_given_the_template_and_its_version(
     assert shown.returncode == 0, shown.stderr
     assert f"-var=commit=trainshed-{__version__}" in shown.stdout
     assert shown.stdout.rstrip().endswith("/trainshed/_shipped/packer")
+
+
+def documented_commands(checkout: Path) -> list[str]:
+    """Those of docs/your-project.md that make an environment and install into it."""
+    return [
+        example.command.replace("CHECKOUT", f"'{checkout}'")
+        for example in examples()
+        if example.page == "docs/your-project.md"
+        and example.command.startswith(("python3 -m venv", "pip install"))
+    ]
+
+
+def test_they_are_installed_by_the_documented_commands(
+    wheels: dict[str, Path], tmp_path: Path
+) -> None:
+    checkout, folder = tmp_path / "a checkout", tmp_path / "mine"
+    (checkout / "dist").mkdir(parents=True)
+    folder.mkdir()
+    for wheel in wheels.values():
+        shutil.copy(wheel, checkout / "dist")
+    shutil.copy(ROOT / "requirements.txt", checkout)
+    make_environment, install_ours, install_others = documented_commands(checkout)
+    # With these libraries pip has nothing to fetch. They have the checkout's trainshed too.
+    libraries = f"export PIP_NO_INDEX=1 PYTHONPATH='{sysconfig.get_path('purelib')}'"
+    script = [make_environment, install_ours, libraries, install_others, "which trainshed"]
+
+    done = subprocess.run(
+        ["bash", "-ec", "\n".join([*script, "trainshed --version"])],
+        cwd=folder,
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = [f"{folder}/.venv/bin/trainshed", f"trainshed {__version__}"]
+    assert done.stdout.splitlines()[-2:] == shown
