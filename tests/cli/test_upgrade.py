@@ -186,6 +186,7 @@ def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, projec
 
     assert answer.code == 0, answer.err
     assert answer.out == "trainshed 9.0.0 changes no template of this project\n"
+    assert "\nto use trainshed 9.0.0:\n" in answer.err
     assert "\n  pip install --no-deps wheels/*.whl\n" in answer.err
     records = trainshed("upgrade", "--to", ".", "--json").json
     assert records == {"from": __version__, "to": "9.0.0", "changes": []}

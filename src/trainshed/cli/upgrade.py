@@ -74,7 +74,7 @@ def upgrade(
         )
     else:
         typer.echo(f"trainshed {other.version} changes no template of this project")
-    typer.echo("to upgrade:", err=True)
+    typer.echo(f"to use trainshed {other.version}:", err=True)
     for command in upgrade_steps(other, source, _UPGRADED):
         typer.echo(f"  {command}", err=True)
     raise typer.Exit(any(change.data_at_risk for change in changes))
