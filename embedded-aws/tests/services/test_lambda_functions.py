@@ -281,6 +281,12 @@ exports.handler = async () => spawnSync("npm", ["install"], { encoding: "utf8" }
             id="python",
         ),
         pytest.param(
+            "python3.13",
+            {"python/lib/python3.13/site-packages/shared.py": "WHO = 'layer'"},
+            {"index__py": "import shared\ndef handler(event, context): return shared.WHO"},
+            id="python-site-packages",
+        ),
+        pytest.param(
             "nodejs22.x",
             {"nodejs/node_modules/shared/index.js": "exports.WHO = 'layer'"},
             {"index__js": "exports.handler = async () => require('shared').WHO"},
@@ -309,6 +315,25 @@ def test_layers_are_importable(
     )
 
     assert invoke(name, {}) == (None, "layer")
+
+
+def test_a_reserved_concurrency_of_0_throttles(functions: Any, make: Callable[..., str]) -> None:
+    code = package(index__py="def handler(event, context): return 1")
+    name = make("python3.13", {"ZipFile": code}, Timeout=30)
+    functions.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+
+    with pytest.raises(functions.exceptions.TooManyRequestsException) as throttled:
+        functions.invoke(FunctionName=name)
+    later = functions.invoke(FunctionName=name, InvocationType="Event")
+
+    answer = throttled.value.response
+    assert answer["Error"]["Message"] == "Rate Exceeded."
+    assert answer["Reason"] == "ReservedFunctionConcurrentInvocationLimitExceeded"
+    assert answer["ResponseMetadata"]["HTTPStatusCode"] == 429
+    assert later["StatusCode"] == 202
+
+    functions.delete_function_concurrency(FunctionName=name)
+    assert functions.invoke(FunctionName=name)["StatusCode"] == 200
 
 
 def test_what_a_function_prints_is_in_its_log(

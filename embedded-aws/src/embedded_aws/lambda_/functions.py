@@ -26,6 +26,13 @@ from embedded_aws.lambda_.runner import Invocation, Outcome, run
 _RUNTIME = re.compile(r"python3\.\d+|nodejs(1[89]|[2-9]\d)\.x")
 
 
+class Throttled(Refusal):
+    """A call that a function's reserved concurrency does not allow."""
+
+    # A member of the error's shape.
+    Reason = "ReservedFunctionConcurrentInvocationLimitExceeded"
+
+
 @correction
 def run_functions() -> None:
     """Have moto's functions run their code in local processes."""
@@ -115,12 +122,17 @@ def _invoke(
 ) -> str | bytes:
     """Answer Invoke, in place of moto's method, which needs Docker."""
     event = json.loads(body) if body else {}
+    throttled = function.reserved_concurrency == 0
     kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
     if kind == "DryRun":
         return b""
     if kind == "Event":
+        if throttled:
+            return b""
         threading.Thread(target=_run_and_log, args=(function, event), daemon=True).start()
         return b""
+    if throttled:
+        raise Throttled("TooManyRequestsException", "Rate Exceeded.")
     outcome = _run_and_log(function, event)
     if outcome.failed:
         response_headers["x-amz-function-error"] = "Unhandled"

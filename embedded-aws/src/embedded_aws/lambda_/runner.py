@@ -5,7 +5,8 @@ seconds", FunctionError `Unhandled`, errorMessage and errorType, START, END and 
 log, 10 seconds for loading the code before the timeout starts to count. Python functions run in
 the interpreter of the server (boto3 is importable), Node.js functions in the `node` of its
 environment (`cfn-response` is there, and the AWS SDK where npm has installed it). Layers: later
-ones over earlier ones, their `python` and `nodejs/node_modules` importable, their `bin` on the
+ones over earlier ones, their `python/lib/python3.N/site-packages` of the function's runtime,
+`python` and `nodejs/node_modules` importable, their `bin` on the
 PATH; they are at /opt there, in a folder of the invocation here.
 """
 
@@ -196,7 +197,9 @@ def _environment(invocation: Invocation, task: Path) -> dict[str, str]:
         **inherited,
         "PATH": _joined(layers / "bin", _RUNTIMES / "bin", inherited.get("PATH", os.defpath)),
         "NODE_PATH": _joined(layers / "nodejs" / "node_modules", _RUNTIMES / "node"),
-        "PYTHONPATH": _joined(layers / "python"),
+        "PYTHONPATH": _joined(
+            layers / "python" / "lib" / invocation.runtime / "site-packages", layers / "python"
+        ),
         "PYTHONUNBUFFERED": "1",
         "LAMBDA_TASK_ROOT": str(task),
         **invocation.environment,
