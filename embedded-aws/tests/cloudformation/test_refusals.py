@@ -259,3 +259,23 @@ def test_an_action_that_is_not_there_is_refused_and_not_a_server_error(cloud: An
         cloud.cloudformation.create_stack_set(StackSetName="x", TemplateBody="{}")
 
     assert it.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
+
+
+def test_a_tag_key_comes_once(stack: Any) -> None:
+    twice = [{"Key": "Team", "Value": "a"}, {"Key": "Team", "Value": "b"}]
+
+    with pytest.raises(ClientError, match="ValidationError") as it:
+        stack.create({"A": _TOPIC}, Tags=twice)
+
+    assert "Tags contain duplicate keys; tag keys must be unique" in str(it.value)
+
+
+def test_a_change_set_cannot_revert_drift(stack: Any) -> None:
+    with pytest.raises(ClientError, match="does not support DeploymentMode; leave it out"):
+        stack.cloud.cloudformation.create_change_set(
+            StackName=stack.name,
+            ChangeSetName="C",
+            ChangeSetType="CREATE",
+            TemplateBody=stack.template({"A": _TOPIC}),
+            DeploymentMode="REVERT_DRIFT",
+        )

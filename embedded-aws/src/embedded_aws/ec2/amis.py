@@ -17,6 +17,7 @@ from moto.ec2.utils import random_ami_id
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.ami_attributes import check_available, find_ami, own_ami
+from embedded_aws.ec2.tags import by_key
 from embedded_aws.service_settings import current
 
 _Mapping = dict[str, Any]
@@ -211,7 +212,7 @@ def _give_mappings(ami: Any, mappings: list[_Mapping]) -> None:
 def _tag(call: Call, ami: Any) -> None:
     """Put the tags of the request on the AMI and its snapshots."""
     for specification in call.params.get("TagSpecifications", []):
-        tags = {tag["Key"]: tag.get("Value", "") for tag in specification.get("Tags", [])}
+        tags = by_key(specification.get("Tags", []))
         if specification["ResourceType"] == "image":
             ami.add_tags(tags)
         elif specification["ResourceType"] == "snapshot":

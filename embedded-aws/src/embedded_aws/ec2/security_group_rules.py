@@ -12,6 +12,7 @@ from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.refusals import invalid_value
+from embedded_aws.ec2.tags import by_key
 
 _PAGE = range(5, 1001)
 
@@ -54,6 +55,7 @@ def revoke(call: Call) -> Any:
 @action("ec2", "CreateTags")
 def create_tags(call: Call) -> Any:
     """Tag existing resources; moto looks up every kind of resource except rules."""
+    by_key(call.params.get("Tags", []))
     groups = call.backend("ec2").describe_security_groups()
     known = {rule.id for group in groups for rule in all_rules(group)}
     for resource_id in call.params.get("Resources", []):

@@ -1,12 +1,15 @@
 """Tags and filters as every EC2 Describe and Create action takes them.
 
 [S] EC2 API reference: `TagSpecifications`, `Filters` (values may hold `*` and `?`; several filters
-are joined by and, several values of one filter by or).
+are joined by and, several values of one filter by or). A tag key comes once in a request; the
+words are those of cloud-custodian issue 3792.
 """
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from typing import Any
 
+from moto.ec2.responses._base_response import EC2BaseResponse
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, EC2_RESOURCE_TO_PREFIX
 
 from embedded_aws.actions import Call, Row, correction
@@ -20,6 +23,36 @@ def register_prefixes() -> None:
     """Register the id prefixes of our resources for moto's CreateTags and DescribeTags."""
     EC2_RESOURCE_TO_PREFIX.update(_NEW_RESOURCES)
     EC2_PREFIX_TO_RESOURCE.update({prefix: kind for kind, prefix in _NEW_RESOURCES.items()})
+
+
+@correction
+def refuse_duplicate_keys() -> None:
+    """Have moto refuse a key that a request gives twice."""
+    original = EC2BaseResponse._get_param
+
+    def checked(response: Any, name: str, if_none: Any = None) -> Any:
+        value = original(response, name, if_none)
+        if name in ("TagSpecification", "TagSpecifications"):
+            for specification in value or []:
+                by_key(specification.get("Tags", []))
+        return value
+
+    # mypy refuses replacing methods; moto offers no other way.
+    EC2BaseResponse._get_param = checked  # type: ignore[assignment,method-assign]
+
+
+def by_key(tags: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the values of a request's tags by their keys.
+
+    Raises:
+        Refusal: a key is given twice.
+    """
+    found: dict[str, str] = {}
+    for tag in tags:
+        if tag["Key"] in found:
+            raise invalid_value(f"Duplicate tag key '{tag['Key']}' specified.")
+        found[tag["Key"]] = tag.get("Value", "")
+    return found
 
 
 def check_tags(call: Call, resource_type: str) -> None:
@@ -44,7 +77,7 @@ def put_tags(call: Call, resource_type: str, resource_id: str) -> None:
     """
     check_tags(call, resource_type)
     for specification in call.params.get("TagSpecifications", []):
-        tags = {tag["Key"]: tag.get("Value", "") for tag in specification.get("Tags", [])}
+        tags = by_key(specification.get("Tags", []))
         call.backend("ec2").create_tags([resource_id], tags)
 
 

@@ -29,9 +29,11 @@ _UPDATABLE: Final = frozenset(
         "UPDATE_ROLLBACK_COMPLETE",
     }
 )
-# Refused, because they would have no effect. ImportExistingResources is accepted: `cdk bootstrap`
-# always sets it, and creating a resource that exists fails with a clear message.
+# Refused, because they would have no effect. Two others are accepted, as the CDK CLI always sets
+# them: ImportExistingResources (creating a resource that exists fails with a clear message) and
+# IncludeNestedStacks (nested stacks get no change sets of their own).
 _UNSUPPORTED: Final = (
+    "DeploymentMode",
     "NotificationARNs",
     "ResourcesToImport",
     "StackPolicyBody",
@@ -99,6 +101,8 @@ class Submission(Queries):
         }
         tags = self._get_param("Tags")
         kept = stack.tags if tags is None else {tag["Key"]: tag["Value"] for tag in tags}
+        if len(kept) < len(tags or ()):
+            raise ValidationError("Tags contain duplicate keys; tag keys must be unique")
         desired = prepare(
             template,
             given=given,
