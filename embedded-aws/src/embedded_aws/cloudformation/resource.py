@@ -33,6 +33,7 @@ _CODES = {
     "NoSuch": "NotFound",
     "NonExist": "NotFound",
     "DoesNotExist": "NotFound",
+    "NotAttached": "NotFound",
     ".Unknown": "NotFound",
     "Already": "AlreadyExists",
     "Duplicate": "AlreadyExists",

@@ -35,6 +35,8 @@ class Handler:
     Attributes:
         service: boto3's name of the service that is called.
         target: the argument that names the resource; an operation may take a list of them.
+        parts: the arguments that name the resource instead, if its physical id consists of them,
+            and what separates them.
         creation: the operation that creates, and the path of the physical id in its answer, or
             in its arguments if the answer has none.
         reading: the operation that describes the resource, and the path of the description.
@@ -57,6 +59,7 @@ class Handler:
 
     service: ClassVar[str]
     target: ClassVar[str] = ""
+    parts: ClassVar[tuple[str, str, str] | None] = None
     creation: ClassVar[tuple[str, str]]
     reading: ClassVar[tuple[str, str] | None] = None
     deletion: ClassVar[str]
@@ -220,11 +223,15 @@ class Handler:
 
     def _address(self, request: Request, operation: str, physical_id: str) -> Any:
         """Call an operation whose only argument is the resource."""
+        if self.parts:
+            first, separator, last = self.parts
+            named = dict(zip((first, last), physical_id.rsplit(separator, 1), strict=True))
+            return self._call(request, operation, named)
         model = request.client(self.service).meta.service_model.operation_model(operation)
         many, one = f"{self.target}s", self.target
         takes_many = many in model.input_shape.members
-        named: dict[str, Any] = {many: [physical_id]} if takes_many else {one: physical_id}
-        return self._call(request, operation, {}, **named)
+        target: dict[str, Any] = {many: [physical_id]} if takes_many else {one: physical_id}
+        return self._call(request, operation, {}, **target)
 
 
 def _at(answer: Any, path: str) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -29,23 +29,15 @@ class Route(Handler):
 
     def _create(self, request: Request) -> str:
         self._call(request, "CreateRoute", request.properties)
-        destination = next(
-            request.properties[name] for name in self._destinations if name in request.properties
-        )
+        [destination] = present(request.properties, *self._destinations).values()
         return f"{request.properties['RouteTableId']}|{destination}"
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"CidrBlock": physical_id.partition("|")[2]}
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        table_id, _, destination = physical_id.partition("|")
-        if destination.startswith("pl-"):
-            argument = "DestinationPrefixListId"
-        elif ":" in destination:
-            argument = "DestinationIpv6CidrBlock"
-        else:
-            argument = "DestinationCidrBlock"
-        request.client("ec2").delete_route(RouteTableId=table_id, **{argument: destination})
+        route = present(request.properties, "RouteTableId", *self._destinations)
+        request.client("ec2").delete_route(**route)
 
 
 @resource("AWS::EC2::SubnetRouteTableAssociation")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import (
     AttributesOnDemand,
@@ -83,29 +83,25 @@ class VpcGatewayAttachment(Handler):
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "InternetGatewayId", "VpnGatewayId"):
-            self._delete(request, physical_id)
+            self._detach(request, before)
             self._attach(request)
 
     def _attach(self, request: Request) -> None:
-        internet = "InternetGatewayId" in request.properties
-        operation = "AttachInternetGateway" if internet else "AttachVpnGateway"
-        self._call(request, operation, request.properties)
+        self._call(request, f"Attach{_kind(request.properties)}Gateway", request.properties)
+
+    def _detach(self, request: Request, properties: Properties) -> None:
+        with forgiving():
+            self._call(request, f"Detach{_kind(properties)}Gateway", properties)
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"AttachmentType": physical_id.partition("|")[0]}
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        ec2 = request.client("ec2")
-        kind, _, vpc_id = physical_id.partition("|")
-        attached = [{"Name": "attachment.vpc-id", "Values": [vpc_id]}]
-        if kind == "IGW":
-            for gateway in ec2.describe_internet_gateways(Filters=attached)["InternetGateways"]:
-                ec2.detach_internet_gateway(
-                    InternetGatewayId=gateway["InternetGatewayId"], VpcId=vpc_id
-                )
-        else:
-            for gateway in ec2.describe_vpn_gateways(Filters=attached)["VpnGateways"]:
-                ec2.detach_vpn_gateway(VpnGatewayId=gateway["VpnGatewayId"], VpcId=vpc_id)
+        self._detach(request, request.properties)
+
+
+def _kind(properties: Properties) -> str:
+    return "Internet" if "InternetGatewayId" in properties else "Vpn"
 
 
 @resource("AWS::EC2::Subnet")

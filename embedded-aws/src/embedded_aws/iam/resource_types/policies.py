@@ -61,6 +61,8 @@ class RolePolicy(Handler):
     """An inline policy on one role; its Ref is `policy|role`."""
 
     service = "iam"
+    parts = "PolicyName", "|", "RoleName"
+    deletion = "DeleteRolePolicy"
 
     def _create(self, request: Request) -> str:
         iam, named = request.client("iam"), present(request.properties, "PolicyName", "RoleName")
@@ -74,11 +76,6 @@ class RolePolicy(Handler):
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         self._call(request, "PutRolePolicy", request.properties)
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        request.client("iam").delete_role_policy(
-            **present(request.properties, "PolicyName", "RoleName")
-        )
 
 
 @resource("AWS::IAM::ManagedPolicy")

@@ -105,6 +105,8 @@ class Permission(Handler):
     """A permission to invoke a function; its Ref is `function|statement id`."""
 
     service = "lambda"
+    parts = "FunctionName", "|", "StatementId"
+    deletion = "RemovePermission"
 
     def _create(self, request: Request) -> str:
         statement_id = generated_name(request, limit=100)
@@ -113,7 +115,3 @@ class Permission(Handler):
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"Id": physical_id.rpartition("|")[2]}
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        function, _, statement_id = physical_id.rpartition("|")
-        request.client("lambda").remove_permission(FunctionName=function, StatementId=statement_id)

@@ -16,6 +16,8 @@ class Version(Handler):
     """A published version of a function; its Ref is the version's ARN."""
 
     service = "lambda"
+    parts = "FunctionName", ":", "Qualifier"
+    deletion = "DeleteFunction"
 
     def _create(self, request: Request) -> str:
         refuse_unknown(request, ("CodeSha256", "Description", "FunctionName"))
@@ -38,16 +40,14 @@ class Version(Handler):
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         return {"Version": physical_id.rpartition(":")[2]}
 
-    def _delete(self, request: Request, physical_id: str) -> None:
-        function, _, version = physical_id.rpartition(":")
-        request.client("lambda").delete_function(FunctionName=function, Qualifier=version)
-
 
 @resource("AWS::Lambda::Alias")
 class FunctionAlias(Handler):
     """A name for a version; its Ref is the alias's ARN."""
 
     service = "lambda"
+    parts = "FunctionName", ":", "Name"
+    deletion = "DeleteAlias"
     creation = "CreateAlias", "AliasArn"
     fixed = ("ProvisionedConcurrencyConfig",)
 
@@ -72,19 +72,13 @@ class FunctionAlias(Handler):
             wanted["RoutingConfig"] = {"AdditionalVersionWeights": weights}
         return wanted
 
-    def _delete(self, request: Request, physical_id: str) -> None:
-        function, _, name = physical_id.rpartition(":")
-        request.client("lambda").delete_alias(FunctionName=function, Name=name)
-
 
 @resource("AWS::Lambda::LayerVersion")
 class LayerVersion(Handler):
     """A version of a layer; its Ref is the version's ARN."""
 
     service = "lambda"
+    parts = "LayerName", ":", "VersionNumber"
+    deletion = "DeleteLayerVersion"
     name, name_limit = "LayerName", 64
     creation = "PublishLayerVersion", "LayerVersionArn"
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        layer, _, version = physical_id.rpartition(":")
-        request.client("lambda").delete_layer_version(LayerName=layer, VersionNumber=int(version))
