@@ -17,8 +17,7 @@ from moto.backends import ALT_SERVICE_NAMES, get_backend
 from moto.core.exceptions import ServiceException
 from moto.core.parse import PROTOCOL_PARSERS
 from moto.core.request import determine_request_protocol
-from moto.core.responses import ActionContext, ActionResult, BaseResponse
-from moto.core.serialize import get_serializer_class
+from moto.core.responses import ActionResult, BaseResponse
 from moto.core.utils import camelcase_to_underscores, get_service_model
 
 State = TypeVar("State")
@@ -159,8 +158,9 @@ def _method(
                 original=original,
             )
         )
-        ours = isinstance(answer, dict)
-        return _serialize(service, operation, response, answer) if ours else answer
+        # Batch's response takes its operations' names from their paths, in lower case.
+        response._get_action = lambda: operation  # type: ignore[method-assign]
+        return ActionResult(answer) if isinstance(answer, dict) else answer
 
     return method
 
@@ -189,15 +189,3 @@ def _in_utc(value: str) -> datetime:
     # moto's own parser drops the zone.
     moment: datetime = parse_timestamp(value)
     return moment.astimezone(UTC)
-
-
-def _serialize(
-    service: str, operation: str, response: BaseResponse, answer: Mapping[str, Any]
-) -> tuple[int, dict[str, Any], Any]:
-    model = get_service_model(service)
-    serializer = get_serializer_class(
-        model.service_name, response.determine_response_protocol(model)
-    )
-    context = ActionContext(model, model.operation_model(operation), serializer, response)
-    status, headers, body = ActionResult(answer).execute_result(context)
-    return status, {**headers, "status": status}, body
