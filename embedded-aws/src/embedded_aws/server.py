@@ -167,17 +167,12 @@ def _listen(port: int) -> list[socket.socket]:
 
 def _bind(family: socket.AddressFamily, host: str, port: int) -> socket.socket | None:
     """Return a listening socket, or None if the machine has no such address."""
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
+        return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        made.close()
         if family == socket.AF_INET6 and error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
             return None
         raise
-    made.listen(128)
-    return made
 
 
 if __name__ == "__main__":

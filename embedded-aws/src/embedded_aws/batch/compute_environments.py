@@ -90,9 +90,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
 def describe_compute_environments(call: Call) -> dict[str, Any]:
     """Describe the named compute environments, or all."""
     rows = tables.compute_environments(call)
-    names = call.params.get("computeEnvironments") or list(rows)
-    found = tables.named(rows, "computeEnvironment", names)
-    return {"computeEnvironments": tables.tagged(call, found, "computeEnvironmentArn")}
+    return {"computeEnvironments": tables.described(call, rows, "computeEnvironment")}
 
 
 @action("batch", "UpdateComputeEnvironment")

@@ -63,9 +63,7 @@ def create_job_queue(call: Call) -> dict[str, Any]:
 @action("batch", "DescribeJobQueues")
 def describe_job_queues(call: Call) -> dict[str, Any]:
     """Describe the named job queues, or all."""
-    rows = tables.job_queues(call)
-    found = tables.named(rows, "jobQueue", call.params.get("jobQueues") or list(rows))
-    return {"jobQueues": tables.tagged(call, found, "jobQueueArn")}
+    return {"jobQueues": tables.described(call, tables.job_queues(call), "jobQueue")}
 
 
 @action("batch", "UpdateJobQueue")

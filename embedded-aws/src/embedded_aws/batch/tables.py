@@ -40,6 +40,18 @@ def named(rows: Table, kind: str, names: Iterable[str]) -> list[Row]:
     return [row for row in rows.values() if {row[f"{kind}Name"], row[f"{kind}Arn"]} & wanted]
 
 
+def described(call: Call, rows: Table, kind: str) -> list[Row]:
+    """Return the rows that a Describe action names, or all, as the API describes them.
+
+    Args:
+        call: the action.
+        rows: compute environments or job queues.
+        kind: as for `named`.
+    """
+    names = call.params.get(f"{kind}s") or rows
+    return tagged(call, named(rows, kind, names), f"{kind}Arn")
+
+
 def tagged(call: Call, rows: Iterable[Row], arn: str) -> list[Row]:
     """Return rows as the API describes them, with the tags of the ARN in this field."""
     tags = call.backend("batch").list_tags_for_resource

@@ -105,16 +105,13 @@ def _invalid(message: str) -> Refusal:
 
 def _check_object(call: Call, bucket: str, key: str) -> None:
     buckets = call.backend("s3").buckets
+    problem = None
     if bucket not in buckets:
-        raise _invalid(
-            "Error occurred while GetObject. S3 Error Code: NoSuchBucket. S3 Error Message: The "
-            "specified bucket does not exist"
-        )
-    if key not in buckets[bucket].keys:
-        raise _invalid(
-            "Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: The "
-            "specified key does not exist."
-        )
+        problem = "NoSuchBucket. S3 Error Message: The specified bucket does not exist"
+    elif key not in buckets[bucket].keys:
+        problem = "NoSuchKey. S3 Error Message: The specified key does not exist."
+    if problem:
+        raise _invalid(f"Error occurred while GetObject. S3 Error Code: {problem}")
 
 
 def _invoke(

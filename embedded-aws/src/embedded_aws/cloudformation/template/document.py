@@ -101,8 +101,6 @@ def _function(loader: _Loader, tag: str, node: yaml.Node) -> dict[str, Any]:
     argument: Any
     if isinstance(node, yaml.ScalarNode):
         argument = loader.construct_scalar(node)
-        if tag == "GetAtt":
-            argument = str(argument).split(".", 1)
     elif isinstance(node, yaml.SequenceNode):
         argument = loader.construct_sequence(node, deep=True)
     else:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
+from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.s3.resource_types.settings import SETTINGS
@@ -20,6 +20,7 @@ class Bucket(Handler):
     deletion = "DeleteBucket"
     later, settings = tuple(SETTINGS), SETTINGS
     fixed = ("ObjectLockEnabled",)
+    known = (*SETTINGS, "BucketName", "ObjectLockEnabled", "Tags")
 
     def _generated_name(self, request: Request) -> str:
         # S3 allows lower case only.
@@ -36,7 +37,6 @@ class Bucket(Handler):
         return wanted
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        refuse_unknown(request, (*SETTINGS, "BucketName", "ObjectLockEnabled", "Tags"))
         super()._configure(request, physical_id, before)
         self._retag(request, physical_id, all_tags(request), [])
 

@@ -49,12 +49,6 @@ def _lifecycle(value: Shape) -> dict[str, Any]:
 
 def _lifecycle_rule(rule: dict[str, Any]) -> dict[str, Any]:
     """Nest what is flat in a template: the filter, the expiration, single transitions."""
-    expiration = _taken(
-        rule,
-        ExpirationDate="Date",
-        ExpirationInDays="Days",
-        ExpiredObjectDeleteMarker="ExpiredObjectDeleteMarker",
-    )
     conditions = _taken(
         rule,
         Prefix="Prefix",
@@ -62,24 +56,28 @@ def _lifecycle_rule(rule: dict[str, Any]) -> dict[str, Any]:
         ObjectSizeGreaterThan="ObjectSizeGreaterThan",
         ObjectSizeLessThan="ObjectSizeLessThan",
     )
-    old_versions = _taken(rule, NoncurrentVersionExpirationInDays="NoncurrentDays")
-    transitions = _all_of(rule, "Transition")
-    old_transitions = _all_of(rule, "NoncurrentVersionTransition")
     one = len(conditions) <= 1 and "Tags" not in conditions
     rule["Filter"] = (conditions or {"Prefix": ""}) if one else {"And": conditions}
-    if expiration:
-        rule["Expiration"] = expiration
-    if old_versions:
-        rule["NoncurrentVersionExpiration"] = old_versions
-    if transitions:
-        rule["Transitions"] = [
-            renamed(step, TransitionInDays="Days", TransitionDate="Date") for step in transitions
-        ]
-    if old_transitions:
-        rule["NoncurrentVersionTransitions"] = [
-            renamed(step, TransitionInDays="NoncurrentDays") for step in old_transitions
-        ]
-    return rule
+    nested = {
+        "Expiration": _taken(
+            rule,
+            ExpirationDate="Date",
+            ExpirationInDays="Days",
+            ExpiredObjectDeleteMarker="ExpiredObjectDeleteMarker",
+        ),
+        "NoncurrentVersionExpiration": _taken(
+            rule, NoncurrentVersionExpirationInDays="NoncurrentDays"
+        ),
+        "Transitions": [
+            renamed(step, TransitionInDays="Days", TransitionDate="Date")
+            for step in _all_of(rule, "Transition")
+        ],
+        "NoncurrentVersionTransitions": [
+            renamed(step, TransitionInDays="NoncurrentDays")
+            for step in _all_of(rule, "NoncurrentVersionTransition")
+        ],
+    }
+    return rule | {name: part for name, part in nested.items() if part}
 
 
 def _taken(rule: dict[str, Any], **names: str) -> dict[str, Any]:
