@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, present, refuse_unknown
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -18,11 +18,8 @@ class EventBus(Handler):
     deletion = "DeleteEventBus"
     later = ("Policy",)
     fixed = ("DeadLetterConfig", "Description", "KmsKeyIdentifier")
+    known = ("EventSourceName", "Name", "Policy", "Tags", *fixed)
     tagging = Tagging(target="ResourceARN", by="Arn")
-
-    def _create(self, request: Request) -> str:
-        refuse_unknown(request, ("EventSourceName", "Name", "Policy", "Tags", *self.fixed))
-        return super()._create(request)
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
         if not changed(request, before, "Policy"):

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.arguments import arguments
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, present, refuse_unknown
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.names import random_suffix
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import (
@@ -33,10 +33,7 @@ class Secret(Handler):
 
     _settings = ("Description", "KmsKeyId")
     _value = ("GenerateSecretString", "SecretString")
-
-    def _create(self, request: Request) -> str:
-        refuse_unknown(request, ("Name", "Tags", *self._settings, *self._value))
-        return super()._create(request)
+    known = ("Name", "Tags", *_settings, *_value)
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         return super()._wanted(request) | _secret_string(request)

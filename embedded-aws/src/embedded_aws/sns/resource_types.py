@@ -8,7 +8,6 @@ from embedded_aws.cloudformation.handlers.handler import (
     changed,
     forgiving,
     present,
-    refuse_unknown,
 )
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
@@ -53,6 +52,7 @@ class Topic(_SnsHandler):
         "SignatureVersion",
         "TracingConfig",
     )
+    known = ("Subscription", "Tags", "TopicName", *settable)
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         wanted = super()._wanted(request)
@@ -60,7 +60,6 @@ class Topic(_SnsHandler):
         return {"Name": wanted["TopicName"], "Attributes": attributes, "Tags": wanted["Tags"]}
 
     def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        refuse_unknown(request, ("Subscription", "Tags", "TopicName", *self.settable))
         sns = request.client("sns")
         wanted = request.properties.get("Subscription", [])
         known = before.get("Subscription", [])

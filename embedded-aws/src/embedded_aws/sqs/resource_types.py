@@ -8,7 +8,6 @@ from embedded_aws.cloudformation.handlers.handler import (
     changed,
     forgiving,
     present,
-    refuse_unknown,
 )
 from embedded_aws.cloudformation.handlers.names import generated_name
 from embedded_aws.cloudformation.handlers.tags import Tagging
@@ -55,6 +54,7 @@ class Queue(Handler):
         "SqsManagedSseEnabled",
         "VisibilityTimeout",
     )
+    known = ("FifoQueue", "QueueName", "Tags", *_settable)
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         attributes = present(request.properties, "FifoQueue", *self._settable)
@@ -71,9 +71,6 @@ class Queue(Handler):
         if values:
             wanted = {"Attributes": values}
             self._call(request, "SetQueueAttributes", wanted, QueueUrl=physical_id)
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        refuse_unknown(request, ("FifoQueue", "QueueName", "Tags", *self._settable))
 
     def _attributes(self, request: Request, physical_id: str) -> dict[str, Any]:
         reply = request.client("sqs").get_queue_attributes(

@@ -1,6 +1,6 @@
 """The base class of the handlers of all services."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, ClassVar
@@ -50,6 +50,7 @@ class Handler:
             what it is not given.
         attributes: paths in the description, for attributes whose names differ there; a missing
             value is an empty string.
+        known: the properties that can be set, if the calls would not refuse others by themselves.
         settings: properties that other calls set, in the order of these calls; those that are
             not in `later` in an update only.
         fixed: properties that CloudFormation changes in place, and the embedded AWS cannot. With
@@ -69,6 +70,7 @@ class Handler:
     changing: ClassVar[str | None] = None
     defaults: ClassVar[Mapping[str, Any]] = {}
     attributes: ClassVar[Mapping[str, str]] = {}
+    known: ClassVar[tuple[str, ...] | None] = None
     settings: ClassVar[Mapping[str, Setting]] = {}
     fixed: ClassVar[tuple[str, ...]] = ()
     tagging: ClassVar[Tagging | None] = None
@@ -76,6 +78,7 @@ class Handler:
     def create(self, request: Request) -> Made:
         """Create the resource; delete it again when configuring it fails."""
         with _refusals():
+            self._refuse_unknown(request)
             physical_id = self._create(request)
             try:
                 self._configure(request, physical_id, {})
@@ -88,6 +91,7 @@ class Handler:
         """Change the resource and its tags in place."""
         with _refusals():
             self._refuse_fixed(request, before)
+            self._refuse_unknown(request)
             self._change(request, physical_id, before)
             self._configure(request, physical_id, before)
             tags = all_tags(request)
@@ -107,6 +111,13 @@ class Handler:
         identity = {schema.identifier: physical_id} if schema and schema.identifier else {}
         attributes = {**identity, **request.properties, **self._attributes(request, physical_id)}
         return Made(physical_id=physical_id, attributes=attributes)
+
+    def _refuse_unknown(self, request: Request) -> None:
+        known = request.properties if self.known is None else self.known
+        if unknown := sorted(set(request.properties).difference(known)):
+            raise HandlerError(
+                f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"
+            )
 
     def _refuse_fixed(self, request: Request, before: Properties) -> None:
         fixed = set(self.fixed)
@@ -275,14 +286,6 @@ def differences(before: Sequence[Any], now: Sequence[Any]) -> tuple[list[Any], l
     """Return what was taken out of a list, and what was added to it."""
     gone = [each for each in before if each not in now]
     return gone, [each for each in now if each not in before]
-
-
-def refuse_unknown(request: Request, known: Iterable[str]) -> None:
-    """Refuse properties that a handler would otherwise ignore."""
-    if unknown := sorted(set(request.properties).difference(known)):
-        raise HandlerError(
-            f"the embedded AWS cannot set {', '.join(unknown)} of {request.resource_type}"
-        )
 
 
 def renamed(value: Mapping[str, Any], **names: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
+from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.resource import Request, resource
 
 
@@ -11,10 +11,10 @@ class VpcCidrBlock(Handler):
     """A secondary IPv4 range, or Amazon's IPv6 range; its Ref is `vpc-cidr-assoc-...|vpc-...`."""
 
     service = "ec2"
+    # The embedded AWS has neither IPAM nor BYOIP ranges.
+    known = ("AmazonProvidedIpv6CidrBlock", "CidrBlock", "VpcId")
 
     def _create(self, request: Request) -> str:
-        # The embedded AWS has neither IPAM nor BYOIP ranges.
-        refuse_unknown(request, ("AmazonProvidedIpv6CidrBlock", "CidrBlock", "VpcId"))
         reply = self._call(request, "AssociateVpcCidrBlock", request.properties)
         made = reply.get("CidrBlockAssociation") or reply["Ipv6CidrBlockAssociation"]
         return f"{made['AssociationId']}|{request.properties['VpcId']}"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from embedded_aws.cloudformation.handlers.handler import Handler, refuse_unknown
+from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
@@ -18,9 +18,9 @@ class Version(Handler):
     service = "lambda"
     parts = "FunctionName", ":", "Qualifier"
     deletion = "DeleteFunction"
+    known = ("CodeSha256", "Description", "FunctionName")
 
     def _create(self, request: Request) -> str:
-        refuse_unknown(request, ("CodeSha256", "Description", "FunctionName"))
         client = request.client("lambda")
         function = request.properties["FunctionName"]
         known = client.list_versions_by_function(FunctionName=function)["Versions"]
@@ -51,11 +51,7 @@ class FunctionAlias(Handler):
     creation = "CreateAlias", "AliasArn"
     fixed = ("ProvisionedConcurrencyConfig",)
 
-    _settable = ("Description", "FunctionName", "FunctionVersion", "Name", "RoutingConfig")
-
-    def _create(self, request: Request) -> str:
-        refuse_unknown(request, self._settable)
-        return super()._create(request)
+    known = ("Description", "FunctionName", "FunctionVersion", "Name", "RoutingConfig")
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         defaults = {"Description": "", "RoutingConfig": {}}
