@@ -16,6 +16,7 @@ from typing import Any
 from moto.core.utils import get_service_model
 
 from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.iam.service_principals import lets_in
 
 # A project, as BatchGetProjects returns it.
 Project = dict[str, Any]
@@ -137,19 +138,9 @@ def _artifact_faults(artifacts: Mapping[str, Any]) -> Iterator[str]:
 
 def _role_faults(call: Call, arn: str) -> Iterator[str]:
     roles = {role.arn: role for role in call.backend("iam").get_roles()}
-    trusted = arn in roles and _may_be_assumed(roles[arn].assume_role_policy_document)
-    if not trusted:
+    trust = json.loads(roles[arn].assume_role_policy_document) if arn in roles else {}
+    if not lets_in(trust, "codebuild.amazonaws.com"):
         yield f"CodeBuild is not authorized to perform: sts:AssumeRole on {arn}"
-
-
-def _may_be_assumed(policy: str) -> bool:
-    statements = json.loads(policy).get("Statement", [])
-    for statement in statements if isinstance(statements, list) else [statements]:
-        principal = statement.get("Principal", {})
-        services = principal.get("Service", []) if isinstance(principal, dict) else []
-        if "codebuild.amazonaws.com" in ([services] if isinstance(services, str) else services):
-            return bool(statement["Effect"] == "Allow")
-    return False
 
 
 def _number_faults(project: Project) -> Iterator[str]:

@@ -7,10 +7,10 @@ the policy are not evaluated.
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, existing
+from embedded_aws.iam.service_principals import lets_in
 
 _DAYS = (
     *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827),
@@ -55,33 +55,18 @@ def disassociate_kms_key(call: Call) -> dict[str, Any]:
 
 
 def _group(call: Call) -> Any:
-    groups = call.backend("logs").groups
-    if call.params["logGroupName"] not in groups:
-        raise Refusal("ResourceNotFoundException", "The specified log group does not exist.")
-    return groups[call.params["logGroupName"]]
+    group = call.backend("logs").groups.get(call.params["logGroupName"])
+    message = "The specified log group does not exist."
+    return existing(group, "ResourceNotFoundException", message)
 
 
 def _check_key(call: Call) -> None:
     arn = call.params["kmsKeyId"]
     keys = {key.arn: key for key in call.backend("kms").keys.values()}
     service = f"logs.{call.region}.amazonaws.com"
-    if arn not in keys or not _lets_use(json.loads(keys[arn].policy), service):
+    if arn not in keys or not lets_in(json.loads(keys[arn].policy), service):
         group = call.arn("logs", f"log-group:{call.params['logGroupName']}")
         raise Refusal(
             "AccessDeniedException",
             f"The specified KMS key does not exist or is not allowed to be used with Arn '{group}'",
         )
-
-
-def _lets_use(policy: Mapping[str, Any], service: str) -> bool:
-    return any(
-        statement["Effect"] == "Allow" and service in _services(statement.get("Principal", {}))
-        for statement in policy["Statement"]
-    )
-
-
-def _services(principal: Any) -> list[str]:
-    if not isinstance(principal, dict):
-        return []
-    services = principal.get("Service", [])
-    return [services] if isinstance(services, str) else services

@@ -14,6 +14,7 @@ from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.s3.models import FakeBucket
 
 from embedded_aws.actions import correction
+from embedded_aws.iam.service_principals import statements_of
 
 
 @correction
@@ -26,9 +27,7 @@ def _get_permission(bucket: FakeBucket, action: str, resource: str) -> Permissio
     if bucket.policy is None:
         return PermissionResult.NEUTRAL
     policy = json.loads(bucket.policy)
-    statements = policy["Statement"]
-    listed = [statements] if isinstance(statements, dict) else statements
-    applying = [each for each in listed if not _is_about_plain_text(each)]
+    applying = [each for each in statements_of(policy) if not _is_about_plain_text(each)]
     if not applying:
         return PermissionResult.NEUTRAL
     judged = IAMPolicy(json.dumps(policy | {"Statement": applying}))
