@@ -32,6 +32,17 @@ class Refusal(ServiceException):
     """AWS refuses the call: `Refusal("InvalidParameterValue", "in AWS's words")`."""
 
 
+def existing(found: State | None, code: str, message: str) -> State:
+    """Return what was looked up.
+
+    Raises:
+        Refusal: with this code and message, because there is none.
+    """
+    if found is None:
+        raise Refusal(code, message)
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One API request.

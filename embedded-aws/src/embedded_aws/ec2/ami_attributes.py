@@ -8,7 +8,7 @@ protected against deregistration; ending the protection may take a cooldown of 2
 from datetime import UTC, datetime
 from typing import Any
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, existing
 
 _FURTHEST_YEARS = 10
 
@@ -97,9 +97,8 @@ def find_ami(ec2: Any, ami_id: str) -> Any:
     Raises:
         Refusal: there is none.
     """
-    if ami_id not in ec2.amis:
-        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{ami_id}]' does not exist")
-    return ec2.amis[ami_id]
+    message = f"The image id '[{ami_id}]' does not exist"
+    return existing(ec2.amis.get(ami_id), "InvalidAMIID.NotFound", message)
 
 
 def check_available(ami: Any) -> None:

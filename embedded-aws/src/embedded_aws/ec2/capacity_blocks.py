@@ -12,7 +12,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from embedded_aws.actions import Call, Refusal, Row, action
+from embedded_aws.actions import Call, Row, action, existing
 from embedded_aws.ec2 import tables
 from embedded_aws.ec2.capacity_reservations import check_platform
 from embedded_aws.ec2.held_capacity import new_reservation
@@ -84,12 +84,12 @@ def _offering(instance_type: str, count: int, zone: str, start: datetime, hours:
 @action("ec2", "PurchaseCapacityBlock")
 def purchase_capacity_block(call: Call) -> dict[str, Any]:
     """Turn an offering into a scheduled reservation."""
-    offering = tables.capacity_block_offerings(call).get(call.params["CapacityBlockOfferingId"])
-    if offering is None:
-        raise Refusal(
-            "InvalidCapacityBlockOfferingId.NotFound",
-            f"The Capacity Block offering {call.params['CapacityBlockOfferingId']} does not exist.",
-        )
+    offering_id = call.params["CapacityBlockOfferingId"]
+    offering = existing(
+        tables.capacity_block_offerings(call).get(offering_id),
+        "InvalidCapacityBlockOfferingId.NotFound",
+        f"The Capacity Block offering {offering_id} does not exist.",
+    )
     check_platform(call.params["InstancePlatform"])
     call.dry_run()
     zone = zone_of(call.region, offering["AvailabilityZone"])

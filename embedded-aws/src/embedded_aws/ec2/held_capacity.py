@@ -12,7 +12,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from embedded_aws.actions import Call, Refusal, Row
+from embedded_aws.actions import Call, Refusal, Row, existing
 from embedded_aws.ec2 import tables
 from embedded_aws.ec2.tags import put_tags, tags_of
 
@@ -25,13 +25,11 @@ def find(call: Call, reservation_id: str) -> Row:
     Raises:
         Refusal: there is none.
     """
-    found = tables.capacity_reservations(call).get(reservation_id)
-    if found is None:
-        raise Refusal(
-            "InvalidCapacityReservationId.NotFound",
-            f"The capacity reservation ID '{reservation_id}' does not exist",
-        )
-    return found
+    return existing(
+        tables.capacity_reservations(call).get(reservation_id),
+        "InvalidCapacityReservationId.NotFound",
+        f"The capacity reservation ID '{reservation_id}' does not exist",
+    )
 
 
 def new_reservation(call: Call, fields: Row) -> Row:

@@ -12,7 +12,7 @@ from typing import Any
 from moto.ec2.models import EC2Backend
 from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
-from embedded_aws.actions import Call, Refusal, action, correction
+from embedded_aws.actions import Call, Refusal, action, correction, existing
 from embedded_aws.ec2.interfaces_in_use import interfaces
 from embedded_aws.ec2.refusals import invalid_value
 from embedded_aws.ec2.security_group_rules import all_rules
@@ -67,9 +67,8 @@ def group_of(call: Call, group_id: str) -> SecurityGroup:
         Refusal: there is none.
     """
     group: SecurityGroup | None = call.backend("ec2").get_security_group_from_id(group_id)
-    if group is None:
-        raise Refusal("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
-    return group
+    message = f"The security group '{group_id}' does not exist"
+    return existing(group, "InvalidGroup.NotFound", message)
 
 
 @action("ec2", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")

@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, existing
 
 # A rule, as DescribePullThroughCacheRules returns it.
 Rule = dict[str, Any]
@@ -85,14 +85,12 @@ def _rules(call: Call) -> dict[str, Rule]:
 
 
 def _find(call: Call, prefix: str) -> Rule:
-    rule = _rules(call).get(prefix)
-    if rule is None:
-        raise Refusal(
-            "PullThroughCacheRuleNotFoundException",
-            f"Pull through cache rule with prefix '{prefix}' not found in the registry with id "
-            f"'{call.account}'",
-        )
-    return rule
+    return existing(
+        _rules(call).get(prefix),
+        "PullThroughCacheRuleNotFoundException",
+        f"Pull through cache rule with prefix '{prefix}' not found in the registry with id "
+        f"'{call.account}'",
+    )
 
 
 def _upstream(call: Call) -> str:

@@ -10,7 +10,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, existing
 from embedded_aws.ecr.pull_through_cache import PREFIX
 
 # A template, as DescribeRepositoryCreationTemplates returns it.
@@ -71,14 +71,12 @@ def _templates(call: Call) -> dict[str, Template]:
 
 def _find(call: Call) -> Template:
     prefix = call.params["prefix"]
-    template = _templates(call).get(prefix)
-    if template is None:
-        raise Refusal(
-            "TemplateNotFoundException",
-            f"The repository creation template with prefix '{prefix}' does not exist in the "
-            f"registry with id '{call.account}'",
-        )
-    return template
+    return existing(
+        _templates(call).get(prefix),
+        "TemplateNotFoundException",
+        f"The repository creation template with prefix '{prefix}' does not exist in the "
+        f"registry with id '{call.account}'",
+    )
 
 
 def _put(call: Call, template: Template) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, existing
 from embedded_aws.fsx import file_systems, tables
 from embedded_aws.fsx.lustre import bad_request, check_one_of, default_version
 
@@ -27,13 +27,11 @@ _CHUNK_MIB = 512000
 
 
 def _find(call: Call, association_id: str) -> Association:
-    found = tables.data_repository_associations(call).get(association_id)
-    if found is None:
-        raise Refusal(
-            "DataRepositoryAssociationNotFound",
-            f"Data repository association '{association_id}' does not exist.",
-        )
-    return found
+    return existing(
+        tables.data_repository_associations(call).get(association_id),
+        "DataRepositoryAssociationNotFound",
+        f"Data repository association '{association_id}' does not exist.",
+    )
 
 
 @action("fsx", "CreateDataRepositoryAssociation")

@@ -14,7 +14,7 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, action, existing
 from embedded_aws.fsx import tables
 from embedded_aws.fsx.lustre import (
     FileSystemParams,
@@ -118,9 +118,8 @@ def find(call: Call, file_system_id: str) -> Any:
         Refusal: there is none.
     """
     found = call.backend("fsx").file_systems.get(file_system_id)
-    if found is None:
-        raise Refusal("FileSystemNotFound", f"File system '{file_system_id}' does not exist.")
-    return found
+    message = f"File system '{file_system_id}' does not exist."
+    return existing(found, "FileSystemNotFound", message)
 
 
 @action("fsx", "CreateFileSystem")
