@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
-from embedded_aws.client import client_of
 from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault, to_json
 from embedded_aws.process import Server, reset
@@ -64,7 +63,7 @@ class EmbeddedAws:
 
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones."""
-        return client_of(self.settings, service, account=account, region=region)
+        return self.settings.client(service, account=account, region=region)
 
     def reset(self, *, as_of: str | None = None) -> None:
         """Empty every account and seed it again.

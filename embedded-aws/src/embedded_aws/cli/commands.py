@@ -17,7 +17,6 @@ from embedded_aws.cli.options import (
     takes_settings,
 )
 from embedded_aws.cli.output import JsonOption, print_json, print_table
-from embedded_aws.client import client_of
 from embedded_aws.errors import EmbeddedAwsError, program
 from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.inventory import inventory as exists
@@ -168,8 +167,7 @@ def connect() -> Callable[[str], Any]:
     """
     if os.environ.get("AWS_ENDPOINT_URL"):
         return partial(boto3.client)
-    running = _running(_project())
-    return partial(client_of, running.settings)
+    return _running(_project()).settings.client
 
 
 @contextmanager
