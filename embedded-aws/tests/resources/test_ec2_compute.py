@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+
+from embedded_aws.cloudformation.resource import HandlerError
+
 TAG = {"Key": "Name", "Value": "node"}
 
 
@@ -114,3 +118,22 @@ def test_a_capacity_reservation_grows_in_place_and_is_cancelled(client: Any, dep
     reservation.delete()
     described = ec2.describe_capacity_reservations(CapacityReservationIds=ids)
     assert described["CapacityReservations"][0]["State"] == "cancelled"
+
+
+def test_what_no_operation_changes_is_refused_before_anything_changes(
+    client: Any, deploy: Any
+) -> None:
+    reservation = deploy(
+        "AWS::EC2::CapacityReservation",
+        InstanceType="trn1.32xlarge",
+        InstancePlatform="Linux/UNIX",
+        InstanceCount=2,
+        AvailabilityZoneId="usw2-az4",
+    )
+
+    with pytest.raises(HandlerError, match="cannot change UnusedReservationBillingOwnerId") as it:
+        reservation.update(InstanceCount=4, UnusedReservationBillingOwnerId="1" * 12)
+
+    found = client("ec2").describe_capacity_reservations(CapacityReservationIds=[reservation.ref])
+    assert it.value.code == "NotUpdatable"
+    assert found["CapacityReservations"][0]["TotalInstanceCount"] == 2
