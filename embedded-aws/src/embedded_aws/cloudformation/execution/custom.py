@@ -17,7 +17,7 @@ from embedded_aws.cloudformation.resource import (
     Request,
     resource,
 )
-from embedded_aws.cloudformation.template.scope import text
+from embedded_aws.cloudformation.template.scope import mapped, text
 
 # Seconds to wait for an answer when the template has no ServiceTimeout. AWS waits an hour;
 # here a function answers in seconds or never.
@@ -68,7 +68,7 @@ class CustomResource:
             raise HandlerError("Modifying service token is not allowed.", "NotUpdatable")
         more = {
             "PhysicalResourceId": physical_id,
-            "OldResourceProperties": _as_text(dict(before)),
+            "OldResourceProperties": mapped(before, text),
         }
         return _send(request, "Update", physical_id, more)
 
@@ -94,7 +94,8 @@ def _send(request: Request, request_type: str, physical_id: str, more: Mapping[s
             "RequestId": str(uuid4()),
             "LogicalResourceId": request.logical_id,
             "ResourceType": request.resource_type,
-            "ResourceProperties": _as_text(dict(request.properties)),
+            # Every scalar reaches the function as text, as on AWS.
+            "ResourceProperties": mapped(request.properties, text),
             **more,
         }
         threading.Thread(
@@ -148,12 +149,3 @@ def _mailbox(region: str) -> Iterator[tuple[str, _Mailbox]]:
         yield f"{origin.get()}{path}?token={token}", mailbox
     finally:
         del _mailboxes[token]
-
-
-def _as_text(value: Any) -> Any:
-    """Every scalar reaches the function as text, as on AWS."""
-    if isinstance(value, dict):
-        return {key: _as_text(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_as_text(item) for item in value]
-    return text(value)

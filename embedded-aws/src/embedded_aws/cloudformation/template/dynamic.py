@@ -8,6 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from embedded_aws.cloudformation.resource import HandlerError
+from embedded_aws.cloudformation.template.scope import mapped
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
 _REFERENCE = re.compile(r"\{\{resolve:(ssm|ssm-secure|secretsmanager):([^{}]+)\}\}")
@@ -27,15 +28,11 @@ def with_dynamic_references(
     """
 
     def resolved(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: resolved(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [resolved(item) for item in value]
         if isinstance(value, str) and "{{resolve:" in value:
             return _REFERENCE.sub(lambda match: _lookup(match[1], match[2], client), value)
         return value
 
-    return {key: resolved(item) for key, item in properties.items()}
+    return {key: mapped(item, resolved) for key, item in properties.items()}
 
 
 def _lookup(service: str, reference: str, client: Callable[[str], Any]) -> str:

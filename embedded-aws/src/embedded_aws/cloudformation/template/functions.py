@@ -100,7 +100,8 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
     if name == "Ref":
         return _reference(argument, scope)
     if name == "Fn::GetAtt":
-        return _attribute(argument, scope)
+        logical_id, attribute = argument
+        return scope.resource(logical_id, evaluate(attribute, scope))
     if name == "Fn::If":
         return _choose(argument, scope)
     if name == "Fn::Sub":
@@ -124,12 +125,6 @@ def _reference(name: Any, scope: Scope) -> Any:
     if name in scope.names:
         return scope.names[name]
     return scope.resource(name, None)
-
-
-def _attribute(argument: Any, scope: Scope) -> Any:
-    logical_id, attribute = argument
-    attribute = evaluate(attribute, scope)
-    return scope.resource(logical_id, attribute)
 
 
 def _choose(argument: Any, scope: Scope) -> Any:

@@ -68,7 +68,9 @@ def _resolve(
         raise ValidationError(
             "Template format error: Every Parameters object must contain a Type member."
         )
-    _check(name, declaration, kind, given)
+    value_given = _typed(kind, given)
+    for item in value_given if isinstance(value_given, list) else [value_given]:
+        _check_item(name, declaration, kind, item)
     no_echo = text(declaration.get("NoEcho", False)) == "true"
     if kind.startswith(_STORED):
         stored = fetch(given)
@@ -80,19 +82,13 @@ def _resolve(
         return StackParameter(
             given=given, value=_typed(inner, stored), stored=stored, no_echo=no_echo
         )
-    return StackParameter(given=given, value=_typed(kind, given), no_echo=no_echo)
+    return StackParameter(given=given, value=value_given, no_echo=no_echo)
 
 
 def _typed(kind: str, value: str) -> str | list[str]:
     if kind == "CommaDelimitedList" or kind.startswith("List<"):
         return [item.strip() for item in value.split(",")] if value else []
     return value
-
-
-def _check(name: str, declaration: Mapping[str, Any], kind: str, given: str) -> None:
-    value = _typed(kind, given)
-    for item in value if isinstance(value, list) else [value]:
-        _check_item(name, declaration, kind, item)
 
 
 def _check_item(name: str, declaration: Mapping[str, Any], kind: str, item: str) -> None:

@@ -23,15 +23,15 @@ def references(value: Any) -> Iterator[tuple[str, str | None]]:
             yield argument, None
             return
         if name == "Fn::GetAtt":
-            if not _is_attribute(argument):
-                raise ValidationError(
-                    "Template error: every Fn::GetAtt object requires two non-empty parameters, "
-                    "the resource name and the resource attribute"
-                )
-            logical_id, attribute = argument
-            yield logical_id, attribute if isinstance(attribute, str) else ""
-            yield from references(attribute)
-            return
+            match argument:
+                case [str(logical_id), attribute] if logical_id and attribute:
+                    yield logical_id, attribute if isinstance(attribute, str) else ""
+                    yield from references(attribute)
+                    return
+            raise ValidationError(
+                "Template error: every Fn::GetAtt object requires two non-empty parameters, "
+                "the resource name and the resource attribute"
+            )
         if name == "Fn::Sub":
             yield from _substituted(argument)
             return
@@ -42,15 +42,6 @@ def references(value: Any) -> Iterator[tuple[str, str | None]]:
     elif isinstance(value, list):
         for item in value:
             yield from references(item)
-
-
-def _is_attribute(argument: Any) -> bool:
-    return (
-        isinstance(argument, list)
-        and len(argument) == 2
-        and isinstance(argument[0], str)
-        and all(argument)
-    )
 
 
 def _substituted(argument: Any) -> Iterator[tuple[str, str | None]]:

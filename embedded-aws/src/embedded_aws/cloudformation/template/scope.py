@@ -61,6 +61,15 @@ def text(value: Any) -> Any:
     return value
 
 
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a value of JSON with every scalar in it changed."""
+    if isinstance(value, Mapping):
+        return {key: mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [mapped(item, change) for item in value]
+    return change(value)
+
+
 def unknown_in(value: Any) -> Iterator[Unknown]:
     """Yield the unknown parts of a value."""
     if isinstance(value, Unknown):
