@@ -88,6 +88,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         "Node",
         interfaces=plan.interfaces,
         security_groups=[EfaSecurityGroup(stack, "Efa", vpc=vpc).security_group],
+        root_device=plan.ami.root_device,
         root_gib=plan.spec.instance.root_gib,
         capacity=plan.capacity,
         user_data=user_data,

@@ -52,6 +52,7 @@ def everything() -> Mapping[str, Any]:
         "Node",
         interfaces=INTERFACES,
         security_groups=[peers],
+        root_device="/dev/xvda",
         root_gib=200,
         capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
     )

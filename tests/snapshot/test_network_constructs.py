@@ -68,6 +68,7 @@ def efa_launch_template(stack: cdk.Stack) -> None:
         security_groups=[
             ec2.SecurityGroup.from_security_group_id(stack, "Peers", "sg-0123456789abcdef0")
         ],
+        root_device="/dev/xvda",
         root_gib=200,
         user_data=user_data,
         capacity=CapacityPlan(

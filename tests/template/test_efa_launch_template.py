@@ -40,6 +40,7 @@ def slots(rows: Sequence[NetworkInterface]) -> tuple[Slot, ...]:
 def build(scope: cdk.Stack, **changes: Any) -> EfaLaunchTemplate:
     given = {
         "interfaces": [row(0, 0), row(1, 1, InterfaceKind.EFA_ONLY)],
+        "root_device": "/dev/xvda",
         "root_gib": 200,
         "capacity": ON_DEMAND,
         **changes,
@@ -90,6 +91,7 @@ def by_layout(
             interfaces=rows,
             security_groups=[peers],
             primary_security_groups=[others],
+            root_device="/dev/xvda",
             root_gib=200,
             capacity=ON_DEMAND,
         )

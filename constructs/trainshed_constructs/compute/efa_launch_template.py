@@ -57,6 +57,7 @@ class EfaLaunchTemplate(Construct):
             "Node",
             interfaces=plan_interfaces(node, InterfaceProfile.BATCH_MNP),
             security_groups=[peers.security_group],
+            root_device="/dev/xvda",
             root_gib=200,
             capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
         )
@@ -69,9 +70,9 @@ class EfaLaunchTemplate(Construct):
         *,
         interfaces: Sequence[NetworkInterface],
         security_groups: Sequence[ec2.ISecurityGroup],
+        root_device: str,
         root_gib: int,
         capacity: CapacityPlan,
-        root_device: str = "/dev/xvda",
         primary_security_groups: Sequence[ec2.ISecurityGroup] = (),
         user_data: ec2.MultipartUserData | None = None,
         image_id: str | None = None,
@@ -85,9 +86,11 @@ class EfaLaunchTemplate(Construct):
             construct_id: id within the parent.
             interfaces: of one node; see `plan_interfaces`.
             security_groups: of every interface.
+            root_device: device name of the AMI's root volume, its `RootDeviceName`: `/dev/xvda` of
+                Amazon Linux, `/dev/sda1` of Ubuntu. For another name EC2 adds an empty volume, and
+                leaves the root volume as the AMI has it.
             root_gib: size of the root volume in GiB.
             capacity: whether nodes come from a reservation or a Capacity Block.
-            root_device: device name of the AMI's root volume; by default that of Amazon Linux.
             primary_security_groups: of the primary interface in addition.
             user_data: what the node runs at boot.
             image_id: AMI; by default whoever launches names it.
