@@ -51,7 +51,7 @@ class AmiPipelineStack(cdk.Stack):
             kms_key_arn=plan.security.kms_key_arn,
         )
         self._add_outputs()
-        add_tags(self, {"owner": spec.owner, **spec.tags})
+        add_tags(cdk.Tags.of(self), {"owner": spec.owner, **spec.tags})
         secure(self, plan.security)
 
     def _add_outputs(self) -> None:

@@ -27,13 +27,14 @@ def tag(stack: cdk.Stack, name: str, users: Iterable[ClusterPlan]) -> None:
         name: the cluster's name, or that of what clusters share; it never changes.
         users: the clusters that use it; their owners own it, and it has the tags of all.
     """
-    cdk.Tags.of(stack).add("trainshed:cluster", name)
-    add_tags(stack, resource_tags(user.spec for user in users))
+    of_stack = cdk.Tags.of(stack)
+    of_stack.add("trainshed:cluster", name)
+    add_tags(of_stack, resource_tags(user.spec for user in users))
 
 
-def add_tags(stack: cdk.Stack, tags: Mapping[str, str]) -> None:
+def add_tags(of_stack: cdk.Tags, tags: Mapping[str, str]) -> None:
     """Put tags that may change on what a change of tags does not replace."""
     # BatchMultiNode puts the tags of a compute environment on its instances only.
     excluded = sorted(REPLACED_FOR_TAGS.keys() - {"AWS::Batch::ComputeEnvironment"})
     for key, value in tags.items():
-        cdk.Tags.of(stack).add(key, value, exclude_resource_types=excluded)
+        of_stack.add(key, value, exclude_resource_types=excluded)

@@ -139,11 +139,11 @@ class BatchMultiNode(Construct):
             ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
         """
         super().__init__(scope, construct_id)
-        timeout = timeout or Duration.hours(72)
-        update_timeout = update_timeout or Duration.minutes(LONGEST_UPDATE_MINUTES)
+        timeout_seconds = (timeout or Duration.hours(72)).to_seconds()
+        update_minutes = update_timeout.to_minutes() if update_timeout else LONGEST_UPDATE_MINUTES
         problems = (
             *_environment_problems(launch_template_version, instance_type, image_type),
-            *_job_problems(attempts, timeout, update_timeout, container, mount),
+            *_job_problems(attempts, timeout_seconds, update_minutes, container, mount),
         )
         if problems:
             raise ConstructError(self, "; ".join(problems))
@@ -174,7 +174,7 @@ class BatchMultiNode(Construct):
             if capacity_block
             else _Environment.UpdatePolicyProperty(
                 terminate_jobs_on_update=False,
-                job_execution_timeout_minutes=update_timeout.to_minutes(),
+                job_execution_timeout_minutes=update_minutes,
             ),
             # No ServiceRole: with any but the service-linked one AWS Batch updates nothing but
             # the number of vCPUs.
@@ -197,13 +197,14 @@ class BatchMultiNode(Construct):
                 placement_group=placement_group_name,
             ),
         )
+        self.compute_environment_arn = self.compute_environment.ref
         self._tag_instances_only()
         # The policies of the role, too, before the first node boots.
         self.compute_environment.node.add_dependency(self.instance_role)
         self.job_queue = job_queue(
             self,
             "Queue",
-            compute_environment=self.compute_environment,
+            compute_environment_arn=self.compute_environment_arn,
             capacity_block=capacity_block,
         )
         self.job_definition = multi_node_job(
@@ -216,10 +217,9 @@ class BatchMultiNode(Construct):
             job_role=self.job_role,
             log_group=self.log_group,
             attempts=attempts,
-            timeout=timeout,
+            timeout_seconds=timeout_seconds,
             mount=mount,
         )
-        self.compute_environment_arn = self.compute_environment.ref
         self.job_queue_arn = self.job_queue.ref
         self.job_definition_arn = self.job_definition.ref
 
@@ -236,7 +236,7 @@ def _environment_problems(version: str, instance_type: str, image_type: str) -> 
             "at it again only when something else changes; give the number "
             "(CfnLaunchTemplate.attr_latest_version_number)"
         )
-    if not Token.is_unresolved(instance_type) and "." not in instance_type:
+    if "." not in instance_type and not Token.is_unresolved(instance_type):
         yield (
             f"instance type {instance_type!r} is not one type: all nodes of a multi-node parallel "
             "job have the same; name it with its size, for instance p4d.24xlarge"
@@ -250,17 +250,20 @@ def _environment_problems(version: str, instance_type: str, image_type: str) -> 
 
 def _job_problems(
     attempts: int,
-    timeout: Duration,
-    update_timeout: Duration,
+    timeout_seconds: float,
+    update_minutes: float,
     container: ContainerPlan,
     mount: str | None,
 ) -> Iterator[str]:
     if not 1 <= attempts <= 10:
         yield f"attempts is {attempts}; AWS Batch takes 1 to 10"
-    if timeout.to_seconds() < 60:
-        yield f"timeout is {timeout.to_seconds()} seconds; AWS Batch takes 60 or more"
-    if not 1 <= (minutes := update_timeout.to_minutes()) <= LONGEST_UPDATE_MINUTES:
-        yield f"update_timeout is {minutes} minutes; AWS Batch takes 1 to {LONGEST_UPDATE_MINUTES}"
+    if timeout_seconds < 60:
+        yield f"timeout is {timeout_seconds} seconds; AWS Batch takes 60 or more"
+    if not 1 <= update_minutes <= LONGEST_UPDATE_MINUTES:
+        yield (
+            f"update_timeout is {update_minutes} minutes; AWS Batch takes 1 to "
+            f"{LONGEST_UPDATE_MINUTES}"
+        )
     if reserved := sorted(name for name in container.environment if name.startswith("AWS_BATCH")):
         yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
     if mount is not None and not mount.startswith("/"):

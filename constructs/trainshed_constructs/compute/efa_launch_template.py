@@ -1,7 +1,7 @@
 """How one node is launched: its network interfaces, disk, metadata service and capacity."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import jsii
 from aws_cdk import Fn, ITaggable, TagManager, Tags, TagType
@@ -15,6 +15,11 @@ from trainshed_constructs.errors import ConstructError
 _Data = ec2.CfnLaunchTemplate
 # Amazon VPC user guide, "Amazon VPC quotas": security groups per network interface, by default.
 _GROUPS_MAX = 5
+# What gets the tags, by the property that has them.
+_TAGGED: Mapping[str, Sequence[str]] = {
+    "LaunchTemplateData.TagSpecifications": ("instance", "volume", "network-interface"),
+    "TagSpecifications": ("launch-template",),
+}
 
 
 @jsii.implements(ITaggable)
@@ -149,8 +154,11 @@ class EfaLaunchTemplate(Construct):
         # CDK's tags do not reach the specifications of an L1 launch template by themselves. The
         # name is what L2 constructs give, and keeps the lists of tags from being empty.
         Tags.of(self).add("Name", self.node.path)
-        self._tag("LaunchTemplateData.TagSpecifications", "instance", "volume", "network-interface")
-        self._tag("TagSpecifications", "launch-template")
+        tags = self._tags.rendered_tags
+        for path, resource_types in _TAGGED.items():
+            self.launch_template.add_property_override(
+                path, [{"ResourceType": kind, "Tags": tags} for kind in resource_types]
+            )
         self.launch_template_id = self.launch_template.ref
         self.latest_version = self.launch_template.attr_latest_version_number
 
@@ -158,12 +166,6 @@ class EfaLaunchTemplate(Construct):
     def tags(self) -> TagManager:
         """What CDK's `Tags.of()` reaches: makes the construct an `ITaggable`."""
         return self._tags
-
-    def _tag(self, path: str, *resource_types: str) -> None:
-        self.launch_template.add_property_override(
-            path,
-            [{"ResourceType": kind, "Tags": self._tags.rendered_tags} for kind in resource_types],
-        )
 
 
 def _interface(

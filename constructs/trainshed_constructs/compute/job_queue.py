@@ -13,7 +13,7 @@ def job_queue(
     scope: Construct,
     construct_id: str,
     *,
-    compute_environment: batch.CfnComputeEnvironment,
+    compute_environment_arn: str,
     capacity_block: bool,
 ) -> batch.CfnJobQueue:
     """Declare a first-in-first-out queue of one environment; see `BatchMultiNode`.
@@ -35,7 +35,7 @@ def job_queue(
         state="ENABLED",
         compute_environment_order=[
             batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
-                order=1, compute_environment=compute_environment.ref
+                order=1, compute_environment=compute_environment_arn
             )
         ],
         job_state_time_limit_actions=[

@@ -1,6 +1,6 @@
 """The multi-node parallel job definition: what each container gets, and when it is retried."""
 
-from aws_cdk import Aws, Duration
+from aws_cdk import Aws
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -29,7 +29,7 @@ def multi_node_job(
     job_role: iam.IRole,
     log_group: logs.ILogGroup,
     attempts: int,
-    timeout: Duration,
+    timeout_seconds: float,
     mount: str | None,
 ) -> batch.CfnJobDefinition:
     """Declare the job definition of a cluster; see `BatchMultiNode` for the arguments.
@@ -59,7 +59,7 @@ def multi_node_job(
         retry_strategy=_Job.RetryStrategyProperty(
             attempts=attempts, evaluate_on_exit=_evaluate_on_exit()
         ),
-        timeout=_Job.TimeoutProperty(attempt_duration_seconds=timeout.to_seconds()),
+        timeout=_Job.TimeoutProperty(attempt_duration_seconds=timeout_seconds),
     )
 
 

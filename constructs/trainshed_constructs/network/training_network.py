@@ -95,12 +95,14 @@ class TrainingNetwork(Construct):
             enable_dns_support=True,
             tags=[CfnTag(key="Name", value=self.node.path)],
         )
+        vpc_id = vpc.ref
+        default_group_id = vpc.attr_default_security_group
         gateway = ec2.CfnInternetGateway(self, "InternetGateway")
         attachment = ec2.CfnVPCGatewayAttachment(
-            self, "GatewayAttachment", vpc_id=vpc.ref, internet_gateway_id=gateway.ref
+            self, "GatewayAttachment", vpc_id=vpc_id, internet_gateway_id=gateway.ref
         )
         zones = [
-            ZoneSubnets(self, plan.zone.name, vpc=vpc, plan=plan, attachment=attachment)
+            ZoneSubnets(self, plan.zone.name, vpc_id=vpc_id, plan=plan, attachment=attachment)
             for plan in subnets
         ]
         self.zone_subnets = {
@@ -109,13 +111,13 @@ class TrainingNetwork(Construct):
         self.vpc: ec2.IVpc = ec2.Vpc.from_vpc_attributes(
             self,
             "Imported",
-            vpc_id=vpc.ref,
+            vpc_id=vpc_id,
             vpc_cidr_block=str(cidr),
             availability_zones=[zone.private.attr_availability_zone for zone in zones],
-            private_subnet_ids=[zone.private.ref for zone in zones],
-            private_subnet_route_table_ids=[zone.private_routes.ref for zone in zones],
-            public_subnet_ids=[zone.public.ref for zone in zones],
-            public_subnet_route_table_ids=[zone.public_routes.ref for zone in zones],
+            private_subnet_ids=[zone.private_subnet_id for zone in zones],
+            private_subnet_route_table_ids=[zone.private_route_table_id for zone in zones],
+            public_subnet_ids=[zone.public_subnet_id for zone in zones],
+            public_subnet_route_table_ids=[zone.public_route_table_id for zone in zones],
         )
         self.private_subnets = self.vpc.private_subnets
         self._by_zone = dict(
@@ -124,14 +126,14 @@ class TrainingNetwork(Construct):
         DefaultSecurityGroupRules(
             self,
             "DefaultGroupRules",
-            security_group_id=vpc.attr_default_security_group,
+            security_group_id=default_group_id,
             close_egress=True,
         )
         self.default_security_group = ec2.SecurityGroup.from_security_group_id(
-            self, "DefaultGroup", vpc.attr_default_security_group, mutable=False
+            self, "DefaultGroup", default_group_id, mutable=False
         )
         self._add_endpoints(str(cidr), endpoint_services)
-        self._log_flows(vpc)
+        self._log_flows(vpc_id)
 
     def private_subnet(self, zone_name: str) -> ec2.ISubnet:
         """Return the private subnet of a zone, named as it was given (ID or name).
@@ -185,7 +187,7 @@ class TrainingNetwork(Construct):
                 private_dns_enabled=True,
             )
 
-    def _log_flows(self, vpc: ec2.CfnVPC) -> None:
+    def _log_flows(self, vpc_id: str) -> None:
         """Record accepted and rejected traffic; the log outlives the VPC and expires by itself."""
         log_group = logs.LogGroup(
             self,
@@ -223,7 +225,7 @@ class TrainingNetwork(Construct):
             self,
             "Flows",
             resource_type="VPC",
-            resource_id=vpc.ref,
+            resource_id=vpc_id,
             traffic_type="ALL",
             log_destination_type="cloud-watch-logs",
             log_group_name=log_group.log_group_name,

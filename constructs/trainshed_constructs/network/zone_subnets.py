@@ -13,10 +13,11 @@ class ZoneSubnets(Construct):
     Part of a `TrainingNetwork`.
 
     Attributes:
-        public: the public subnet.
-        public_routes: its route table.
         private: the private subnet.
-        private_routes: its route table.
+        private_subnet_id: its id.
+        private_route_table_id: of its route table.
+        public_subnet_id: of the public subnet.
+        public_route_table_id: of its route table.
     """
 
     def __init__(
@@ -24,7 +25,7 @@ class ZoneSubnets(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        vpc: ec2.CfnVPC,
+        vpc_id: str,
         plan: SubnetPlan,
         attachment: ec2.CfnVPCGatewayAttachment,
     ) -> None:
@@ -33,18 +34,20 @@ class ZoneSubnets(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
-            vpc: where they are.
+            vpc_id: where they are.
             plan: zone and address ranges.
             attachment: of the internet gateway; what leads outside waits for it.
         """
         super().__init__(scope, construct_id)
-        self._vpc, self._zone = vpc, plan.zone
-        self.public, self.public_routes = self._subnet("Public", str(plan.public_cidr))
-        self.private, self.private_routes = self._subnet("Private", str(plan.private_cidr))
+        self._vpc_id, self._zone, self._path = vpc_id, plan.zone, self.node.path
+        public = self._subnet("Public", str(plan.public_cidr))
+        _, self.public_subnet_id, self.public_route_table_id = public
+        private = self._subnet("Private", str(plan.private_cidr))
+        self.private, self.private_subnet_id, self.private_route_table_id = private
         internet = ec2.CfnRoute(
             self,
             "PublicRoute",
-            route_table_id=self.public_routes.ref,
+            route_table_id=self.public_route_table_id,
             destination_cidr_block="0.0.0.0/0",
             gateway_id=attachment.internet_gateway_id,
         )
@@ -54,33 +57,35 @@ class ZoneSubnets(Construct):
         nat = ec2.CfnNatGateway(
             self,
             "Nat",
-            subnet_id=self.public.ref,
+            subnet_id=self.public_subnet_id,
             allocation_id=address.attr_allocation_id,
-            tags=[CfnTag(key="Name", value=self.node.path)],
+            tags=[CfnTag(key="Name", value=self._path)],
         )
         nat.add_resource_dependency(internet)
         ec2.CfnRoute(
             self,
             "PrivateRoute",
-            route_table_id=self.private_routes.ref,
+            route_table_id=self.private_route_table_id,
             destination_cidr_block="0.0.0.0/0",
             nat_gateway_id=nat.attr_nat_gateway_id,
         )
 
-    def _subnet(self, name: str, cidr: str) -> tuple[ec2.CfnSubnet, ec2.CfnRouteTable]:
-        tags = [CfnTag(key="Name", value=f"{self.node.path}/{name}")]
+    def _subnet(self, name: str, cidr: str) -> tuple[ec2.CfnSubnet, str, str]:
+        """Declare a subnet with a route table, and return it, its id and the table's id."""
+        tags = [CfnTag(key="Name", value=f"{self._path}/{name}")]
         subnet = ec2.CfnSubnet(
             self,
             name,
-            vpc_id=self._vpc.ref,
+            vpc_id=self._vpc_id,
             cidr_block=cidr,
             availability_zone_id=self._zone.name if self._zone.is_id else None,
             availability_zone=None if self._zone.is_id else self._zone.name,
             map_public_ip_on_launch=False,
             tags=tags,
         )
-        routes = ec2.CfnRouteTable(self, f"{name}Routes", vpc_id=self._vpc.ref, tags=tags)
+        routes = ec2.CfnRouteTable(self, f"{name}Routes", vpc_id=self._vpc_id, tags=tags)
+        subnet_id, route_table_id = subnet.ref, routes.ref
         ec2.CfnSubnetRouteTableAssociation(
-            self, f"{name}Association", subnet_id=subnet.ref, route_table_id=routes.ref
+            self, f"{name}Association", subnet_id=subnet_id, route_table_id=route_table_id
         )
-        return subnet, routes
+        return subnet, subnet_id, route_table_id

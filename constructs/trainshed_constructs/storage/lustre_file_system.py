@@ -113,6 +113,7 @@ class LustreFileSystem(Construct):
         access = LustreSecurityGroup(self, "Access", vpc=vpc, clients=clients, efa=settings.efa)
         self.security_group = access.security_group
         group_ids = [self.security_group.security_group_id]
+        subnet_ids = [subnet.subnet_id]
         deployment_type = _DEPLOYMENT_TYPES[settings.deployment]
         if settings.deployment is not DeploymentType.PERSISTENT_2:
             kms_key_arn = None
@@ -124,7 +125,7 @@ class LustreFileSystem(Construct):
             file_system_type_version=_LUSTRE_VERSION,
             storage_capacity=settings.capacity_gib,
             kms_key_id=kms_key_arn,
-            subnet_ids=[subnet.subnet_id],
+            subnet_ids=subnet_ids,
             security_group_ids=group_ids,
             lustre_configuration=_configuration(settings, deployment_type),
         )
@@ -141,7 +142,7 @@ class LustreFileSystem(Construct):
                 "FileSystemType": "LUSTRE",
                 "FileSystemTypeVersion": _LUSTRE_VERSION,
                 "StorageCapacity": settings.capacity_gib,
-                "SubnetIds": [subnet.subnet_id],
+                "SubnetIds": subnet_ids,
                 "SecurityGroupIds": group_ids,
                 "DeploymentType": deployment_type,
                 "PerUnitStorageThroughput": settings.throughput,

@@ -102,7 +102,8 @@ class LustreSecurityGroup(Construct):
             description="FSx for Lustre file system",
             allow_all_outbound=False,
         )
-        rules = self._open("Servers", group.security_group_id, group.security_group_id, ports)
+        servers = group.security_group_id
+        rules = self._open("Servers", servers, servers, ports)
         group.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         for rule in rules:
             rule.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)

@@ -1,6 +1,6 @@
 """The rules of a VPC's default security group, which multi-node tasks of AWS Batch land in."""
 
-from aws_cdk import CfnCustomResource, Stack
+from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
@@ -66,22 +66,26 @@ class DefaultSecurityGroupRules(Construct):
             close_egress: revoke the rule that lets everything out; for a VPC that nobody else uses.
         """
         super().__init__(scope, construct_id)
-        tag = f"trainshed:needed-by:{Stack.of(self).stack_name}"
-        # L1: the L2 CustomResource writes the seconds as text.
-        rules = CfnCustomResource(
-            self,
-            "Rules",
-            service_token=self._function(security_group_id, tag).function_arn,
-            service_timeout=300,
-        )
-        rules.add_property_override("GroupId", security_group_id)
-        rules.add_property_override("Tag", tag)
-        rules.add_property_override("CloseEgress", close_egress)
-
-    def _function(self, security_group_id: str, tag: str) -> lambda_.Function:
-        group = Stack.of(self).format_arn(
+        stack = Stack.of(self)
+        tag = f"trainshed:needed-by:{stack.stack_name}"
+        group_arn = stack.format_arn(
             service="ec2", resource="security-group", resource_name=security_group_id
         )
+        # L1: the L2 CustomResource writes the seconds as text.
+        CfnResource(
+            self,
+            "Rules",
+            type="AWS::CloudFormation::CustomResource",
+            properties={
+                "ServiceTimeout": 300,
+                "ServiceToken": self._function(group_arn, tag).function_arn,
+                "GroupId": security_group_id,
+                "Tag": tag,
+                "CloseEgress": close_egress,
+            },
+        )
+
+    def _function(self, group_arn: str, tag: str) -> lambda_.Function:
         rules = own_arn("ec2", "security-group-rule/*")
         return inline_function(
             self,
@@ -97,7 +101,7 @@ class DefaultSecurityGroupRules(Construct):
                     # The group's ARN is what limits them; EC2 asks for the rule's as well when a
                     # rule is tagged as it is made, or revoked by its id, which nobody can know.
                     actions=[*_GROUP_ACTIONS],
-                    resources=[group, rules],
+                    resources=[group_arn, rules],
                 ),
                 iam.PolicyStatement(
                     actions=["ec2:CreateTags", "ec2:DeleteTags"],
