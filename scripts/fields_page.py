@@ -11,7 +11,7 @@ from trainshed.spec.schema import cluster_schema, pipeline_schema
 
 _HEAD = """# The cluster file
 
-One file a cluster, in `clusters/`. Made from the models by `make schema`; editors read the same
+Each cluster has a file in `clusters/`. Made from the models by `make schema`; editors read the same
 from [`cluster.schema.json`](cluster.schema.json). A key that is not listed is an error.
 
 """

@@ -170,7 +170,7 @@ def test_an_unknown_control_is_not_found(embedded_aws: EmbeddedAws, method: str,
 
 @pytest.mark.parametrize(
     ("day", "reason"),
-    [("2999-01", "2999-01-01 is in the future"), ("June", "is not a month")],
+    [("2999-01", "2999-01-01 is in the future"), ("June", "is not a month or a day")],
 )
 def test_a_reset_to_a_day_that_cannot_be_is_refused(
     embedded_aws: EmbeddedAws, day: str, reason: str

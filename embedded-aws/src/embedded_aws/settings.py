@@ -133,7 +133,8 @@ def parse_as_of(text: str) -> date:
         return date.fromisoformat(text if len(text) != len("YYYY-MM") else f"{text}-01")
     except ValueError:
         raise SettingsError(
-            f"as-of {text!r} is not a month; write it as YYYY-MM, for instance 2026-06"
+            f"as-of {text!r} is not a month or a day; write it as YYYY-MM or YYYY-MM-DD, for "
+            "instance 2026-06"
         ) from None
 
 

@@ -23,7 +23,7 @@ GROUPS = {
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "container": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
     "upgrade": "What another version of trainshed would change in your project.",
-    "teardown": "Delete a cluster's stacks; data stays, and it says what that costs.",
+    "teardown": "Delete a cluster's stacks. Data stays.",
 }
 
 

@@ -116,7 +116,7 @@ def sync(
         return
     for verb, names in asdict(change).items():
         typer.echo(f"{verb}: {', '.join(names) or 'none'}")
-    typer.echo(f"{len(regions)} regions are as of {today} in {folder}")
+    typer.echo(f"{folder} has {', '.join(regions)} as of {today}")
 
 
 def _check(folder: Path) -> None:

@@ -45,7 +45,7 @@ def explain_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what a cluster comes to, and why: interfaces, addresses, bandwidth, decisions.
+    """Show what a cluster will have, and why: interfaces, addresses, bandwidth, decisions.
 
     Exits with 1 when there are findings, with 2 when a cluster file is wrong.
     """

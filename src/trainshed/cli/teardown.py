@@ -36,14 +36,14 @@ def teardown(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     end_jobs: Annotated[
-        bool, typer.Option("--end-jobs", help="End the jobs that are not over.")
+        bool, typer.Option("--end-jobs", help="End the jobs that have not ended.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete the stacks of a cluster: first it says what goes, and what stays and still costs.
+    """Delete the stacks of a cluster; it first shows what is deleted, and what stays and costs.
 
     Data stays: the file system, the repository and the output of jobs. So do stacks that another
-    cluster uses. When it was interrupted or failed, the same command goes on.
+    cluster uses. After a failure or an interruption, run the same command again.
     """
     from trainshed.aws import AwsRegion
     from trainshed.teardown.removal import remove
@@ -65,7 +65,7 @@ def teardown(
     if not dry_run and found.removed:
         if found.jobs and not end_jobs:
             raise Failure(
-                f"{len(found.jobs)} jobs are not over: wait for them, or end them with --end-jobs"
+                f"{len(found.jobs)} jobs have not ended: wait for them, or end them with --end-jobs"
             )
         if not yes:
             typer.confirm(f"delete {len(found.removed)} stacks?", abort=True, err=True)

@@ -104,7 +104,7 @@ class Reservation(Model):
     """Launch into an On-Demand Capacity Reservation."""
 
     reservation: ReservationId
-    """Id of the reservation, cr-..."""
+    """The reservation's id."""
     placement_group: str | None = None
     """Name of the cluster placement group that the reservation was made in, if it was."""
 

@@ -37,7 +37,7 @@ app.add_typer(guests_app, name="guests")
 @app.command()
 @takes_settings
 def up(settings: ServerSettings) -> None:
-    """Start the embedded AWS of this directory; when it runs already, say so."""
+    """Start the embedded AWS of this directory, unless it is running."""
     running, new = _project().up(settings)
     state = "is up" if new else "is up already"
     typer.echo(f"the embedded AWS {state} at {running.settings.endpoint} (process {running.pid})")

@@ -39,9 +39,9 @@ RegionOption = Annotated[
 AsOfOption = Annotated[
     str | None,
     typer.Option(
-        help="Month whose instance types exist, withdrawn ones too.",
+        help="Month or day whose instance types exist, withdrawn ones too.",
         show_default="today",
-        metavar="YYYY-MM",
+        metavar="YYYY-MM[-DD]",
     ),
 ]
 RegistryOption = Annotated[

@@ -103,9 +103,9 @@ def rollback_command(
     region: RegionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a channel point to the AMI that it had before, of those that still exist.
+    """Make a channel point to the previous AMI that still exists.
 
-    Repeated, it goes back one more.
+    Repeat it to go further back.
 
     A running cluster stays as it is: it keeps the AMI that it was deployed with.
     """
