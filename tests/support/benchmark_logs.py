@@ -1,0 +1,140 @@
+"""Logs of collective benchmarks, in the formats that the tools print.
+
+nccl-tests: src/common.cu and src/util.cu of NVIDIA/nccl-tests. hccl_demo: hccl_demo.cpp of
+HabanaAI/hccl_demo. nccom-test: the Neuron documentation's guide. NCCL's own lines: aws-ofi-nccl.
+"""
+
+from collections.abc import Mapping, Sequence
+
+EFA = "node-a:188:585 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 4 nics)"
+SOCKET = "node-a:188:585 [0] NCCL INFO Using network Socket"
+
+
+def nccl(
+    busbw: Mapping[int, float],
+    *,
+    ranks: int = 16,
+    hosts: int = 2,
+    said: Sequence[str] = (EFA,),
+    program: str = "all_reduce_perf",
+) -> str:
+    """Return a log of nccl-tests of today, with an all-reduce's algorithm bandwidths.
+
+    Args:
+        busbw: bus bandwidth in GB/s by message size.
+        ranks: processes.
+        hosts: nodes, among which the ranks are divided.
+        said: lines of NCCL.
+        program: the test.
+    """
+    factor = 2 * (ranks - 1) / ranks
+    rows = [
+        f"{size:12d}  {size // 4:12d}     float     sum      -1"
+        + f"  {size / bus / 1e3 * factor:7.1f}  {bus / factor:6.2f}  {bus:6.2f}       0" * 2
+        for size, bus in busbw.items()
+    ]
+    devices = [
+        f"#  Rank {rank:2d} Group  0 Pid  {1000 + rank} on node-{rank * hosts // ranks} device"
+        f" {rank % 8:2d} [0000:{rank:02x}:00] NVIDIA A100-SXM4-40GB"
+        for rank in range(ranks)
+    ]
+    both = "     time   algbw   busbw  #wrong"
+    return "\n".join(
+        [
+            "# nccl-tests version 2.18.3 nccl-headers=23003 nccl-library=23003",
+            f"# Collective test starting: {program}",
+            "# nThread 1 nGpus 1 minBytes 8 maxBytes 1073741824 step: 2(factor) graph: 0",
+            "#",
+            "# Using devices",
+            *devices,
+            *said,
+            "#",
+            "#                                          out-of-place              in-place",
+            f"#       size         count      type   redop    root{both}{both}",
+            "#        (B)    (elements)                            (us)  (GB/s)  (GB/s)",
+            *rows,
+            "# Out of bounds values : 0 OK",
+            "# Avg bus bandwidth    : 12.3456",
+            f"# Collective test concluded: {program}",
+            "",
+        ]
+    )
+
+
+# Before 2022: no root, and the largest error in place of the number of wrong elements.
+NCCL_2019 = """
+#
+#                                                     out-of-place                       in-place
+#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+     1048576        262144   float     sum   1035.3    1.01    1.90  5e-07    643.4    1.63    3.06  5e-07
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 2.48
+"""  # noqa: E501
+
+NCCOM = """
+$ nccom-test -r 64 -N 2 -d fp32 allr --hosts 10.1.4.145 10.1.4.138
+    size(B)    count(elems)    type    time(us)    algbw(GB/s)    busbw(GB/s)
+   33554432         8388608    fp32         768          40.69          80.11
+Avg bus bandwidth:\t80.1100GB/s
+"""
+
+
+def hccl(
+    nw: float,
+    *,
+    ranks: int = 32,
+    size: int = 33554432,
+    name: str = "hcclAllReduce",
+    before: str = "",
+) -> str:
+    """Return a log of hccl_demo for one size.
+
+    Args:
+        nw: network bandwidth in GB/s.
+        ranks: Gaudis.
+        size: of the message.
+        name: the operation.
+        before: what stands above it.
+    """
+    algo = nw / (2 * (ranks - 1) / ranks)
+    return f"""{before}
+Affinity: Script has finished successfully
+####################################################################################################
+[BENCHMARK] {name}(src!=dst, data_size={size}, count={size // 4}, dtype=float, iterations=1000)
+[BENCHMARK]     NW Bandwidth   : {nw:.6f} GB/s
+[BENCHMARK]     Algo Bandwidth : {algo:.6f} GB/s
+####################################################################################################
+"""
+
+
+# Before SynapseAI 1.10.
+HCCL_2022 = """
+Allreduce hccl_rank=0 size=33554432 <float> Input Buffer [0 4] reduced to [6 22] which is fine.
+###############################################################################
+[BENCHMARK] hcclAllReduce(src!=dst, count=8388608, dtype=fp32, iterations=1000)
+[BENCHMARK]     Bandwidth     : 69214.565 MB/s
+###############################################################################
+"""
+
+HCCL_REPORT = """
+Processing data_size 16777216
+###################################################
+[SUMMARY REPORT]
+(src!=dst, collective=all_reduce, iterations=1000)
+
+size          count         type          redop         time          algo_bw       nw_bw
+(B)           (elements)                                (us)          (GB/s)        (GB/s)
+16777216      4194304       float         sum           1300.500      12.900000     24.993750
+33554432      8388608       float         sum           2500.250      13.420000     26.001250
+
+"""
+
+HCCL_REPORT_WITH_UNITS = """
+[BANDWIDTH SUMMARY REPORT]
+(src!=dst, collective=broadcast, iterations=10)
+
+size              count             type              redop             time              algoBW            nw_bw
+(B)               (elements)                                            (ms)              (GB/s)            (GB/s)
+33554432          8388608           float                               2.5 ms            13.4 GB/s         13.4 GB/s
+"""  # noqa: E501

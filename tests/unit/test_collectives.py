@@ -1,0 +1,320 @@
+"""Reading the logs of collective benchmarks, and judging them."""
+
+import pytest
+from benchmark_logs import (
+    EFA,
+    HCCL_2022,
+    HCCL_REPORT,
+    HCCL_REPORT_WITH_UNITS,
+    NCCL_2019,
+    NCCOM,
+    SOCKET,
+    hccl,
+    nccl,
+)
+
+from trainshed.catalogue import lookup
+from trainshed.collectives import (
+    BenchmarkRun,
+    Cluster,
+    Operation,
+    Tool,
+    UnreadableLog,
+    judge,
+    network_use,
+    read_benchmark,
+    slow_nodes,
+)
+from trainshed.errors import TrainshedError
+
+MB_32 = 33554432
+GB = 1073741824
+
+
+def read(text: str) -> BenchmarkRun:
+    return read_benchmark(text, "log")
+
+
+def rules(text: str, instance_type: str, nodes: int) -> list[str]:
+    cluster = Cluster(instance=lookup(instance_type), nodes=nodes)
+    return [finding.rule for finding in judge(read(text), cluster)]
+
+
+def messages(text: str, instance_type: str, nodes: int) -> str:
+    cluster = Cluster(instance=lookup(instance_type), nodes=nodes)
+    return "\n".join(map(str, judge(read(text), cluster)))
+
+
+def test_nccl_tests_has_two_figures_for_each_size() -> None:
+    run = read(nccl({8: 0.01, GB: 57.2}, ranks=16, hosts=2))
+
+    assert (run.tool, run.operation, run.ranks) == (Tool.NCCL_TESTS, Operation.ALL_REDUCE, 16)
+    assert run.hosts == ("node-0", "node-1")
+    assert [(f.size_bytes, f.in_place, f.bus_gb_per_s) for f in run.measurements] == [
+        (8, False, 0.01),
+        (8, True, 0.01),
+        (GB, False, 57.2),
+        (GB, True, 57.2),
+    ]
+    assert run.largest.algorithm_gb_per_s == pytest.approx(30.51)
+    assert (run.wrong, run.failures, run.truncated) == (None, (), None)
+
+
+def test_old_nccl_tests_have_no_root_and_no_count_of_wrong_elements() -> None:
+    run = read(NCCL_2019)
+
+    assert [f.bus_gb_per_s for f in run.measurements] == [1.90, 3.06]
+    assert (run.operation, run.ranks, run.wrong) == (None, None, None)
+
+
+def test_nccom_test_prints_gib_and_calls_them_gb() -> None:
+    run = read(NCCOM)
+
+    assert (run.tool, run.operation, run.ranks) == (Tool.NCCOM_TEST, Operation.ALL_REDUCE, 64)
+    # 33554432 bytes in 768 us.
+    assert run.largest.algorithm_gb_per_s == pytest.approx(43.69, abs=0.01)
+
+
+def test_hccl_demo_prints_a_block_for_one_size() -> None:
+    run = read(hccl(21.136, ranks=32))
+
+    assert (run.tool, run.operation, run.ranks) == (Tool.HCCL_DEMO, Operation.ALL_REDUCE, 32)
+    assert (run.largest.size_bytes, run.largest.bus_gb_per_s) == (MB_32, 21.136)
+
+
+def test_early_hccl_demo_prints_megabytes_and_no_size() -> None:
+    run = read(HCCL_2022)
+
+    assert run.largest.size_bytes == MB_32
+    assert run.largest.bus_gb_per_s == pytest.approx(69.214565)
+    assert run.largest.algorithm_gb_per_s is None
+
+
+def test_hccl_demo_prints_a_report_for_a_range_of_sizes() -> None:
+    run = read(HCCL_REPORT)
+
+    assert [(f.size_bytes, f.time_us) for f in run.measurements] == [
+        (16777216, 1300.5),
+        (MB_32, 2500.25),
+    ]
+    assert run.ranks == 32
+
+
+def test_a_report_may_repeat_its_units_and_leave_a_column_empty() -> None:
+    run = read(HCCL_REPORT_WITH_UNITS)
+
+    assert run.operation is Operation.BROADCAST
+    assert (run.largest.time_us, run.largest.bus_gb_per_s) == (2500, 13.4)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        pytest.param("[1,0]<stdout>:", id="mpirun"),
+        pytest.param("[prterun-node-a-99@1,12]<stdout>: ", id="mpirun-5"),
+        pytest.param(" 0: ", id="srun"),
+        pytest.param("2026-11-22T10:00:00.123Z train/default/4f3a ", id="aws-logs-tail"),
+    ],
+)
+@pytest.mark.parametrize("log", [nccl({GB: 57.2}), NCCOM, hccl(20), HCCL_REPORT])
+def test_prefixes_of_launchers_change_nothing(log: str, prefix: str) -> None:
+    prefixed = "\n".join(prefix + line for line in log.split("\n"))
+
+    assert read(prefixed) == read(log)
+
+
+def test_lines_of_libraries_between_the_rows_are_passed_over() -> None:
+    log = nccl({MB_32: 40, GB: 57.2})
+    noisy = log.replace(f"\n{GB:12d}", f"\nnode-a:1:2 [0] NCCL INFO comm 0x5\n\n{GB:12d}")
+
+    assert noisy != log
+    assert [f.bus_gb_per_s for f in read(noisy).measurements] == [40, 40, 57.2, 57.2]
+
+
+def test_a_log_that_ends_in_a_row_keeps_the_rows_before() -> None:
+    log = nccl({MB_32: 40, GB: 57.2})
+    cut = log[: log.index(f"{GB:12d}") + 60]
+
+    run = read(cut)
+
+    assert run.truncated is not None
+    assert str(GB) in run.truncated.text
+    assert {f.size_bytes for f in run.measurements} == {MB_32}
+    assert rules(cut, "p4d.24xlarge", 2) == ["TS-COL-002"]
+
+
+def test_a_log_that_ends_in_a_block_keeps_the_blocks_before() -> None:
+    second = hccl(20, size=2 * MB_32)
+
+    run = read(hccl(20) + second[: second.index("NW Bandwidth")])
+
+    assert run.truncated is not None
+    assert [f.size_bytes for f in run.measurements] == [MB_32]
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("", "it is empty"),
+        ("\n\nhello\n", "line 3: hello"),
+        (
+            "x\nnode-a: Test NCCL failure common.cu:1005 'unhandled system error'\n",
+            "line 2: node-a",
+        ),
+        (
+            nccl({MB_32: 40, GB: 57}).replace("   57.00 ", " fifty "),
+            "busbw 'fifty' is not a number",
+        ),
+        (nccl({MB_32: 40, GB: 57}).replace("sum      -1", "sum", 1), "line 27: "),
+        (HCCL_2022.replace("count=8388608, ", ""), "does not say how large the message is"),
+    ],
+)
+def test_what_cannot_be_read_is_quoted(log: str, said: str) -> None:
+    with pytest.raises(UnreadableLog, match=r"^log: ") as caught:
+        read(log)
+
+    assert said in str(caught.value)
+
+
+def test_failures_in_the_middle_are_reported() -> None:
+    log = nccl({GB: 57.2}) + "node-a: Test NCCL failure common.cu:1005 'unhandled system error'\n"
+
+    assert [line.text.split()[1:4] for line in read(log).failures] == [["Test", "NCCL", "failure"]]
+    assert rules(log, "p4d.24xlarge", 2) == ["TS-COL-002"]
+
+
+@pytest.mark.parametrize(
+    ("log", "instance_type", "nodes"),
+    [
+        (nccl({GB: 57.2}).replace("values : 0 OK", "values : 12 FAILED"), "p4d.24xlarge", 2),
+        (
+            hccl(21.2, before="Allreduce hccl_rank=3 size=33554432 <float> which is bad."),
+            "dl1.24xlarge",
+            4,
+        ),
+    ],
+)
+def test_wrong_results_come_first(log: str, instance_type: str, nodes: int) -> None:
+    assert rules(log, instance_type, nodes)[0] == "TS-COL-001"
+
+
+def test_a_good_run_has_no_findings() -> None:
+    # Two p4d.24xlarge reach this: https://github.com/NVIDIA/nccl/issues/527
+    assert rules(nccl({8: 0.01, GB: 57.2}), "p4d.24xlarge", 2) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ([EFA], []),
+        ([SOCKET], ["TS-COL-003"]),
+        ([EFA.replace("is efa, fabric is efa", "is tcp;ofi_rxm")], ["TS-COL-003"]),
+        (["node-a:1:2 [0] NCCL INFO Bootstrap : Using eth0"], ["TS-COL-003"]),
+        ([], ["TS-COL-003"]),
+        ([EFA.replace("provider is efa, fabric is efa", "Provider is efa")], []),
+    ],
+)
+def test_traffic_over_tcp_is_seen_in_the_log(said: list[str], expected: list[str]) -> None:
+    assert rules(nccl({GB: 57.2}, said=said), "p4d.24xlarge", 2) == expected
+
+
+def test_a_silent_log_is_not_called_tcp() -> None:
+    assert "does not say whether EFA was used" in messages(
+        nccl({GB: 57.2}, said=[]), "p4d.24xlarge", 2
+    )
+
+
+def test_hccl_over_tcp_is_seen_in_its_variable() -> None:
+    assert "TS-COL-003" in rules(hccl(21.2, before="HCCL_OVER_TCP=1"), "dl1.24xlarge", 4)
+
+
+def test_missing_interfaces_are_counted() -> None:
+    log = nccl({GB: 57.2}, said=[EFA, EFA.replace("found 4", "found 3")])
+
+    assert rules(log, "p4d.24xlarge", 2) == ["TS-COL-004"]
+    assert "found 3 EFA interfaces; p4d.24xlarge can have 4" in messages(log, "p4d.24xlarge", 2)
+
+
+def test_idle_accelerators_are_counted() -> None:
+    assert rules(nccl({GB: 57.2}, ranks=8), "p4d.24xlarge", 2) == ["TS-COL-005"]
+
+
+@pytest.mark.parametrize(
+    ("nw", "expected"),
+    [
+        pytest.param(21.136, [], id="published"),
+        pytest.param(19.1, [], id="within-ten-percent"),
+        pytest.param(18.5, ["TS-COL-006"], id="slower"),
+        pytest.param(12.110, ["TS-COL-006", "TS-COL-007"], id="without-peer-direct"),
+    ],
+)
+def test_gaudi_is_compared_with_what_is_published(nw: float, expected: list[str]) -> None:
+    assert rules(hccl(nw), "dl1.24xlarge", 4) == expected
+
+
+def test_peer_direct_off_is_told_from_slow() -> None:
+    assert "slower than published" in messages(hccl(18.5), "dl1.24xlarge", 4)
+    assert "peer-direct seems to be off" in messages(hccl(12.2), "dl1.24xlarge", 4)
+
+
+def test_the_variable_that_the_log_shows_is_named() -> None:
+    shown = "FI_EFA_USE_DEVICE_RDMA=0\nRDMAV_FORK_SAFE=1"
+
+    said = messages(hccl(12.2, before=shown), "dl1.24xlarge", 4)
+
+    assert "the log shows FI_EFA_USE_DEVICE_RDMA=0; set it to 1" in said
+    assert "RDMAV_FORK_SAFE" not in said
+
+
+def test_inside_one_gaudi_node_the_published_bandwidth_is_expected() -> None:
+    assert rules(hccl(86, ranks=8), "dl1.24xlarge", 1) == []
+    assert rules(hccl(60, ranks=8), "dl1.24xlarge", 1) == ["TS-COL-006"]
+
+
+def test_nothing_is_compared_with_another_size_or_operation() -> None:
+    small = hccl(1.0, size=1024)
+    other = hccl(20.0, name="hcclBroadcast")
+
+    assert rules(small, "dl1.24xlarge", 4) == []
+    assert rules(other, "dl1.24xlarge", 4) == []
+
+
+def test_what_must_cross_the_network_is_less_than_the_bus_bandwidth() -> None:
+    # All-reduce over 2 nodes: each must send its half and receive the other's, once each way.
+    use = network_use(read(nccl({GB: 57.2})), Cluster(instance=lookup("p4d.24xlarge"), nodes=2))
+
+    assert use is not None
+    assert use.gbps == pytest.approx(2 * (1 / 2) * 57.2 / (2 * 15 / 16) * 8)
+    assert use.line_rate_gbps == 400
+
+
+def test_more_than_the_line_rate_is_another_cluster() -> None:
+    assert rules(nccl({GB: 180}), "p4d.24xlarge", 2) == ["TS-COL-007"]
+
+
+def test_one_card_s_worth_is_suspicious() -> None:
+    # TCP between two p4d.24xlarge uses one card of four.
+    assert rules(nccl({GB: 20}), "p4d.24xlarge", 2) == ["TS-COL-007"]
+    assert rules(nccl({1024: 20}), "p4d.24xlarge", 2) == []
+
+
+def test_another_number_of_nodes_is_refused() -> None:
+    with pytest.raises(TrainshedError, match=r"lists 2 hosts \(node-0, node-1\), not 4"):
+        rules(nccl({GB: 57.2}), "p4d.24xlarge", 4)
+
+
+def test_one_slow_node_is_named() -> None:
+    runs = [
+        read_benchmark(nccl({GB: bus}, ranks=8, hosts=1), f"node{number}.log")
+        for number, bus in enumerate([230, 228, 150, 231])
+    ]
+
+    assert ["node2.log" in finding.message for finding in slow_nodes(runs)] == [True]
+    assert slow_nodes(runs[:2] + runs[3:]) == []
+
+
+def test_only_the_same_benchmark_is_compared() -> None:
+    runs = [read(nccl({size: 200})) for size in (GB, GB, MB_32)]
+
+    with pytest.raises(TrainshedError, match="cannot be compared"):
+        slow_nodes(runs)
