@@ -1,0 +1,69 @@
+"""Messages between the main node and another: one JSON object in each line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# A node that says nothing for so long is lost. Each says something every ALIVE_SECONDS.
+SILENCE_SECONDS = 30
+ALIVE_SECONDS = 1
+# The variable with a node's own address, where nodes share a machine: in a rehearsal.
+ADDRESS = "TRAINSHED_ADDRESS"
+
+
+class Channel:
+    """One connection.
+
+    Args:
+        reader: of the connection.
+        writer: of the connection.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @property
+    def peer(self) -> str:
+        """The address of the other end."""
+        return str(self._writer.get_extra_info("peername")[0])
+
+    @property
+    def here(self) -> str:
+        """The address of this end, by which the other reached it."""
+        return str(self._writer.get_extra_info("sockname")[0])
+
+    def send(self, kind: str, **fields: Any) -> None:
+        """Send a message; nothing happens when the connection is gone, which `receive` reports."""
+        if not self._writer.is_closing():
+            self._writer.write(json.dumps({"kind": kind, **fields}).encode() + b"\n")
+
+    async def receive(self, seconds: float | None = SILENCE_SECONDS) -> dict[str, Any] | None:
+        """Return the next message; None when the other end is gone, or silent for too long."""
+        try:
+            line = await asyncio.wait_for(self._reader.readline(), seconds)
+            message = json.loads(line) if line.endswith(b"\n") else None
+        except (asyncio.TimeoutError, OSError, ValueError):
+            return None
+        return message if isinstance(message, dict) and "kind" in message else None
+
+    async def stay_alive(self, fields: Callable[[], Mapping[str, Any]]) -> None:
+        """Send a sign of life again and again, until cancelled.
+
+        Args:
+            fields: makes what is sent along.
+        """
+        while True:
+            self.send("alive", **fields())
+            await asyncio.sleep(ALIVE_SECONDS)
+
+    async def close(self) -> None:
+        """Close the connection, when all is sent."""
+        self._writer.close()
+        try:
+            await self._writer.wait_closed()
+        except OSError:
+            return

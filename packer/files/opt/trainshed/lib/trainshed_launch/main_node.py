@@ -1,0 +1,240 @@
+"""The main node: waits for all nodes, starts the command on each, decides how the job ends."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from itertools import count
+
+from trainshed_launch.agent import AgentServer
+from trainshed_launch.channel import ADDRESS, Channel
+from trainshed_launch.command import Nodes, mpi_environment, node_command, runs_on_main_only
+from trainshed_launch.errors import PEER_LOST, LaunchError
+from trainshed_launch.log import log, log_tail
+from trainshed_launch.process import Process
+from trainshed_launch.rendezvous import Rendezvous
+from trainshed_launch.settings import Settings
+
+_REMIND_SECONDS = 15
+# How long a failure waits for its cause: a lost node makes the others fail first.
+_SETTLE_SECONDS = 5
+_SSH_FAILED = 255
+
+
+class _Child:
+    """A child node that has joined.
+
+    Args:
+        index: of the node.
+        channel: to it.
+    """
+
+    def __init__(self, index: int, channel: Channel) -> None:
+        self.index = index
+        self.channel = channel
+        self.address = channel.peer
+        self.tail: list[str] = []
+        self.code: int | None = None
+        self.lost = False
+        self.answered = False
+        self.leaving = False
+        self.runs: dict[int, asyncio.Future[int]] = {}
+
+    def __str__(self) -> str:
+        return f"node {self.index} ({self.address})"
+
+    def end_runs(self) -> None:
+        """Wait no longer for the commands of mpirun on this node."""
+        while self.runs:
+            self.runs.popitem()[1].set_result(_SSH_FAILED)
+
+
+class MainNode:
+    """The launcher of the main node.
+
+    Args:
+        rendezvous: of this node.
+        settings: of the launch.
+    """
+
+    def __init__(self, rendezvous: Rendezvous, settings: Settings) -> None:
+        self._rendezvous = rendezvous
+        self._settings = settings
+        self._children: dict[int, _Child] = {}
+        # A child joined, answered, ended or is lost, or the command here ended.
+        self._changed = asyncio.Event()
+        self._numbers = count()
+        self._main_only = runs_on_main_only(settings.command)
+        self._terminated = False
+        self._here = ""
+
+    async def run(self) -> int:
+        """Run the command on all nodes; return the exit code of the job.
+
+        Raises:
+            LaunchError: a node did not come, or the command cannot be started.
+        """
+        here = self._settings.environment.get(ADDRESS)
+        server = await asyncio.start_server(self._meet, here, self._settings.port)
+        try:
+            await self._wait_for_children(self._settings.wait)
+            return await self._run_job()
+        finally:
+            for child in self._children.values():
+                child.channel.send("stop")
+                await child.channel.close()
+            server.close()
+
+    async def _wait_for_children(self, wait: float) -> None:
+        clock = asyncio.get_running_loop()
+        deadline, remind = clock.time() + wait, 0.0
+        while missing := self._missing():
+            left = deadline - clock.time()
+            names = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+            if left <= 0:
+                raise LaunchError(
+                    f"node {names} of {self._rendezvous.nodes} did not come within {wait:.0f} s; "
+                    "read the log of its boot and of its container",
+                    PEER_LOST,
+                )
+            if clock.time() >= remind:
+                log(f"waiting for node {names} of {self._rendezvous.nodes}, {left:.0f} s more")
+                remind = clock.time() + _REMIND_SECONDS
+            await self._next_change(min(left, remind - clock.time()))
+
+    def _missing(self) -> list[int]:
+        there = {self._rendezvous.index, *self._children}
+        return sorted(set(range(self._rendezvous.nodes)) - there)
+
+    async def _next_change(self, seconds: float | None = None) -> None:
+        self._changed.clear()
+        try:
+            await asyncio.wait_for(self._changed.wait(), seconds)
+        except asyncio.TimeoutError:
+            return
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection, until the child is gone."""
+        channel = Channel(reader, writer)
+        hello = await channel.receive() or {}
+        index = hello.get("index")
+        if hello.get("job") != self._rendezvous.job or index not in self._missing():
+            log(f"{channel.peer} is sent away: it is no missing node of this job")
+            await channel.close()
+            return
+        child = self._children[index] = _Child(index, channel)
+        self._changed.set()
+        alive = asyncio.ensure_future(channel.stay_alive(dict))
+        while message := await channel.receive():
+            child.answered = True
+            child.tail = message.get("tail", child.tail)
+            if message["kind"] == "ended":
+                child.code = message["code"]
+            elif message["kind"] == "ran":
+                child.runs.pop(message["number"]).set_result(message["code"])
+            elif message["kind"] == "leaving":
+                child.leaving = True
+            self._changed.set()
+        alive.cancel()
+        child.lost = child.code is None
+        child.end_runs()
+        self._changed.set()
+
+    async def _run_job(self) -> int:
+        settings = self._settings
+        children = [self._children[index] for index in sorted(self._children)]
+        self._here = children[0].channel.here if children else "127.0.0.1"
+        addresses = (self._here, *(child.address for child in children))
+        log(f"{len(addresses)} nodes: {' '.join(addresses)}")
+        nodes = Nodes(addresses=addresses, rank=0, processes=settings.processes)
+        agent = AgentServer(settings.folder, settings.program, self._run_on)
+        await agent.start()
+        for rank, child in enumerate(children, start=1):
+            child.channel.send(
+                "start",
+                addresses=addresses,
+                rank=rank,
+                processes=settings.processes,
+                command=None if self._main_only else list(settings.command),
+            )
+        process = await Process.start(
+            node_command(settings.command, nodes, settings.folder),
+            {**settings.environment, **nodes.environment, **mpi_environment(agent.program)},
+        )
+        own = asyncio.ensure_future(process.wait())
+        own.add_done_callback(lambda _: self._changed.set())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._terminate, process)
+        try:
+            while (code := await self._outcome(own)) is None:
+                await self._next_change()
+            return code
+        finally:
+            await process.stop()
+            for child in children:
+                child.end_runs()
+            await agent.close()
+
+    def _terminate(self, process: Process) -> None:
+        """Hand a signal on; what then ends does so because it was asked to."""
+        log("asked to end; the command has some seconds to write a checkpoint")
+        self._terminated = True
+        for child in self._children.values():
+            child.channel.send("stop")
+        self._stopping = asyncio.ensure_future(process.stop())
+
+    async def _outcome(self, own: asyncio.Future[int]) -> int | None:
+        """Return the job's exit code, or None as long as it goes on."""
+        if self._terminated:
+            return own.result() if own.done() else None
+        children = self._children.values()
+        failed = [child for child in children if child.code]
+        own_code = own.result() if own.done() else None
+        if failed or own_code or any(child.leaving for child in children):
+            # When a node is lost, the others fail by that, and often before the loss is noticed.
+            # When the whole job is asked to end, a child may be asked first.
+            await self._settle()
+            if self._terminated:
+                return None
+        for child in children:
+            if child.lost or child.leaving:
+                log_tail(f"{child} is lost", child.tail)
+                return PEER_LOST
+        if own_code:
+            log(f"the command ended with exit code {own_code} on the main node")
+            return own_code
+        for child in failed:
+            log_tail(f"the command ended with exit code {child.code} on {child}", child.tail)
+            return child.code
+        everywhere = self._main_only or all(child.code == 0 for child in children)
+        return 0 if own_code == 0 and everywhere else None
+
+    async def _settle(self) -> None:
+        """Ask all children for a sign of life; those that give none are lost."""
+        asked = [child for child in self._children.values() if child.code is None]
+        for child in asked:
+            child.answered = False
+            child.channel.send("ping")
+        clock = asyncio.get_running_loop()
+        deadline = clock.time() + _SETTLE_SECONDS
+        while clock.time() < deadline:
+            if all(child.answered or child.lost or child.code is not None for child in asked):
+                return
+            await self._next_change(deadline - clock.time())
+        for child in asked:
+            child.lost = child.lost or not (child.answered or child.code is not None)
+
+    async def _run_on(self, address: str, command: str) -> int:
+        """Run a command of mpirun's on a node."""
+        if address == self._here:
+            process = await Process.start(["/bin/sh", "-c", command], self._settings.environment)
+            return await process.wait()
+        for child in self._children.values():
+            if child.address == address and not child.lost:
+                number = next(self._numbers)
+                child.runs[number] = asyncio.get_running_loop().create_future()
+                child.channel.send("run", number=number, command=command)
+                return await child.runs[number]
+        log(f"mpirun asks for {address}, which is no node of this job")
+        return _SSH_FAILED

@@ -1,0 +1,30 @@
+"""What a launch was asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of trainshed-launch, and where it runs.
+
+    Attributes:
+        command: what to start.
+        environment: of the command.
+        processes: of mpirun and DeepSpeed on each node.
+        wait: seconds until all nodes must have come.
+        port: of the main node.
+        program: path of the launcher.
+        folder: for its files; only this user can open it.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    processes: int
+    wait: float
+    port: int
+    program: Path
+    folder: Path
