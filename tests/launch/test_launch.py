@@ -1,0 +1,188 @@
+"""trainshed-launch on nodes of one job: who runs what, how the job ends, and with which code."""
+
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from launched_nodes import LAUNCH, Nodes, nodes_of_a_job
+
+from trainshed.exit_codes import PEER_LOST
+
+# Runs until it is asked to end, and ends with a code of its own, as a training with a checkpoint.
+CHECKPOINT = "trap 'echo checkpoint $NODE_RANK; exit 5' TERM; echo running; sleep 60 & wait"
+RUNNING = "echo running; exec sleep 60"
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Nodes]:
+    with nodes_of_a_job(tmp_path, 3) as nodes:
+        yield nodes
+
+
+def test_every_node_runs_the_command_with_its_rank(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", "echo $NODE_RANK of $NNODES, main $MASTER_ADDR")
+
+    assert main.wait() == 0
+    for index, node in job.started.items():
+        assert node.wait() == 0
+        assert f"\n{index} of 3, main {job.prefix}10\n" in node.said
+
+
+def test_a_command_that_fails_on_a_child_ends_the_job_with_its_code(job: Nodes) -> None:
+    failing = "if [ $NODE_RANK = 2 ]; then echo out of memory; exit 9; fi; exec sleep 60"
+
+    main = job.start_all("sh", "-c", failing)
+
+    assert main.wait() == 9
+    assert f"ended with exit code 9 on node 2 ({job.prefix}12), its last lines:" in main.said
+    assert "  | out of memory" in main.said
+    # The others are asked to end.
+    assert job.started[1].wait() == 128 + signal.SIGTERM
+
+
+def test_a_command_that_fails_on_the_main_node_ends_the_job(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", "[ $NODE_RANK != 0 ] || exit 3; exec sleep 60")
+
+    assert main.wait() == 3
+    assert job.started[2].wait() == 128 + signal.SIGTERM
+
+
+def test_a_lost_child_ends_the_job_with_the_code_that_is_tried_again(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", RUNNING)
+    for node in job.started.values():
+        node.wait_until("running")
+
+    job.started[1].process.kill()
+
+    assert main.wait() == PEER_LOST
+    assert f"node 1 ({job.prefix}11) is lost" in main.said
+    assert job.started[2].wait() == 128 + signal.SIGTERM
+
+
+def test_what_fails_because_a_child_is_lost_is_not_the_reason(job: Nodes, tmp_path: Path) -> None:
+    # As gloo and NCCL do: the peers of a lost rank fail before anybody notices that a host is gone,
+    # which closes no connection.
+    gone = tmp_path / "gone"
+    main = job.start_all("sh", "-c", f"echo running; until [ -e {gone} ]; do :; done; exit 1")
+    for node in job.started.values():
+        node.wait_until("running")
+
+    job.started[1].process.send_signal(signal.SIGSTOP)
+    gone.touch()
+
+    assert main.wait() == PEER_LOST
+    job.started[1].process.send_signal(signal.SIGCONT)
+
+
+def test_a_lost_main_node_ends_the_children(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", RUNNING)
+    for node in job.started.values():
+        node.wait_until("running")
+
+    main.process.kill()
+
+    for child in (job.started[1], job.started[2]):
+        assert child.wait() == PEER_LOST
+        assert f"the main node, {job.prefix}10, is lost" in child.said
+
+
+def test_a_child_that_never_comes_is_named(job: Nodes) -> None:
+    main = job.start(0, "true", wait=2)
+    there = job.start(1, "true", wait=20)
+
+    assert main.wait() == PEER_LOST
+    assert "node 2 of 3 did not come within 2 s" in main.said
+    assert there.wait() == PEER_LOST
+    assert "the main node ended before the job began" in there.said
+
+
+def test_a_main_node_that_never_comes_is_named(job: Nodes) -> None:
+    child = job.start(1, "true", wait=2)
+
+    assert child.wait() == PEER_LOST
+    assert f"the main node, {job.prefix}10, does not answer on port 29300" in child.said
+
+
+def test_a_main_node_that_comes_late_is_waited_for(job: Nodes) -> None:
+    children = [job.start(index, "true") for index in (1, 2)]
+    for child in children:
+        child.wait_until("joins the main node")
+
+    main = job.start(0, "echo", "here")
+
+    assert main.wait() == 0
+    assert [child.wait() for child in children] == [0, 0]
+
+
+def test_sigterm_reaches_the_command_everywhere_and_its_own_code_counts(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", CHECKPOINT)
+    for node in job.started.values():
+        node.wait_until("running")
+
+    main.process.terminate()
+
+    assert main.wait() == 5
+    for index, node in job.started.items():
+        assert node.wait() == 5
+        assert f"checkpoint {index}" in node.said
+
+
+def test_a_child_that_alone_is_asked_to_end_is_lost(job: Nodes) -> None:
+    # Its host is shutting down; the job can run on other hosts.
+    main = job.start_all("sh", "-c", CHECKPOINT)
+    for node in job.started.values():
+        node.wait_until("running")
+
+    job.started[2].process.terminate()
+
+    assert main.wait() == PEER_LOST
+    assert "checkpoint 2" in job.started[2].said
+
+
+def test_strangers_are_sent_away(job: Nodes) -> None:
+    main = job.start(0, "true")
+    main.wait_until("waiting for node 1, 2 of 3")
+    for sent in (b'{"kind": "hello", "job": "another", "index": 1}\n', b"GET / HTTP/1.1\r\n\r\n"):
+        with socket.create_connection((f"{job.prefix}10", 29300)) as stranger:
+            stranger.sendall(sent)
+            assert stranger.recv(100) == b""
+
+    for index in (1, 2):
+        job.start(index, "true")
+
+    assert main.wait() == 0
+    assert "is sent away" in main.said
+
+
+def test_a_command_that_does_not_exist_is_said_on_every_node(job: Nodes) -> None:
+    main = job.start_all("nonesuch")
+
+    assert main.wait() == 127
+    assert "nonesuch cannot be started: No such file or directory" in main.said
+
+
+def test_one_node_needs_no_orchestrator(tmp_path: Path) -> None:
+    with nodes_of_a_job(tmp_path, 1) as job:
+        assert job.start(0, "sh", "-c", "exit 4").wait() == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no command is given"),
+        (("--wait", "soon", "true"), "invalid float value: 'soon'"),
+        (("--nodes", "3", "true"), "unrecognized arguments"),
+    ],
+)
+def test_wrong_arguments_are_said_in_one_line(arguments: tuple[str, ...], said: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, LAUNCH, *arguments], capture_output=True, text=True, check=False
+    )
+
+    assert answer.returncode == 64
+    assert said in answer.stderr
+    assert answer.stderr.count("\n") == 1

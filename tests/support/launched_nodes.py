@@ -1,0 +1,124 @@
+"""Nodes of a job on this machine, each with its own loopback address, as AWS Batch starts them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LAUNCH = ROOT / "packer/files/opt/trainshed/trainshed-launch"
+_TOO_LONG = 60
+
+
+@dataclass
+class Node:
+    """One node's launcher.
+
+    Attributes:
+        process: the launcher.
+        log: what it and its command print.
+    """
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8")
+
+    def wait(self) -> int:
+        """Wait for its end; return its exit code."""
+        return self.process.wait(timeout=_TOO_LONG)
+
+    def wait_until(self, text: str) -> None:
+        """Wait until it has printed a text."""
+        # Reading a pipe of `tail` waits without a loop of sleeps.
+        with subprocess.Popen(
+            ["tail", "-n", "+1", "-f", self.log], stdout=subprocess.PIPE, text=True
+        ) as tail:
+            assert tail.stdout is not None
+            for line in tail.stdout:
+                if text in line:
+                    break
+            tail.kill()
+
+
+@dataclass
+class Nodes:
+    """The nodes of one job.
+
+    Attributes:
+        folder: for their logs.
+        prefix: of their addresses, for instance `127.4.7.`; no other test has it.
+        nodes: how many the job has.
+        started: by index.
+    """
+
+    folder: Path
+    prefix: str
+    nodes: int
+    started: dict[int, Node] = field(default_factory=dict)
+
+    def start(
+        self,
+        index: int,
+        *command: str,
+        wait: int = 30,
+        options: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> Node:
+        """Start the launcher of one node.
+
+        Args:
+            index: of the node; the main node is 0.
+            command: for trainshed-launch.
+            wait: seconds for the nodes to meet.
+            options: more of trainshed-launch.
+            environment: more than AWS Batch sets.
+        """
+        log = self.folder / f"node{index}.log"
+        # AWS Batch user guide, "Environment variables for multi-node parallel jobs".
+        batch = {
+            "AWS_BATCH_JOB_ID": f"11111111-2222-3333-4444-555555555555#{index}",
+            "AWS_BATCH_JOB_ATTEMPT": "1",
+            "AWS_BATCH_JOB_NUM_NODES": str(self.nodes),
+            "AWS_BATCH_JOB_NODE_INDEX": str(index),
+            "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
+            "TRAINSHED_ADDRESS": f"{self.prefix}{index + 10}",
+        }
+        if index:
+            batch["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = f"{self.prefix}10"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, LAUNCH, "--wait", str(wait), *options, "--", *command],
+                env={"PATH": os.environ["PATH"], **batch, **(environment or {})},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.started[index] = Node(process=process, log=log)
+        return self.started[index]
+
+    def start_all(self, *command: str, options: tuple[str, ...] = ()) -> Node:
+        """Start every node with one command; return the main node."""
+        for index in range(self.nodes):
+            self.start(index, *command, options=options)
+        return self.started[0]
+
+
+@contextmanager
+def nodes_of_a_job(folder: Path, nodes: int) -> Iterator[Nodes]:
+    """Give the nodes of a job, none started; end what runs of them at the end."""
+    process = os.getpid()
+    job = Nodes(folder, f"127.{process >> 8 & 127 or 1}.{process & 255}.", nodes)
+    try:
+        yield job
+    finally:
+        for node in job.started.values():
+            if node.process.poll() is None:
+                node.process.terminate()
+        for node in job.started.values():
+            node.process.wait(timeout=_TOO_LONG)
