@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
+from shutil import which
 
 # torchrun's own default.
 MASTER_PORT = 29500
@@ -13,6 +15,11 @@ MASTER_PORT = 29500
 _MPI = ("mpirun", "mpiexec")
 _TORCHRUN = ("torchrun",)
 _DEEPSPEED = ("deepspeed",)
+# By which users name hosts themselves: of Open MPI, of Hydra (MPICH and Intel MPI).
+_HOSTS = {
+    False: {"--hostfile", "-hostfile", "--machinefile", "-machinefile", "--host", "-host", "-H"},
+    True: {"-f", "-hosts", "-host", "-hostfile", "-machinefile"},
+}
 _MODULES = {"torch.distributed.run": _TORCHRUN, "deepspeed.launcher.runner": _DEEPSPEED}
 
 
@@ -70,7 +77,7 @@ def node_command(command: Sequence[str], nodes: Nodes, folder: Path) -> list[str
         return _with(
             command,
             {
-                "--hostfile": str(_slots_file(folder, nodes)),
+                "--hostfile": str(_hosts_file(folder, nodes, " slots=")),
                 "--node_rank": str(nodes.rank),
                 "--master_addr": nodes.addresses[0],
                 "--master_port": str(MASTER_PORT),
@@ -78,13 +85,26 @@ def node_command(command: Sequence[str], nodes: Nodes, folder: Path) -> list[str
             "--no_ssh",
         )
     if program in _MPI:
-        hydra = _is_hydra(command[0])
-        names = ("--hostfile", "-hostfile", "--machinefile", "-machinefile", "-f", "--host", "-H")
-        if len(nodes.addresses) == 1 or any(word in names for word in command):
-            return list(command)
-        file = _hydra_file(folder, nodes) if hydra else _slots_file(folder, nodes)
-        return [command[0], "-f" if hydra else "--hostfile", str(file), *command[1:]]
+        return _mpi_command(command, nodes, folder)
     return list(command)
+
+
+def _mpi_command(command: Sequence[str], nodes: Nodes, folder: Path) -> list[str]:
+    hydra = _is_hydra(command[0])
+    if len(nodes.addresses) == 1 or _HOSTS[hydra] & set(_own_options(command)):
+        return list(command)
+    separator = ":" if hydra else " slots="
+    file = _hosts_file(folder, nodes, separator)
+    return [command[0], "-f" if hydra else "--hostfile", str(file), *command[1:]]
+
+
+def _own_options(command: Sequence[str]) -> Sequence[str]:
+    """Return mpirun's own words: those before the program that it starts."""
+    for number, (before, word) in enumerate(zip(command, command[1:]), start=1):
+        # `--map-by node` means no Node.js.
+        if which(word) and not before.endswith("-by"):
+            return command[:number]
+    return command
 
 
 def mpi_environment(agent: Path) -> dict[str, str]:
@@ -118,7 +138,8 @@ def _with(command: Sequence[str], options: Mapping[str, str], *flags: str) -> li
     after = 1
     if _program(command) != Path(command[0]).name:
         after = list(command).index("-m") + 2
-    given = {word.partition("=")[0].replace("_", "-") for word in command if word.startswith("--")}
+    own = takewhile(lambda word: not word.endswith(".py"), command)
+    given = {word.partition("=")[0].replace("_", "-") for word in own if word.startswith("--")}
     added = [flag for flag in flags if flag.replace("_", "-") not in given]
     for name, value in options.items():
         if name.replace("_", "-") not in given:
@@ -126,16 +147,10 @@ def _with(command: Sequence[str], options: Mapping[str, str], *flags: str) -> li
     return [*command[:after], *added, *command[after:]]
 
 
-def _slots_file(folder: Path, nodes: Nodes) -> Path:
-    return _write(folder / "hosts", [f"{each} slots={nodes.processes}" for each in nodes.addresses])
-
-
-def _hydra_file(folder: Path, nodes: Nodes) -> Path:
-    return _write(folder / "hosts", [f"{each}:{nodes.processes}" for each in nodes.addresses])
-
-
-def _write(path: Path, lines: Sequence[str]) -> Path:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def _hosts_file(folder: Path, nodes: Nodes, separator: str) -> Path:
+    path = folder / "hosts"
+    lines = [f"{address}{separator}{nodes.processes}\n" for address in nodes.addresses]
+    path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
