@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What the AMI does when an instance boots.
+# What the AMI does when an instance boots, and what jobs start with.
 set -euo pipefail
 # shellcheck source=packer/scripts/lib/bake.sh
 source /tmp/trainshed/lib/bake.sh 60-first-boot
 
 enable_units trainshed-first-boot.service trainshed-selftest.service
+ln -s /opt/trainshed/trainshed-launch /usr/local/bin/

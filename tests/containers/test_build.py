@@ -171,6 +171,14 @@ def test_gdrcopy_is_where_libfabric_looks_and_its_device_is_asked_for(
     assert "NVIDIA_GDRCOPY=enabled" in found["Env"]
 
 
+@pytest.mark.parametrize("name", ["habana", "neuron", "nvidia", "cpu"])
+def test_an_image_can_start_a_command_on_the_nodes_of_a_job(run: Run, name: str) -> None:
+    started = run(name, "trainshed-launch", "sh", "-c", "echo node $NODE_RANK of $NNODES")
+
+    assert started.returncode == 0, started.stderr
+    assert "node 0 of 1" in started.stdout.splitlines()
+
+
 def test_ranks_of_a_rehearsal_find_each_other(run: Run) -> None:
     ranks = run(
         "cpu",

@@ -31,7 +31,7 @@ FilesArgument = Annotated[
     ),
 ]
 
-_COLUMNS = {
+_HEADINGS = {
     "source": "log",
     "operation": "operation",
     "size_bytes": "bytes",
@@ -53,7 +53,8 @@ def parse(files: FilesArgument, as_json: JsonOption = False) -> None:
     if as_json:
         print_json([asdict(run) for run in runs])
     else:
-        print_records([row for run in runs for row in _rows(run)], columns=_COLUMNS)
+        rows = [row for run in runs for row in _rows(run)]
+        print_records(rows, columns=_HEADINGS, headings=_HEADINGS)
     bad = False
     for run in runs:
         for line in filter(None, (run.wrong, *run.failures, run.truncated)):

@@ -15,7 +15,7 @@ from trainshed.pins.recipe import recipe_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 # Of what is in an AMI: how pins are read. Tests and caches stay behind.
-_PROGRAMS = ("pin", "lib")
+_PROGRAMS = ("pin", "trainshed-launch", "lib")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
