@@ -131,7 +131,7 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		--extra offline --extra ami --no-emit-package embedded-aws pyproject.toml \
 		-o requirements.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--extra offline --extra ami --group dev --no-emit-package embedded-aws pyproject.toml \
+		--extra offline --extra ami --extra plot --group dev --no-emit-package embedded-aws pyproject.toml \
 		-c requirements.txt -o requirements-dev.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		requirements-checkov.in -o requirements-checkov.txt --upgrade

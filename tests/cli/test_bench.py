@@ -16,6 +16,9 @@ GB = 1073741824
 P4D = ("--type", "p4d.24xlarge", "--nodes", "2")
 
 
+ROOT = Path(__file__).parents[2]
+
+
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Write logs into the current directory, which is empty."""
@@ -110,7 +113,7 @@ def test_it_names_the_slow_one_of_three(trainshed: Trainshed, logs: Callable[...
         *("--type", "dl1.24xlarge", "--nodes", "1", "--json"),
     )
 
-    slow = [f["message"] for f in answer.json["findings"] if f["rule"] == "TS-COL-008"]
+    slow = [f["message"] for f in answer.json["findings"] if f["rule"] == "TS-COL-012"]
     assert len(slow) == 1
     assert slow[0].startswith("b.log reaches 60 GB/s")
 
@@ -129,3 +132,19 @@ def test_the_picture_shows_the_run_the_line_rate_and_what_is_published(
         assert label in texts
     assert Path("second.svg").read_bytes() == Path("first.svg").read_bytes()
     assert Path("plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_documents_show_what_is_printed(
+    trainshed: Trainshed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs/jobs.md").read_text(encoding="utf-8")
+    judge = ("bench", "judge", "examples/all-reduce.log", "--type", "dl1.24xlarge", "--nodes", "4")
+
+    answer = trainshed(*judge, "--plot", str(tmp_path / "all-reduce.svg"))
+
+    assert answer.code == 1
+    shown = f"$ trainshed {' '.join(judge)} --plot all-reduce.svg\n{answer.out}```"
+    assert shown in page
+    drawn = (ROOT / "docs/images/all-reduce.svg").read_bytes()
+    assert (tmp_path / "all-reduce.svg").read_bytes() == drawn

@@ -117,6 +117,8 @@ ELSEWHERE = {
         OPTIONS,
         "test_commands_of_the_aws_cli_exist",
     ),
+    "trainshed bench judge examples/all-reduce.log --type dl1.24xlarge --nodes 4 "
+    "--plot all-reduce.svg": ("tests/cli/test_bench.py", '"judge", "examples/all-reduce.log"'),
     "trainshed teardown TrainCluster": (
         "tests/offline/test_teardown.py",
         '"TrainCluster", "--yes"',
@@ -182,6 +184,7 @@ def checkout(tmp_path: Path) -> Path:
     """What of a checkout its commands read."""
     (tmp_path / "clusters").mkdir()
     shutil.copy(ROOT / "clusters/train.yaml", tmp_path / "clusters")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     return tmp_path
 
 

@@ -17,6 +17,16 @@ CHECKPOINT = "trap 'echo checkpoint $NODE_RANK; exit 5' TERM; echo running; slee
 RUNNING = "echo running; exec sleep 60"
 
 
+# Each rank says who started it, and what the ranks add up to.
+ALL_REDUCE = """
+import os
+from mpi4py import MPI
+total = MPI.COMM_WORLD.allreduce(MPI.COMM_WORLD.rank)
+# At once, so that the ranks' lines do not mix.
+os.write(1, f"started by {os.getppid()} sum {total}\\n".encode())
+"""
+
+
 @pytest.fixture
 def job(tmp_path: Path) -> Iterator[Nodes]:
     with nodes_of_a_job(tmp_path, 3) as nodes:
@@ -163,6 +173,29 @@ def test_a_command_that_does_not_exist_is_said_on_every_node(job: Nodes) -> None
 
     assert main.wait() == 127
     assert "nonesuch cannot be started: No such file or directory" in main.said
+
+
+def test_mpirun_starts_its_processes_on_all_nodes_without_ssh(job: Nodes) -> None:
+    ranks = ("mpirun", "-n", "6", sys.executable, "-c", ALL_REDUCE)
+
+    main = job.start_all(*ranks, options=("--processes", "2"))
+
+    assert main.wait() == 0
+    words = [line.split() for line in main.said.splitlines() if line.startswith("started by")]
+    assert [word[4] for word in words] == ["15"] * 6
+    # One of MPICH's proxies on each node.
+    assert len({word[2] for word in words}) == 3
+    assert [job.started[index].wait() for index in (1, 2)] == [0, 0]
+
+
+def test_a_rank_of_mpirun_that_fails_ends_the_job(job: Nodes) -> None:
+    failing = "import os; os._exit(7 if os.environ['PMI_RANK'] == '5' else 0)"
+
+    main = job.start_all(
+        *("mpirun", "-n", "6", sys.executable, "-c", failing), options=("--processes", "2")
+    )
+
+    assert main.wait() == 7
 
 
 def test_one_node_needs_no_orchestrator(tmp_path: Path) -> None:

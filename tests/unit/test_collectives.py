@@ -140,7 +140,7 @@ def test_a_log_that_ends_in_a_row_keeps_the_rows_before() -> None:
     assert run.truncated is not None
     assert str(GB) in run.truncated.text
     assert {f.size_bytes for f in run.measurements} == {MB_32}
-    assert rules(cut, "p4d.24xlarge", 2) == ["TS-COL-002"]
+    assert rules(cut, "p4d.24xlarge", 2) == ["TS-COL-003"]
 
 
 def test_a_log_that_ends_in_a_block_keeps_the_blocks_before() -> None:
@@ -207,10 +207,10 @@ def test_a_good_run_has_no_findings() -> None:
     ("said", "expected"),
     [
         ([EFA], []),
-        ([SOCKET], ["TS-COL-003"]),
-        ([EFA.replace("is efa, fabric is efa", "is tcp;ofi_rxm")], ["TS-COL-003"]),
-        (["node-a:1:2 [0] NCCL INFO Bootstrap : Using eth0"], ["TS-COL-003"]),
-        ([], ["TS-COL-003"]),
+        ([SOCKET], ["TS-COL-004"]),
+        ([EFA.replace("is efa, fabric is efa", "is tcp;ofi_rxm")], ["TS-COL-004"]),
+        (["node-a:1:2 [0] NCCL INFO Bootstrap : Using eth0"], ["TS-COL-004"]),
+        ([], ["TS-COL-005"]),
         ([EFA.replace("provider is efa, fabric is efa", "Provider is efa")], []),
     ],
 )
@@ -225,18 +225,18 @@ def test_a_silent_log_is_not_called_tcp() -> None:
 
 
 def test_hccl_over_tcp_is_seen_in_its_variable() -> None:
-    assert "TS-COL-003" in rules(hccl(21.2, before="HCCL_OVER_TCP=1"), "dl1.24xlarge", 4)
+    assert "TS-COL-004" in rules(hccl(21.2, before="HCCL_OVER_TCP=1"), "dl1.24xlarge", 4)
 
 
 def test_missing_interfaces_are_counted() -> None:
     log = nccl({GB: 57.2}, said=[EFA, EFA.replace("found 4", "found 3")])
 
-    assert rules(log, "p4d.24xlarge", 2) == ["TS-COL-004"]
+    assert rules(log, "p4d.24xlarge", 2) == ["TS-COL-006"]
     assert "found 3 EFA interfaces; p4d.24xlarge can have 4" in messages(log, "p4d.24xlarge", 2)
 
 
 def test_idle_accelerators_are_counted() -> None:
-    assert rules(nccl({GB: 57.2}, ranks=8), "p4d.24xlarge", 2) == ["TS-COL-005"]
+    assert rules(nccl({GB: 57.2}, ranks=8), "p4d.24xlarge", 2) == ["TS-COL-007"]
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_idle_accelerators_are_counted() -> None:
     [
         pytest.param(21.136, [], id="published"),
         pytest.param(19.1, [], id="within-ten-percent"),
-        pytest.param(18.5, ["TS-COL-006"], id="slower"),
-        pytest.param(12.110, ["TS-COL-006", "TS-COL-007"], id="without-peer-direct"),
+        pytest.param(18.5, ["TS-COL-008"], id="slower"),
+        pytest.param(12.110, ["TS-COL-009", "TS-COL-011"], id="without-peer-direct"),
     ],
 )
 def test_gaudi_is_compared_with_what_is_published(nw: float, expected: list[str]) -> None:
@@ -268,7 +268,7 @@ def test_the_variable_that_the_log_shows_is_named() -> None:
 
 def test_inside_one_gaudi_node_the_published_bandwidth_is_expected() -> None:
     assert rules(hccl(86, ranks=8), "dl1.24xlarge", 1) == []
-    assert rules(hccl(60, ranks=8), "dl1.24xlarge", 1) == ["TS-COL-006"]
+    assert rules(hccl(60, ranks=8), "dl1.24xlarge", 1) == ["TS-COL-008"]
 
 
 def test_nothing_is_compared_with_another_size_or_operation() -> None:
@@ -289,12 +289,12 @@ def test_what_must_cross_the_network_is_less_than_the_bus_bandwidth() -> None:
 
 
 def test_more_than_the_line_rate_is_another_cluster() -> None:
-    assert rules(nccl({GB: 180}), "p4d.24xlarge", 2) == ["TS-COL-007"]
+    assert rules(nccl({GB: 180}), "p4d.24xlarge", 2) == ["TS-COL-010"]
 
 
 def test_one_card_s_worth_is_suspicious() -> None:
     # TCP between two p4d.24xlarge uses one card of four.
-    assert rules(nccl({GB: 20}), "p4d.24xlarge", 2) == ["TS-COL-007"]
+    assert rules(nccl({GB: 20}), "p4d.24xlarge", 2) == ["TS-COL-011"]
     assert rules(nccl({1024: 20}), "p4d.24xlarge", 2) == []
 
 

@@ -124,7 +124,7 @@ def slow_nodes(runs: Sequence[BenchmarkRun]) -> list[Finding]:
     usual = median(run.largest.bus_gb_per_s for run in runs)
     return [
         Finding(
-            rule="TS-COL-008",
+            rule="TS-COL-012",
             severity=Severity.ERROR,
             message=f"{run.source}{_on(run)} reaches {run.largest.bus_gb_per_s:.4g} GB/s, the "
             f"median of {len(runs)} runs is {usual:.4g}: a slow node",
@@ -165,7 +165,7 @@ def _failed(run: BenchmarkRun, _: Cluster) -> Iterator[Finding]:
         )
     if run.truncated:
         yield Finding(
-            rule="TS-COL-002",
+            rule="TS-COL-003",
             severity=Severity.WARNING,
             message=f"the log ends in the middle: {run.truncated}",
             remedy="what was measured before is shown; get the whole log for the largest sizes",
@@ -187,7 +187,7 @@ def _tcp(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
             yield _runs_over("TCP", "NCCL's log names no libfabric provider")
         else:
             yield Finding(
-                rule="TS-COL-003",
+                rule="TS-COL-005",
                 severity=Severity.WARNING,
                 message="the log does not say whether EFA was used",
                 remedy="run it with NCCL_DEBUG=INFO",
@@ -196,7 +196,7 @@ def _tcp(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
 
 def _runs_over(how: str, evidence: str) -> Finding:
     return Finding(
-        rule="TS-COL-003",
+        rule="TS-COL-004",
         severity=Severity.ERROR,
         message=f"traffic between nodes runs over {how}, not over EFA: {evidence}",
         remedy="check that the container has every /dev/infiniband/uverbs device, libfabric and "
@@ -209,7 +209,7 @@ def _interfaces(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
     if run.network.interfaces and run.network.interfaces[0] < expected:
         found, line = run.network.interfaces
         yield Finding(
-            rule="TS-COL-004",
+            rule="TS-COL-006",
             severity=Severity.ERROR,
             message=f"a process found {found} EFA interfaces; {cluster.instance.name} can have "
             f"{expected}: {line}",
@@ -221,7 +221,7 @@ def _interfaces(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
 def _ranks(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
     if run.ranks and run.ranks != cluster.ranks:
         yield Finding(
-            rule="TS-COL-005",
+            rule="TS-COL-007",
             severity=Severity.WARNING,
             message=f"{run.ranks} ranks took part; {cluster.nodes} x {cluster.instance.name} have "
             f"{cluster.ranks}",
@@ -244,14 +244,14 @@ def _published(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
     without = result.without_peer_direct
     if without and reached < (without + result.bandwidth) / 2:
         yield Finding(
-            rule="TS-COL-006",
+            rule="TS-COL-009",
             severity=Severity.ERROR,
             message=f"peer-direct seems to be off: {compared}, {without:.4g} without peer-direct",
             remedy=_peer_direct_remedy(run),
         )
     else:
         yield Finding(
-            rule="TS-COL-006",
+            rule="TS-COL-008",
             severity=Severity.ERROR,
             message=f"slower than published: {compared}",
             remedy="run it on each node alone, and compare them: trainshed bench judge with a log "
@@ -284,7 +284,7 @@ def _line_rate(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
     need = f"{run.largest.bus_gb_per_s:.4g} GB/s at {run.largest.size_bytes} bytes"
     if use.gbps > use.line_rate_gbps:
         yield Finding(
-            rule="TS-COL-007",
+            rule="TS-COL-010",
             severity=Severity.ERROR,
             message=f"{need} would take {use.gbps:.0f} Gbps of each node's network, more than the "
             f"{use.line_rate_gbps:g} of {cluster.instance.name}",
@@ -295,7 +295,7 @@ def _line_rate(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
     one_card = use.line_rate_gbps / max(cards, 1)
     if cards > 1 and run.largest.size_bytes >= _LARGE and use.gbps <= one_card:
         yield Finding(
-            rule="TS-COL-007",
+            rule="TS-COL-011",
             severity=Severity.WARNING,
             message=f"{need} takes at least {use.gbps:.0f} Gbps of each node's network, no more "
             f"than one of its {cards} cards carries ({one_card:g} of {use.line_rate_gbps:g} Gbps)",
