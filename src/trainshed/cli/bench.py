@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.catalogue import lookup
-from trainshed.cli.output import JsonOption, print_json, print_records
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_json, print_records
 from trainshed.collectives import (
     BenchmarkRun,
     Cluster,
