@@ -74,9 +74,8 @@ def _inside(instance_id: str) -> list[psutil.Process]:
     """Return the processes of a guest."""
     found = []
     for process in psutil.process_iter(["name", "cmdline"]):
-        if (
-            process.info["name"] == "systemd-nspawn"
-            and f"--machine={instance_id}" in process.info["cmdline"]
+        if process.info["name"] == "systemd-nspawn" and f"--machine={instance_id}" in (
+            process.info["cmdline"] or ()
         ):
             # It may end while it is looked at.
             with suppress(psutil.NoSuchProcess):

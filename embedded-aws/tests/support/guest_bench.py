@@ -157,8 +157,9 @@ def make_bench(aws: EmbeddedAws, folder: Path) -> Bench:
     ec2 = aws.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
-    pair = ec2.create_key_pair(KeyName="bench", KeyType="ed25519")
+    # The guests' server may be another bench's, too.
+    pair = ec2.create_key_pair(KeyName=folder.name, KeyType="ed25519")
     key = folder / "key"
     key.write_text(pair["KeyMaterial"])
     key.chmod(0o600)
-    return Bench(aws=aws, ec2=ec2, subnet_id=subnet, key_name="bench", key=key)
+    return Bench(aws=aws, ec2=ec2, subnet_id=subnet, key_name=folder.name, key=key)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from trainshed.collectives.model import LogLine, Measurement, Operation
-from trainshed.collectives.table import Row, ToolOutput, UnreadableLog, read_rows
+from trainshed.collectives.table import TableRow, ToolOutput, UnreadableLog, read_rows
 
 _BLOCK = re.compile(r"\[BENCHMARK\] (\w+)\((.*)\)")
 _BANDWIDTH = re.compile(r"\[BENCHMARK\]\s+(NW |Algo |)Bandwidth\s*:\s*([\d.]+) ([GM])B/s")
@@ -95,7 +95,7 @@ def _report(lines: Sequence[LogLine]) -> ToolOutput:
     return ToolOutput(measurements=(), operation=operation)
 
 
-def _measure(microseconds: float, row: Row) -> Iterator[Measurement]:
+def _measure(microseconds: float, row: TableRow) -> Iterator[Measurement]:
     yield Measurement(
         line=row.line.number,
         size_bytes=int(row.number("size")),

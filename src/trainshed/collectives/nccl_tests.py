@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from trainshed.collectives.model import LogLine, Measurement, Operation
-from trainshed.collectives.table import Row, ToolOutput, read_rows
+from trainshed.collectives.table import TableRow, ToolOutput, read_rows
 
 _RANK = re.compile(r"#\s+Rank\s+(\d+)\s.*\bPid\s+\d+ on\s+(\S+)\s+device")
 _PROGRAM = re.compile(r"\b(\w+_perf)\b")
@@ -48,7 +48,7 @@ def _headings(line: LogLine) -> list[str]:
     return numbered
 
 
-def _measure(row: Row) -> Iterator[Measurement]:
+def _measure(row: TableRow) -> Iterator[Measurement]:
     for half in ("", "2"):
         if f"busbw{half}" in row.cells:
             yield Measurement(

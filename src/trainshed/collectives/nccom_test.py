@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from trainshed.collectives.model import LogLine, Measurement, Operation
-from trainshed.collectives.table import Row, ToolOutput, read_rows
+from trainshed.collectives.table import TableRow, ToolOutput, read_rows
 
 # It prints GB/s and means GiB/s: the guide's own sample has 33554432 bytes in 768 us as 40.69.
 _GIB_IN_GB = 1.073741824
@@ -30,7 +30,7 @@ def read_nccom_test(lines: Sequence[LogLine]) -> ToolOutput | None:
     )
 
 
-def _measure(row: Row) -> Iterator[Measurement]:
+def _measure(row: TableRow) -> Iterator[Measurement]:
     yield Measurement(
         line=row.line.number,
         size_bytes=int(row.number("size(B)")),

@@ -24,7 +24,7 @@ class ToolOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TableRow:
     """One line of a table.
 
     Attributes:
@@ -52,7 +52,7 @@ class Row:
 def read_rows(
     lines: Sequence[LogLine],
     headings: Sequence[str],
-    measure: Callable[[Row], Iterable[Measurement]],
+    measure: Callable[[TableRow], Iterable[Measurement]],
 ) -> tuple[list[Measurement], LogLine | None]:
     """Return the figures of a table, and the row in whose middle the log ends, if it does.
 
@@ -77,5 +77,5 @@ def read_rows(
                     f"{' '.join(headings)}"
                 )
             return figures, line
-        figures += measure(Row(line=line, cells=dict(zip(headings, cells, strict=True))))
+        figures += measure(TableRow(line=line, cells=dict(zip(headings, cells, strict=True))))
     return figures, None
