@@ -153,6 +153,33 @@ def test_a_child_that_alone_is_asked_to_end_is_lost(job: Nodes) -> None:
     assert "checkpoint 2" in job.started[2].said
 
 
+def test_a_launcher_that_waits_ends_when_it_is_asked_to(job: Nodes) -> None:
+    main = job.start(0, "true")
+    main.wait_until("waiting for node 1, 2 of 3")
+    child = job.start(1, "true")
+    child.wait_until("joins the main node")
+
+    main.process.terminate()
+
+    assert main.wait() == 128 + signal.SIGTERM
+    assert child.wait() == PEER_LOST
+
+
+def test_a_port_in_use_is_said(job: Nodes) -> None:
+    with socket.create_server((f"{job.prefix}10", 29300)):
+        main = job.start(0, "true")
+
+        assert main.wait() == 78
+    assert "cannot listen on port 29300: Address already in use" in main.said
+
+
+def test_a_command_may_be_long(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", "echo ${#0}", "x" * 100_000)
+
+    assert main.wait() == 0
+    assert all("100000\n" in node.said for node in job.started.values())
+
+
 def test_strangers_are_sent_away(job: Nodes) -> None:
     main = job.start(0, "true")
     main.wait_until("waiting for node 1, 2 of 3")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from trainshed_launch.channel import Channel
+from trainshed_launch.channel import LONGEST, Channel
 
 # Runs a command of the shell on a node, and returns its exit code.
 RunOn = Callable[[str, str], Awaitable[int]]
@@ -42,7 +42,7 @@ class AgentServer:
 
     async def start(self) -> None:
         """Begin to listen."""
-        self._server = await asyncio.start_unix_server(self._connected, self._socket)
+        self._server = await asyncio.start_unix_server(self._connected, self._socket, limit=LONGEST)
 
     async def close(self) -> None:
         """End, when the commands that run have ended."""
@@ -70,7 +70,7 @@ async def ask_agent(socket: Path, arguments: Sequence[str]) -> int:
     words = list(arguments)
     while words and words[0].startswith("-"):
         del words[0]
-    channel = Channel(*await asyncio.open_unix_connection(socket))
+    channel = Channel(*await asyncio.open_unix_connection(socket, limit=LONGEST))
     channel.send("run", node=words[0], command=" ".join(words[1:]))
     ended = await channel.receive(seconds=None)
     return int(ended["code"]) if ended else 255

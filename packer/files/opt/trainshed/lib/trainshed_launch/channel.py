@@ -10,6 +10,8 @@ from typing import Any
 # A node that says nothing for so long is lost. Each says something every ALIVE_SECONDS.
 SILENCE_SECONDS = 30
 ALIVE_SECONDS = 1
+# Of one message: a command may be as long as the system lets it.
+LONGEST = 2**24
 # The variable with a node's own address, where nodes share a machine: in a rehearsal.
 ADDRESS = "TRAINSHED_ADDRESS"
 

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from trainshed_launch.channel import ADDRESS, Channel
+from trainshed_launch.channel import ADDRESS, LONGEST, Channel
 from trainshed_launch.command import Nodes, node_command
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log
@@ -65,7 +65,9 @@ class ChildNode:
         while True:
             try:
                 reader, writer = await asyncio.wait_for(
-                    asyncio.open_connection(main, port, local_addr=(here, 0) if here else None),
+                    asyncio.open_connection(
+                        main, port, local_addr=(here, 0) if here else None, limit=LONGEST
+                    ),
                     min(10, max(deadline - clock.time(), 1)),
                 )
             except (OSError, asyncio.TimeoutError) as error:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from itertools import count
 
 from trainshed_launch.agent import AgentServer
-from trainshed_launch.channel import ADDRESS, Channel
+from trainshed_launch.channel import ADDRESS, LONGEST, Channel
 from trainshed_launch.command import Nodes, mpi_environment, node_command, runs_on_main_only
 from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log, log_tail
@@ -75,7 +76,14 @@ class MainNode:
             LaunchError: a node did not come, or the command cannot be started.
         """
         here = self._settings.environment.get(ADDRESS)
-        server = await asyncio.start_server(self._meet, here, self._settings.port)
+        port = self._settings.port
+        try:
+            server = await asyncio.start_server(self._meet, here, port, limit=LONGEST)
+        except OSError as error:
+            raise LaunchError(
+                f"cannot listen on port {port}: {os.strerror(error.errno or 0)}; give every node "
+                "another one with --port"
+            ) from error
         try:
             await self._wait_for_children(self._settings.wait)
             return await self._run_job()
