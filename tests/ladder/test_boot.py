@@ -179,6 +179,8 @@ def _wait(guest: Guest) -> None:
 
 
 def _public_key(bench: Bench) -> str:
-    pair: dict[str, Any] = bench.ec2.describe_key_pairs(KeyNames=["bench"], IncludePublicKey=True)
+    pair: dict[str, Any] = bench.ec2.describe_key_pairs(
+        KeyNames=[bench.key_name], IncludePublicKey=True
+    )
     key: str = pair["KeyPairs"][0]["PublicKey"]
     return key.split()[1]
