@@ -2,10 +2,10 @@
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
-import time
 import venv
 import zipfile
 from collections.abc import Callable
@@ -147,14 +147,14 @@ def test_what_cannot_be_installed_is_one_message(trainshed: Command, to: str, me
 def test_a_stopped_upgrade_leaves_no_temporary_folder(project: Path) -> None:
     temporary = project / "tmp"
     temporary.mkdir()
-    (project / "app.py").write_text("open('started', 'w').close()\nimport time\ntime.sleep(600)")
+    os.mkfifo(project / "started")
+    (project / "app.py").write_text("open('started', 'w').close()\nimport signal\nsignal.pause()")
     command = [sys.executable, "-m", "trainshed.cli", "upgrade"]
     process = subprocess.Popen(
         command, env=os.environ | {"TMPDIR": str(temporary)}, stderr=subprocess.PIPE, text=True
     )
-    while not (project / "started").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    with os.fdopen(os.open(project / "started", os.O_RDONLY | os.O_NONBLOCK)) as started:
+        assert select.select([started], [], [], 60)[0], "the app was not started"
     assert [*temporary.iterdir()]
 
     process.terminate()

@@ -35,15 +35,13 @@ class Node:
 
     def wait_until(self, text: str) -> None:
         """Wait until it has printed a text."""
-        # Reading a pipe of `tail` waits without a loop of sleeps.
-        with subprocess.Popen(
-            ["tail", "-n", "+1", "-f", self.log], stdout=subprocess.PIPE, text=True
-        ) as tail:
+        # Reading a pipe waits without a loop of sleeps, and no longer than the launcher runs.
+        follow = ["tail", f"--pid={self.process.pid}", "-n", "+1", "-f", str(self.log)]
+        with subprocess.Popen(follow, stdout=subprocess.PIPE, text=True) as tail:
             assert tail.stdout is not None
-            for line in tail.stdout:
-                if text in line:
-                    break
+            printed = any(text in line for line in tail.stdout)
             tail.kill()
+        assert printed, f"{text!r} is not in what it printed:\n{self.said}"
 
 
 @dataclass

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from trainshed.collectives.model import LogLine, Measurement, Operation
-from trainshed.collectives.table import TableRow, ToolOutput, UnreadableLog, read_rows
+from trainshed.collectives.model import LogLine, Measurement, Operation, ToolOutput
+from trainshed.collectives.table import TableRow, UnreadableLog, read_rows
 
 _BLOCK = re.compile(r"\[BENCHMARK\] (\w+)\((.*)\)")
 _BANDWIDTH = re.compile(r"\[BENCHMARK\]\s+(NW |Algo |)Bandwidth\s*:\s*([\d.]+) ([GM])B/s")

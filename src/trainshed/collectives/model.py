@@ -110,32 +110,24 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkRun:
-    """One run of one benchmark.
+class ToolOutput:
+    """What a benchmark itself printed.
 
     Attributes:
-        source: the file it was read from.
-        tool: the benchmark.
+        measurements: in the order of the log.
         operation: None when the log does not name it.
-        measurements: in the order of the log; never empty.
         ranks: processes that took part; None when the log does not say.
         hosts: names of the nodes, in the order of their ranks; empty when the log has none.
         wrong: a line that says that results were wrong.
-        failures: lines that say that something failed.
         truncated: the last line of the table, when it ends in the middle.
-        network: what it says of the network.
     """
 
-    source: str
-    tool: Tool
-    operation: Operation | None
     measurements: tuple[Measurement, ...]
-    ranks: int | None
-    hosts: tuple[str, ...]
-    wrong: LogLine | None
-    failures: tuple[LogLine, ...]
-    truncated: LogLine | None
-    network: Network
+    operation: Operation | None = None
+    ranks: int | None = None
+    hosts: tuple[str, ...] = ()
+    wrong: LogLine | None = None
+    truncated: LogLine | None = None
 
     @property
     def largest(self) -> Measurement:
@@ -144,3 +136,20 @@ class BenchmarkRun:
         Tools also print an average over all sizes, which small messages pull down.
         """
         return max(self.measurements, key=lambda figure: (figure.size_bytes, figure.bus_gb_per_s))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkRun(ToolOutput):
+    """The log of one run of one benchmark; it has at least one measurement.
+
+    Attributes:
+        source: the file it was read from.
+        tool: the benchmark.
+        failures: lines that say that something failed.
+        network: what it says of the network.
+    """
+
+    source: str
+    tool: Tool
+    failures: tuple[LogLine, ...]
+    network: Network

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from trainshed.collectives.model import LogLine, Measurement, Operation
-from trainshed.collectives.table import TableRow, ToolOutput, read_rows
+from trainshed.collectives.model import LogLine, Measurement, Operation, ToolOutput
+from trainshed.collectives.table import TableRow, read_rows
 
 _RANK = re.compile(r"#\s+Rank\s+(\d+)\s.*\bPid\s+\d+ on\s+(\S+)\s+device")
 _PROGRAM = re.compile(r"\b(\w+_perf)\b")

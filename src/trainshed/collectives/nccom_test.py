@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from trainshed.collectives.model import LogLine, Measurement, Operation
-from trainshed.collectives.table import TableRow, ToolOutput, read_rows
+from trainshed.collectives.model import LogLine, Measurement, Operation, ToolOutput
+from trainshed.collectives.table import TableRow, read_rows
 
 # It prints GB/s and means GiB/s: the guide's own sample has 33554432 bytes in 768 us as 40.69.
 _GIB_IN_GB = 1.073741824

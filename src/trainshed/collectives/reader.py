@@ -1,6 +1,7 @@
 """Reading the log of a collective benchmark."""
 
 import re
+from dataclasses import fields
 
 from trainshed.collectives.hccl_demo import read_hccl_demo
 from trainshed.collectives.lines import read_lines
@@ -42,15 +43,10 @@ def read_benchmark(text: str, source: str) -> BenchmarkRun:
             raise UnreadableLog(f"{source}: {error}") from None
         if output and output.measurements:
             return BenchmarkRun(
+                **{field.name: getattr(output, field.name) for field in fields(output)},
                 source=source,
                 tool=tool,
-                operation=output.operation,
-                measurements=output.measurements,
-                ranks=output.ranks,
-                hosts=output.hosts,
-                wrong=output.wrong,
                 failures=failures,
-                truncated=output.truncated,
                 network=read_network(lines),
             )
     first = next((line for line in lines if line.text.strip()), None)

@@ -3,24 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trainshed.collectives.model import LogLine, Measurement, Operation
+from trainshed.collectives.model import LogLine, Measurement
 from trainshed.errors import TrainshedError
 
 
 class UnreadableLog(TrainshedError):
     """A log without a result table, or with a line in its table that cannot be read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutput:
-    """What a benchmark itself printed; the fields are those of BenchmarkRun."""
-
-    measurements: tuple[Measurement, ...]
-    operation: Operation | None = None
-    ranks: int | None = None
-    hosts: tuple[str, ...] = ()
-    wrong: LogLine | None = None
-    truncated: LogLine | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

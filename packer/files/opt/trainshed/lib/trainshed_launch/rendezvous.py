@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -166,8 +166,3 @@ def _number(environment: Mapping[str, str], name: str, source: str) -> int:
     if not value.isdigit():
         raise LaunchError(f"{source} sets {name} to {value!r}, not to a number")
     return int(value)
-
-
-def missing(nodes: int, present: Sequence[int]) -> list[int]:
-    """Return the indexes of the nodes that are not there."""
-    return sorted(set(range(nodes)) - set(present))
