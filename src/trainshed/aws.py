@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import boto3
 from botocore.config import Config
@@ -57,34 +57,16 @@ def accepting(*codes: str, saying: str = "") -> Iterator[None]:
             raise
 
 
-class AwsDenied(AwsRefusal):
-    """The caller may not.
+class Region:
+    """One region of the account.
 
     Args:
-        action: the IAM action that is lacking, for instance `ec2:DescribeImages`.
-        code: AWS's error code.
-        region: where.
+        name: for instance `us-west-2`.
     """
 
-    def __init__(self, action: str, code: str, region: str) -> None:
-        self.action = action
-        super().__init__(
-            code,
-            f"the credentials may not call {action} in {region} ({code}); allow it: "
-            "docs/channels.md has the policies",
-        )
-
-
-class AwsUnreachable(Failure):
-    """AWS does not answer."""
-
-
-class Region(Protocol):
-    """One region of the account, as everything but this module sees it."""
-
-    @property
-    def name(self) -> str:
-        """For instance `us-west-2`."""
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._clients: dict[str, Any] = {}
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
         """Call an API once.
@@ -95,10 +77,12 @@ class Region(Protocol):
             params: the operation's input.
 
         Raises:
-            AwsDenied: the caller lacks a permission; it names the IAM action.
-            AwsRefusal: AWS refuses for another reason.
-            AwsUnreachable: no answer.
+            AwsRefusal: AWS refuses; it names the IAM action when the caller lacks a permission.
+            Failure: no answer.
         """
+        with _asking(service, self.name):
+            answer: dict[str, Any] = getattr(self._client(service), operation)(**params)
+        return answer
 
     def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
         """Yield the members of a list, over all pages; raises as `call` does.
@@ -109,6 +93,9 @@ class Region(Protocol):
             key: name of the list in the answer, for instance `Images`.
             params: the operation's input.
         """
+        with _asking(service, self.name):
+            for page in self._client(service).get_paginator(operation).paginate(**params):
+                yield from page.get(key, [])
 
     def wait(self, service: str, waiter: str, **params: Any) -> None:
         """Wait as boto3's waiter of this name does; raises as `call` does.
@@ -118,44 +105,12 @@ class Region(Protocol):
             waiter: for instance `instance_terminated`.
             params: what to wait for.
         """
-
-
-class AwsRegion:
-    """A region that boto3 talks to.
-
-    Args:
-        name: for instance `us-west-2`.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._clients: dict[str, Any] = {}
-
-    @property
-    def name(self) -> str:
-        """For instance `us-west-2`."""
-        return self._name
-
-    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
-        """Call an API once; see `Region`."""
-        with _asking(service, self._name):
-            answer: dict[str, Any] = getattr(self._client(service), operation)(**params)
-        return answer
-
-    def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
-        """Yield the members of a list, over all pages; see `Region`."""
-        with _asking(service, self._name):
-            for page in self._client(service).get_paginator(operation).paginate(**params):
-                yield from page.get(key, [])
-
-    def wait(self, service: str, waiter: str, **params: Any) -> None:
-        """Wait as boto3's waiter of this name does; see `Region`."""
-        with _asking(service, self._name):
+        with _asking(service, self.name):
             self._client(service).get_waiter(waiter).wait(**params)
 
     def _client(self, service: str) -> Any:
         if service not in self._clients:
-            self._clients[service] = boto3.client(service, region_name=self._name, config=_CONFIG)
+            self._clients[service] = boto3.client(service, region_name=self.name, config=_CONFIG)
         return self._clients[service]
 
 
@@ -179,7 +134,7 @@ def regions(named: list[str] | None) -> list[Region]:
         except UnknownRegionError:
             known = session.get_available_regions("ec2")
             raise UnknownName("region", name, known) from None
-    return [AwsRegion(name) for name in names]
+    return [Region(name) for name in names]
 
 
 def lacked_action(message: str) -> str | None:
@@ -199,7 +154,7 @@ def _asking(service: str, region: str) -> Iterator[None]:
     except ClientError as error:
         raise _refusal(error, service, region) from error
     except (HTTPClientError, ConnectionError) as error:
-        raise AwsUnreachable(f"AWS cannot be reached: {one_line(str(error))}") from error
+        raise Failure(f"AWS cannot be reached: {one_line(str(error))}") from error
     except WaiterError as error:
         raise AwsRefusal("WaiterError", one_line(str(error))) from error
     except BotoCoreError as error:
@@ -211,5 +166,10 @@ def _refusal(error: ClientError, service: str, region: str) -> AwsRefusal:
     code, message = said.get("Code", "unknown"), one_line(said.get("Message", ""))
     action = f"{service}:{error.operation_name}"
     if code in _DENIED:
-        return AwsDenied(lacked_action(message) or action, code, region)
+        action = lacked_action(message) or action
+        return AwsRefusal(
+            code,
+            f"the credentials may not call {action} in {region} ({code}); allow it: "
+            "docs/channels.md has the policies",
+        )
     return AwsRefusal(code, f"AWS refuses {action} in {region}: {code}, {message}")

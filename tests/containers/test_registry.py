@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, SettingsError
-from trainshed.aws import AwsRegion
+from trainshed.aws import Region
 from trainshed.containers.repository import ContainerRepository, PushedImage
 from trainshed.errors import Failure
 
@@ -116,7 +116,7 @@ def test_a_filter_is_the_exception_for_the_registry_and_for_us(
     assert [each.returncode == 0 for each in pushed] == [True, moves]
     with pytest.MonkeyPatch.context() as patch:
         aws.lead_here(patch)
-        assert ContainerRepository(AwsRegion("us-west-2"), "lab").keeps(tag) is not moves
+        assert ContainerRepository(Region("us-west-2"), "lab").keeps(tag) is not moves
 
 
 def test_a_repository_that_is_not_there_is_not_made_by_a_push(

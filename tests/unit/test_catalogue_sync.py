@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from trainshed.aws import Region
 from trainshed.catalogue.sync import Change, synchronise
 from trainshed.errors import TrainshedError
 
@@ -39,8 +40,8 @@ def record(name: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Table:
+@dataclass
+class Table(Region):
     """The three EC2 calls, answered from a table; DescribeInstanceTypes also lists `described`."""
 
     name: str
@@ -57,9 +58,6 @@ class Table:
 
     def call(self, service: str, operation: str, **_: Any) -> dict[str, Any]:
         return {"AvailabilityZones": [{"ZoneId": "z2"}, {"ZoneId": "z1"}]}
-
-    def wait(self, service: str, waiter: str, **_: Any) -> None:
-        """No call waits."""
 
 
 Sync = Callable[..., Change]

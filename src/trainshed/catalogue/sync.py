@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from trainshed.aws import AwsRegion, Region
+from trainshed.aws import Region
 from trainshed.catalogue.lookup import interpret
 from trainshed.catalogue.records import Record, belongs
 
@@ -125,7 +125,7 @@ def synchronise(
 
 def enabled_regions() -> tuple[str, ...]:
     """Return the regions that are enabled in the account, sorted; needs ec2:DescribeRegions."""
-    answer = AwsRegion(_HOME).call("ec2", "describe_regions")
+    answer = Region(_HOME).call("ec2", "describe_regions")
     return tuple(sorted(region["RegionName"] for region in answer["Regions"]))
 
 

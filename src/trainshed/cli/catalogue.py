@@ -97,7 +97,7 @@ def sync(
     before every region has answered.
     """
     # boto3 takes longer to import than the other commands take to run.
-    from trainshed.aws import AwsRegion
+    from trainshed.aws import Region
     from trainshed.catalogue.sync import DATA_FOLDER, enabled_regions, synchronise
 
     today = datetime.now(UTC).date()
@@ -105,7 +105,7 @@ def sync(
     _check(folder)
     regions = tuple(dict.fromkeys(region or ())) or _enabled(enabled_regions())
     change = synchronise(
-        regions=map(AwsRegion, regions),
+        regions=map(Region, regions),
         today=today,
         folder=folder,
         source=f"DescribeInstanceTypes and DescribeInstanceTypeOfferings on {today}",

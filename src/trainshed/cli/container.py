@@ -198,10 +198,10 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
 
 def _repository(plan: ClusterPlan) -> Any:
     # boto3 takes longer to import than building takes to start.
-    from trainshed.aws import AwsRegion
+    from trainshed.aws import Region
     from trainshed.containers.repository import ContainerRepository
 
-    return ContainerRepository(AwsRegion(plan.region), _repository_name(plan), account=plan.account)
+    return ContainerRepository(Region(plan.region), _repository_name(plan), account=plan.account)
 
 
 def _repository_name(plan: ClusterPlan) -> str:
@@ -216,9 +216,9 @@ def _repository_name(plan: ClusterPlan) -> str:
 
 def _tags(plan: ClusterPlan, ami: str) -> Any:
     from trainshed.ami.ami import find_ami
-    from trainshed.aws import AwsRegion
+    from trainshed.aws import Region
 
-    found = find_ami(AwsRegion(plan.region), ami)
+    found = find_ami(Region(plan.region), ami)
     return found.tags if found else None
 
 

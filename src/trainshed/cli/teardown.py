@@ -45,7 +45,7 @@ def teardown(
     Data stays: the file system, the repository and the output of jobs. So do stacks that another
     cluster uses. After a failure or an interruption, run the same command again.
     """
-    from trainshed.aws import AwsRegion
+    from trainshed.aws import Region
     from trainshed.teardown.removal import remove
     from trainshed.teardown.survey import survey
 
@@ -58,7 +58,7 @@ def teardown(
     alone = clusters == ALL_CLUSTERS and not any(Path.cwd().glob(ALL_CLUSTERS))
     fleet = () if alone else load_clusters(clusters, region)
     others = [each for each in fleet if each.spec.name != plan.spec.name]
-    place = AwsRegion(plan.region)
+    place = Region(plan.region)
     found = survey(place, plan, others, only=stack)
     if not as_json:
         _show(plan.spec.name, found)

@@ -16,7 +16,7 @@ from skips import needs
 
 from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
-from trainshed.aws import AwsRegion
+from trainshed.aws import Region
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import write_recipes
 
@@ -407,7 +407,7 @@ def test_what_a_dead_build_left_is_found_by_its_tags_when_it_is_old(
 ) -> None:
     kill_hard(running)
     account.aws.lead_here(monkeypatch)
-    region, now = AwsRegion(WEST), datetime.now(UTC)
+    region, now = Region(WEST), datetime.now(UTC)
     limit = timedelta(hours=3)
 
     young = tagged_leftovers(region, now=now, older_than=limit)
@@ -432,7 +432,7 @@ def test_a_foreign_instance_is_no_leftover(account: Any, monkeypatch: pytest.Mon
         ],
     )
 
-    found = tagged_leftovers(AwsRegion(WEST), now=datetime.now(UTC), older_than=timedelta(hours=3))
+    found = tagged_leftovers(Region(WEST), now=datetime.now(UTC), older_than=timedelta(hours=3))
 
     assert found == []
 

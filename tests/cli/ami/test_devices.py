@@ -13,6 +13,7 @@ import pytest
 from embedded_aws.faults import Fault
 from trainshed.ami.ami import Ami
 from trainshed.ami.trial import Place, try_ami
+from trainshed.aws import Region
 from trainshed.catalogue import all_types, lookup
 from trainshed.errors import Failure
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
@@ -22,7 +23,7 @@ TYPES = [name for name in all_types() if lookup(name).accelerator.family != "qua
 
 
 @dataclass(slots=True, kw_only=True)
-class Ec2:
+class Ec2(Region):
     """A region with one instance, whose console shows a self-test.
 
     Attributes:
@@ -54,9 +55,6 @@ class Ec2:
                 yield {"SubnetId": f"subnet-{zone}", "AvailabilityZone": f"us-west-2{zone}"}
         else:
             yield {"Location": "us-west-2b"}
-
-    def wait(self, service: str, waiter: str, **params: Any) -> None:
-        raise AssertionError("nothing waits")
 
 
 def image_for(accelerator: str) -> Ami:

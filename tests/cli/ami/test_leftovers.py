@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainshed.ami.leftovers import logged_leftovers, remove_leftover, tagged_leftovers
-from trainshed.aws import AwsRegion
+from trainshed.aws import Region
 
 WEST = "us-west-2"
 TAGS = [
@@ -17,8 +17,8 @@ TAGS = [
 
 
 @pytest.fixture
-def region(account: Any) -> AwsRegion:
-    return AwsRegion(WEST)
+def region(account: Any) -> Region:
+    return Region(WEST)
 
 
 def make_profile(account: Any, name: str) -> str:
@@ -44,12 +44,12 @@ def profiles(account: Any) -> list[str]:
     return [profile["InstanceProfileName"] for profile in found]
 
 
-def find(region: AwsRegion) -> list[Any]:
+def find(region: Region) -> list[Any]:
     return tagged_leftovers(region, now=datetime.now(UTC), older_than=timedelta(hours=3))
 
 
 def test_a_temporary_profile_goes_with_its_instance_and_other_profiles_stay(
-    account: Any, region: AwsRegion
+    account: Any, region: Region
 ) -> None:
     for name in ("packer-6b004cfc", "nodes"):
         account.launch(
@@ -68,7 +68,7 @@ def test_a_temporary_profile_goes_with_its_instance_and_other_profiles_stay(
 
 
 def test_a_volume_that_hangs_on_nothing_is_found_and_an_attached_one_is_not(
-    account: Any, region: AwsRegion
+    account: Any, region: Region
 ) -> None:
     specification = [{"ResourceType": "volume", "Tags": TAGS}]
     ec2 = account.aws.client("ec2")
@@ -84,7 +84,7 @@ def test_a_volume_that_hangs_on_nothing_is_found_and_an_attached_one_is_not(
     assert [leftover.name for leftover in found] == [volume]
 
 
-def test_removing_what_is_gone_is_no_error(account: Any, region: AwsRegion) -> None:
+def test_removing_what_is_gone_is_no_error(account: Any, region: Region) -> None:
     volume = account.aws.client("ec2").create_volume(
         AvailabilityZone="us-west-2a",
         Size=1,
@@ -98,7 +98,7 @@ def test_removing_what_is_gone_is_no_error(account: Any, region: AwsRegion) -> N
     assert find(region) == []
 
 
-def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: AwsRegion) -> None:
+def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: Region) -> None:
     image, other = account.image("unfinished", tags={}), account.image("somebody's", tags={})
     log = (
         "2026-11-20T13:37:00Z:     amazon-ebs.ami: Found Image ID: ami-0d53cc9bd365ad65b\n"
@@ -114,7 +114,7 @@ def test_an_unfinished_image_goes_with_its_snapshot(account: Any, region: AwsReg
     assert not [one for one in found if image in one["Description"]]
 
 
-def test_a_log_with_an_end_shows_nothing_left(account: Any, region: AwsRegion) -> None:
+def test_a_log_with_an_end_shows_nothing_left(account: Any, region: Region) -> None:
     name = make_profile(account, "packer-6b004cfc")
     making = (
         "2026-11-20T13:37:00Z: ==> amazon-ebs.ami: Creating temporary instance profile for this "

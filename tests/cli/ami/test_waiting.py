@@ -8,17 +8,17 @@ import pytest
 
 from trainshed.ami import channel_store, publishing
 from trainshed.ami.channel import Channel
+from trainshed.aws import Region
 from trainshed.errors import Failure
 
 IMAGE = "ami-0123456789abcdef0"
 
 
-class Answers:
+class Answers(Region):
     """A region that gives each call's answers in turn, and the last one again and again."""
 
-    name = "us-west-2"
-
     def __init__(self, answers: Mapping[str, list[Any]]) -> None:
+        super().__init__("us-west-2")
         self._answers = {name: list(given) for name, given in answers.items()}
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
@@ -28,9 +28,6 @@ class Answers:
 
     def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
         yield from self.call(service, operation)[key]
-
-    def wait(self, service: str, waiter: str, **params: Any) -> None:
-        raise AssertionError(f"nobody waits for {waiter} here")
 
 
 def images(state: str, reason: str = "") -> dict[str, Any]:
