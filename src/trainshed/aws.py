@@ -1,4 +1,7 @@
-"""The gateway to AWS: every call of trainshed's own commands, and what may go wrong with it."""
+"""The gateway to AWS: every call of trainshed's own commands, and what may go wrong with it.
+
+boto3 takes longer to import than most commands take to run, so it is imported by the first call.
+"""
 
 import os
 import re
@@ -6,24 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectionError,
-    HTTPClientError,
-    NoCredentialsError,
-    UnknownRegionError,
-    WaiterError,
-)
-
 from trainshed.errors import Failure, TrainshedError, UnknownName, one_line
 from trainshed.region import REGION_ADVICE
 
-_CONFIG = Config(
-    connect_timeout=10, read_timeout=60, retries={"mode": "standard", "max_attempts": 4}
-)
 _DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
 # IAM says which action it was that was lacking; RunInstances, for instance, needs others too.
 _LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
@@ -109,8 +97,16 @@ class Region:
             self._client(service).get_waiter(waiter).wait(**params)
 
     def _client(self, service: str) -> Any:
+        import boto3
+        from botocore.config import Config
+
         if service not in self._clients:
-            self._clients[service] = boto3.client(service, region_name=self.name, config=_CONFIG)
+            config = Config(
+                connect_timeout=10,
+                read_timeout=60,
+                retries={"mode": "standard", "max_attempts": 4},
+            )
+            self._clients[service] = boto3.client(service, region_name=self.name, config=config)
         return self._clients[service]
 
 
@@ -121,6 +117,9 @@ def regions(named: list[str] | None) -> list[Region]:
         TrainshedError: none was named, and the environment has none.
         UnknownName: no region can have such a name.
     """
+    import boto3
+    from botocore.exceptions import UnknownRegionError
+
     with _asking("sts", ""):
         session = boto3.Session()
         default = os.environ.get("AWS_REGION") or session.region_name
@@ -145,23 +144,25 @@ def lacked_action(message: str) -> str | None:
 
 @contextmanager
 def _asking(service: str, region: str) -> Iterator[None]:
+    from botocore import exceptions
+
     try:
         yield
-    except NoCredentialsError as error:
+    except exceptions.NoCredentialsError as error:
         raise TrainshedError(
             "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         ) from error
-    except ClientError as error:
+    except exceptions.ClientError as error:
         raise _refusal(error, service, region) from error
-    except (HTTPClientError, ConnectionError) as error:
+    except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
         raise Failure(f"AWS cannot be reached: {one_line(str(error))}") from error
-    except WaiterError as error:
+    except exceptions.WaiterError as error:
         raise AwsRefusal("WaiterError", one_line(str(error))) from error
-    except BotoCoreError as error:
+    except exceptions.BotoCoreError as error:
         raise TrainshedError(f"AWS cannot be asked: {one_line(str(error))}") from error
 
 
-def _refusal(error: ClientError, service: str, region: str) -> AwsRefusal:
+def _refusal(error: Any, service: str, region: str) -> AwsRefusal:
     said = error.response.get("Error", {})
     code, message = said.get("Code", "unknown"), one_line(said.get("Message", ""))
     action = f"{service}:{error.operation_name}"

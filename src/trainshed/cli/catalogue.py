@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from trainshed import catalogue
+from trainshed.aws import Region
 from trainshed.catalogue.card import TypeCard, type_card
+from trainshed.catalogue.sync import DATA_FOLDER, enabled_regions, synchronise
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
@@ -96,10 +98,6 @@ def sync(
     ec2:DescribeAvailabilityZones, and ec2:DescribeRegions without --region. Nothing is written
     before every region has answered.
     """
-    # boto3 takes longer to import than the other commands take to run.
-    from trainshed.aws import Region
-    from trainshed.catalogue.sync import DATA_FOLDER, enabled_regions, synchronise
-
     today = datetime.now(UTC).date()
     folder = output or DATA_FOLDER
     _check(folder)

@@ -1,10 +1,13 @@
 """`trainshed container`: build container images, push them to a cluster's repository, list them."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
+from trainshed.ami.ami import find_ami
+from trainshed.aws import Region
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records
@@ -16,6 +19,9 @@ from trainshed.containers.drivers import (
     check_drivers,
 )
 from trainshed.containers.engine import find_engine
+from trainshed.containers.pushing import push as push_image
+from trainshed.containers.pushing import refuse_overwriting
+from trainshed.containers.repository import ContainerRepository
 from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding, Severity
 from trainshed.pins.model import CPU
@@ -111,9 +117,6 @@ def push(
     1, before anything is sent, when the tag is taken or the AMI lacks a driver. Needs
     ecr:GetAuthorizationToken, ecr:DescribeRepositories, ecr:DescribeImages and the rights to push.
     """
-    from trainshed.containers.pushing import push as push_image
-    from trainshed.containers.pushing import refuse_overwriting
-
     plan = load_cluster(cluster, clusters, region)
     name = _repository_name(plan)
     wanted = _tag(plan, tag, cpu)
@@ -196,11 +199,7 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
     return f"{plan.image.tag}-{CPU}" if cpu else plan.image.tag
 
 
-def _repository(plan: ClusterPlan) -> Any:
-    # boto3 takes longer to import than building takes to start.
-    from trainshed.aws import Region
-    from trainshed.containers.repository import ContainerRepository
-
+def _repository(plan: ClusterPlan) -> ContainerRepository:
     return ContainerRepository(Region(plan.region), _repository_name(plan), account=plan.account)
 
 
@@ -214,10 +213,7 @@ def _repository_name(plan: ClusterPlan) -> str:
     return plan.repository.name
 
 
-def _tags(plan: ClusterPlan, ami: str) -> Any:
-    from trainshed.ami.ami import find_ami
-    from trainshed.aws import Region
-
+def _tags(plan: ClusterPlan, ami: str) -> Mapping[str, str] | None:
     found = find_ami(Region(plan.region), ami)
     return found.tags if found else None
 
@@ -230,7 +226,7 @@ def _print_findings(findings: tuple[Finding, ...]) -> None:
         raise typer.Exit(1)
 
 
-def _drivers(labels: dict[str, str]) -> dict[str, str]:
+def _drivers(labels: Mapping[str, str]) -> dict[str, str]:
     return {
         name.removeprefix(DRIVER_LABEL): versions
         for name, versions in sorted(labels.items())

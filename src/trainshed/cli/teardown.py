@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from trainshed.aws import Region
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -18,6 +19,8 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure, TrainshedError
+from trainshed.teardown.removal import remove
+from trainshed.teardown.survey import Survey, survey
 
 app = typer.Typer(add_completion=False)
 
@@ -45,10 +48,6 @@ def teardown(
     Data stays: the file system, the repository and the output of jobs. So do stacks that another
     cluster uses. After a failure or an interruption, run the same command again.
     """
-    from trainshed.aws import Region
-    from trainshed.teardown.removal import remove
-    from trainshed.teardown.survey import survey
-
     plan = load_cluster(cluster, clusters, region)
     if not (dry_run or yes) and (as_json or not sys.stdin.isatty()):
         raise TrainshedError(
@@ -75,7 +74,7 @@ def teardown(
         print_json(_record(found))
 
 
-def _record(found: Any) -> dict[str, Any]:
+def _record(found: Survey) -> dict[str, Any]:
     return {
         "removed": [
             {
@@ -96,7 +95,7 @@ def _record(found: Any) -> dict[str, Any]:
     }
 
 
-def _show(name: str, found: Any) -> None:
+def _show(name: str, found: Survey) -> None:
     record = _record(found)
     if not found.removed:
         typer.echo(f"nothing of {name} is there to delete")

@@ -2,10 +2,15 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from trainshed.ami.listing import Row, listing
+from trainshed.ami.pruning import Verdict, judge, remove
+from trainshed.ami.publishing import await_ami
+from trainshed.ami.trial import Place, try_ami
+from trainshed.aws import AwsRefusal, Region, regions
 from trainshed.cli.ami.options import (
     TRIAL_INSTANCE_TYPE,
     TRIAL_MINUTES,
@@ -24,17 +29,9 @@ _LISTED = (
     *("channels", "in_use_by"),
 )
 
-if TYPE_CHECKING:
-    from trainshed.ami.pruning import Verdict
-    from trainshed.aws import Region
-
 
 def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> None:
     """List the AMIs that our builds made, newest first, and what points to them."""
-    # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.listing import Row, listing
-    from trainshed.aws import regions
-
     rows, blind = list[Row](), list[str]()
     for here in regions(region):
         found = listing(here)
@@ -64,10 +61,6 @@ def test_command(
     Exits with 1 when a check fails. The result comes over the serial console: no key, no
     open port, no role and no network are needed.
     """
-    from trainshed.ami.publishing import await_ami
-    from trainshed.ami.trial import Place, try_ami
-    from trainshed.aws import regions
-
     if timeout_minutes < 1:
         raise TrainshedError(f"--timeout-minutes must be at least 1, got {timeout_minutes}")
     (here,) = regions([region] if region else None)
@@ -96,9 +89,6 @@ def prune_command(
 
     Whatever could not be looked at keeps them all. Without --yes nothing is removed.
     """
-    from trainshed.ami.pruning import judge
-    from trainshed.aws import regions
-
     if keep < 1:
         raise TrainshedError(f"--keep must be at least 1, got {keep}")
     records, failed = list[dict[str, Any]](), False
@@ -119,14 +109,11 @@ def prune_command(
         raise typer.Exit(1)
 
 
-def _intent(verdict: "Verdict") -> str:
+def _intent(verdict: Verdict) -> str:
     return "goes" if verdict.goes else "stays"
 
 
-def _carry_out(region: "Region", verdict: "Verdict") -> tuple[str, bool]:
-    from trainshed.ami.pruning import remove
-    from trainshed.aws import AwsRefusal
-
+def _carry_out(region: Region, verdict: Verdict) -> tuple[str, bool]:
     if not verdict.goes:
         return "stays", True
     try:

@@ -6,6 +6,12 @@ from typing import Annotated
 
 import typer
 
+from trainshed.ami.build_request import BuildRequest
+from trainshed.ami.building import LOG, build
+from trainshed.ami.packer import find_packer
+from trainshed.ami.prerequisites import check_prerequisites
+from trainshed.ami.report import write_report
+from trainshed.aws import regions
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
@@ -93,14 +99,6 @@ def build_command(
     The folder gets manifest.json, selftest.json, packages.txt, sbom.cdx.json, report.md and
     build.log. On insufficient capacity, and on nothing else, the next subnet is tried.
     """
-    # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.build_request import BuildRequest
-    from trainshed.ami.building import LOG, build
-    from trainshed.ami.packer import find_packer
-    from trainshed.ami.prerequisites import check_prerequisites
-    from trainshed.ami.report import write_report
-    from trainshed.aws import regions
-
     template = template or packer_folder()
     request = BuildRequest(
         accelerator=accelerator,

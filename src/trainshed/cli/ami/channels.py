@@ -1,10 +1,23 @@
 """`trainshed ami publish|promote|rollback`: what a channel points to."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from trainshed.ami.ami import Ami
+from trainshed.ami.channel import Channel
+from trainshed.ami.promotion import plan_promotion
+from trainshed.ami.publishing import (
+    Written,
+    await_ami,
+    check_same_build,
+    find_published,
+    write_channel,
+)
+from trainshed.ami.rollback import plan_rollback
+from trainshed.ami.trial import Place, try_ami
+from trainshed.aws import Region, regions
 from trainshed.cli.ami.options import (
     TRIAL_INSTANCE_TYPE,
     TRIAL_MINUTES,
@@ -18,11 +31,6 @@ from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure
-
-if TYPE_CHECKING:
-    from trainshed.ami.ami import Ami
-    from trainshed.ami.publishing import Written
-    from trainshed.aws import Region
 
 
 def publish_command(
@@ -49,11 +57,6 @@ def publish_command(
 
     It may be repeated: what is done already is left as it is.
     """
-    # boto3 takes longer to import than the other commands take to run.
-    from trainshed.ami.channel import Channel
-    from trainshed.ami.publishing import await_ami, check_same_build, find_published
-    from trainshed.ami.trial import Place, try_ami
-
     wanted = find_published(ami, region)
     with progress() as show:
         targets = {here: await_ami(here, name, show=show) for here, name in wanted.items()}
@@ -81,16 +84,12 @@ def promote_command(
     as_json: JsonOption = False,
 ) -> None:
     """Make a channel point to what another one points to, for instance candidate to stable."""
-    from trainshed.ami.channel import Channel
-    from trainshed.ami.promotion import plan_promotion
-    from trainshed.aws import regions
-
     with progress() as show:
         plans = [
             plan_promotion(regions(region), Channel(cell=name, name=source), show=show)
             for name in cell
         ]
-    done = list["Written"]()
+    done = list[Written]()
     for targets in plans:
         build = next(iter(targets.values())).build
         done += _write(targets, target, f"promoted from {source}: build {build}", as_json)
@@ -109,12 +108,7 @@ def rollback_command(
 
     A running cluster stays as it is: it keeps the AMI that it was deployed with.
     """
-    from trainshed.ami.channel import Channel
-    from trainshed.ami.publishing import check_same_build
-    from trainshed.ami.rollback import plan_rollback
-    from trainshed.aws import regions
-
-    done = list["Written"]()
+    done = list[Written]()
     for name in cell:
         plans = {
             here: plan_rollback(here, Channel(cell=name, name=channel)) for here in regions(region)
@@ -127,9 +121,7 @@ def rollback_command(
     _finish(done, as_json)
 
 
-def _write(targets: "dict[Region, Ami]", channel: str, note: str, as_json: bool) -> "list[Written]":
-    from trainshed.ami.publishing import write_channel
-
+def _write(targets: dict[Region, Ami], channel: str, note: str, as_json: bool) -> list[Written]:
     done = []
     for written in write_channel(targets, channel, note):
         done.append(written)
@@ -149,6 +141,6 @@ def _write(targets: "dict[Region, Ami]", channel: str, note: str, as_json: bool)
     return done
 
 
-def _finish(done: "list[Written]", as_json: bool) -> None:
+def _finish(done: list[Written], as_json: bool) -> None:
     if as_json:
         print_json([asdict(written) for written in done])
