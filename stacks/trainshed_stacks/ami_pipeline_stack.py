@@ -48,11 +48,11 @@ class AmiPipelineStack(cdk.Stack):
             addresses=spec.notify,
             regions=spec.regions,
             subnets=spec.subnets,
-            kms_key_arn=plan.security.kms_key_arn,
+            kms_key_arn=spec.kms_key,
         )
         self._add_outputs()
         add_tags(cdk.Tags.of(self), {"owner": spec.owner, **spec.tags})
-        secure(self, plan.security)
+        secure(self, spec)
 
     def _add_outputs(self) -> None:
         for cell, project in self.pipeline.projects.items():

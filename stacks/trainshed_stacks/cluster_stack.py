@@ -91,7 +91,7 @@ class TrainClusterStack(cdk.Stack):
             root_gib=plan.spec.instance.root_gib,
             user_data=user_data,
             capacity=plan.capacity,
-            kms_key_arn=plan.security.kms_key_arn,
+            kms_key_arn=plan.spec.kms_key,
         )
         image_uri, repository = self._image(plan)
         self.batch = BatchMultiNode(
@@ -138,7 +138,7 @@ class TrainClusterStack(cdk.Stack):
                 finding.rule, f"{finding.message}; {finding.remedy}"
             )
         tag(self, plan.spec.name, [plan])
-        secure(self, plan.security)
+        secure(self, plan.spec)
 
     def _image(self, plan: ClusterPlan) -> tuple[str, ecr.IRepository | None]:
         """Return the image's URI, and the ECR repository that nodes need rights to pull it from.

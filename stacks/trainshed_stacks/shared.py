@@ -42,7 +42,7 @@ class SharedStacks:
         }
         for cluster in fleet.clusters:
             tag(self.prerequisites(cluster), cluster.spec.name, [cluster])
-            secure(self.prerequisites(cluster), cluster.security)
+            secure(self.prerequisites(cluster), cluster.spec)
         file_systems = fleet.file_systems.values()
         for stack_name, network in fleet.networks.items():
             users = [c for c in fleet.clusters if c.network.stack_name == stack_name]
@@ -62,7 +62,7 @@ class SharedStacks:
                 stack_name,
                 lustre=lustre,
                 network=self.network(users[0]),
-                kms_key_arn=users[0].security.kms_key_arn,
+                kms_key_arn=users[0].spec.kms_key,
                 env=environment(users[0]),
             )
             self._complete(self._storages[stack_name], lustre.name, users)
@@ -72,14 +72,14 @@ class SharedStacks:
                 scope,
                 stack_name,
                 repository=repository,
-                kms_key_arn=users[0].security.kms_key_arn,
+                kms_key_arn=users[0].spec.kms_key,
                 env=environment(users[0]),
             )
             self._complete(self._containers[stack_name], repository.name, users)
 
     def _complete(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
         tag(stack, name, users)
-        secure(stack, users[0].security)
+        secure(stack, users[0].spec)
         if len(users) == 1:
             stack.add_stack_dependency(self.prerequisites(users[0]))
 

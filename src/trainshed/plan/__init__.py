@@ -10,7 +10,6 @@ from trainshed.plan.job_access import BucketRights, JobAccess
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
-from trainshed.plan.security import SecurityPlan
 from trainshed.plan.storage import (
     ExistingLustrePlan,
     LustreMount,
@@ -38,7 +37,6 @@ __all__ = [
     "LustreSettings",
     "NetworkPlan",
     "RepositoryPlan",
-    "SecurityPlan",
     "SubnetPlan",
     "Zone",
     "load_fleet",

@@ -17,7 +17,7 @@ from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
-from trainshed.plan.security import SecurityPlan, plan_security
+from trainshed.plan.security import decide_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import ExistingLustrePlan, LustreMount, LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
@@ -50,7 +50,6 @@ class ClusterPlan:
         repository: the cluster's own ECR repository of the container image, or None.
         image: container image of the jobs, of that repository or of another.
         container: what the container of one node gets.
-        security: the key that encrypts, and what every IAM role carries.
         job_access: what the containers of a job may do in AWS.
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
@@ -75,7 +74,6 @@ class ClusterPlan:
     repository: RepositoryPlan | None
     image: ImagePlan
     container: ContainerPlan
-    security: SecurityPlan
     job_access: JobAccess
     failed_boot_limit: int
     failed_boot_hours: int
@@ -135,7 +133,7 @@ def make_plan(
     network = plan_network(notes, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
     capacity = plan_capacity(notes, instance)
-    security = plan_security(notes, region)
+    decide_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)
     profile = spec.instance.interfaces or InterfaceProfile.BATCH_MNP
@@ -179,7 +177,6 @@ def make_plan(
         repository=plan_repository(spec),
         image=image,
         container=container,
-        security=security,
         job_access=job_access,
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,

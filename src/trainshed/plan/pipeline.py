@@ -8,7 +8,7 @@ from trainshed.documents.problems import Problem
 from trainshed.errors import did_you_mean
 from trainshed.pins.model import BuildTools
 from trainshed.pins.reader import read_pins
-from trainshed.plan.security import SecurityPlan, security, security_problems
+from trainshed.plan.security import security_problems
 from trainshed.region import REGION_ADVICE
 from trainshed.spec import AmiPipelineSpec, SpecError, read_ami_pipeline
 
@@ -21,14 +21,12 @@ class AmiPipelinePlan:
         spec: what was asked.
         account: AWS account, or None to leave it to the deployment.
         region: where AMIs are baked.
-        security: the key that encrypts, and what every IAM role carries.
         tools: what bakes them.
     """
 
     spec: AmiPipelineSpec
     account: str | None
     region: str
-    security: SecurityPlan
     tools: BuildTools
 
 
@@ -54,7 +52,7 @@ def load_ami_pipeline(
         problems += _region_problems(spec, asked)
         problems += tuple(
             Problem(where=spec.where, path=field, message=message)
-            for field, message in security_problems(spec.kms_key, spec.iam, spec.account, asked)
+            for field, message in security_problems(spec, asked)
         )
     if problems or not (spec and asked):
         raise SpecError(problems)
@@ -62,7 +60,6 @@ def load_ami_pipeline(
         spec=spec,
         account=spec.account or account,
         region=asked,
-        security=security(spec.kms_key, spec.iam),
         tools=read_pins(pins).tools,
     )
 

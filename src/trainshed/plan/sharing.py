@@ -74,9 +74,9 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     place = {
         "account": cluster.account,
         "region": cluster.region,
-        "kms_key": cluster.security.kms_key_arn,
-        "iam.boundary": cluster.security.permissions_boundary_arn,
-        "iam.prefix": cluster.security.role_prefix,
+        "kms_key": cluster.spec.kms_key,
+        "iam.boundary": cluster.spec.iam.boundary,
+        "iam.prefix": cluster.spec.iam.prefix,
     }
     # `duplicate_names` finds two clusters of one name.
     yield "name", cluster.spec.name, {"its part": "the nodes"}
