@@ -112,7 +112,8 @@ class TrainClusterStack(cdk.Stack):
             update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
             capacity_block=plan.capacity.kind is CapacityKind.CAPACITY_BLOCK,
             mount=plan.lustre.mount if plan.lustre else None,
-            job_access=plan.job_access,
+            buckets=plan.spec.job.buckets,
+            policies=plan.spec.job.policies,
         )
         if repository:
             grant_pull(repository, self.batch.instance_role)

@@ -1,6 +1,6 @@
 """AWS Batch for multi-node parallel jobs: compute environment, queue and job definition."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from aws_cdk import Duration, RemovalPolicy, Token
 from aws_cdk import aws_batch as batch
@@ -9,9 +9,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from trainshed.plan import ContainerPlan, JobAccess
+from trainshed.plan import ContainerPlan
 from trainshed.plan.cluster import LONGEST_UPDATE_MINUTES
-from trainshed.spec import NodeRange
+from trainshed.spec import BucketGrant, NodeRange
 from trainshed_constructs.compute.job_queue import job_queue
 from trainshed_constructs.compute.job_role import job_role
 from trainshed_constructs.compute.multi_node_job import multi_node_job
@@ -57,7 +57,7 @@ class BatchMultiNode(Construct):
         job_definition_arn: ARN with the revision.
         log_group: the containers' output, for three months; kept when the stack is deleted.
         instance_role: role of the nodes; grant it what they need at boot, and image pulls.
-        job_role: role of the containers, which may do what `job_access` says and is granted.
+        job_role: role of the containers: `buckets` and `policies`, and what it is granted.
 
     Example::
 
@@ -109,7 +109,8 @@ class BatchMultiNode(Construct):
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
         mount: str | None = None,
-        job_access: JobAccess | None = None,
+        buckets: Sequence[BucketGrant] = (),
+        policies: Sequence[str] = (),
     ) -> None:
         """Declare the compute environment, the queue and the job definition.
 
@@ -133,7 +134,8 @@ class BatchMultiNode(Construct):
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start,
                 and infrastructure updates replace the environment.
             mount: folder of the node that the container sees under the same path.
-            job_access: buckets and policies of the containers; by default none.
+            buckets: what the containers may use in S3; by default nothing.
+            policies: ARNs of managed policies of the containers; by default none.
 
         Raises:
             ConstructError: AWS Batch would refuse it, or the result would not be reproducible.
@@ -156,7 +158,7 @@ class BatchMultiNode(Construct):
         )
         node_role = NodeRole(self, "NodeRole", log_group=self.log_group)
         self.instance_role: iam.Role = node_role.role
-        self.job_role = job_role(self, "JobRole", access=job_access or JobAccess())
+        self.job_role = job_role(self, "JobRole", buckets=buckets, policies=policies)
         # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a
         # launch template version (https://github.com/aws/aws-cdk/issues/28137) and takes every
         # private subnet by default.

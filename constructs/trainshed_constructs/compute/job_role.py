@@ -1,17 +1,30 @@
 """What the containers of a job may do: nothing but what was asked for."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from aws_cdk import Acknowledgment, Aws, Stack, Validations
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.plan import BucketRights, JobAccess
+from trainshed.spec import BucketGrant
 from trainshed_constructs.ami_pipeline.policy_size import check_policy_size
 from trainshed_constructs.wildcards import acknowledge_wildcards
 
+# By the words of `BucketAccess`.
+_OBJECT_ACTIONS = {
+    "read": ["s3:GetObject"],
+    "write": ["s3:PutObject", "s3:AbortMultipartUpload"],
+    "delete": ["s3:DeleteObject"],
+}
 
-def job_role(scope: Construct, construct_id: str, *, access: JobAccess) -> iam.Role:
+
+def job_role(
+    scope: Construct,
+    construct_id: str,
+    *,
+    buckets: Sequence[BucketGrant],
+    policies: Sequence[str],
+) -> iam.Role:
     """Declare a role that only ECS tasks of this account and region may take.
 
     Amazon ECS developer guide, "Amazon ECS task IAM role", on the confused deputy.
@@ -19,7 +32,8 @@ def job_role(scope: Construct, construct_id: str, *, access: JobAccess) -> iam.R
     Args:
         scope: parent.
         construct_id: id within the parent.
-        access: buckets and policies.
+        buckets: what they may use in S3.
+        policies: ARNs of managed policies.
 
     Raises:
         ConstructError: there are more buckets than an inline policy holds.
@@ -39,26 +53,26 @@ def job_role(scope: Construct, construct_id: str, *, access: JobAccess) -> iam.R
         ),
         managed_policies=[
             iam.ManagedPolicy.from_managed_policy_arn(scope, f"{construct_id}Policy{index}", arn)
-            for index, arn in enumerate(access.policies)
+            for index, arn in enumerate(policies)
         ],
     )
-    if access.buckets:
-        _grant(role, access.buckets)
-    if access.policies:
+    if buckets:
+        _grant(role, buckets)
+    if policies:
         Validations.of(role).acknowledge(
             *(
                 Acknowledgment(
                     id=f"AwsSolutions-IAM4[Policy::{arn}]",
                     reason="the cluster's file names this policy",
                 )
-                for arn in access.policies
+                for arn in policies
             )
         )
     return role
 
 
-def _grant(role: iam.Role, buckets: Iterable[BucketRights]) -> None:
-    statements = [each for rights in buckets for each in _statements(rights)]
+def _grant(role: iam.Role, buckets: Iterable[BucketGrant]) -> None:
+    statements = [each for grant in buckets for each in _statements(grant)]
     check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
     for statement in statements:
         role.add_to_policy(statement)
@@ -71,11 +85,11 @@ def _grant(role: iam.Role, buckets: Iterable[BucketRights]) -> None:
     )
 
 
-def _objects(rights: BucketRights) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{rights.bucket}/{rights.prefix}*"
+def _objects(grant: BucketGrant) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{grant.bucket}/{grant.prefix}*"
 
 
-def _statements(rights: BucketRights) -> Iterator[iam.PolicyStatement]:
+def _statements(grant: BucketGrant) -> Iterator[iam.PolicyStatement]:
     """Name the least that S3's own clients need to list, read and write under a prefix.
 
     Service Authorization Reference, Amazon S3. AbortMultipartUpload ends an upload that failed,
@@ -84,14 +98,10 @@ def _statements(rights: BucketRights) -> Iterator[iam.PolicyStatement]:
     """
     yield iam.PolicyStatement(
         actions=["s3:ListBucket"],
-        resources=[f"arn:{Aws.PARTITION}:s3:::{rights.bucket}"],
-        conditions={"StringLike": {"s3:prefix": f"{rights.prefix}*"}} if rights.prefix else None,
+        resources=[f"arn:{Aws.PARTITION}:s3:::{grant.bucket}"],
+        conditions={"StringLike": {"s3:prefix": f"{grant.prefix}*"}} if grant.prefix else None,
     )
     yield iam.PolicyStatement(
-        actions=[
-            "s3:GetObject",
-            *(["s3:PutObject", "s3:AbortMultipartUpload"] if rights.write else []),
-            *(["s3:DeleteObject"] if rights.delete else []),
-        ],
-        resources=[_objects(rights)],
+        actions=[each for verb in grant.access.split("-") for each in _OBJECT_ACTIONS[verb]],
+        resources=[_objects(grant)],
     )

@@ -6,7 +6,6 @@ from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.container_image import EcrRepository, ImagePlan
 from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
-from trainshed.plan.job_access import BucketRights, JobAccess
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
@@ -21,7 +20,6 @@ from trainshed.plan.zone import Zone
 
 __all__ = [
     "AmiPlan",
-    "BucketRights",
     "CapacityKind",
     "CapacityPlan",
     "ClusterPlan",
@@ -31,7 +29,6 @@ __all__ = [
     "ExistingLustrePlan",
     "Fleet",
     "ImagePlan",
-    "JobAccess",
     "LustreMount",
     "LustrePlan",
     "LustreSettings",

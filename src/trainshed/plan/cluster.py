@@ -12,7 +12,7 @@ from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
-from trainshed.plan.job_access import JobAccess, plan_job_access
+from trainshed.plan.job_access import decide_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
@@ -50,7 +50,6 @@ class ClusterPlan:
         repository: the cluster's own ECR repository of the container image, or None.
         image: container image of the jobs, of that repository or of another.
         container: what the container of one node gets.
-        job_access: what the containers of a job may do in AWS.
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
         update_timeout_minutes: how long running jobs may go on when the compute environment's
@@ -74,7 +73,6 @@ class ClusterPlan:
     repository: RepositoryPlan | None
     image: ImagePlan
     container: ContainerPlan
-    job_access: JobAccess
     failed_boot_limit: int
     failed_boot_hours: int
     update_timeout_minutes: int
@@ -152,7 +150,7 @@ def make_plan(
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
     container = plan_container(notes, instance, interfaces)
     image = plan_image(notes)
-    job_access = plan_job_access(notes)
+    decide_job_access(notes)
     storage_interfaces = lustre.interfaces if lustre else 0
     check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
     decide_job(notes, container)
@@ -177,7 +175,6 @@ def make_plan(
         repository=plan_repository(spec),
         image=image,
         container=container,
-        job_access=job_access,
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,
         update_timeout_minutes=update_timeout,
