@@ -80,7 +80,7 @@ class TrainClusterStack(cdk.Stack):
         user_data = ec2.MultipartUserData()
         first_boot.add_to(user_data)
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
-        over_efa = plan.lustre is not None and plan.lustre.efa
+        over_efa = plan.lustre is not None and plan.lustre.spec.efa
         template = EfaLaunchTemplate(
             self,
             "Nodes",
@@ -111,7 +111,7 @@ class TrainClusterStack(cdk.Stack):
             timeout=cdk.Duration.hours(plan.spec.job.timeout_hours),
             update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
             capacity_block=plan.capacity.kind is CapacityKind.CAPACITY_BLOCK,
-            mount=plan.lustre.mount if plan.lustre else None,
+            mount=plan.lustre.spec.mount if plan.lustre else None,
             buckets=plan.spec.job.buckets,
             policies=plan.spec.job.policies,
         )

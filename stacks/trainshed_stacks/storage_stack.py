@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-from trainshed.plan import ExistingLustrePlan, LustrePlan
+from trainshed.plan import LustrePlan
 from trainshed_constructs import ExistingLustre, LustreFileSystem, UnprotectOnRollback
 from trainshed_stacks.network_stack import NetworkStack
 
@@ -20,7 +20,7 @@ class StorageStack(cdk.Stack):
         scope: Construct,
         construct_id: str,
         *,
-        lustre: LustrePlan | ExistingLustrePlan,
+        lustre: LustrePlan,
         network: NetworkStack,
         kms_key_arn: str | None,
         env: cdk.Environment,
@@ -47,20 +47,20 @@ class StorageStack(cdk.Stack):
 
     def _file_system(
         self,
-        lustre: LustrePlan | ExistingLustrePlan,
+        lustre: LustrePlan,
         network: NetworkStack,
         kms_key_arn: str | None,
     ) -> LustreFileSystem | ExistingLustre:
         vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
-        if isinstance(lustre, ExistingLustrePlan):
+        if lustre.spec.existing:
             return ExistingLustre(
                 self,
                 "Lustre",
                 vpc=vpc,
                 clients=clients,
                 name=lustre.name,
-                file_system_id=lustre.file_system_id,
-                efa=lustre.efa,
+                file_system_id=lustre.spec.existing,
+                efa=lustre.spec.efa,
             )
         assert lustre.zone
         subnet = network.network.private_subnet(lustre.zone.name)
@@ -70,6 +70,7 @@ class StorageStack(cdk.Stack):
             vpc=vpc,
             subnet=subnet,
             clients=clients,
-            settings=lustre,
+            name=lustre.name,
+            settings=lustre.spec,
             kms_key_arn=kms_key_arn,
         )

@@ -73,13 +73,14 @@ def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         vpc=vpc,
         subnet=subnets[0],
         clients=ec2.SecurityGroup(stack, "Clients", vpc=vpc, allow_all_outbound=False),
-        settings=plan.lustre,
+        name=plan.lustre.name,
+        settings=plan.lustre.spec,
     )
 
 
 def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
-    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
+    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.spec.mount)
     mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
     user_data = ec2.MultipartUserData()
     mount.add_to(user_data)
@@ -109,7 +110,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         image_type=plan.ami.batch_image_type,
         image_id=ssm.StringParameter.value_for_string_parameter(stack, plan.ami.parameter),
         placement_group_name=ClusterPlacementGroup(stack, "Peers").name,
-        mount=plan.lustre.mount,
+        mount=plan.lustre.spec.mount,
     )
     repository.grant_pull(batch.instance_role)
     mount.grant(batch.instance_role)

@@ -54,7 +54,8 @@ def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
         vpc=vpc,
         subnet=subnet(stack),
         clients=ec2.SecurityGroup.from_security_group_id(stack, "Clients", "sg-0123456789abcdef0"),
-        settings=plan.lustre,
+        name=plan.lustre.name,
+        settings=plan.lustre.spec,
     )
 
 
@@ -62,7 +63,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
-    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
+    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.spec.mount)
     mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
     batch = BatchMultiNode(
         stack,
@@ -77,7 +78,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
         image_type=plan.ami.batch_image_type,
         image_id=plan.ami.image_id,
         placement_group_name="peers",
-        mount=plan.lustre.mount,
+        mount=plan.lustre.spec.mount,
     )
     repository.grant_pull(batch.instance_role)
     mount.grant(batch.instance_role)

@@ -14,8 +14,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Match, Template
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from trainshed.plan import LustreMount, LustreSettings
-from trainshed.spec import Compression, DeploymentType, S3Link
+from trainshed.plan import LustreMount
+from trainshed.spec import Compression, DeploymentType, LustreSpec, S3Link
 from trainshed_constructs import ConstructError, FirstBoot, LustreFileSystem
 
 ROOT = Path(__file__).parents[2]
@@ -30,20 +30,8 @@ CLIENTS = "sg-0123456789abcdef0"
 KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 
 
-def settings_of(**changes: Any) -> LustreSettings:
-    given = {
-        "name": "train",
-        "deployment": DeploymentType.PERSISTENT_2,
-        "capacity_gib": 4800,
-        "throughput": 250,
-        "metadata_iops": None,
-        "efa": False,
-        "compression": Compression.LZ4,
-        "s3": None,
-        "allow_replacement": False,
-        **changes,
-    }
-    return LustreSettings(**given)
+def settings_of(**changes: Any) -> LustreSpec:
+    return LustreSpec(**{"capacity_gib": 4800, "throughput": 250, **changes})
 
 
 SCRATCH = {
@@ -59,7 +47,7 @@ VARIANTS = {
 }
 
 
-def build(scope: cdk.Stack, settings: LustreSettings) -> LustreFileSystem:
+def build(scope: cdk.Stack, settings: LustreSpec) -> LustreFileSystem:
     vpc = ec2.Vpc.from_vpc_attributes(
         scope, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-west-2a"]
     )
@@ -69,6 +57,7 @@ def build(scope: cdk.Stack, settings: LustreSettings) -> LustreFileSystem:
         vpc=vpc,
         subnet=ec2.Subnet.from_subnet_id(scope, "Subnet", "subnet-0123456789abcdef0"),
         clients=ec2.SecurityGroup.from_security_group_id(scope, "Clients", CLIENTS),
+        name="train",
         settings=settings,
     )
 
@@ -374,6 +363,7 @@ def test_the_clients_group_may_belong_to_a_stack_that_knows_nothing_of_storage()
         vpc=vpc,
         subnet=vpc.private_subnets[0],
         clients=ec2.SecurityGroup(network, "Clients", vpc=vpc, allow_all_outbound=False),
+        name="train",
         settings=settings_of(),
     )
 

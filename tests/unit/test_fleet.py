@@ -167,7 +167,7 @@ def test_a_shared_file_system_is_new_for_all_or_existing_for_all(problems: Probl
 
     (line,) = problems(text("Alpha", f"{NETWORK}\n{new}"), text("Beta", f"{NETWORK}\n{existing}"))
 
-    assert "file_system_id is fs-0123456789abcdef0 here and None there" in line
+    assert "existing is fs-0123456789abcdef0 here and None there" in line
 
 
 def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:
@@ -177,7 +177,7 @@ def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:
 
     assert cluster.lustre
     assert cluster.lustre.interfaces == 0
-    assert (cluster.lustre.stack_name, cluster.lustre.mount) == ("AlphaStorage", "/data")
+    assert (cluster.lustre.stack_name, cluster.lustre.spec.mount) == ("AlphaStorage", "/data")
 
 
 def test_a_shared_file_system_is_in_one_network_and_zone(problems: Problems) -> None:

@@ -7,8 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from constructs import Construct
 
-from trainshed.plan import LustreSettings
-from trainshed.spec import DeploymentType, S3Link
+from trainshed.spec import DeploymentType, LustreSpec, S3Link
 from trainshed_constructs.custom_resources.replacement_guard.construct import (
     NAME_TAG,
     ReplacementGuard,
@@ -17,10 +16,6 @@ from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.storage.lustre_parameters import publish_lustre
 from trainshed_constructs.storage.lustre_security_group import LustreSecurityGroup
 
-_DEPLOYMENT_TYPES = {
-    DeploymentType.SCRATCH_2: "SCRATCH_2",
-    DeploymentType.PERSISTENT_2: "PERSISTENT_2",
-}
 # FSx's default is 2.10 or 2.12, depending on the deployment type; clients are 2.15.
 _LUSTRE_VERSION = "2.15"
 _BACKUP_DAYS = 7
@@ -60,8 +55,7 @@ class LustreFileSystem(Construct):
 
         from aws_cdk import App, Stack
         from aws_cdk import aws_ec2 as ec2
-        from trainshed.plan import LustreSettings
-        from trainshed.spec import Compression, DeploymentType
+        from trainshed.spec import LustreSpec
         from trainshed_constructs import LustreFileSystem
 
         stack = Stack(App(), "Storage")
@@ -72,11 +66,8 @@ class LustreFileSystem(Construct):
             vpc=vpc,
             subnet=vpc.private_subnets[0],
             clients=ec2.SecurityGroup(stack, "Nodes", vpc=vpc),
-            settings=LustreSettings(
-                name="train", deployment=DeploymentType.PERSISTENT_2, capacity_gib=4800,
-                throughput=250, metadata_iops=6000, efa=False, compression=Compression.LZ4,
-                s3=None, allow_replacement=False,
-            ),
+            name="train",
+            settings=LustreSpec(capacity_gib=4800, throughput=250, metadata_iops=6000),
         )
     """
 
@@ -88,7 +79,8 @@ class LustreFileSystem(Construct):
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
         clients: ec2.ISecurityGroup,
-        settings: LustreSettings,
+        name: str,
+        settings: LustreSpec,
         kms_key_arn: str | None = None,
     ) -> None:
         """Declare the file system.
@@ -99,7 +91,8 @@ class LustreFileSystem(Construct):
             vpc: where its security group is.
             subnet: where the file system is; for EFA in the zone of the nodes.
             clients: security group of the nodes; it may belong to another stack.
-            settings: size, speed and the rest.
+            name: what clusters share it by.
+            settings: size, speed and the rest, of a new one; persistent-2 needs its throughput.
             kms_key_arn: key that encrypts a persistent-2 file system; by default FSx's own. FSx
                 encrypts scratch-2 with a key of its own in any case.
 
@@ -114,7 +107,6 @@ class LustreFileSystem(Construct):
         self.security_group = access.security_group
         group_ids = [self.security_group.security_group_id]
         subnet_ids = [subnet.subnet_id]
-        deployment_type = _DEPLOYMENT_TYPES[settings.deployment]
         if settings.deployment is not DeploymentType.PERSISTENT_2:
             kms_key_arn = None
         # L1: the L2 LustreFileSystem lacks EfaEnabled, MetadataConfiguration and associations.
@@ -127,24 +119,24 @@ class LustreFileSystem(Construct):
             kms_key_id=kms_key_arn,
             subnet_ids=subnet_ids,
             security_group_ids=group_ids,
-            lustre_configuration=_configuration(settings, deployment_type),
+            lustre_configuration=_configuration(settings),
         )
-        Tags.of(self.file_system).add("Name", settings.name)
+        Tags.of(self.file_system).add("Name", name)
         for kept in (self.file_system, self.security_group):
-            Tags.of(kept).add(NAME_TAG, settings.name)
+            Tags.of(kept).add(NAME_TAG, name)
         # Kept, except when its own creation fails, which leaves nothing worth keeping.
         self.file_system.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         guard = ReplacementGuard(
             self,
             "Guard",
-            name=settings.name,
+            name=name,
             properties={
                 "FileSystemType": "LUSTRE",
                 "FileSystemTypeVersion": _LUSTRE_VERSION,
                 "StorageCapacity": settings.capacity_gib,
                 "SubnetIds": subnet_ids,
                 "SecurityGroupIds": group_ids,
-                "DeploymentType": deployment_type,
+                "DeploymentType": settings.deployment.name,
                 "PerUnitStorageThroughput": settings.throughput,
                 "EfaEnabled": settings.efa,
                 "KmsKeyId": kms_key_arn,
@@ -159,7 +151,7 @@ class LustreFileSystem(Construct):
             self._link(settings.s3)
         publish_lustre(
             self,
-            name=settings.name,
+            name=name,
             facts={
                 "dns-name": self.file_system.attr_dns_name,
                 "mount-name": self.file_system.attr_lustre_mount_name,
@@ -186,7 +178,7 @@ def _data_repository_path(s3: S3Link) -> str:
     return f"s3://{s3.bucket}/{s3.prefix}"
 
 
-def _construct_id(settings: LustreSettings) -> str:
+def _construct_id(settings: LustreSpec) -> str:
     # Of another kind, so another resource: CloudFormation would try to change EfaEnabled in place,
     # which FSx does not do, and its sources disagree on DeploymentType.
     if settings.efa:
@@ -195,12 +187,12 @@ def _construct_id(settings: LustreSettings) -> str:
     return "PersistentFileSystem" if persistent else "ScratchFileSystem"
 
 
-def _configuration(settings: LustreSettings, deployment_type: str) -> _Lustre:
+def _configuration(settings: LustreSpec) -> _Lustre:
     persistent = settings.deployment is DeploymentType.PERSISTENT_2
     # FSx backs up no file system that is linked to S3.
     backup_days = 0 if settings.s3 else _BACKUP_DAYS
     return _Lustre(
-        deployment_type=deployment_type,
+        deployment_type=settings.deployment.name,
         data_compression_type=settings.compression.upper(),
         per_unit_storage_throughput=settings.throughput,
         # EFA needs one, and without one FSx takes an older Lustre.
@@ -218,7 +210,7 @@ def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProper
     )
 
 
-def _problems(settings: LustreSettings) -> Iterator[str]:
+def _problems(settings: LustreSpec) -> Iterator[str]:
     if settings.deployment is DeploymentType.PERSISTENT_2:
         if settings.throughput is None:
             yield "persistent-2 needs a throughput (MB/s per TiB)"

@@ -10,10 +10,8 @@ from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.storage import (
-    ExistingLustrePlan,
     LustreMount,
     LustrePlan,
-    LustreSettings,
 )
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone
@@ -26,12 +24,10 @@ __all__ = [
     "ContainerPlan",
     "Decision",
     "EcrRepository",
-    "ExistingLustrePlan",
     "Fleet",
     "ImagePlan",
     "LustreMount",
     "LustrePlan",
-    "LustreSettings",
     "NetworkPlan",
     "RepositoryPlan",
     "SubnetPlan",

@@ -19,7 +19,7 @@ from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.security import decide_security
 from trainshed.plan.stack_names import stack_name
-from trainshed.plan.storage import ExistingLustrePlan, LustreMount, LustrePlan, plan_lustre
+from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
 from trainshed.region import REGION_ADVICE
@@ -68,7 +68,7 @@ class ClusterPlan:
     capacity: CapacityPlan
     ami: AmiPlan
     network: NetworkPlan
-    lustre: LustrePlan | ExistingLustrePlan | None
+    lustre: LustrePlan | None
     lustre_efa_interfaces: int
     repository: RepositoryPlan | None
     image: ImagePlan
@@ -86,7 +86,7 @@ class ClusterPlan:
             return None
         return LustreMount(
             name=self.lustre.name,
-            path=self.lustre.mount,
+            path=self.lustre.spec.mount,
             efa_interfaces=self.lustre_efa_interfaces,
         )
 

@@ -9,7 +9,7 @@ from trainshed.plan.cluster import ClusterPlan, make_plan
 from trainshed.plan.network import NetworkPlan
 from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.sharing import conflicts, duplicate_names
-from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
+from trainshed.plan.storage import LustrePlan
 from trainshed.spec import ClusterSpec, SpecError, read_spec
 
 
@@ -40,7 +40,7 @@ class Fleet:
         return merged
 
     @property
-    def file_systems(self) -> dict[str, LustrePlan | ExistingLustrePlan]:
+    def file_systems(self) -> dict[str, LustrePlan]:
         """Lustre file systems by stack name."""
         found = (cluster.lustre for cluster in self.clusters if cluster.lustre)
         return {lustre.stack_name: lustre for lustre in found}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from trainshed.catalogue import InstanceType
 from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
-from trainshed.plan.storage import ExistingLustrePlan, LustrePlan
+from trainshed.plan.storage import LustrePlan
 
 # FSx for Lustre user guide, "Configuring EFA clients", step 4: each interface of each client counts
 # as one connection.
@@ -14,7 +14,7 @@ CONNECTIONS_MAX = 1024
 
 def plan_lustre_efa(
     notes: Notes,
-    lustre: LustrePlan | ExistingLustrePlan | None,
+    lustre: LustrePlan | None,
     instance: InstanceType,
     interfaces: Sequence[NetworkInterface],
 ) -> int:
@@ -23,7 +23,7 @@ def plan_lustre_efa(
     It is AWS's own number for the type. A cluster that is so large that its nodes together would
     make more connections than the file system takes uses fewer on each.
     """
-    if lustre is None or not lustre.efa:
+    if lustre is None or not lustre.spec.efa:
         return 0
     present = sum(row.kind.has_efa for row in interfaces)
     usual = min(instance.lustre_efa_interfaces, present)

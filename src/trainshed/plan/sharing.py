@@ -84,7 +84,9 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     network = replace(cluster.network, subnets=(), endpoint_services=())
     yield "network", network.stack_name, place | asdict(network)
     if cluster.lustre:
-        yield "storage.lustre", cluster.lustre.stack_name, place | asdict(cluster.lustre)
+        lustre = asdict(cluster.lustre)
+        asked = dict(lustre.pop("spec"))
+        yield "storage.lustre", cluster.lustre.stack_name, place | asked | lustre
     if cluster.repository:
         yield "image", cluster.repository.stack_name, place | asdict(cluster.repository)
 

@@ -6,7 +6,7 @@ from trainshed.catalogue import InstanceType
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
-from trainshed.spec import Compression, DeploymentType, LustreSpec, S3Link
+from trainshed.spec import DeploymentType, LustreSpec
 
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
 _THROUGHPUTS = (125, 250, 500, 1000)
@@ -38,81 +38,30 @@ class LustreMount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustreSettings:
-    """An FSx for Lustre file system.
-
-    Attributes:
-        name: what clusters share it by.
-        deployment: scratch-2 or persistent-2.
-        capacity_gib: storage in GiB.
-        throughput: MB/s per TiB; None for scratch-2, which has 200.
-        metadata_iops: None leaves them to FSx, which scales them with the storage.
-        efa: clients reach it over EFA.
-        compression: of the data, by the servers.
-        s3: linked bucket.
-        allow_replacement: a change may create a new, empty file system.
-    """
-
-    name: str
-    deployment: DeploymentType
-    capacity_gib: int
-    throughput: int | None
-    metadata_iops: int | None
-    efa: bool
-    compression: Compression
-    s3: S3Link | None
-    allow_replacement: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LustrePlan(LustreSettings):
+class LustrePlan:
     """An FSx for Lustre file system, and where it is.
 
     Attributes:
-        stack_name: stack that owns it.
-        network: name of the network it is in.
-        zone: the zone it is in.
-        mount: where nodes and containers see it.
-    """
-
-    stack_name: str
-    network: str
-    zone: Zone | None
-    mount: str
-
-    @property
-    def interfaces(self) -> int:
-        """Addresses that the file system takes, about.
-
-        Inferred: one network interface for each 1.2 TiB of storage and one for metadata.
-        """
-        return self.capacity_gib // 1200 + 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExistingLustrePlan:
-    """An FSx for Lustre file system that is there already.
-
-    Attributes:
         name: what clusters share it by.
-        stack_name: stack that lets the nodes in and publishes where it is.
-        network: name of the network that the nodes are in.
-        file_system_id: `fs-...`.
-        efa: clients reach it over EFA.
-        mount: where nodes and containers see it.
+        stack_name: stack that owns a new one, or lets the nodes in to an existing one.
+        network: name of the network that it is in.
+        zone: the zone that a new one is in.
+        spec: what was asked, with the throughput that a new one gets.
     """
 
     name: str
     stack_name: str
     network: str
-    file_system_id: str
-    efa: bool
-    mount: str
+    zone: Zone | None
+    spec: LustreSpec
 
     @property
     def interfaces(self) -> int:
-        """Further addresses that the file system takes: none."""
-        return 0
+        """Further addresses that a new file system takes, about.
+
+        Inferred: one network interface for each 1.2 TiB of storage and one for metadata.
+        """
+        return 0 if self.spec.existing else self.spec.capacity_gib // 1200 + 1
 
 
 def parameter_prefix(name: str) -> str:
@@ -122,39 +71,39 @@ def parameter_prefix(name: str) -> str:
 
 def plan_lustre(
     notes: Notes, network: str, zone: Zone | None, instance: InstanceType | None
-) -> LustrePlan | ExistingLustrePlan | None:
+) -> LustrePlan | None:
     """Resolve `storage.lustre`; None when there is none."""
     asked = notes.spec.storage.lustre
     if asked is None:
         notes.decide("storage", "none", "storage.lustre is not given")
         return None
-    if asked.existing:
-        return _existing(notes, asked, asked.existing, network, instance)
-    persistent = asked.deployment is DeploymentType.PERSISTENT_2
-    throughput = _throughput(notes, asked, persistent)
-    _check_metadata_iops(notes, asked, persistent)
     if asked.efa:
-        if not persistent:
-            notes.problem("storage.lustre.efa", "only persistent-2 can be reached over EFA")
         _check_efa_client(notes, instance)
-    _check_capacity(notes, asked, throughput if asked.efa and persistent else None)
-    _decide(notes, asked, throughput)
+    if asked.existing:
+        notes.decide("file system", asked.existing, "as asked; it stays as it is")
+        zone = None
+    else:
+        asked = _new(notes, asked)
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
         stack_name=stack_name(name, "Storage"),
         network=network,
         zone=zone,
-        deployment=asked.deployment,
-        capacity_gib=asked.capacity_gib,
-        throughput=throughput,
-        metadata_iops=asked.metadata_iops,
-        efa=asked.efa,
-        compression=asked.compression,
-        s3=asked.s3,
-        mount=asked.mount,
-        allow_replacement=asked.allow_replacement,
+        spec=asked,
     )
+
+
+def _new(notes: Notes, asked: LustreSpec) -> LustreSpec:
+    """Check what is asked of a new file system, and resolve its throughput."""
+    persistent = asked.deployment is DeploymentType.PERSISTENT_2
+    throughput = _throughput(notes, asked, persistent)
+    _check_metadata_iops(notes, asked, persistent)
+    if asked.efa and not persistent:
+        notes.problem("storage.lustre.efa", "only persistent-2 can be reached over EFA")
+    _check_capacity(notes, asked, throughput if asked.efa and persistent else None)
+    _decide(notes, asked, throughput)
+    return asked.model_copy(update={"throughput": throughput})
 
 
 def _decide(notes: Notes, asked: LustreSpec, throughput: int | None) -> None:
@@ -224,27 +173,6 @@ def _check_metadata_iops(notes: Notes, asked: LustreSpec, persistent: bool) -> N
             f"{iops} is not allowed; did you mean {near}? (allowed: 1500, 3000, 6000, 12000, then "
             "steps of 12000 to 192000)",
         )
-
-
-def _existing(
-    notes: Notes,
-    asked: LustreSpec,
-    file_system_id: str,
-    network: str,
-    instance: InstanceType | None,
-) -> ExistingLustrePlan:
-    if asked.efa:
-        _check_efa_client(notes, instance)
-    notes.decide("file system", file_system_id, "as asked; it stays as it is")
-    name = asked.name or notes.spec.short_name
-    return ExistingLustrePlan(
-        name=name,
-        stack_name=stack_name(name, "Storage"),
-        network=network,
-        file_system_id=file_system_id,
-        efa=asked.efa,
-        mount=asked.mount,
-    )
 
 
 def _check_efa_client(notes: Notes, instance: InstanceType | None) -> None:

@@ -44,7 +44,7 @@ class ReplacementGuard(Construct):
             name="train",
             properties={"SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacity": 1200},
             allow_replacement=False,
-            how_to_allow="LustreSettings(allow_replacement=True)",
+            how_to_allow="LustreSpec(allow_replacement=True)",
             how_to_adopt="ExistingLustre",
         )
     """
