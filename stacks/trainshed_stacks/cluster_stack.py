@@ -15,9 +15,9 @@ from trainshed_constructs import (
     EfaSecurityGroup,
     FailedBootLimit,
     FirstBoot,
-    PinnedAmi,
     grant_pull,
 )
+from trainshed_stacks.prerequisites_stack import pinned_ami
 from trainshed_stacks.security import secure
 from trainshed_stacks.shared import SharedStacks, environment
 from trainshed_stacks.tags import tag
@@ -197,15 +197,7 @@ class TrainClusterStack(cdk.Stack):
 
         It is checked here too, for `cdk deploy --exclusively`, which leaves the prerequisites out.
         """
-        pinned = PinnedAmi(
-            self,
-            "Ami",
-            ami=plan.ami.asked,
-            version=plan.ami.version,
-            cell=plan.ami.cell,
-            root_device=plan.ami.root_device,
-            remedy=plan.ami.remedy,
-        )
+        pinned = pinned_ami(self, plan.ami)
         if plan.ami.parameter:
             cdk.CfnOutput(
                 self,

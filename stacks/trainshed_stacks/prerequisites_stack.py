@@ -7,6 +7,19 @@ from trainshed.plan import AmiPlan
 from trainshed_constructs import PinnedAmi
 
 
+def pinned_ami(stack: cdk.Stack, ami: AmiPlan) -> PinnedAmi:
+    """Find the AMI of the nodes, and fail when it is not there or will not do."""
+    return PinnedAmi(
+        stack,
+        "Ami",
+        ami=ami.asked,
+        version=ami.version,
+        cell=ami.cell,
+        root_device=ami.root_device,
+        remedy=ami.remedy,
+    )
+
+
 class PrerequisitesStack(cdk.Stack):
     """The check that a cluster's AMI exists, in a stack that costs nothing.
 
@@ -33,12 +46,4 @@ class PrerequisitesStack(cdk.Stack):
             env=env,
             description="Check of what a training cluster needs before it is made",
         )
-        PinnedAmi(
-            self,
-            "Ami",
-            ami=ami.asked,
-            version=ami.version,
-            cell=ami.cell,
-            root_device=ami.root_device,
-            remedy=ami.remedy,
-        )
+        pinned_ami(self, ami)

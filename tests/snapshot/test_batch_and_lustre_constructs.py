@@ -76,7 +76,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
         container=plan.container,
         image_uri=repository.repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
         image_type=plan.ami.batch_image_type,
-        image_id=plan.ami.image_id,
+        image_id=None if plan.ami.parameter else plan.ami.asked,
         placement_group_name="peers",
         mount=plan.lustre.spec.mount,
     )

@@ -25,8 +25,7 @@ class AmiPlan:
     """The AMI of the nodes.
 
     Attributes:
-        image_id: an AMI id, or None.
-        parameter: name of the SSM parameter that holds an AMI id, or None.
+        asked: what to look for: an AMI id, or the name of the SSM parameter that holds one.
         version: version of the parameter to read; None for the one that is there when the stack
             first reads it.
         cell: which of our AMIs it must be, for instance `neuron/ecs`; None when we bake none for
@@ -36,8 +35,7 @@ class AmiPlan:
         root_device: device name of its root volume.
     """
 
-    image_id: str | None
-    parameter: str | None
+    asked: str
     version: int | None = None
     cell: str | None
     remedy: str
@@ -45,11 +43,9 @@ class AmiPlan:
     root_device: str
 
     @property
-    def asked(self) -> str:
-        """What to look for: the parameter's name, or the id."""
-        asked = self.parameter or self.image_id
-        assert asked  # it is one of the two
-        return asked
+    def parameter(self) -> str | None:
+        """Name of the SSM parameter; None for an AMI id."""
+        return self.asked if self.asked.startswith("/") else None
 
 
 def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPlan | None:
@@ -61,8 +57,7 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
         "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
     )
     plan = AmiPlan(
-        image_id=asked,
-        parameter=None,
+        asked=asked,
         cell=cell_of(instance),
         remedy=remedy_for(asked, instance, region),
         batch_image_type=image_type,
@@ -91,9 +86,7 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
         else f"{why}; the id that the SSM parameter holds at the first deployment stays until "
         f"instance.ami changes, for instance to {name}:2",
     )
-    return replace(
-        plan, image_id=None, parameter=parameter, version=int(version) if version else None
-    )
+    return replace(plan, asked=parameter, version=int(version) if version else None)
 
 
 def _check_id(notes: Notes, asked: str) -> None:
