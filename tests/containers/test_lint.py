@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.containers.building import BuildArguments, build_context, parse_arguments
+from trainshed.containers.building import build_arguments, build_context, parse_arguments
 from trainshed.containers.pins import read_container
 from trainshed.errors import UnknownName
 
@@ -35,7 +35,7 @@ def test_every_argument_has_a_value_and_a_given_one_wins(name: str) -> None:
     text = (ROOT / "containers" / name / "Dockerfile").read_text()
     pins = read_container(ROOT / "packer/pins.json", name)
 
-    arguments = BuildArguments.of(text, pins, {"BASE": "other"}).declared
+    arguments = build_arguments(text, pins, {"BASE": "other"})
 
     assert arguments["BASE"] == "other"
     assert all(arguments.values())
@@ -47,7 +47,7 @@ def test_an_argument_that_is_not_declared_is_reported_with_the_nearest() -> None
     text = (ROOT / "containers/cpu/Dockerfile").read_text()
 
     with pytest.raises(UnknownName, match="did you mean BASE"):
-        BuildArguments.of(text, pins, parse_arguments(["BAS=other"]))
+        build_arguments(text, pins, parse_arguments(["BAS=other"]))
 
 
 def test_a_repository_has_the_suite_of_the_base_images_distribution() -> None:

@@ -97,7 +97,7 @@ def build(
         architecture=plan.instance.architecture,
         given=given,
     )
-    typer.echo(f"built {image} on {arguments.declared['BASE']}")
+    typer.echo(f"built {image} on {arguments['BASE']}")
     typer.echo(f"push it: trainshed container push {cluster}" + (" --cpu" if cpu else ""), err=True)
 
 
@@ -133,7 +133,7 @@ def push(
     if ami:
         _print_findings(check_drivers(labels, _tags(plan, ami), image=image, ami=ami))
     pushed = push_image(found, image, repository, tag=wanted)
-    typer.echo(f"pushed {pushed.uri}")
+    typer.echo(f"pushed {repository.uri}:{wanted}")
     typer.echo(f"digest {pushed.digest}")
     existing = "existing: true, " if plan.spec.image.existing else ""
     typer.echo(f'image: {{repository: {repository.name}, {existing}digest: "{pushed.digest}"}}')

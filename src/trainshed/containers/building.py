@@ -4,7 +4,6 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,38 +17,35 @@ _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
 _PROGRAMS = ("pin", "trainshed-launch", "lib")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildArguments:
-    """What a Dockerfile is built with.
+def build_arguments(
+    dockerfile: str, pins: ContainerPins, given: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the value of every argument that a Dockerfile declares, by name.
 
-    Attributes:
-        declared: value by name, for every argument that the Dockerfile declares.
+    Args:
+        dockerfile: its text.
+        pins: where values come from.
+        given: values instead of these.
 
     Raises:
         UnknownName: an argument was given that the Dockerfile does not declare.
         TrainshedError: the Dockerfile declares one that the pins have no value for.
     """
-
-    declared: Mapping[str, str]
-
-    @classmethod
-    def of(cls, dockerfile: str, pins: ContainerPins, given: Mapping[str, str]) -> "BuildArguments":
-        """Take values from the pins, and what was given instead of them."""
-        known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.recipe.base}
-        for component, pin in pins.recipe.components.items():
-            known[_argument(component, "VERSION")] = pin.version
-        for component, versions in pins.drivers.items():
-            known[_argument(component, "DRIVER")] = versions
-        names = tuple(dict.fromkeys(_ARGUMENT.findall(dockerfile)))
-        for name in given:
-            if name not in names:
-                raise UnknownName("build argument", name, names)
-        for name in names:
-            if name not in known:
-                raise TrainshedError(
-                    f"packer/pins.json has nothing for {name} of the image {pins.name}"
-                )
-        return cls(declared={name: given.get(name, known[name]) for name in names})
+    known = {"BASE": pins.reference, "TRAINSHED_BASE": pins.recipe.base}
+    for component, pin in pins.recipe.components.items():
+        known[_argument(component, "VERSION")] = pin.version
+    for component, versions in pins.drivers.items():
+        known[_argument(component, "DRIVER")] = versions
+    names = tuple(dict.fromkeys(_ARGUMENT.findall(dockerfile)))
+    for name in given:
+        if name not in names:
+            raise UnknownName("build argument", name, names)
+    for name in names:
+        if name not in known:
+            raise TrainshedError(
+                f"packer/pins.json has nothing for {name} of the image {pins.name}"
+            )
+    return {name: given.get(name, known[name]) for name in names}
 
 
 def build(
@@ -61,7 +57,7 @@ def build(
     image: str,
     architecture: str,
     given: Mapping[str, str],
-) -> BuildArguments:
+) -> dict[str, str]:
     """Build an image with an engine, whose output goes to standard error.
 
     Args:
@@ -82,11 +78,11 @@ def build(
     """
     pins = read_container(packer / "pins.json", name)
     dockerfile = containers / name / "Dockerfile"
-    arguments = BuildArguments.of(_read(dockerfile), pins, given)
+    arguments = build_arguments(_read(dockerfile), pins, given)
     components = pins.recipe.components
-    taken = [name for name in components if _argument(name, "VERSION") in arguments.declared]
+    taken = [name for name in components if _argument(name, "VERSION") in arguments]
     with build_context(packer, containers, pins, taken) as context:
-        engine.build(context, image=image, architecture=architecture, arguments=arguments.declared)
+        engine.build(context, image=image, architecture=architecture, arguments=arguments)
     return arguments
 
 

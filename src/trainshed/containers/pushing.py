@@ -1,23 +1,8 @@
 """Pushing an image to a cluster's repository: refused before a byte is sent, or kept for ever."""
 
-from dataclasses import dataclass
-
 from trainshed.containers.engine import ContainerEngine
-from trainshed.containers.repository import ContainerRepository
+from trainshed.containers.repository import ContainerRepository, PushedImage
 from trainshed.errors import Failure
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pushed:
-    """What is in the repository now.
-
-    Attributes:
-        uri: repository URI and tag.
-        digest: of the image, as ECR has it.
-    """
-
-    uri: str
-    digest: str
 
 
 def refuse_overwriting(repository: ContainerRepository, tag: str) -> None:
@@ -39,8 +24,8 @@ def refuse_overwriting(repository: ContainerRepository, tag: str) -> None:
 
 def push(
     engine: ContainerEngine, image: str, repository: ContainerRepository, *, tag: str
-) -> Pushed:
-    """Push an image of this machine.
+) -> PushedImage:
+    """Push an image of this machine, and return it as ECR has it.
 
     Args:
         engine: what has it.
@@ -58,4 +43,4 @@ def push(
     there = repository.tagged(tag)
     if there is None:
         raise Failure(f"ECR has no image {target} although it was pushed; push it again")
-    return Pushed(uri=target, digest=there.digest)
+    return there

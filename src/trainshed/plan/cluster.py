@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from trainshed import catalogue
 from trainshed.catalogue import InstanceType
-from trainshed.errors import UnknownName, did_you_mean
+from trainshed.errors import UnknownName
 from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan.ami import AmiPlan, plan_ami
@@ -16,13 +16,13 @@ from trainshed.plan.job_access import decide_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
+from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.plan.security import decide_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
-from trainshed.region import REGION_ADVICE
 from trainshed.spec import ClusterSpec, SpecError
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
@@ -184,16 +184,11 @@ def make_plan(
 
 
 def _region(notes: Notes, region: str | None) -> str | None:
-    asked, known = notes.spec.region or region, catalogue.all_regions()
-    if asked is None:
-        notes.problem("region", f"is not given; give it here, or {REGION_ADVICE}")
-    elif asked not in known:
-        near = did_you_mean(asked, known) or f" (its regions: {', '.join(known)})"
-        notes.problem("region", f"{asked!r} is not a region of the catalogue{near}")
+    asked = notes.spec.region or region
+    if problem := region_problem(asked):
+        notes.problem("region", problem)
         return None
-    else:
-        reason = "as asked" if notes.spec.region else "the environment's"
-        notes.decide("region", asked, reason)
+    notes.decide("region", asked, "as asked" if notes.spec.region else "the environment's")
     return asked
 
 

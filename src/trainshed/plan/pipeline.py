@@ -1,15 +1,14 @@
 """The plan of an AMI pipeline."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainshed import catalogue
 from trainshed.documents.problems import Problem
-from trainshed.errors import did_you_mean
 from trainshed.pins.model import BuildTools
 from trainshed.pins.reader import read_pins
+from trainshed.plan.region import region_problem
 from trainshed.plan.security import security_problems
-from trainshed.region import REGION_ADVICE
 from trainshed.spec import AmiPipelineSpec, SpecError, read_ami_pipeline
 
 
@@ -49,7 +48,7 @@ def load_ami_pipeline(
     spec, problems = reading.spec, reading.problems
     asked = spec.region or region if spec else None
     if spec:
-        problems += _region_problems(spec, asked)
+        problems += tuple(_region_problems(spec, asked))
         problems += tuple(
             Problem(where=spec.where, path=field, message=message)
             for field, message in security_problems(spec, asked)
@@ -64,21 +63,10 @@ def load_ami_pipeline(
     )
 
 
-def _region_problems(spec: AmiPipelineSpec, region: str | None) -> tuple[Problem, ...]:
-    known = catalogue.all_regions()
-
-    def problem(field: str, message: str) -> Problem:
-        return Problem(where=spec.where, path=(field,), message=message)
-
-    def unknown(field: str, name: str) -> Problem:
-        near = did_you_mean(name, known) or f" (its regions: {', '.join(known)})"
-        return problem(field, f"{name!r} is not a region of the catalogue{near}")
-
-    if region is None:
-        found = [problem("region", f"is not given; give it here, or {REGION_ADVICE}")]
-    else:
-        found = [unknown("region", region)] if region not in known else []
-    found += [unknown("regions", name) for name in spec.regions if name not in known]
+def _region_problems(spec: AmiPipelineSpec, region: str | None) -> Iterator[Problem]:
+    for field, name in (("region", region), *(("regions", name) for name in spec.regions)):
+        if message := region_problem(name):
+            yield Problem(where=spec.where, path=(field,), message=message)
     if region in spec.regions:
-        found.append(problem("regions", f"has {region}, which AMIs are baked in anyway"))
-    return tuple(found)
+        message = f"has {region}, which AMIs are baked in anyway"
+        yield Problem(where=spec.where, path=("regions",), message=message)
