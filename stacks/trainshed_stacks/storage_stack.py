@@ -42,18 +42,10 @@ class StorageStack(cdk.Stack):
             description="Shared data of training clusters",
             termination_protection=True,
         )
-        file_system = self._file_system(lustre, network, kms_key_arn)
-        UnprotectOnRollback(self, "Protection").before(file_system)
-
-    def _file_system(
-        self,
-        lustre: LustrePlan,
-        network: NetworkStack,
-        kms_key_arn: str | None,
-    ) -> LustreFileSystem | ExistingLustre:
         vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
+        file_system: Construct
         if lustre.spec.existing:
-            return ExistingLustre(
+            file_system = ExistingLustre(
                 self,
                 "Lustre",
                 vpc=vpc,
@@ -62,15 +54,16 @@ class StorageStack(cdk.Stack):
                 file_system_id=lustre.spec.existing,
                 efa=lustre.spec.efa,
             )
-        assert lustre.zone
-        subnet = network.network.private_subnet(lustre.zone.name)
-        return LustreFileSystem(
-            self,
-            "Lustre",
-            vpc=vpc,
-            subnet=subnet,
-            clients=clients,
-            name=lustre.name,
-            settings=lustre.spec,
-            kms_key_arn=kms_key_arn,
-        )
+        else:
+            assert lustre.zone
+            file_system = LustreFileSystem(
+                self,
+                "Lustre",
+                vpc=vpc,
+                subnet=network.network.private_subnet(lustre.zone.name),
+                clients=clients,
+                name=lustre.name,
+                settings=lustre.spec,
+                kms_key_arn=kms_key_arn,
+            )
+        UnprotectOnRollback(self, "Protection").before(file_system)

@@ -127,14 +127,28 @@ class EfaLaunchTemplate(Construct):
                 instance_type=instance_type,
                 user_data=Fn.base64(user_data.render()) if user_data else None,
                 network_interfaces=[
-                    _interface(
-                        row,
-                        [*groups, *primary_groups] if row.primary else groups,
-                        alone=len(interfaces) == 1,
+                    _Data.NetworkInterfaceProperty(
+                        network_card_index=row.card,
+                        device_index=row.device,
+                        interface_type=row.kind.value,
+                        groups=[*groups, *primary_groups] if row.primary else groups,
+                        associate_public_ip_address=False if len(interfaces) == 1 else None,
+                        delete_on_termination=True,
                     )
                     for row in interfaces
                 ],
-                block_device_mappings=[_root_volume(root_device, root_gib, kms_key_arn)],
+                block_device_mappings=[
+                    _Data.BlockDeviceMappingProperty(
+                        device_name=root_device,
+                        ebs=_Data.EbsProperty(
+                            volume_size=root_gib,
+                            volume_type="gp3",
+                            encrypted=True,
+                            kms_key_id=kms_key_arn,
+                            delete_on_termination=True,
+                        ),
+                    )
+                ],
                 metadata_options=_Data.MetadataOptionsProperty(
                     http_endpoint="enabled",
                     http_tokens="required",
@@ -166,34 +180,6 @@ class EfaLaunchTemplate(Construct):
     def tags(self) -> TagManager:
         """What CDK's `Tags.of()` reaches: makes the construct an `ITaggable`."""
         return self._tags
-
-
-def _interface(
-    row: NetworkInterface, groups: list[str], *, alone: bool
-) -> _Data.NetworkInterfaceProperty:
-    return _Data.NetworkInterfaceProperty(
-        network_card_index=row.card,
-        device_index=row.device,
-        interface_type=row.kind.value,
-        groups=groups,
-        associate_public_ip_address=False if alone else None,
-        delete_on_termination=True,
-    )
-
-
-def _root_volume(
-    device: str, size_gib: int, kms_key_arn: str | None
-) -> _Data.BlockDeviceMappingProperty:
-    return _Data.BlockDeviceMappingProperty(
-        device_name=device,
-        ebs=_Data.EbsProperty(
-            volume_size=size_gib,
-            volume_type="gp3",
-            encrypted=True,
-            kms_key_id=kms_key_arn,
-            delete_on_termination=True,
-        ),
-    )
 
 
 def _market(capacity: CapacityPlan) -> _Data.InstanceMarketOptionsProperty | None:

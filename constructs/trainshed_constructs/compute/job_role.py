@@ -1,6 +1,6 @@
 """What the containers of a job may do: nothing but what was asked for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from aws_cdk import Acknowledgment, Aws, Stack, Validations
 from aws_cdk import aws_iam as iam
@@ -57,7 +57,17 @@ def job_role(
         ],
     )
     if buckets:
-        _grant(role, buckets)
+        statements = [each for grant in buckets for each in _statements(grant)]
+        check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
+        for statement in statements:
+            role.add_to_policy(statement)
+        acknowledge_wildcards(
+            role,
+            dict.fromkeys(
+                map(_objects, buckets),
+                "the cluster's file names the bucket and the prefix; jobs name their objects",
+            ),
+        )
     if policies:
         Validations.of(role).acknowledge(
             *(
@@ -69,20 +79,6 @@ def job_role(
             )
         )
     return role
-
-
-def _grant(role: iam.Role, buckets: Iterable[BucketGrant]) -> None:
-    statements = [each for grant in buckets for each in _statements(grant)]
-    check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
-    for statement in statements:
-        role.add_to_policy(statement)
-    acknowledge_wildcards(
-        role,
-        dict.fromkeys(
-            map(_objects, buckets),
-            "the cluster's file names the bucket and the prefix; jobs name their objects",
-        ),
-    )
 
 
 def _objects(grant: BucketGrant) -> str:

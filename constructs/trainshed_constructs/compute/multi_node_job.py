@@ -37,42 +37,8 @@ def multi_node_job(
     L1, because the L2 MultiNodeJobDefinition closes the node range ("0:3"), so that numNodes
     cannot be overridden at submission: https://github.com/aws/aws-cdk/issues/29415
     """
-    return batch.CfnJobDefinition(
-        scope,
-        construct_id,
-        type="multinode",
-        platform_capabilities=["EC2"],
-        propagate_tags=True,
-        node_properties=_Job.NodePropertiesProperty(
-            main_node=0,
-            num_nodes=nodes.max,
-            node_range_properties=[
-                _Job.NodeRangePropertyProperty(
-                    # Open, so that SubmitJob's nodeOverrides may ask for fewer nodes.
-                    target_nodes="0:",
-                    container=_container(
-                        container, instance_type, image_uri, job_role, log_group, mount
-                    ),
-                )
-            ],
-        ),
-        retry_strategy=_Job.RetryStrategyProperty(
-            attempts=attempts, evaluate_on_exit=_evaluate_on_exit()
-        ),
-        timeout=_Job.TimeoutProperty(attempt_duration_seconds=timeout_seconds),
-    )
-
-
-def _container(
-    plan: ContainerPlan,
-    instance_type: str,
-    image_uri: str,
-    job_role: iam.IRole,
-    log_group: logs.ILogGroup,
-    mount: str | None,
-) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
-    requirements = {"VCPU": plan.vcpus, "MEMORY": plan.memory_mib, "GPU": plan.gpus}
-    return _Job.ContainerPropertiesProperty(
+    requirements = {"VCPU": container.vcpus, "MEMORY": container.memory_mib, "GPU": container.gpus}
+    properties = _Job.ContainerPropertiesProperty(
         image=image_uri,
         instance_type=instance_type,
         job_role_arn=job_role.role_arn,
@@ -86,7 +52,7 @@ def _container(
         ],
         environment=[
             _Job.EnvironmentProperty(name=name, value=value)
-            for name, value in sorted(plan.environment.items())
+            for name, value in sorted(container.environment.items())
         ],
         linux_parameters=_Job.LinuxParametersProperty(
             devices=[
@@ -95,9 +61,9 @@ def _container(
                     container_path=path,
                     permissions=["READ", "WRITE", "MKNOD"],
                 )
-                for path in plan.devices
+                for path in container.devices
             ],
-            shared_memory_size=plan.shared_memory_mib,
+            shared_memory_size=container.shared_memory_mib,
         ),
         ulimits=[
             _Job.UlimitProperty(name=name, soft_limit=limit, hard_limit=limit)
@@ -127,6 +93,28 @@ def _container(
         ]
         if mount
         else None,
+    )
+    return batch.CfnJobDefinition(
+        scope,
+        construct_id,
+        type="multinode",
+        platform_capabilities=["EC2"],
+        propagate_tags=True,
+        node_properties=_Job.NodePropertiesProperty(
+            main_node=0,
+            num_nodes=nodes.max,
+            node_range_properties=[
+                _Job.NodeRangePropertyProperty(
+                    # Open, so that SubmitJob's nodeOverrides may ask for fewer nodes.
+                    target_nodes="0:",
+                    container=properties,
+                )
+            ],
+        ),
+        retry_strategy=_Job.RetryStrategyProperty(
+            attempts=attempts, evaluate_on_exit=_evaluate_on_exit()
+        ),
+        timeout=_Job.TimeoutProperty(attempt_duration_seconds=timeout_seconds),
     )
 
 

@@ -196,17 +196,16 @@ def _configuration(settings: LustreSpec) -> _Lustre:
         data_compression_type=settings.compression.upper(),
         per_unit_storage_throughput=settings.throughput,
         # EFA needs one, and without one FSx takes an older Lustre.
-        metadata_configuration=_metadata(settings.metadata_iops) if persistent else None,
+        metadata_configuration=fsx.CfnFileSystem.MetadataConfigurationProperty(
+            mode="USER_PROVISIONED" if settings.metadata_iops else "AUTOMATIC",
+            iops=settings.metadata_iops,
+        )
+        if persistent
+        else None,
         efa_enabled=True if settings.efa else None,
         # Not CopyTagsToBackups: it is create-only and not for file systems with an S3 link, so a
         # link that is added later would replace the file system.
         automatic_backup_retention_days=backup_days if persistent else None,
-    )
-
-
-def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProperty:
-    return fsx.CfnFileSystem.MetadataConfigurationProperty(
-        mode="USER_PROVISIONED" if iops else "AUTOMATIC", iops=iops
     )
 
 

@@ -1,6 +1,5 @@
 """A Lustre file system that is there already, for instance one that a deleted stack has kept."""
 
-from aws_cdk import CustomResource
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -66,7 +65,23 @@ class ExistingLustre(Construct):
             efa: clients reach it over EFA.
         """
         super().__init__(scope, construct_id)
-        facts = self._facts(vpc.vpc_id, file_system_id, efa)
+        facts = inline_resource(
+            Construct(self, "Facts"),
+            name="existing_lustre",
+            description="Finds out where an existing Lustre file system is",
+            statements=[
+                iam.PolicyStatement(
+                    actions=["fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces"],
+                    resources=["*"],
+                )
+            ],
+            wildcards={"*": "these actions take no resource"},
+            properties={
+                "FileSystemId": file_system_id,
+                "VpcId": vpc.vpc_id,
+                "Efa": efa,
+            },
+        )
         # Ids as in `LustreFileSystem`, so that a stack can go from one to the other in place.
         self.security_group = LustreSecurityGroup(
             self,
@@ -83,25 +98,5 @@ class ExistingLustre(Construct):
                 "dns-name": facts.get_att_string("DnsName"),
                 "mount-name": facts.get_att_string("MountName"),
                 "file-system-id": file_system_id,
-            },
-        )
-
-    def _facts(self, vpc_id: str, file_system_id: str, efa: bool) -> CustomResource:
-        scope = Construct(self, "Facts")
-        return inline_resource(
-            scope,
-            name="existing_lustre",
-            description="Finds out where an existing Lustre file system is",
-            statements=[
-                iam.PolicyStatement(
-                    actions=["fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces"],
-                    resources=["*"],
-                )
-            ],
-            wildcards={"*": "these actions take no resource"},
-            properties={
-                "FileSystemId": file_system_id,
-                "VpcId": vpc_id,
-                "Efa": efa,
             },
         )
