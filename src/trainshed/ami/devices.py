@@ -1,6 +1,5 @@
 """The devices that an AMI must find on the type that it is tested on."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from trainshed.ami.ami import Ami
@@ -46,24 +45,14 @@ def require_devices(selftest: dict[str, Any], instance: InstanceType) -> dict[st
         "efa device": sum(row.kind.has_efa for row in efa_interfaces(instance)),
         f"{instance.accelerator.family.value} device": instance.accelerator.count,
     }
-    known = {result["name"] for result in selftest["components"]}
-    absent = [_result(name) for name in wanted if name not in known]
-    components = [
-        _judged(result, wanted.get(result["name"], 0), instance.name)
-        for result in (*selftest["components"], *absent)
-    ]
-    passed = selftest["ok"] and all(result["state"] != "failed" for result in components)
-    return selftest | {"components": components, "ok": passed}
-
-
-def _result(name: str) -> dict[str, Any]:
-    """The result for devices that the self-test of an AMI does not know."""
-    return {"name": name, "version": "", "expected": "", "state": "unchecked", "detail": ""}
-
-
-def _judged(result: Mapping[str, Any], wanted: int, type_name: str) -> dict[str, Any]:
-    if not wanted or result["version"] == str(wanted):
-        return dict(result)
-    why = f"{type_name} has {wanted}, and the AMI found {result['version'] or 'none'}"
-    detail = "; ".join(part for part in (why, result["detail"]) if part)
-    return {**result, "expected": str(wanted), "state": "failed", "detail": detail}
+    components = {result["name"]: {**result} for result in selftest["components"]}
+    for name, count in wanted.items():
+        # The self-test of an older AMI does not know every device.
+        unknown = {"name": name, "version": "", "expected": "", "state": "unchecked", "detail": ""}
+        result = components.setdefault(name, unknown)
+        if count and result["version"] != str(count):
+            why = f"{instance.name} has {count}, and the AMI found {result['version'] or 'none'}"
+            detail = "; ".join(filter(None, (why, result["detail"])))
+            result |= {"expected": str(count), "state": "failed", "detail": detail}
+    passed = selftest["ok"] and all(each["state"] != "failed" for each in components.values())
+    return selftest | {"components": [*components.values()], "ok": passed}

@@ -8,8 +8,8 @@ from trainshed.plan import RepositoryPlan
 
 _GIB = 2**30
 # Construct ids of the log groups that are kept: CloudFormation names one STACK-LOGICALID-random.
-_JOB_LOGS = "BatchLogs"
-_FLOW_LOGS = "NetworkFlowLog"
+JOB_LOGS = "BatchLogs"
+FLOW_LOGS = "NetworkFlowLog"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,17 +72,14 @@ def kept_repositories(region: Region, repository: RepositoryPlan) -> Iterator[Ke
         )
 
 
-def job_logs(region: Region, compute: str) -> Iterator[Kept]:
-    """Name the log groups of a compute stack's jobs: each creation of the stack left one."""
-    yield from _log_groups(region, f"{compute}-{_JOB_LOGS}", "the output of jobs")
+def kept_logs(region: Region, prefix: str, content: str) -> Iterator[Kept]:
+    """Name the log groups that stacks left, each creation of a stack one of its own.
 
-
-def flow_logs(region: Region, network: str) -> Iterator[Kept]:
-    """Name the log groups of the traffic in a network stack's VPC, as for jobs."""
-    yield from _log_groups(region, f"{network}-{_FLOW_LOGS}", "the record of network traffic")
-
-
-def _log_groups(region: Region, prefix: str, content: str) -> Iterator[Kept]:
+    Args:
+        region: where.
+        prefix: what their names begin with.
+        content: what they hold.
+    """
     for each in region.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=prefix):
         name = each["logGroupName"]
         days = each.get("retentionInDays")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from trainshed.aws import Region, accepting
@@ -20,7 +20,6 @@ class DeployedStack:
         stack_id: its ARN, under which it is found even after its deletion.
         status: for instance CREATE_COMPLETE.
         protected: termination protection is on.
-        outputs: value by key.
         resources: physical ids by resource type.
     """
 
@@ -28,8 +27,7 @@ class DeployedStack:
     stack_id: str
     status: str
     protected: bool
-    outputs: Mapping[str, str]
-    resources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    resources: Mapping[str, tuple[str, ...]]
 
     def ids(self, *resource_types: str) -> tuple[str, ...]:
         """Return the physical ids of the resources of some types."""
@@ -53,7 +51,6 @@ def find_stack(region: Region, name: str) -> DeployedStack | None:
         stack_id=described["StackId"],
         status=described["StackStatus"],
         protected=described.get("EnableTerminationProtection", False),
-        outputs={each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())},
         resources=resources,
     )
 

@@ -11,10 +11,11 @@ from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
 from trainshed.teardown.jobs import Job, unfinished_jobs
 from trainshed.teardown.kept import (
+    FLOW_LOGS,
+    JOB_LOGS,
     Kept,
-    flow_logs,
-    job_logs,
     kept_file_systems,
+    kept_logs,
     kept_repositories,
 )
 from trainshed.teardown.networks import (
@@ -176,9 +177,9 @@ def _left_behind(
     if names["containers"] in gone:
         yield from kept_repositories(region, own_repository(cluster.spec))
     if names["compute"] in gone:
-        yield from job_logs(region, names["compute"])
+        yield from kept_logs(region, f"{names['compute']}-{JOB_LOGS}", "the output of jobs")
     for network in sorted({*gone} - {*names.values()}):
-        yield from flow_logs(region, network)
+        yield from kept_logs(region, f"{network}-{FLOW_LOGS}", "the record of network traffic")
 
 
 def _in_use(stack: DeployedStack, is_network: bool, users: Iterable[str]) -> Kept:
