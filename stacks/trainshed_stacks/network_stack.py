@@ -110,5 +110,4 @@ class NetworkStack(cdk.Stack):
             vpc_id=network.vpc_id,
             subnet_id=network.subnet_id,
             zone=network.zone.name,
-            default_security_group_id=network.default_security_group_id,
         )

@@ -59,7 +59,6 @@ def everything() -> Mapping[str, Any]:
     outputs = {
         "Vpc": network.vpc.vpc_id,
         "Subnet": network.private_subnet("usw2-az4").subnet_id,
-        "DefaultGroup": network.default_security_group.security_group_id,
         "Peers": peers.security_group_id,
         "Placement": ClusterPlacementGroup(stack, "Near").name,
         "Template": node.launch_template_id,
@@ -116,8 +115,14 @@ def between_members_and_https(group_id: str) -> Rules:
 def test_the_default_group_has_the_rules_of_the_stack_and_none_of_aws(
     client: Any, deployment: Deployment
 ) -> None:
-    group_id = deployment.outputs["DefaultGroup"]
+    of_vpc = [
+        {"Name": "vpc-id", "Values": [deployment.outputs["Vpc"]]},
+        {"Name": "group-name", "Values": ["default"]},
+    ]
 
+    [group] = client.describe_security_groups(Filters=of_vpc)["SecurityGroups"]
+
+    group_id = group["GroupId"]
     assert rules(client, group_id) == between_members_and_https(group_id)
 
 

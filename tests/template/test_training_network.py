@@ -305,14 +305,11 @@ def test_an_existing_network_is_read_like_a_new_one() -> None:
         vpc_id="vpc-0123456789abcdef0",
         subnet_id="subnet-0123456789abcdef0",
         zone="usw2-az4",
-        default_security_group_id="sg-0123456789abcdef0",
     )
     ec2.SecurityGroup(stack, "Group", vpc=found.vpc)
 
     assert found.private_subnet("usw2-az4").subnet_id == "subnet-0123456789abcdef0"
     assert [subnet.subnet_id for subnet in found.private_subnets] == ["subnet-0123456789abcdef0"]
-    assert found.default_security_group
-    assert found.default_security_group.security_group_id == "sg-0123456789abcdef0"
     template = Template.from_stack(stack)
     assert len(template.to_json()["Resources"]) == 1
     template.has_resource_properties("AWS::EC2::SecurityGroup", {"VpcId": found.vpc.vpc_id})
@@ -323,6 +320,5 @@ def test_an_existing_network_refuses_another_zone() -> None:
         cdk.Stack(), "Network", vpc_id="vpc-1", subnet_id="subnet-1", zone="usw2-az4"
     )
 
-    assert found.default_security_group is None
     with pytest.raises(UnknownName, match="usw2-az1"):
         found.private_subnet("usw2-az1")

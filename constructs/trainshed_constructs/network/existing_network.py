@@ -10,14 +10,13 @@ from trainshed.errors import UnknownName
 class ExistingNetwork(Construct):
     """An existing VPC with one private subnet; nothing in it is changed.
 
-    The subnet needs a way to ECR, S3, SSM and CloudWatch Logs. Without lookups, so that synthesis
-    needs no credentials.
+    The subnet needs a way to ECR, S3, SSM and CloudWatch Logs. Jobs need the VPC's default group to
+    let its members reach each other, and TCP 443; see `DefaultSecurityGroupRules`. Without lookups,
+    so that synthesis needs no credentials.
 
     Attributes:
         vpc: the VPC.
         private_subnets: the one subnet.
-        default_security_group: the VPC's default group, or None when it was not given. Jobs need
-            it to let its members reach each other, and TCP 443; see `DefaultSecurityGroupRules`.
 
     Example::
 
@@ -43,7 +42,6 @@ class ExistingNetwork(Construct):
         vpc_id: str,
         subnet_id: str,
         zone: str,
-        default_security_group_id: str | None = None,
     ) -> None:
         """Refer to the VPC.
 
@@ -53,7 +51,6 @@ class ExistingNetwork(Construct):
             vpc_id: the VPC, `vpc-...`.
             subnet_id: its private subnet, `subnet-...`.
             zone: ID or name of the subnet's zone.
-            default_security_group_id: the VPC's default group, `sg-...`.
         """
         super().__init__(scope, construct_id)
         self._zone = zone
@@ -68,11 +65,6 @@ class ExistingNetwork(Construct):
             "@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing here adds routes to the subnet"
         )
         self.private_subnets = self.vpc.private_subnets
-        self.default_security_group: ec2.ISecurityGroup | None = None
-        if default_security_group_id:
-            self.default_security_group = ec2.SecurityGroup.from_security_group_id(
-                self, "DefaultGroup", default_security_group_id, mutable=False
-            )
 
     def private_subnet(self, zone_name: str) -> ec2.ISubnet:
         """Return the subnet, if it is in that zone.

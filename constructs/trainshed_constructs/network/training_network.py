@@ -37,7 +37,6 @@ class TrainingNetwork(Construct):
         vpc: the VPC; its subnets are in the order of the zones given.
         private_subnets: the private subnets, in the same order.
         zone_subnets: their resources by zone, for a `NetworkGuard`.
-        default_security_group: the VPC's default group; its rules are fixed.
 
     Example::
 
@@ -96,7 +95,6 @@ class TrainingNetwork(Construct):
             tags=[CfnTag(key="Name", value=self.node.path)],
         )
         vpc_id = vpc.ref
-        default_group_id = vpc.attr_default_security_group
         gateway = ec2.CfnInternetGateway(self, "InternetGateway")
         attachment = ec2.CfnVPCGatewayAttachment(
             self, "GatewayAttachment", vpc_id=vpc_id, internet_gateway_id=gateway.ref
@@ -126,11 +124,8 @@ class TrainingNetwork(Construct):
         DefaultSecurityGroupRules(
             self,
             "DefaultGroupRules",
-            security_group_id=default_group_id,
+            security_group_id=vpc.attr_default_security_group,
             close_egress=True,
-        )
-        self.default_security_group = ec2.SecurityGroup.from_security_group_id(
-            self, "DefaultGroup", default_group_id, mutable=False
         )
         self._add_endpoints(str(cidr), endpoint_services)
         self._log_flows(vpc_id)
