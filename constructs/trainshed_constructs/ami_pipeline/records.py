@@ -33,7 +33,14 @@ class BuildRecords(Construct):
         """
         super().__init__(scope, construct_id)
         self.key: kms.IKey = (
-            kms.Key.from_key_arn(self, "Key", kms_key_arn) if kms_key_arn else self._new_key()
+            kms.Key.from_key_arn(self, "Key", kms_key_arn)
+            if kms_key_arn
+            else kms.Key(
+                self,
+                "Key",
+                description="Logs, reports and messages of AMI builds",
+                enable_key_rotation=True,
+            )
         )
         # CloudWatch Logs tries the key when the group is made.
         self.key.add_to_resource_policy(
@@ -74,14 +81,6 @@ class BuildRecords(Construct):
                 reason="reports of builds: where it matters who reads them, CloudTrail's data "
                 "events show it, without a second bucket that would need the same",
             )
-        )
-
-    def _new_key(self) -> kms.Key:
-        return kms.Key(
-            self,
-            "Key",
-            description="Logs, reports and messages of AMI builds",
-            enable_key_rotation=True,
         )
 
     def write_statements(self) -> list[iam.PolicyStatement]:

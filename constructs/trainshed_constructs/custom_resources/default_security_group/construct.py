@@ -2,7 +2,6 @@
 
 from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from trainshed_constructs.custom_resources.inline_function import inline_function, minutes
@@ -71,23 +70,8 @@ class DefaultSecurityGroupRules(Construct):
         group_arn = stack.format_arn(
             service="ec2", resource="security-group", resource_name=security_group_id
         )
-        # L1: the L2 CustomResource writes the seconds as text.
-        CfnResource(
-            self,
-            "Rules",
-            type="AWS::CloudFormation::CustomResource",
-            properties={
-                "ServiceTimeout": 300,
-                "ServiceToken": self._function(group_arn, tag).function_arn,
-                "GroupId": security_group_id,
-                "Tag": tag,
-                "CloseEgress": close_egress,
-            },
-        )
-
-    def _function(self, group_arn: str, tag: str) -> lambda_.Function:
         rules = own_arn("ec2", "security-group-rule/*")
-        return inline_function(
+        function = inline_function(
             self,
             name="default_security_group",
             description="Gives a default security group the rules of multi-node tasks",
@@ -119,4 +103,17 @@ class DefaultSecurityGroupRules(Construct):
                 "done",
             },
             timeout=minutes(2),
+        )
+        # L1: the L2 CustomResource writes the seconds as text.
+        CfnResource(
+            self,
+            "Rules",
+            type="AWS::CloudFormation::CustomResource",
+            properties={
+                "ServiceTimeout": 300,
+                "ServiceToken": function.function_arn,
+                "GroupId": security_group_id,
+                "Tag": tag,
+                "CloseEgress": close_egress,
+            },
         )
