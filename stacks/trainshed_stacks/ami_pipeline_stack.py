@@ -33,23 +33,7 @@ class AmiPipelineStack(cdk.Stack):
             env=cdk.Environment(account=plan.account, region=plan.region),
             description="Bakes AMIs of training clusters",
         )
-        self.pipeline = AmiPipeline(
-            self,
-            "Pipeline",
-            repository=spec.repository,
-            connection_arn=spec.connection,
-            branch=spec.branch,
-            cells=spec.cells,
-            tools=plan.tools,
-            channel=spec.channel,
-            timeout=cdk.Duration.minutes(spec.timeout_minutes),
-            schedule=spec.schedule,
-            on_commit=spec.on_commit,
-            addresses=spec.notify,
-            regions=spec.regions,
-            subnets=spec.subnets,
-            kms_key_arn=spec.kms_key,
-        )
+        self.pipeline = AmiPipeline(self, "Pipeline", spec=spec, tools=plan.tools)
         self._add_outputs()
         add_tags(cdk.Tags.of(self), {"owner": spec.owner, **spec.tags})
         secure(self, spec)

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainshed.cells import Cell
 from trainshed.pins.model import BuildTools
+from trainshed.spec import AmiPipelineSpec
 from trainshed_constructs import CachedBases, ContainerImageNotice, PinnedAmi
 from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 
@@ -47,33 +48,32 @@ def cached_bases(stack: cdk.Stack) -> None:
 
 
 def ami_pipeline(stack: cdk.Stack) -> None:
+    spec = AmiPipelineSpec(
+        repository="https://github.com/example/trainshed",
+        connection="arn:aws:codeconnections:us-west-2:123456789012:connection/"
+        "0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+        cells=(Cell("neuron/ecs"),),
+        schedule="cron(0 3 ? * SUN *)",
+        on_commit=True,
+        notify=("ml-platform@example.com",),
+        kms_key="arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+    )
+    tools = {
+        "packer": tool("packer"),
+        "packer-plugin-amazon": tool("plugin"),
+        "session-manager-plugin": tool("session-manager"),
+        "codebuild-image": {
+            "version": "1.0",
+            "image": "aws/codebuild/standard:{version}",
+            "basis": "documented",
+        },
+    }
     AmiPipeline(
         stack,
         "Pipeline",
-        repository="https://github.com/example/trainshed",
-        connection_arn="arn:aws:codeconnections:us-west-2:123456789012:connection/"
-        "0a1b2c3d-4e5f-6789-abcd-ef0123456789",
-        branch="main",
-        cells=[Cell("neuron/ecs")],
-        tools=BuildTools.model_validate(
-            {
-                "packer": tool("packer"),
-                "packer-plugin-amazon": tool("plugin"),
-                "session-manager-plugin": tool("session-manager"),
-                "codebuild-image": {
-                    "version": "1.0",
-                    "image": "aws/codebuild/standard:{version}",
-                    "basis": "documented",
-                },
-            }
-        ),
-        channel="candidate",
-        timeout=cdk.Duration.hours(3),
-        schedule="cron(0 3 ? * SUN *)",
-        on_commit=True,
-        addresses=["ml-platform@example.com"],
-        regions=["eu-west-1"],
-        kms_key_arn="arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789",
+        # A file may not have both a key and regions; one template shows the rights for both.
+        spec=spec.model_copy(update={"regions": ("eu-west-1",)}),
+        tools=BuildTools.model_validate(tools),
     )
 
 

@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed.cells import Cell
+from trainshed.spec import AmiPipelineSpec
 from trainshed_constructs.ami_pipeline.records import BuildRecords
 
 _Project = codebuild.CfnProject
@@ -16,52 +17,40 @@ _PUBLISHING_MINUTES = 90
 _MINUTES_MAX = 2160
 
 
-def github_source(
-    *, repository: str, connection_arn: str, build_spec: str
-) -> codebuild.CfnProject.SourceProperty:
-    """Return a GitHub repository, read over a connection, as a project's source.
-
-    Args:
-        repository: https address.
-        connection_arn: of the connection, which must be authorised.
-        build_spec: what to run.
-    """
+def github_source(spec: AmiPipelineSpec, build_spec: str) -> codebuild.CfnProject.SourceProperty:
+    """Return the pipeline's GitHub repository, read over its connection, as a project's source."""
     return _Project.SourceProperty(
         type="GITHUB",
-        location=repository,
+        location=spec.repository,
         # The AMI is tagged with the commit, which takes no history.
         git_clone_depth=1,
-        auth=_Project.SourceAuthProperty(type="CODECONNECTIONS", resource=connection_arn),
+        auth=_Project.SourceAuthProperty(type="CODECONNECTIONS", resource=spec.connection),
         build_spec=build_spec,
     )
 
 
 def ami_build_project(
     scope: Construct,
+    spec: AmiPipelineSpec,
     *,
     cell: Cell,
     source: codebuild.CfnProject.SourceProperty,
-    branch: str,
-    on_commit: bool,
     image: str,
     role: iam.Role,
     instance_profile: str,
     records: BuildRecords,
-    minutes: int,
 ) -> codebuild.CfnProject:
     """Declare the project of one cell.
 
     Args:
         scope: parent; the id is the cell's.
+        spec: the pipeline.
         cell: what it bakes for.
         source: the repository and what to run.
-        branch: which is baked.
-        on_commit: bake when a commit on the branch changes packer/.
         image: of CodeBuild.
         role: of the builds.
         instance_profile: name of the build instance's.
         records: logs and reports.
-        minutes: that a bake may take.
     """
     name = f"{cell.accelerator}-{cell.orchestrator}"
     variables = {
@@ -77,7 +66,7 @@ def ami_build_project(
         description=f"Bakes and publishes the AMI of {cell}",
         service_role=role.role_arn,
         source=source,
-        source_version=branch,
+        source_version=spec.branch,
         environment=_Project.EnvironmentProperty(
             type="LINUX_CONTAINER",
             compute_type="BUILD_GENERAL1_SMALL",
@@ -104,8 +93,8 @@ def ami_build_project(
         # Two builds of one cell would race for its channel; the second is refused. Only without a
         # limit would CodeBuild queue it (user guide, "Builds in AWS CodeBuild").
         concurrent_build_limit=1,
-        timeout_in_minutes=min(minutes + _PUBLISHING_MINUTES, _MINUTES_MAX),
-        triggers=_pushes(branch) if on_commit else None,
+        timeout_in_minutes=min(spec.timeout_minutes + _PUBLISHING_MINUTES, _MINUTES_MAX),
+        triggers=_pushes(spec.branch) if spec.on_commit else None,
     )
 
 

@@ -6,7 +6,7 @@ from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
 from trainshed.ami.channel import Channel
-from trainshed.cells import Cell
+from trainshed.spec import AmiPipelineSpec
 
 # The tags that Packer and `trainshed ami publish --test` put on what they make, as they make it.
 _ROLE_TAG = "trainshed:role"
@@ -34,11 +34,7 @@ _NOBODY = ""
 
 
 def bake_statements(
-    *,
-    builder_role_arn: str,
-    builder_profile_arn: str,
-    regions: Sequence[str],
-    subnets: Sequence[str],
+    spec: AmiPipelineSpec, *, builder_role_arn: str, builder_profile_arn: str
 ) -> Iterator[iam.PolicyStatement]:
     """Allow what Packer does to make an AMI of an instance that it reaches by Session Manager.
 
@@ -47,12 +43,11 @@ def bake_statements(
     snapshots, without which an encrypted AMI is of no use to anybody else.
 
     Args:
+        spec: the pipeline.
         builder_role_arn: role of the build instance.
         builder_profile_arn: instance profile of the same.
-        regions: to copy to.
-        subnets: to launch in; empty for any.
     """
-    everywhere = [Aws.REGION, *regions]
+    everywhere = [Aws.REGION, *spec.regions]
     yield _allow(
         "Look",
         _ec2(*_LOOKS),
@@ -65,7 +60,11 @@ def bake_statements(
         _ec2("RunInstances"),
         [
             *_own("network-interface", "security-group"),
-            *(resource for subnet in subnets or "*" for resource in _own("subnet", name=subnet)),
+            *(
+                resource
+                for subnet in spec.subnets or "*"
+                for resource in _own("subnet", name=subnet)
+            ),
             *_own("key-pair", name="packer_*"),
             *_public(Aws.REGION),
         ],
@@ -101,7 +100,7 @@ def bake_statements(
     )
     amis = [resource for region in everywhere for resource in _public(region)]
     # Packer describes an AMI, and has it ask for IMDSv2, before it tags it.
-    makes = ["CreateImage", "ModifyImageAttribute", *(["CopyImage"] if regions else [])]
+    makes = ["CreateImage", "ModifyImageAttribute", *(["CopyImage"] if spec.regions else [])]
     yield _allow("MakeAmis", _ec2(*makes), amis)
     yield _allow(
         "TagAmis",
@@ -141,23 +140,15 @@ def bake_statements(
     yield _allow("ReadProfile", ["iam:GetInstanceProfile"], [builder_profile_arn])
 
 
-def publish_statement(
-    *, cells: Sequence[Cell], channel: str, regions: Sequence[str]
-) -> iam.PolicyStatement:
-    """Allow to point one channel of each cell to an AMI.
-
-    Args:
-        cells: what is baked for.
-        channel: name of the channel.
-        regions: to publish to, beside the stack's.
-    """
+def publish_statement(spec: AmiPipelineSpec) -> iam.PolicyStatement:
+    """Allow to point the channel of each cell to an AMI."""
     return _allow(
         "Publish",
         ["ssm:GetParameterHistory", "ssm:PutParameter"],
         [
             _arn("ssm", region, Aws.ACCOUNT_ID, f"parameter{name}")
-            for region in (Aws.REGION, *regions)
-            for name in (Channel(cell=cell, name=channel).parameter for cell in cells)
+            for region in (Aws.REGION, *spec.regions)
+            for name in (Channel(cell=cell, name=spec.channel).parameter for cell in spec.cells)
         ],
     )
 
@@ -185,13 +176,8 @@ def encrypt_statements(kms_key_arn: str) -> Iterator[iam.PolicyStatement]:
     )
 
 
-def bake_wildcards(*, regions: Sequence[str], subnets: Sequence[str]) -> dict[str, str]:
-    """Return why each resource of `bake_statements` with a wildcard has one, by resource.
-
-    Args:
-        regions: to copy to.
-        subnets: to launch in; empty for any.
-    """
+def bake_wildcards(spec: AmiPipelineSpec) -> dict[str, str]:
+    """Return why each resource of `bake_statements` with a wildcard has one, by resource."""
     own, packers = _own("instance", "key-pair", "security-group", "volume"), "packer_*"
     reasons = {
         "*": "these actions take no resource (Service Authorization Reference); the region "
@@ -201,12 +187,12 @@ def bake_wildcards(*, regions: Sequence[str], subnets: Sequence[str]) -> dict[st
         **dict.fromkeys(_own("network-interface"), "comes with the instance"),
         **dict.fromkeys(_own("vpc"), "that of the subnet, whichever has capacity"),
         **dict.fromkeys(
-            (resource for region in (Aws.REGION, *regions) for resource in _public(region)),
+            (resource for region in (Aws.REGION, *spec.regions) for resource in _public(region)),
             "AMIs and snapshots get their ids when they are made, and base AMIs are others'",
         ),
         **dict.fromkeys(_sessions(), "gets its id when it starts, after the build's own name"),
     }
-    if not subnets:
+    if not spec.subnets:
         reasons |= dict.fromkeys(_own("subnet"), "any of the default VPC that has capacity")
     return reasons
 

@@ -1,9 +1,10 @@
 """What AWS CodeBuild runs to bake and publish an AMI."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from trainshed.pins.model import BuildTools, FileTool
+from trainshed.spec import AmiPipelineSpec
 
 # Of the CodeBuild image; the project needs 3.11 or later.
 _PYTHON = "3.12"
@@ -11,44 +12,32 @@ _TRAINSHED = "python -m trainshed.cli"
 _OUTPUT = "build/ami"
 
 
-def ami_buildspec(
-    *,
-    tools: BuildTools,
-    channel: str,
-    regions: Sequence[str],
-    subnets: Sequence[str],
-    kms_key_arn: str | None,
-    minutes: int,
-) -> str:
+def ami_buildspec(spec: AmiPipelineSpec, tools: BuildTools) -> str:
     """Return the build specification, as JSON, which is YAML.
 
     ACCELERATOR, ORCHESTRATOR and INSTANCE_PROFILE of its environment say which cell it bakes, and
     with which instance profile.
 
     Args:
+        spec: the pipeline.
         tools: what bakes; each file is checked against its sha256.
-        channel: to publish to.
-        regions: to copy to, beside the one it runs in.
-        subnets: of the build instance, tried in turn; empty for the default VPC's.
-        kms_key_arn: to encrypt with, or None for the account's default.
-        minutes: after which the build is stopped.
     """
     variables = ["iam_instance_profile=$INSTANCE_PROFILE"]
-    if kms_key_arn:
-        variables.append(f"kms_key_id={kms_key_arn}")
-    if regions:
+    if spec.kms_key:
+        variables.append(f"kms_key_id={spec.kms_key}")
+    if spec.regions:
         # In single quotes for the shell, in double quotes for HCL.
-        variables.append(f"ami_regions={json.dumps(list(regions))}".replace('"', '\\"'))
+        variables.append(f"ami_regions={json.dumps(spec.regions)}".replace('"', '\\"'))
     build = [
         f'{_TRAINSHED} ami build "$ACCELERATOR" "$ORCHESTRATOR"',
         f"--output {_OUTPUT}",
-        f"--timeout-minutes {minutes}",
-        *(f"--subnet {subnet}" for subnet in subnets),
+        f"--timeout-minutes {spec.timeout_minutes}",
+        *(f"--subnet {subnet}" for subnet in spec.subnets),
         *(f'--var "{variable}"' for variable in variables),
     ]
     publish = [
-        f"{_TRAINSHED} ami publish {_OUTPUT}/manifest.json --channel {channel} --test",
-        *(f"--subnet {subnet}" for subnet in subnets[:1]),
+        f"{_TRAINSHED} ami publish {_OUTPUT}/manifest.json --channel {spec.channel} --test",
+        *(f"--subnet {subnet}" for subnet in spec.subnets[:1]),
     ]
     return json.dumps(
         {

@@ -1,13 +1,11 @@
 """Baking AMIs on AWS: AWS CodeBuild runs Packer on a schedule, on a commit, or both."""
 
-from collections.abc import Sequence
-
-from aws_cdk import Aws, Duration
+from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from trainshed.cells import Cell
 from trainshed.pins.model import BuildTools
+from trainshed.spec import AmiPipelineSpec
 from trainshed_constructs.ami_pipeline.build_project import ami_build_project, github_source
 from trainshed_constructs.ami_pipeline.build_role import (
     bake_statements,
@@ -50,25 +48,22 @@ class AmiPipeline(Construct):
 
         from pathlib import Path
 
-        from aws_cdk import App, Duration, Stack
+        from aws_cdk import App, Stack
         from trainshed.pins.reader import read_pins
         from trainshed.cells import Cell
+        from trainshed.spec import AmiPipelineSpec
         from trainshed_constructs.ami_pipeline.pipeline import AmiPipeline
 
         stack = Stack(App(), "Images")
-        AmiPipeline(
-            stack,
-            "Pipeline",
+        spec = AmiPipelineSpec(
             repository="https://github.com/example/trainshed",
-            connection_arn="arn:aws:codeconnections:us-west-2:123456789012:connection/"
+            connection="arn:aws:codeconnections:us-west-2:123456789012:connection/"
             "0a1b2c3d-4e5f-6789-abcd-ef0123456789",
-            branch="main",
             cells=[Cell("neuron/ecs")],
-            tools=read_pins(Path("packer/pins.json")).tools,
-            channel="candidate",
-            timeout=Duration.hours(3),
             schedule="cron(0 3 ? * SUN *)",
         )
+        tools = read_pins(Path("packer/pins.json")).tools
+        AmiPipeline(stack, "Pipeline", spec=spec, tools=tools)
     """
 
     def __init__(
@@ -76,59 +71,36 @@ class AmiPipeline(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        repository: str,
-        connection_arn: str,
-        branch: str,
-        cells: Sequence[Cell],
+        spec: AmiPipelineSpec,
         tools: BuildTools,
-        channel: str,
-        timeout: Duration,
-        schedule: str | None = None,
-        on_commit: bool = False,
-        addresses: Sequence[str] = (),
-        regions: Sequence[str] = (),
-        subnets: Sequence[str] = (),
-        kms_key_arn: str | None = None,
     ) -> None:
         """Declare the projects and what they need.
 
         Args:
             scope: parent.
             construct_id: id within the parent.
-            repository: https address on GitHub.
-            connection_arn: of the connection, which must be authorised.
-            branch: which is baked.
-            cells: what is baked for.
+            spec: what to bake, when, and where to publish it; its name, account, region, owner,
+                tags and IAM rules are for the stack.
             tools: what bakes.
-            channel: to publish to.
-            timeout: how long a bake may take, up to 34 hours.
-            schedule: EventBridge's expression, in UTC; by default none.
-            on_commit: bake when a commit on the branch changes packer/.
-            addresses: e-mail addresses that get a message when a build ends.
-            regions: to copy and publish to, beside the stack's.
-            subnets: of the build instance, tried in turn; by default those of the default VPC.
-            kms_key_arn: encrypts the AMIs, logs, reports and messages; by default the account's own
-                key for EBS, and a new key for the rest.
 
         Raises:
             ConstructError: with so many cells, regions and subnets IAM would refuse the role.
         """
         super().__init__(scope, construct_id)
-        self.records = BuildRecords(self, "Records", kms_key_arn=kms_key_arn)
+        self.records = BuildRecords(self, "Records", kms_key_arn=spec.kms_key)
         builder = AmiBuilderRole(self, "Builder")
         statements = [
             *bake_statements(
+                spec,
                 builder_role_arn=builder.role.role_arn,
                 builder_profile_arn=builder.profile.attr_arn,
-                regions=regions,
-                subnets=subnets,
             ),
-            publish_statement(cells=cells, channel=channel, regions=regions),
-            *(encrypt_statements(kms_key_arn) if kms_key_arn else ()),
+            publish_statement(spec),
+            *(encrypt_statements(spec.kms_key) if spec.kms_key else ()),
             iam.PolicyStatement(
                 sid="Source",
                 actions=["codeconnections:GetConnection", "codeconnections:GetConnectionToken"],
-                resources=[connection_arn],
+                resources=[spec.connection],
             ),
             *self.records.write_statements(),
         ]
@@ -146,49 +118,35 @@ class AmiPipeline(Construct):
         acknowledge_wildcards(
             self.role,
             {
-                **bake_wildcards(regions=regions, subnets=subnets),
+                **bake_wildcards(spec),
                 **self.records.write_wildcards(),
             },
         )
-        minutes = int(timeout.to_minutes())
-        source = github_source(
-            repository=repository,
-            connection_arn=connection_arn,
-            build_spec=ami_buildspec(
-                tools=tools,
-                channel=channel,
-                regions=regions,
-                subnets=subnets,
-                kms_key_arn=kms_key_arn,
-                minutes=minutes,
-            ),
-        )
+        source = github_source(spec, ami_buildspec(spec, tools))
         self.projects = {
             cell: ami_build_project(
                 self,
+                spec,
                 cell=cell,
                 source=source,
-                branch=branch,
-                on_commit=on_commit,
                 image=tools.image,
                 role=self.role,
                 instance_profile=builder.profile.ref,
                 records=self.records,
-                minutes=minutes,
             )
-            for cell in cells
+            for cell in spec.cells
         }
-        if schedule:
+        if spec.schedule:
             BuildSchedule(
                 self,
                 "Schedule",
                 projects={project.node.id: project for project in self.projects.values()},
-                expression=schedule,
+                expression=spec.schedule,
             )
         self.notifications = BuildNotifications(
             self,
             "Notifications",
             project_names=[project.ref for project in self.projects.values()],
             key=self.records.key,
-            addresses=addresses,
+            addresses=spec.notify,
         )
