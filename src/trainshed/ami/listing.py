@@ -1,41 +1,12 @@
 """The AMIs of a region, each with the channels that point to it and what uses it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed.ami.ami import Ami, own_amis
+from trainshed.ami.ami import own_amis
 from trainshed.ami.channel_store import channels
 from trainshed.ami.usage import usage
 from trainshed.aws import AwsRefusal, Region
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One AMI.
-
-    Attributes:
-        ami: the AMI.
-        channels: names of the channels that point to it.
-        in_use_by: instances, launch templates and so on.
-    """
-
-    ami: Ami
-    channels: tuple[str, ...]
-    in_use_by: tuple[str, ...]
-
-    def record(self) -> dict[str, object]:
-        """Return it as commands print it."""
-        return {
-            "image_id": self.ami.image_id,
-            "region": self.ami.region,
-            "name": self.ami.name,
-            "cell": self.ami.cell,
-            "base": self.ami.tag("base"),
-            "build": self.ami.build,
-            "commit": self.ami.tag("commit"),
-            "state": self.ami.state,
-            "channels": self.channels,
-            "in_use_by": self.in_use_by,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +14,11 @@ class Listing:
     """The AMIs of a region.
 
     Attributes:
-        rows: newest first.
+        records: one for each AMI, newest first, as commands print them.
         blind: what could not be looked at, and why.
     """
 
-    rows: tuple[Row, ...]
+    records: tuple[Mapping[str, object], ...]
     blind: tuple[str, ...]
 
 
@@ -64,14 +35,19 @@ def listing(region: Region) -> Listing:
     except AwsRefusal as error:
         pointing = {}
         blind.append(str(error))
-    rows = tuple(
-        Row(
-            ami=ami,
-            channels=tuple(
-                str(channel) for channel, held in pointing.items() if held == ami.image_id
-            ),
-            in_use_by=tuple(used.users.get(ami.image_id, ())),
-        )
+    records = tuple(
+        {
+            "image_id": ami.image_id,
+            "region": ami.region,
+            "name": ami.name,
+            "cell": ami.cell,
+            "base": ami.tag("base"),
+            "build": ami.build,
+            "commit": ami.tag("commit"),
+            "state": ami.state,
+            "channels": [str(each) for each, held in pointing.items() if held == ami.image_id],
+            "in_use_by": used.users.get(ami.image_id, []),
+        }
         for ami in amis
     )
-    return Listing(rows=rows, blind=tuple(blind))
+    return Listing(records=records, blind=tuple(blind))

@@ -1,12 +1,13 @@
 """`trainshed ami list|test|prune`: the AMIs of this account."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from trainshed.ami.listing import Row, listing
+from trainshed.ami.listing import listing
 from trainshed.ami.pruning import Verdict, judge, remove
 from trainshed.ami.publishing import await_ami
 from trainshed.ami.trial import Place, try_ami
@@ -32,17 +33,12 @@ _LISTED = (
 
 def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> None:
     """List the AMIs that our builds made, newest first, and what points to them."""
-    rows, blind = list[Row](), list[str]()
+    records, blind = list[Mapping[str, object]](), list[str]()
     for here in regions(region):
         found = listing(here)
-        rows += found.rows
+        records += found.records
         blind += found.blind
-    print_records(
-        [row.record() for row in rows],
-        columns=_LISTED,
-        headings={"image_id": "AMI"},
-        as_json=as_json,
-    )
+    print_records(records, columns=_LISTED, headings={"image_id": "AMI"}, as_json=as_json)
     for why in blind:
         typer.echo(f"not everything was seen: {why}", err=True)
 
