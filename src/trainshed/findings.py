@@ -23,7 +23,7 @@ class Finding:
     """
 
     rule: str
-    severity: Severity
+    severity: Severity = Severity.WARNING
     message: str
     remedy: str
 

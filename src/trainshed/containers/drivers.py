@@ -34,10 +34,10 @@ def check_drivers(
     if labels is None or ACCELERATOR_LABEL not in labels:
         why = "its labels cannot be read" if labels is None else f"no label {ACCELERATOR_LABEL}"
         return (
-            _warning(
-                "TS-IMG-003",
-                f"{image} does not say which drivers it needs: {why}",
-                "build it with trainshed container build, or on top of such an image",
+            Finding(
+                rule="TS-IMG-003",
+                message=f"{image} does not say which drivers it needs: {why}",
+                remedy="build it with trainshed container build, or on top of such an image",
             ),
         )
     if labels[ACCELERATOR_LABEL] == CPU:
@@ -45,10 +45,11 @@ def check_drivers(
         return ()
     if tags is None:
         return (
-            _warning(
-                "TS-IMG-004",
-                f"{ami} cannot be read: it is not in this account and region, or was deleted",
-                "name an AMI of trainshed ami list",
+            Finding(
+                rule="TS-IMG-004",
+                message=f"{ami} cannot be read: it is not in this account and region, "
+                "or was deleted",
+                remedy="name an AMI of trainshed ami list",
             ),
         )
     return (*_check_accelerator(labels, tags, image, ami), *_check_each(labels, tags, image, ami))
@@ -59,10 +60,11 @@ def _check_accelerator(
 ) -> Iterator[Finding]:
     wanted, has = labels[ACCELERATOR_LABEL], tags.get(_ACCELERATOR_TAG)
     if has is not None and has != wanted:
-        yield _error(
-            "TS-IMG-002",
-            f"{image} is for {wanted}, and {ami} is an AMI for {has}",
-            f"take an image for {has}, or an AMI for {wanted}",
+        yield Finding(
+            rule="TS-IMG-002",
+            severity=Severity.ERROR,
+            message=f"{image} is for {wanted}, and {ami} is an AMI for {has}",
+            remedy=f"take an image for {has}, or an AMI for {wanted}",
         )
 
 
@@ -76,23 +78,24 @@ def _check_each(
         has = tags.get(f"{_VERSION_TAG}{component}")
         bounds = [_BOUND.fullmatch(part.strip()) for part in versions.split(",")]
         if has is None:
-            yield _warning(
-                "TS-IMG-004",
-                f"{image} needs {component} {versions}, and {ami} has no tag "
+            yield Finding(
+                rule="TS-IMG-004",
+                message=f"{image} needs {component} {versions}, and {ami} has no tag "
                 f"{_VERSION_TAG}{component}",
-                "bake the AMI with trainshed ami build, which writes the tags",
+                remedy="bake the AMI with trainshed ami build, which writes the tags",
             )
         elif not all(bounds):
-            yield _warning(
-                "TS-IMG-003",
-                f"{image} needs {component} {versions!r}, which is not a range of versions",
-                "write it like >=1.21,<1.22",
+            yield Finding(
+                rule="TS-IMG-003",
+                message=f"{image} needs {component} {versions!r}, which is not a range of versions",
+                remedy="write it like >=1.21,<1.22",
             )
         elif not all(_holds(has, *bound.groups()) for bound in bounds if bound):
-            yield _error(
-                "TS-IMG-001",
-                f"{image} needs {component} {versions} on the host, and {ami} has {has}",
-                "move image and AMI together: build both from the same packer/pins.json",
+            yield Finding(
+                rule="TS-IMG-001",
+                severity=Severity.ERROR,
+                message=f"{image} needs {component} {versions} on the host, and {ami} has {has}",
+                remedy="move image and AMI together: build both from the same packer/pins.json",
             )
 
 
@@ -107,11 +110,3 @@ def _order(left: str, right: str) -> int:
         *(map(int, re.findall(r"\d+", text)) for text in (left, right)), fillvalue=0
     )
     return next(((a > b) - (a < b) for a, b in pairs if a != b), 0)
-
-
-def _error(rule: str, message: str, remedy: str) -> Finding:
-    return Finding(rule=rule, severity=Severity.ERROR, message=message, remedy=remedy)
-
-
-def _warning(rule: str, message: str, remedy: str) -> Finding:
-    return Finding(rule=rule, severity=Severity.WARNING, message=message, remedy=remedy)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from trainshed.documents.problems import Path, Problem
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Finding
 from trainshed.spec import ClusterSpec
 
 
@@ -44,9 +44,7 @@ class Notes:
 
     def warn(self, rule: str, message: str, remedy: str) -> None:
         """Note a judgment that does not stop the deployment."""
-        self.findings.append(
-            Finding(rule=rule, severity=Severity.WARNING, message=message, remedy=remedy)
-        )
+        self.findings.append(Finding(rule=rule, message=message, remedy=remedy))
 
     def decide(self, name: str, value: object, reason: str) -> None:
         """Note a choice and its reason."""
