@@ -167,7 +167,7 @@ def test_a_shared_file_system_is_new_for_all_or_existing_for_all(problems: Probl
 
     (line,) = problems(text("Alpha", f"{NETWORK}\n{new}"), text("Beta", f"{NETWORK}\n{existing}"))
 
-    assert "existing is fs-0123456789abcdef0 here and None there" in line
+    assert "existing is fs-0123456789abcdef0 here and not set there" in line
 
 
 def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:

@@ -96,5 +96,5 @@ def test_clusters_that_share_a_stack_agree_on_its_key(problems: Problems) -> Non
 
     assert lines == [
         "b.yaml:4: network: shares the stack SharedNetwork with Cluster1 (a.yaml:4), but differs "
-        f"from it: kms_key is {KEY} here and None there"
+        f"from it: kms_key is {KEY} here and not set there"
     ]

@@ -100,6 +100,8 @@ def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "not set"
     return str(value["name"]) if isinstance(value, dict) else str(value)
 
 
