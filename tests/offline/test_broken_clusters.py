@@ -145,7 +145,7 @@ def off_the_ladder(template: Template) -> None:
         (CLUSTER, device_outside, "Device index 9 on network card index 7 exceeds the limit"),
         (CLUSTER, two_primaries, "Exactly one interface can be primary"),
         (CLUSTER, public_address, "associatePublicIPAddress parameter cannot be specified"),
-        (CLUSTER, unknown_kind, "NetworkInterfaces/3/InterfaceType: banana"),
+        (CLUSTER, unknown_kind, "Invalid value 'banana' for InterfaceType"),
         (CLUSTER, image_by_name, 'Invalid id: "train-image"'),
         (CLUSTER, group_of_another_vpc, "belong to different networks"),
         (CLUSTER, second_zone, "cannot span Availability Zones"),

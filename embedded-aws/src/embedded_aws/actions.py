@@ -20,6 +20,8 @@ from moto.core.request import determine_request_protocol
 from moto.core.responses import ActionResult, BaseResponse
 from moto.core.utils import camelcase_to_underscores, get_service_model
 
+from embedded_aws.constraints import CODES, violations
+
 State = TypeVar("State")
 # A resource by its API fields, and many by id or ARN.
 Row = dict[str, Any]
@@ -180,9 +182,8 @@ def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str,
     model = get_service_model(service)
     request = response.normalized_request
     protocol = determine_request_protocol(model, request.content_type)
-    parser = PROTOCOL_PARSERS[protocol](
-        model.operation_model(operation), timestamp_parser=_in_utc, map_type=dict
-    )
+    operation_model = model.operation_model(operation)
+    parser = PROTOCOL_PARSERS[protocol](operation_model, timestamp_parser=_in_utc, map_type=dict)
     parsed: Mapping[str, Any] = parser.parse(
         {
             "method": request.method,
@@ -193,6 +194,9 @@ def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str,
             "url_params": response.uri_match,
         }
     )
+    if service in CODES:
+        for violation in violations(operation_model.input_shape, parsed, ""):
+            raise Refusal(CODES[service], violation)
     return parsed
 
 

@@ -45,9 +45,9 @@ def project(build_role: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"name": "-bake"}, "Project name '-bake' must match"),
-        ({"timeoutInMinutes": 2161}, "Invalid timeoutInMinutes 2161: must be between 5 and 2160"),
-        ({"queuedTimeoutInMinutes": 481}, "Invalid queuedTimeoutInMinutes 481"),
+        ({"name": "-bake"}, "Value '-bake' at 'name'"),
+        ({"timeoutInMinutes": 2161}, "less than or equal to 2160"),
+        ({"queuedTimeoutInMinutes": 481}, "less than or equal to 480"),
         ({"concurrentBuildLimit": 0}, "Invalid concurrentBuildLimit 0"),
         ({"source": {"type": "GITHUB"}}, "source location is required"),
         ({"source": GITHUB | {"location": "git@github.com:a/b"}}, "Invalid GitHub repository URL"),
@@ -59,7 +59,7 @@ def project(build_role: str, name: str) -> dict[str, Any]:
         ({"artifacts": {"type": "S3"}}, "artifacts location is required"),
         (
             {"environment": {"type": "LINUX", "computeType": "X", "image": "y"}},
-            "Invalid type LINUX: must be one of",
+            "Value 'LINUX' at 'environment.type'",
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_an_association_lives_until_it_is_deleted(
         pytest.param({"FileSystemPath": "data"}, "start with a forward slash", id="path"),
         pytest.param({"FileSystemPath": "/held/deep"}, "overlaps with /held", id="inside"),
         pytest.param({"FileSystemPath": "/"}, "overlaps with /held", id="root"),
-        pytest.param({"ImportedFileChunkSize": 512001}, "1 to 512000", id="chunk"),
+        pytest.param({"ImportedFileChunkSize": 512001}, "less than or equal to 512000", id="chunk"),
         pytest.param(
             {"S3": {"AutoExportPolicy": {"Events": ["MOVED"]}}}, "NEW, CHANGED", id="event"
         ),

@@ -22,7 +22,7 @@ def test_without_a_registry_nobody_is_led_to_awss_own(
         (
             {"ecrRepositoryPrefix": "x" * 31, "upstreamRegistryUrl": "public.ecr.aws"},
             "InvalidParameterException",
-            "2 to 30 characters",
+            "length less than or equal to 30",
         ),
         (
             {"ecrRepositoryPrefix": "Bases", "upstreamRegistryUrl": "public.ecr.aws"},
@@ -70,7 +70,7 @@ def test_a_rule_that_ecr_would_not_take_is_refused(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"appliedFor": ["PULL"]}, "PULL must be one of"),
+        ({"appliedFor": ["PULL"]}, "Value 'PULL' at 'appliedFor.member'"),
         ({"encryptionConfiguration": {"encryptionType": "KMS"}}, "customRoleArn"),
         ({"resourceTags": [{"Key": "a", "Value": "b"}]}, "customRoleArn"),
         ({"lifecyclePolicy": "none"}, "must be JSON"),

@@ -211,7 +211,9 @@ def test_file_systems_on_the_ladder_are_made(fsx: Any, wanted: Params, change: P
             id="scratch-backups",
         ),
         pytest.param(
-            {"LustreConfiguration": {"AutomaticBackupRetentionDays": 91}}, "0 to 90", id="backups"
+            {"LustreConfiguration": {"AutomaticBackupRetentionDays": 91}},
+            "less than or equal to 90",
+            id="backups",
         ),
         pytest.param(
             {"LustreConfiguration": {"ImportPath": "s3://data"}},

@@ -158,7 +158,7 @@ def test_two_instance_types_are_refused(
         pytest.param(
             {"linuxParameters": {"sharedMemorySize": 0}}, "sharedMemorySize", id="shared-memory"
         ),
-        pytest.param({"logConfiguration": {"logDriver": "paper"}}, "logDriver paper", id="log"),
+        pytest.param({"logConfiguration": {"logDriver": "paper"}}, "Value 'paper'", id="log"),
         pytest.param(
             {"environment": [{"name": "AWS_BATCH_JOB_ID", "value": "1"}]}, "reserved", id="env"
         ),

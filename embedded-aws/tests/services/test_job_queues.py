@@ -68,7 +68,7 @@ def test_a_queue_is_described_as_created(batch: Any, name: str, queue: dict[str,
         ),
         pytest.param(
             {"jobStateTimeLimitActions": [{**LIMIT, "state": "RUNNING"}]},
-            "must be RUNNABLE",
+            "enum value set: [RUNNABLE]",
             id="job-state",
         ),
         pytest.param(

@@ -49,7 +49,7 @@ def test_two_groups_cannot_have_one_name(
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        pytest.param({"Strategy": "ring"}, "Value (ring)", id="strategy"),
+        pytest.param({"Strategy": "ring"}, "enum value set: [cluster", id="strategy"),
         pytest.param({"Strategy": "partition", "PartitionCount": 8}, "between 1 and 7", id="many"),
         pytest.param({"Strategy": "cluster", "PartitionCount": 2}, "strategy partition", id="none"),
         pytest.param({"Strategy": "cluster", "SpreadLevel": "rack"}, "strategy spread", id="level"),

@@ -239,4 +239,4 @@ def test_tags_are_for_rules_and_not_for_their_group(
 def test_a_page_of_rules_has_its_limits(ec2: Any, refusal: Callable[..., Any]) -> None:
     refused = refusal(ec2.describe_security_group_rules, MaxResults=1001)
 
-    assert refused.message.endswith("between 5 and 1000.")
+    assert refused.message.endswith("less than or equal to 1000")

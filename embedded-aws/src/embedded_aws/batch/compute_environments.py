@@ -2,8 +2,8 @@
 
 [S] Batch API reference: names; the service-linked role is used when none is given; an environment
 is deleted only when DISABLED and in no job queue; updates of anything but vCPUs, service role and
-state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude;
-updatePolicy.jobExecutionTimeoutMinutes is 1 to 7200. [I] The words of the DISABLED refusal.
+state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude.
+[I] The words of the DISABLED refusal.
 No instance or container is launched for an environment, whatever its minvCpus.
 """
 
@@ -19,7 +19,7 @@ from embedded_aws.batch.compute_resources import (
     check_compute_resources,
     default_image_type,
 )
-from embedded_aws.batch.refusals import STATES, check_name, check_one_of, refuse
+from embedded_aws.batch.refusals import check_name, refuse
 from embedded_aws.iam.roles import role_exists
 
 # A compute environment, as DescribeComputeEnvironments returns it.
@@ -50,7 +50,6 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
     if tables.named(environments, "computeEnvironment", [name]):
         raise refuse("Object already exists")
     kind, state = call.params["type"], call.params.get("state", "ENABLED")
-    check_one_of("state", state, STATES)
     role = call.params.get("serviceRole")
     if role and not role_exists(call, role):
         raise refuse(f"ServiceRole {role} does not exist.")
@@ -59,8 +58,6 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
         if resources is None:
             raise refuse("computeResources must be provided for a MANAGED compute environment")
         check_compute_resources(call, resources)
-    elif kind != "UNMANAGED":
-        raise refuse(f"type {kind} must be one of MANAGED, UNMANAGED.")
     elif not role:
         raise refuse("serviceRole is required for an UNMANAGED compute environment.")
     arn = call.arn("batch", f"compute-environment/{name}")
@@ -97,10 +94,6 @@ def describe_compute_environments(call: Call) -> dict[str, Any]:
 def update_compute_environment(call: Call) -> dict[str, Any]:
     """Change state, scaling, role, or (as an infrastructure update) everything else."""
     environment = find(call, call.params["computeEnvironment"])
-    check_one_of("state", call.params.get("state", "ENABLED"), STATES)
-    policy = call.params.get("updatePolicy", {})
-    if not 1 <= policy.get("jobExecutionTimeoutMinutes", 30) <= 7200:
-        raise refuse("updatePolicy.jobExecutionTimeoutMinutes must be between 1 and 7200.")
     role = call.params.get("serviceRole")
     if role and not role_exists(call, role):
         raise refuse(f"ServiceRole {role} does not exist.")
@@ -124,6 +117,7 @@ def update_compute_environment(call: Call) -> dict[str, Any]:
     for key in ("state", "serviceRole", "context", "unmanagedvCpus"):
         if call.params.get(key) is not None:
             environment[key] = call.params[key]
+    policy = call.params.get("updatePolicy", {})
     environment["updatePolicy"] = {**environment["updatePolicy"], **policy}
     return {
         "computeEnvironmentName": environment["computeEnvironmentName"],

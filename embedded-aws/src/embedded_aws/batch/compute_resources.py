@@ -31,7 +31,6 @@ from embedded_aws.service_settings import current
 Resources = Mapping[str, Any]
 
 EC2_TYPES = ("EC2", "SPOT")
-_TYPES = (*EC2_TYPES, "FARGATE", "FARGATE_SPOT", "ECS_MANAGED_INSTANCES")
 _STRATEGIES = {
     "EC2": ("BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"),
     "SPOT": (
@@ -60,7 +59,6 @@ def check_compute_resources(call: Call, resources: Resources) -> None:
         Refusal: ClientException.
     """
     kind = resources["type"]
-    check_one_of("computeResources.type", kind, _TYPES)
     if kind == "ECS_MANAGED_INSTANCES":
         raise refuse("the embedded AWS has no compute resources of type ECS_MANAGED_INSTANCES.")
     subnet_ids = resources.get("subnets", [])

@@ -1,8 +1,8 @@
 """What Batch refuses in the container properties of a job definition.
 
 [S] Batch API reference: image, vCPUs (1 or more) and memory (4 MiB or more) are required; GPUs are
-whole; mount points name volumes of the definition; ulimits have Docker's names; log
-drivers and device permissions are those of the API; names that start with AWS_BATCH are reserved.
+whole; mount points name volumes of the definition; ulimits have Docker's names; names that start
+with AWS_BATCH are reserved.
 [I] The exact words.
 """
 
@@ -14,15 +14,10 @@ from embedded_aws.batch.refusals import check_one_of, refuse
 # containerProperties, as the API takes it.
 Container = Mapping[str, Any]
 
-_LOG_DRIVERS = (
-    *("awsfirelens", "awslogs", "fluentd", "gelf", "journald", "json-file", "splunk", "syslog"),
-)
 _ULIMITS = (
     *("core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile"),
     *("nproc", "rss", "rtprio", "rttime", "sigpending", "stack"),
 )
-_PERMISSIONS = ("READ", "WRITE", "MKNOD")
-_REQUIREMENTS = ("VCPU", "MEMORY", "GPU")
 _LEAST_MEMORY_MIB = 4
 
 
@@ -41,8 +36,6 @@ def check_container(container: Container) -> None:
     _check_volumes(container)
     _check_ulimits(container.get("ulimits", []))
     _check_linux(container.get("linuxParameters", {}))
-    driver = container.get("logConfiguration", {}).get("logDriver", "awslogs")
-    check_one_of("logDriver", driver, _LOG_DRIVERS)
 
 
 def _check_requirements(container: Container) -> None:
@@ -51,7 +44,6 @@ def _check_requirements(container: Container) -> None:
         "MEMORY": container.get("memory"),
     }
     for requirement in container.get("resourceRequirements", []):
-        check_one_of("resourceRequirements type", requirement["type"], _REQUIREMENTS)
         requirements[requirement["type"]] = requirement["value"]
     for kind, least in (("VCPU", 1), ("MEMORY", _LEAST_MEMORY_MIB), ("GPU", 1)):
         value = requirements.get(kind)
@@ -83,11 +75,6 @@ def _check_linux(parameters: Mapping[str, Any]) -> None:
         path = device.get("hostPath", "")
         if not path.startswith("/"):
             raise refuse(f"Device hostPath '{path}' must be an absolute path.")
-        for permission in device.get("permissions", []):
-            if permission.upper() not in _PERMISSIONS:
-                raise refuse(
-                    f"Device permission {permission} must be one of {', '.join(_PERMISSIONS)}."
-                )
     if parameters.get("sharedMemorySize", 1) < 1:
         raise refuse("sharedMemorySize must be at least 1 MiB.")
     if not 0 <= parameters.get("swappiness", 60) <= 100:

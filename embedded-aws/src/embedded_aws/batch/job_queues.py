@@ -12,7 +12,7 @@ from typing import Any
 from embedded_aws.actions import Call, action
 from embedded_aws.batch import compute_environments, tables
 from embedded_aws.batch.compute_resources import EC2_TYPES
-from embedded_aws.batch.refusals import STATES, check_between, check_name, check_one_of, refuse
+from embedded_aws.batch.refusals import check_between, check_name, check_one_of, refuse
 
 # A job queue, as DescribeJobQueues returns it.
 Queue = dict[str, Any]
@@ -97,13 +97,9 @@ def delete_job_queue(call: Call) -> dict[str, Any]:
 
 def _apply(call: Call, queue: Queue) -> None:
     """Put the call's parameters on the queue, after checking them."""
-    if (priority := call.params.get("priority")) is not None:
-        if priority < 0:
-            raise refuse("priority must be 0 or greater.")
-        queue["priority"] = priority
-    if (state := call.params.get("state")) is not None:
-        check_one_of("state", state, STATES)
-        queue["state"] = state
+    if call.params.get("priority", 0) < 0:
+        raise refuse("priority must be 0 or greater.")
+    queue |= {name: call.params[name] for name in ("priority", "state") if name in call.params}
     if policy := call.params.get("schedulingPolicyArn"):
         if policy not in call.backend("batch").list_scheduling_policies():
             raise refuse(f"Scheduling policy {policy} does not exist.")
@@ -140,8 +136,6 @@ def _on_ec2(environment: compute_environments.Environment) -> bool:
 
 def _check_time_limits(actions: Sequence[dict[str, Any]]) -> None:
     for limit in actions:
-        if limit["state"] != "RUNNABLE":
-            raise refuse(f"jobStateTimeLimitActions: state {limit['state']} must be RUNNABLE.")
         if limit["action"] != "CANCEL":
             raise refuse(
                 f"jobStateTimeLimitActions: action {limit['action']} must be CANCEL for this "

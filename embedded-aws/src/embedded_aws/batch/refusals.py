@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 from embedded_aws.actions import Refusal
 
-STATES = ("ENABLED", "DISABLED")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 

@@ -40,14 +40,6 @@ class Schema:
         paths = self.paths("primaryIdentifier")
         return paths[0][0] if len(paths) == 1 else None
 
-    def lists_values_at(self, path: Path) -> bool:
-        """Return whether the schema lists the values of a property."""
-        found = resolved(self.document, self.document)
-        for step in path:
-            inner = found.get("items") if step == "*" else found.get("properties", {}).get(step)
-            found = resolved(inner or {}, self.document)
-        return "enum" in found or "enumCaseInsensitive" in found
-
     def has_attribute(self, name: str) -> bool:
         """Return whether `Fn::GetAtt` of this type supports an attribute."""
         return any(regex.fullmatch(pattern, name) for pattern in self.attributes)
@@ -130,26 +122,19 @@ def schema_of(resource_type: str, region: str) -> Schema | None:
 
 
 def values_at(properties: Any, path: Path) -> Iterator[Any]:
-    """Yield the values at a property path, one for each list item for `*`."""
-    for _, value in places_at(properties, path):
-        yield value
-
-
-def places_at(properties: Any, path: Path, above: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the values at a property path, each with its own path, with indices for `*`.
+    """Yield the values at a property path, one for each list item for `*`.
 
     Args:
         properties: where to look.
         path: for instance `("Tags", "*", "Key")`.
-        above: path of `properties` itself.
     """
     if not path:
-        yield above, properties
+        yield properties
     elif path[0] == "*" and isinstance(properties, list):
-        for index, item in enumerate(properties):
-            yield from places_at(item, path[1:], (*above, str(index)))
+        for item in properties:
+            yield from values_at(item, path[1:])
     elif isinstance(properties, Mapping) and path[0] in properties:
-        yield from places_at(properties[path[0]], path[1:], (*above, path[0]))
+        yield from values_at(properties[path[0]], path[1:])
 
 
 def is_taggable(resource_type: str, region: str) -> bool:

@@ -1,8 +1,7 @@
 """CodeBuild projects; moto can create but not update them.
 
-[S] CodeBuild API reference and user guide: names, the ranges of the time-outs, the environment's
-types; which sources have a location; the words about a role that CodeBuild may not
-assume.
+[S] CodeBuild API reference and user guide: which sources have a location; the words about a role
+that CodeBuild may not assume.
 [I] The other words. Whether a connection exists and reaches the repository is not checked: the
 embedded AWS has no connections. A build that is started runs nothing.
 """
@@ -13,19 +12,15 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from moto.core.utils import get_service_model
-
 from embedded_aws.actions import Call, Refusal, action
 from embedded_aws.iam.service_principals import lets_in
 
 # A project, as BatchGetProjects returns it.
 Project = dict[str, Any]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,149}")
 _CONNECTION = re.compile(
     r"arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:[0-9]{12}:connection/[0-9a-f-]+"
 )
-_RANGES = {"timeoutInMinutes": (5, 2160), "queuedTimeoutInMinutes": (5, 480)}
 _DEFAULTS: Mapping[str, Any] = {
     "cache": {"type": "NO_CACHE"},
     "projectVisibility": "PRIVATE",
@@ -44,8 +39,6 @@ _WITHOUT_LOCATION = ("CODEPIPELINE", "NO_SOURCE")
 def create_project(call: Call) -> dict[str, Any]:
     """Create a project."""
     name, backend = call.params["name"], call.backend("codebuild")
-    if not _NAME.fullmatch(name):
-        raise refused(f"Project name '{name}' must match {_NAME.pattern}")
     arn = call.arn("codebuild", f"project/{name}")
     if name in backend.codebuild_projects:
         raise Refusal("ResourceAlreadyExistsException", f"Project already exists: {arn}")
@@ -91,24 +84,13 @@ def find_project(call: Call, name: str) -> Project:
 
 def _checked(call: Call, project: Project) -> Project:
     for problem in (
-        *_environment_faults(project["environment"]),
         *_source_faults(project["source"]),
         *_artifact_faults(project["artifacts"]),
         *_role_faults(call, project["serviceRole"]),
-        *_number_faults(project),
+        *_limit_faults(project),
     ):
         raise refused(problem)
     return {**project, "lastModified": datetime.now(UTC)}
-
-
-def _environment_faults(environment: Mapping[str, Any]) -> Iterator[str]:
-    shape = get_service_model("codebuild").shape_for("ProjectEnvironment")
-    for name in ("type", "computeType"):
-        allowed = shape.members[name].enum
-        if environment[name] not in allowed:
-            yield f"Invalid {name} {environment[name]}: must be one of {', '.join(allowed)}"
-    if not environment["image"]:
-        yield "Project environment image is required"
 
 
 def _source_faults(source: Mapping[str, Any]) -> Iterator[str]:
@@ -143,10 +125,7 @@ def _role_faults(call: Call, arn: str) -> Iterator[str]:
         yield f"CodeBuild is not authorized to perform: sts:AssumeRole on {arn}"
 
 
-def _number_faults(project: Project) -> Iterator[str]:
-    for name, (least, most) in _RANGES.items():
-        if not least <= project[name] <= most:
-            yield f"Invalid {name} {project[name]}: must be between {least} and {most}"
+def _limit_faults(project: Project) -> Iterator[str]:
     # -1 removes the limit, as UpdateProject documents.
     if (limit := project.get("concurrentBuildLimit", 1)) < 1 and limit != -1:
         yield f"Invalid concurrentBuildLimit {limit}: must be greater than 0"

@@ -14,7 +14,6 @@ from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Row, action, existing
 from embedded_aws.ec2 import tables
-from embedded_aws.ec2.capacity_reservations import check_platform
 from embedded_aws.ec2.held_capacity import new_reservation
 from embedded_aws.ec2.instance_types import offering_zone_ids, require
 from embedded_aws.ec2.refusals import invalid_value, missing_parameter
@@ -90,7 +89,6 @@ def purchase_capacity_block(call: Call) -> dict[str, Any]:
         "InvalidCapacityBlockOfferingId.NotFound",
         f"The Capacity Block offering {offering_id} does not exist.",
     )
-    check_platform(call.params["InstancePlatform"])
     call.dry_run()
     zone = zone_of(call.region, offering["AvailabilityZone"])
     created = new_reservation(

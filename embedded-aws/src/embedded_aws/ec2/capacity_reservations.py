@@ -26,10 +26,6 @@ from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missin
 from embedded_aws.ec2.tags import select
 from embedded_aws.ec2.zones import zone_of
 
-_PLATFORMS = (
-    *("Linux/UNIX", "Red Hat Enterprise Linux", "SUSE Linux", "Ubuntu Pro", "RHEL with HA"),
-    *("Windows", "Windows with SQL Server", "Linux with SQL Server Standard"),
-)
 # C, M, R, I, T and G, with Im, Is and Gr; not Inf, Mac or Trn.
 _FUTURE_FAMILIES = re.compile(r"(?:[cmrtg]|gr|i[ms]?)\d")
 _FIELDS = {
@@ -46,22 +42,11 @@ _FIELDS = {
 }
 
 
-def check_platform(platform: str) -> None:
-    """Refuse a platform that EC2 does not know.
-
-    Raises:
-        Refusal: InvalidParameterValue.
-    """
-    if platform not in _PLATFORMS:
-        raise invalid_value(f"Value ({platform}) for parameter instancePlatform is invalid.")
-
-
 @action("ec2", "CreateCapacityReservation")
 def create_capacity_reservation(call: Call) -> dict[str, Any]:
     """Reserve capacity in one zone."""
     params = call.params
     instance_type, count = params["InstanceType"], params["InstanceCount"]
-    check_platform(params["InstancePlatform"])
     require(instance_type)
     asked = params.get("AvailabilityZone") or params.get("AvailabilityZoneId")
     if not asked:
@@ -126,7 +111,7 @@ def _future_start(instance_type: str, criteria: str, start: datetime | None) -> 
 
 
 def _check_end(kind: str, end: datetime | None) -> None:
-    if kind not in ("limited", "unlimited") or (kind == "limited") != (end is not None):
+    if (kind == "limited") != (end is not None):
         raise invalid_combination("EndDate is required with EndDateType limited, and only there.")
 
 

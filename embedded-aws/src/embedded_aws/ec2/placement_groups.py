@@ -64,11 +64,6 @@ def create_placement_group(call: Call) -> dict[str, Any]:
         raise Refusal(
             "InvalidPlacementGroup.Duplicate", f"The Placement Group '{name}' already exists."
         )
-    if strategy not in ("cluster", "partition", "spread"):
-        raise invalid_value(
-            f"Value ({strategy}) for parameter strategy is invalid. "
-            "Valid values are cluster, partition, spread."
-        )
     partitions = call.params.get("PartitionCount")
     if partitions is not None and (strategy != "partition" or not 1 <= partitions <= 7):
         raise invalid_value(

@@ -3,7 +3,7 @@
 [S] EC2 API reference: TagSpecifications of AuthorizeSecurityGroup* are for security-group-rule
 only, and the answer lists every rule that was made; SecurityGroupRuleIds of RevokeSecurityGroup*;
 CreateTags of something that does not exist (InvalidSecurityGroupRuleId.NotFound); a description
-belongs to a rule with any peer. Tags go with the rule. MaxResults is 5 to 1000.
+belongs to a rule with any peer. Tags go with the rule.
 """
 
 from typing import Any
@@ -11,10 +11,7 @@ from typing import Any
 from moto.ec2.models.security_groups import SecurityGroup, SecurityGroupRule
 
 from embedded_aws.actions import Call, Refusal, action, correction
-from embedded_aws.ec2.refusals import invalid_value
 from embedded_aws.ec2.tags import by_key
-
-_PAGE = range(5, 1001)
 
 
 @correction
@@ -66,13 +63,7 @@ def create_tags(call: Call) -> Any:
 
 @action("ec2", "DescribeSecurityGroupRules")
 def describe_rules(call: Call) -> Any:
-    """List rules, in one page."""
-    asked = call.params.get("MaxResults")
-    if asked is not None and asked not in _PAGE:
-        raise invalid_value(
-            f"Value ( {asked} ) for parameter maxResults is invalid. Expecting a value between "
-            f"{_PAGE[0]} and {_PAGE[-1]}."
-        )
+    """List rules, in one page; moto does not check the size of a page."""
     return call.moto()
 
 

@@ -29,21 +29,12 @@ _WITH_SECRET = {
 }
 _AZURE = re.compile(r"[a-z0-9]+\.azurecr\.(io|us)")
 _ECR = re.compile(r"[0-9]{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
-PREFIX = re.compile(
-    r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*/?|ROOT"
-)
 
 
 @action("ecr", "CreatePullThroughCacheRule")
 def create_pull_through_cache_rule(call: Call) -> Rule:
     """Create a rule."""
     prefix = call.params["ecrRepositoryPrefix"]
-    if not (2 <= len(prefix) <= 30 and PREFIX.fullmatch(prefix)):
-        raise Refusal(
-            "InvalidParameterException",
-            "Invalid parameter at 'ecrRepositoryPrefix' failed to satisfy constraint: 'must be 2 "
-            f"to 30 characters and match {PREFIX.pattern}'",
-        )
     if prefix in _rules(call):
         raise Refusal(
             "PullThroughCacheRuleAlreadyExistsException",

@@ -11,20 +11,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action, existing
-from embedded_aws.ecr.pull_through_cache import PREFIX
 
 # A template, as DescribeRepositoryCreationTemplates returns it.
 Template = dict[str, Any]
-
-_SCENARIOS = ("CREATE_ON_PUSH", "PULL_THROUGH_CACHE", "REPLICATION")
 
 
 @action("ecr", "CreateRepositoryCreationTemplate")
 def create_repository_creation_template(call: Call) -> dict[str, Any]:
     """Create a template."""
     prefix = call.params["prefix"]
-    if not PREFIX.fullmatch(prefix):
-        raise _refused("prefix", f"must match {PREFIX.pattern}")
     if prefix in _templates(call):
         raise Refusal(
             "TemplateAlreadyExistsException",
@@ -82,9 +77,6 @@ def _find(call: Call) -> Template:
 def _put(call: Call, template: Template) -> dict[str, Any]:
     """Keep a template with the call's settings, after checking them."""
     template |= {**call.params, "updatedAt": datetime.now(UTC)}
-    for scenario in template["appliedFor"]:
-        if scenario not in _SCENARIOS:
-            raise _refused("appliedFor", f"{scenario} must be one of {', '.join(_SCENARIOS)}")
     needs_role = template["encryptionConfiguration"]["encryptionType"] != "AES256"
     if (needs_role or template.get("resourceTags")) and not template.get("customRoleArn"):
         raise _refused("customRoleArn", "is required for KMS encryption and for resource tags")

@@ -2,8 +2,7 @@
 
 [S] FSx API reference: an S3 bucket that exists, in the file system's region; at most 8
 associations per file system; file system paths do not overlap, and `/` stands alone; not on
-SCRATCH_1, Lustre 2.10 or Intelligent-Tiering; chunk sizes of 1 to 512,000 MiB. [I] The exact
-words. Nothing is copied.
+SCRATCH_1, Lustre 2.10 or Intelligent-Tiering. [I] The exact words. Nothing is copied.
 """
 
 import re
@@ -15,15 +14,13 @@ from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action, existing
 from embedded_aws.fsx import file_systems, tables
-from embedded_aws.fsx.lustre import bad_request, check_one_of, default_version
+from embedded_aws.fsx.lustre import bad_request, default_version
 
 # An association, as DescribeDataRepositoryAssociations returns it.
 Association = dict[str, Any]
 
 _REPOSITORY = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(/.*)?")
-_EVENTS = ("NEW", "CHANGED", "DELETED")
 _MAXIMUM = 8
-_CHUNK_MIB = 512000
 
 
 def _find(call: Call, association_id: str) -> Association:
@@ -52,7 +49,6 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
         )
     _check_path(path, [other["FileSystemPath"] for other in siblings])
     _check_bucket(call, call.params["DataRepositoryPath"])
-    _check_policies(call)
     association_id = f"dra-{mock_random.get_random_hex(17)}"
     arn = call.arn("fsx", f"association/{file_system.file_system_id}/{association_id}")
     tables.data_repository_associations(call)[association_id] = {
@@ -95,7 +91,6 @@ def describe_data_repository_associations(call: Call) -> dict[str, Any]:
 def update_data_repository_association(call: Call) -> dict[str, Any]:
     """Change the chunk size or the automatic import and export."""
     association = _find(call, call.params["AssociationId"])
-    _check_policies(call)
     for key in ("ImportedFileChunkSize", "S3"):
         if key in call.params:
             association[key] = call.params[key]
@@ -169,12 +164,3 @@ def _check_bucket(call: Call, path: str) -> None:
             f"Bucket {found[1]} is in {bucket.region_name}; it must be in the file system's region "
             f"{call.region}."
         )
-
-
-def _check_policies(call: Call) -> None:
-    chunk = call.params.get("ImportedFileChunkSize", 1024)
-    if not 1 <= chunk <= _CHUNK_MIB:
-        raise bad_request(f"ImportedFileChunkSize {chunk} must be 1 to {_CHUNK_MIB} MiB.")
-    for key in ("AutoImportPolicy", "AutoExportPolicy"):
-        for event in call.params.get("S3", {}).get(key, {}).get("Events", []):
-            check_one_of(f"{key} event", event, _EVENTS)

@@ -5,7 +5,7 @@ ladders, versions, storage classes, backups. [S] FSx user guide: EFA only on PER
 metadata configuration, in capacity steps that follow the throughput. [I] The exact words.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from embedded_aws.actions import Refusal
@@ -13,7 +13,6 @@ from embedded_aws.actions import Refusal
 # The parameters of CreateFileSystem, or a file system's as they would be after an update.
 FileSystemParams = Mapping[str, Any]
 
-_DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 _STEP_GIB = {"SCRATCH_1": 3600, "SCRATCH_2": 2400, "PERSISTENT_1": 2400, "PERSISTENT_2": 2400}
 _HDD_STEP_GIB = {12: 6000, 40: 1800}
 _EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
@@ -24,22 +23,13 @@ _THROUGHPUTS = {
 }
 _VERSIONS = ("2.10", "2.12", "2.15")
 _TIERED_STEP_MBPS = 4000
-_BACKUP_DAYS = 90
+# Storage types of one deployment type only.
+_DEPLOYMENT_OF = {"HDD": "PERSISTENT_1", "INTELLIGENT_TIERING": "PERSISTENT_2"}
 
 
 def bad_request(message: str) -> Refusal:
     """Return the refusal that FSx gives for most invalid values."""
     return Refusal("BadRequest", message)
-
-
-def check_one_of(parameter: str, value: Any, allowed: Iterable[str]) -> None:
-    """Refuse a value that FSx does not allow.
-
-    Raises:
-        Refusal: BadRequest.
-    """
-    if value not in allowed:
-        raise bad_request(f"{parameter} {value} must be one of {', '.join(allowed)}.")
 
 
 def storage_type(params: FileSystemParams) -> str:
@@ -69,14 +59,8 @@ def check_lustre(params: FileSystemParams) -> None:
     """
     lustre = params.get("LustreConfiguration", {})
     deployment, storage = deployment_type(params), storage_type(params)
-    check_one_of("DeploymentType", deployment, _DEPLOYMENT_TYPES)
-    if storage not in ("SSD", "HDD", "INTELLIGENT_TIERING") or (
-        (storage == "HDD" and deployment != "PERSISTENT_1")
-        or (storage == "INTELLIGENT_TIERING" and deployment != "PERSISTENT_2")
-    ):
+    if deployment != _DEPLOYMENT_OF.get(storage, deployment):
         raise bad_request(f"StorageType {storage} is not supported on {deployment} file systems.")
-    if lustre.get("DataCompressionType", "NONE") not in ("NONE", "LZ4"):
-        raise bad_request("DataCompressionType must be one of NONE, LZ4.")
     _check_version(params)
     _check_throughput(lustre, deployment, storage)
     _check_metadata(lustre, deployment, storage)
@@ -89,7 +73,8 @@ def _check_version(params: FileSystemParams) -> None:
     version = params.get("FileSystemTypeVersion", default_version(params))
     with_metadata = "MetadataConfiguration" in params.get("LustreConfiguration", {})
     persistent_2 = deployment_type(params) == "PERSISTENT_2"
-    check_one_of("FileSystemTypeVersion", version, _VERSIONS)
+    if version not in _VERSIONS:
+        raise bad_request(f"FileSystemTypeVersion {version} must be one of {', '.join(_VERSIONS)}.")
     if persistent_2 and (version == "2.10" or (version == "2.12" and with_metadata)):
         suffix = " with a metadata configuration" if version == "2.12" else ""
         raise bad_request(
@@ -101,7 +86,7 @@ def _check_version(params: FileSystemParams) -> None:
 def _check_throughput(lustre: Mapping[str, Any], deployment: str, storage: str) -> None:
     per_unit, capacity = lustre.get("PerUnitStorageThroughput"), lustre.get("ThroughputCapacity")
     if storage == "INTELLIGENT_TIERING":
-        if capacity is None or capacity < 1 or capacity % _TIERED_STEP_MBPS:
+        if not capacity or capacity % _TIERED_STEP_MBPS:
             raise bad_request(
                 f"ThroughputCapacity {capacity} must be a multiple of {_TIERED_STEP_MBPS} MBps "
                 "for Intelligent-Tiering file systems."
@@ -129,7 +114,6 @@ def _check_metadata(lustre: Mapping[str, Any], deployment: str, storage: str) ->
     if deployment != "PERSISTENT_2":
         raise bad_request("MetadataConfiguration is for PERSISTENT_2 file systems only.")
     mode, iops = metadata.get("Mode"), metadata.get("Iops")
-    check_one_of("Metadata mode", mode, ("AUTOMATIC", "USER_PROVISIONED"))
     if (mode == "AUTOMATIC") == (iops is not None):
         raise bad_request("Metadata Iops is required in USER_PROVISIONED mode, and only there.")
     if iops is None:
@@ -190,8 +174,6 @@ def _check_durability(params: FileSystemParams, deployment: str) -> None:
     lustre = params.get("LustreConfiguration", {})
     scratch = deployment.startswith("SCRATCH")
     days = lustre.get("AutomaticBackupRetentionDays", 0)
-    if not 0 <= days <= _BACKUP_DAYS:
-        raise bad_request(f"AutomaticBackupRetentionDays {days} must be 0 to {_BACKUP_DAYS}.")
     if scratch and (days or lustre.get("CopyTagsToBackups")):
         raise bad_request(f"Backups are not supported on {deployment} file systems.")
     if scratch and params.get("KmsKeyId"):

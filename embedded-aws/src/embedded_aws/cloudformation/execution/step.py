@@ -146,12 +146,7 @@ class Step:
         sent = with_dynamic_references(resource.properties, self._client)
         schema = schema_of(resource.resource_type, self.stack.region)
         if schema is not None:
-            sent = valid_properties(
-                sent,
-                schema=schema,
-                resource_type=resource.resource_type,
-                logical_id=resource.logical_id,
-            )
+            sent = valid_properties(sent, schema=schema, logical_id=resource.logical_id)
         return replace(resource, sent=sent)
 
     def _request(self, resource: Resource) -> Request:

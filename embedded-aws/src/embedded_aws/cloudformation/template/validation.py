@@ -8,8 +8,7 @@ from jsonschema import Draft7Validator, ValidationError, validators
 
 from embedded_aws.cloudformation.failures import InvalidProperties
 from embedded_aws.cloudformation.resource import Properties
-from embedded_aws.cloudformation.schema import Schema, places_at, resolved, values_at
-from embedded_aws.cloudformation.template.enums import borrowed_enums
+from embedded_aws.cloudformation.schema import Schema, resolved, values_at
 from embedded_aws.cloudformation.template.scope import text
 
 _TYPE_NAMES: Final = {
@@ -23,9 +22,7 @@ _TYPE_NAMES: Final = {
 }
 
 
-def valid_properties(
-    properties: Properties, *, schema: Schema, resource_type: str, logical_id: str
-) -> dict[str, Any]:
+def valid_properties(properties: Properties, *, schema: Schema, logical_id: str) -> dict[str, Any]:
     """Return the properties with scalars brought to the types that the schema asks for.
 
     As on AWS, `"true"` is a boolean and `"5"` an integer where one is wanted, and a number is
@@ -42,13 +39,6 @@ def valid_properties(
     ]
     for error in _Validator(schema.document).iter_errors(coerced):
         problems += _messages(error)
-    problems += [
-        f"{_pointer(place)}: {value} is not a valid enum value"
-        for path, allowed in borrowed_enums(resource_type).items()
-        if not schema.lists_values_at(path)
-        for place, value in places_at(coerced, path)
-        if isinstance(value, str) and value not in allowed
-    ]
     if problems:
         raise InvalidProperties(
             f"Properties validation failed for resource {logical_id} with message: "
