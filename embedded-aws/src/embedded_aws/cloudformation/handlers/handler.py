@@ -160,7 +160,7 @@ class Handler:
                 self._call(request, self.changing, present(wanted, *taken) | target)
         for name, setting in self.settings.items():
             if name not in self.later and changed(request, before, name):
-                self._apply(request, setting, name, physical_id)
+                self._apply(request, setting, name, physical_id, before)
 
     def _dropped(self, before: Properties) -> dict[str, Any]:
         """Return the defaults of properties that the template had, to be overridden by its own."""
@@ -170,9 +170,14 @@ class Handler:
         """Set what the creating call does not; `before` is empty after a creation."""
         for name, setting in self.settings.items():
             if name in self.later and changed(request, before, name):
-                self._apply(request, setting, name, physical_id)
+                self._apply(request, setting, name, physical_id, before)
 
-    def _apply(self, request: Request, setting: Setting, name: str, physical_id: str) -> None:
+    def _apply(
+        self, request: Request, setting: Setting, name: str, physical_id: str, before: Properties
+    ) -> None:
+        if setting.each:
+            self._apply_each(request, setting, name, physical_id, before)
+            return
         target: dict[str, Any] = {self.target: physical_id}
         value = None
         if name in request.properties or not setting.remove:
@@ -182,6 +187,21 @@ class Handler:
                 self._call(request, setting.remove, {}, **target)
         else:
             self._call(request, setting.put, {setting.argument or name: value}, **target)
+
+    def _apply_each(
+        self, request: Request, setting: Setting, name: str, physical_id: str, before: Properties
+    ) -> None:
+        """Remove the entries of a list that are gone, and set those that are new."""
+        target: dict[str, Any] = {self.target: physical_id}
+        gone, new = differences(
+            setting.entries(before.get(name)), setting.entries(request.properties.get(name))
+        )
+        for entry in gone:
+            with forgiving():
+                taken = accepted(request.client(self.service), str(setting.remove), entry)
+                self._call(request, str(setting.remove), present(entry, *taken), **target)
+        for entry in new:
+            self._call(request, setting.put, entry, **target)
 
     def _retag(
         self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]

@@ -19,6 +19,8 @@ class Setting:
         remove: the operation that removes it; None if the service has none.
         neutral: if there is no such operation, the template's value that has the same effect.
         reshape: converts the template's value to the API's; None removes the property.
+        each: the value is a list, whose entries are set and removed one by one. Without an
+            argument, an entry holds all arguments.
     """
 
     put: str
@@ -26,3 +28,9 @@ class Setting:
     remove: str | None = None
     neutral: Any = None
     reshape: Callable[[Any], Any] = _as_it_is
+    each: bool = False
+
+    def entries(self, value: list[Any] | None) -> list[dict[str, Any]]:
+        """Return what to give the operations for each entry of a list."""
+        listed = value or self.neutral or []
+        return [{self.argument: self.reshape(it)} if self.argument else it for it in listed]

@@ -1,10 +1,10 @@
 """Security groups and their rules."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.arguments import arguments
-from embedded_aws.cloudformation.handlers.handler import Handler, differences, forgiving, present
+from embedded_aws.cloudformation.handlers.handler import Handler, present
+from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 from embedded_aws.ec2.resource_types.handler import Ec2Handler
 
@@ -23,8 +23,8 @@ _PEERS = {
 }
 
 
-def _ip_permission(ec2: Any, rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one rule of a template as the IpPermission that EC2 takes."""
+def _ip_permissions(rule: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one rule of a template as the IpPermissions that EC2 takes."""
     # EC2 knows all protocols as -1, whether the template writes a number or a text.
     permission: dict[str, Any] = {"IpProtocol": str(rule["IpProtocol"])}
     permission |= {port: rule[port] for port in ("FromPort", "ToPort") if port in rule}
@@ -36,10 +36,18 @@ def _ip_permission(ec2: Any, rule: Mapping[str, Any]) -> dict[str, Any]:
             if group == "UserIdGroupPairs" and "SourceSecurityGroupOwnerId" in rule:
                 peer["UserId"] = rule["SourceSecurityGroupOwnerId"]
             permission[group] = [peer]
-    converted: dict[str, Any] = arguments(
-        ec2, "AuthorizeSecurityGroupIngress", {"IpPermissions": [permission]}
-    )["IpPermissions"][0]
-    return converted
+    return [permission]
+
+
+def _rules(direction: str, neutral: list[Any]) -> Setting:
+    return Setting(
+        put=f"AuthorizeSecurityGroup{direction}",
+        argument="IpPermissions",
+        remove=f"RevokeSecurityGroup{direction}",
+        neutral=neutral,
+        reshape=_ip_permissions,
+        each=True,
+    )
 
 
 @resource("AWS::EC2::SecurityGroup")
@@ -51,30 +59,15 @@ class SecurityGroup(Ec2Handler):
     creation = "CreateSecurityGroup", "GroupId"
     reading = "DescribeSecurityGroups", "SecurityGroups"
     deletion = "DeleteSecurityGroup"
-    later = ("GroupDescription", "SecurityGroupEgress", "SecurityGroupIngress")
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "SecurityGroupIngress": _rules("Ingress", []),
+        "SecurityGroupEgress": _rules("Egress", [_OPEN_EGRESS]),
+    }
+    later = ("GroupDescription", *settings)
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         description = request.properties["GroupDescription"]
         return {**super()._wanted(request), "Description": description}
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        ec2 = request.client("ec2")
-        for direction, default in (("Ingress", []), ("Egress", [_OPEN_EGRESS])):
-            name = f"SecurityGroup{direction}"
-            old, new = (each.get(name) or default for each in (before, request.properties))
-            _replace_rules(ec2, physical_id, direction.lower(), old, new)
-
-
-def _replace_rules(ec2: Any, group_id: str, direction: str, old: list[Any], new: list[Any]) -> None:
-    """Revoke the rules that were removed and authorize those that were added."""
-    gone, added = differences(old, new)
-    revoke = getattr(ec2, f"revoke_security_group_{direction}")
-    for rule in gone:
-        with forgiving():
-            revoke(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
-    authorize = getattr(ec2, f"authorize_security_group_{direction}")
-    for rule in added:
-        authorize(GroupId=group_id, IpPermissions=[_ip_permission(ec2, rule)])
 
 
 @resource("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
@@ -86,28 +79,25 @@ class SecurityGroupRule(Handler):
     reading = "DescribeSecurityGroupRules", "SecurityGroupRules"
 
     def _create(self, request: Request) -> str:
-        ec2 = request.client("ec2")
-        group = present(request.properties, "GroupId", "GroupName")
-        authorize = getattr(ec2, f"authorize_security_group_{_direction(request)}")
-        reply = authorize(**group, IpPermissions=[_ip_permission(ec2, request.properties)])
+        rule = present(request.properties, "GroupId", "GroupName")
+        rule["IpPermissions"] = _ip_permissions(request.properties)
+        reply = self._call(request, f"AuthorizeSecurityGroup{_direction(request)}", rule)
         return str(reply["SecurityGroupRules"][0]["SecurityGroupRuleId"])
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         # Only the description can change; everything else replaces the rule.
-        ec2 = request.client("ec2")
-        describe = getattr(ec2, f"update_security_group_rule_descriptions_{_direction(request)}")
-        describe(
-            GroupId=self._described(request, physical_id)["GroupId"],
-            IpPermissions=[_ip_permission(ec2, request.properties)],
-        )
+        rule = {"IpPermissions": _ip_permissions(request.properties)}
+        operation = f"UpdateSecurityGroupRuleDescriptions{_direction(request)}"
+        self._call(request, operation, rule, GroupId=self._group(request, physical_id))
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        revoke = getattr(request.client("ec2"), f"revoke_security_group_{_direction(request)}")
-        revoke(
-            GroupId=self._described(request, physical_id)["GroupId"],
-            SecurityGroupRuleIds=[physical_id],
-        )
+        rule = {"SecurityGroupRuleIds": [physical_id]}
+        operation = f"RevokeSecurityGroup{_direction(request)}"
+        self._call(request, operation, rule, GroupId=self._group(request, physical_id))
+
+    def _group(self, request: Request, physical_id: str) -> Any:
+        return self._described(request, physical_id)["GroupId"]
 
 
 def _direction(request: Request) -> str:
-    return "ingress" if request.resource_type.endswith("Ingress") else "egress"
+    return request.resource_type.removeprefix("AWS::EC2::SecurityGroup")

@@ -1,21 +1,23 @@
 """IAM policies: inline ones of roles, users and groups, and managed ones."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import (
     Handler,
     changed,
-    differences,
     forgiving,
     present,
 )
 from embedded_aws.cloudformation.handlers.names import generated_name
+from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import (
     HandlerError,
     Properties,
     Request,
     resource,
 )
+from embedded_aws.iam.resource_types.handler import HolderHandler
 
 _KINDS = ("Group", "Role", "User")
 # A holder of a policy: its kind, and the argument that names it.
@@ -79,26 +81,27 @@ class RolePolicy(Handler):
 
 
 @resource("AWS::IAM::ManagedPolicy")
-class ManagedPolicy(Handler):
+class ManagedPolicy(HolderHandler):
     """A managed policy and its attachments; its Ref is the policy's ARN."""
 
-    service = "iam"
     target, name, name_limit = "PolicyArn", "ManagedPolicyName", 128
     creation = "CreatePolicy", "Policy.Arn"
     reading = "GetPolicy", "Policy"
-    later = ("Groups", "Roles", "Users")
+    deletion = "DeletePolicy"
+    settings: ClassVar[Mapping[str, Setting]] = {
+        f"{kind}s": Setting(
+            put=f"Attach{kind}Policy",
+            argument=f"{kind}Name",
+            remove=f"Detach{kind}Policy",
+            each=True,
+        )
+        for kind in _KINDS
+    }
+    later = tuple(settings)
 
     def _wanted(self, request: Request) -> dict[str, Any]:
         wanted = super()._wanted(request)
         return {"PolicyName": wanted.pop("ManagedPolicyName"), **wanted}
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        gone, new = differences(_holders(before), _holders(request.properties))
-        for kind, holder in gone:
-            with forgiving():
-                self._call(request, f"Detach{kind}Policy", {}, PolicyArn=physical_id, **holder)
-        for kind, holder in new:
-            self._call(request, f"Attach{kind}Policy", {}, PolicyArn=physical_id, **holder)
 
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
         if changed(request, before, "PolicyDocument"):
@@ -117,12 +120,5 @@ class ManagedPolicy(Handler):
         return {"PermissionsBoundaryUsageCount": 0, **super()._attributes(request, physical_id)}
 
     def _delete(self, request: Request, physical_id: str) -> None:
-        iam = request.client("iam")
-        attached = iam.list_entities_for_policy(PolicyArn=physical_id)
-        for kind, holder in _holders(request.properties):
-            if holder[f"{kind}Name"] in [
-                each[f"{kind}Name"] for each in attached[f"Policy{kind}s"]
-            ]:
-                self._call(request, f"Detach{kind}Policy", {}, PolicyArn=physical_id, **holder)
-        self._delete_old_versions(iam, physical_id)
-        iam.delete_policy(PolicyArn=physical_id)
+        self._delete_old_versions(request.client("iam"), physical_id)
+        super()._delete(request, physical_id)

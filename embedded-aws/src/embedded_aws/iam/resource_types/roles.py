@@ -3,20 +3,21 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, differences, forgiving
+from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
-from embedded_aws.cloudformation.resource import Properties, Request, resource
+from embedded_aws.cloudformation.resource import resource
+from embedded_aws.iam.resource_types.handler import HolderHandler
 
 
 @resource("AWS::IAM::Role")
-class Role(Handler):
+class Role(HolderHandler):
     """A role with its inline and attached policies; its Ref is the role's name."""
 
-    service = "iam"
     target, name, name_limit = "RoleName", "RoleName", 64
     creation = "CreateRole", "RoleName"
     reading = "GetRole", "Role"
+    deletion = "DeleteRole"
     later = ("ManagedPolicyArns", "Policies")
     changing = "UpdateRole"
     defaults: ClassVar[Mapping[str, Any]] = {"Description": "", "MaxSessionDuration": 3600}
@@ -27,73 +28,31 @@ class Role(Handler):
         "PermissionsBoundary": Setting(
             put="PutRolePermissionsBoundary", remove="DeleteRolePermissionsBoundary"
         ),
+        "ManagedPolicyArns": Setting(
+            put="AttachRolePolicy", argument="PolicyArn", remove="DetachRolePolicy", each=True
+        ),
+        "Policies": Setting(put="PutRolePolicy", remove="DeleteRolePolicy", each=True),
     }
     tagging = Tagging(target="RoleName", tag="TagRole", untag="UntagRole")
 
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        iam = request.client("iam")
-        now = request.properties
-        gone, new = differences(
-            before.get("ManagedPolicyArns", []), now.get("ManagedPolicyArns", [])
-        )
-        for arn in gone:
-            with forgiving():
-                iam.detach_role_policy(RoleName=physical_id, PolicyArn=arn)
-        for arn in new:
-            iam.attach_role_policy(RoleName=physical_id, PolicyArn=arn)
-        gone, _ = differences(_inline(before), _inline(now))
-        for name in gone:
-            with forgiving():
-                iam.delete_role_policy(RoleName=physical_id, PolicyName=name)
-        for policy in now.get("Policies", []):
-            self._call(request, "PutRolePolicy", policy, RoleName=physical_id)
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        # Only this resource's policies are removed; with others, IAM refuses the deletion.
-        iam = request.client("iam")
-        for name in iam.list_role_policies(RoleName=physical_id)["PolicyNames"]:
-            if name in _inline(request.properties):
-                iam.delete_role_policy(RoleName=physical_id, PolicyName=name)
-        own = request.properties.get("ManagedPolicyArns", [])
-        for policy in iam.list_attached_role_policies(RoleName=physical_id)["AttachedPolicies"]:
-            if policy["PolicyArn"] in own:
-                iam.detach_role_policy(RoleName=physical_id, PolicyArn=policy["PolicyArn"])
-        iam.delete_role(RoleName=physical_id)
-
-
-def _inline(properties: Properties) -> list[str]:
-    """Return the names of a role's inline policies."""
-    return [policy["PolicyName"] for policy in properties.get("Policies", [])]
-
 
 @resource("AWS::IAM::InstanceProfile")
-class InstanceProfile(Handler):
+class InstanceProfile(HolderHandler):
     """An instance profile; its Ref is the profile's name."""
 
-    service = "iam"
     target, name, name_limit = "InstanceProfileName", "InstanceProfileName", 128
     creation = "CreateInstanceProfile", "InstanceProfileName"
     reading = "GetInstanceProfile", "InstanceProfile"
+    deletion = "DeleteInstanceProfile"
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "Roles": Setting(
+            put="AddRoleToInstanceProfile",
+            argument="RoleName",
+            remove="RemoveRoleFromInstanceProfile",
+            each=True,
+        )
+    }
     later = ("Roles",)
-
-    def _configure(self, request: Request, physical_id: str, before: Properties) -> None:
-        iam = request.client("iam")
-        gone, new = differences(before.get("Roles", []), request.properties["Roles"])
-        for role in gone:
-            with forgiving():
-                iam.remove_role_from_instance_profile(
-                    InstanceProfileName=physical_id, RoleName=role
-                )
-        for role in new:
-            iam.add_role_to_instance_profile(InstanceProfileName=physical_id, RoleName=role)
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        iam = request.client("iam")
-        for role in self._described(request, physical_id)["Roles"]:
-            iam.remove_role_from_instance_profile(
-                InstanceProfileName=physical_id, RoleName=role["RoleName"]
-            )
-        iam.delete_instance_profile(InstanceProfileName=physical_id)
 
 
 @resource("AWS::IAM::ServiceLinkedRole")
