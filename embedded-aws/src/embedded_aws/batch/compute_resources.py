@@ -22,7 +22,7 @@ from embedded_aws.ec2 import placement_groups
 from embedded_aws.ec2.ami_ids import is_ami_id
 from embedded_aws.ec2.instance_types import family_records, require
 from embedded_aws.ec2.launch_templates import TemplateData, template_data
-from embedded_aws.ec2.launches import Launch, check_launch
+from embedded_aws.ec2.launches import check_launch
 from embedded_aws.ec2.subnets import check_groups, subnet_of
 from embedded_aws.iam.roles import instance_profile_exists, role_exists
 from embedded_aws.service_settings import current
@@ -166,7 +166,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
                 {key: value for key, value in interface.items() if key != "SubnetId"}
                 for interface in template.get("NetworkInterfaces", [])
             ]
-            check_launch(call, Launch(instance_type=instance_type, subnet_id=subnet_id, data=data))
+            check_launch(call, instance_type, subnet_id, data)
 
 
 def _check_user_data(template: TemplateData) -> None:

@@ -16,7 +16,7 @@ from moto.ec2.responses.instances import InstanceResponse
 from embedded_aws.actions import Call, action
 from embedded_aws.ec2.instances import run_instances
 from embedded_aws.ec2.launch_templates import template_data
-from embedded_aws.ec2.launches import Launch, check_launch
+from embedded_aws.ec2.launches import check_launch
 
 
 @action("ec2", "CreateFleet")
@@ -30,8 +30,7 @@ def create_fleet(call: Call) -> Any:
     for _, way in ways:
         interfaces = way.get("NetworkInterfaces") or [{}]
         subnet_id = way.get("SubnetId") or interfaces[0].get("SubnetId")
-        launch = Launch(instance_type=way["InstanceType"], subnet_id=subnet_id, data=way)
-        check_launch(call, launch)
+        check_launch(call, way["InstanceType"], subnet_id, way)
     configuration, way = ways[0]
     spot = {"InstanceMarketOptions": {"MarketType": "spot"}} if market == "spot" else {}
     count = target["TotalTargetCapacity"]

@@ -16,7 +16,7 @@ from embedded_aws.ec2 import held_capacity, placement_groups
 from embedded_aws.ec2.guest_instances import boot, bootable
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
-from embedded_aws.ec2.launches import Launch, check_launch
+from embedded_aws.ec2.launches import check_launch
 from embedded_aws.ec2.network_interfaces import kind_of, place_of
 from embedded_aws.ec2.refusals import invalid_combination, invalid_value, missing_parameter
 from embedded_aws.ec2.subnets import subnet_of
@@ -51,21 +51,16 @@ def run_instances(call: Call) -> Any:
     if not data.get("ImageId"):
         raise missing_parameter("ImageId")
     subnet = _subnet(call, data)
-    launch = Launch(
-        instance_type=data.get("InstanceType", _DEFAULT_TYPE),
-        subnet_id=subnet.id if subnet else None,
-        data=data,
-        count=call.params["MaxCount"],
-    )
-    check_launch(call, launch)
+    instance_type, count = data.get("InstanceType", _DEFAULT_TYPE), call.params["MaxCount"]
+    check_launch(call, instance_type, subnet.id if subnet else None, data, count)
     group = None
     if name := data.get("Placement", {}).get("GroupName"):
         group = placement_groups.find(call, name)
         zone = subnet.availability_zone if subnet else ""
-        placement_groups.check_launch(call, group, launch.instance_type, zone)
+        placement_groups.check_launch(call, group, instance_type, zone)
     reservation = held_capacity.target_of(call, data)
     if reservation:
-        held_capacity.check_free(reservation, launch.count)
+        held_capacity.check_free(reservation, count)
     _hand_to_moto(call, data, subnet)
     disk = bootable(call, call.response.params["ImageId"])
     mappings = joined_mappings(
