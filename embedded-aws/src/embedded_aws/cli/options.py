@@ -17,60 +17,6 @@ from embedded_aws.settings import (
     parse_as_of,
 )
 
-PortOption = Annotated[int, typer.Option(help="Port on loopback; 0 for any free one.")]
-AccountOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--account",
-        help="Account id; repeat it for more.",
-        show_default=DEFAULT_ACCOUNT,
-        metavar="ID",
-    ),
-]
-RegionOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--region",
-        help="Enabled region; repeat it for more.",
-        show_default=DEFAULT_REGION,
-        metavar="REGION",
-    ),
-]
-AsOfOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Month or day whose instance types exist, withdrawn ones too.",
-        show_default="today",
-        metavar="YYYY-MM[-DD]",
-    ),
-]
-RegistryOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Container registry on loopback that keeps what is pushed to ECR.",
-        show_default="ECR takes no pushes",
-        metavar="HOST:PORT",
-    ),
-]
-GuestsOption = Annotated[
-    bool,
-    typer.Option("--guests", help="Boot instances as guests of this machine; needs root."),
-]
-HostsOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="With --guests: file with more lines for every guest's /etc/hosts.", metavar="FILE"
-    ),
-]
-AuthorityOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--certificate-authority",
-        help="With --guests: certificate authority (PEM) that every guest trusts.",
-        metavar="FILE",
-    ),
-]
-
 
 def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of an embedded AWS, and pass it the settings made of them.
@@ -93,14 +39,59 @@ def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _settings(
-    port: PortOption = 0,
-    account: AccountOption = None,
-    region: RegionOption = None,
-    as_of: AsOfOption = None,
-    registry: RegistryOption = None,
-    guests: GuestsOption = False,
-    guest_hosts: HostsOption = None,
-    certificate_authority: AuthorityOption = None,
+    port: Annotated[int, typer.Option(help="Port on loopback; 0 for any free one.")] = 0,
+    account: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--account",
+            help="Account id; repeat it for more.",
+            show_default=DEFAULT_ACCOUNT,
+            metavar="ID",
+        ),
+    ] = None,
+    region: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--region",
+            help="Enabled region; repeat it for more.",
+            show_default=DEFAULT_REGION,
+            metavar="REGION",
+        ),
+    ] = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            help="Month or day whose instance types exist, withdrawn ones too.",
+            show_default="today",
+            metavar="YYYY-MM[-DD]",
+        ),
+    ] = None,
+    registry: Annotated[
+        str | None,
+        typer.Option(
+            help="Container registry on loopback that keeps what is pushed to ECR.",
+            show_default="ECR takes no pushes",
+            metavar="HOST:PORT",
+        ),
+    ] = None,
+    guests: Annotated[
+        bool,
+        typer.Option("--guests", help="Boot instances as guests of this machine; needs root."),
+    ] = False,
+    guest_hosts: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --guests: file with more lines for every guest's /etc/hosts.", metavar="FILE"
+        ),
+    ] = None,
+    certificate_authority: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate-authority",
+            help="With --guests: certificate authority (PEM) that every guest trusts.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> ServerSettings:
     """Return the settings for the options.
 
