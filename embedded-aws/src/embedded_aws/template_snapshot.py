@@ -1,5 +1,6 @@
 """A CloudFormation template without what differs between machines, for snapshots."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -32,7 +33,7 @@ def normalise(template: Mapping[str, Json], *, accounts: Iterable[str] = ()) -> 
         template: as `cdk synth` or `aws_cdk.assertions.Template.to_json()` gives it; not changed.
         accounts: account ids to hide.
     """
-    found = _BOOTSTRAP_ACCOUNT.findall(" ".join(_texts(template)))
+    found = _BOOTSTRAP_ACCOUNT.findall(json.dumps(template))
     words = _Words(accounts={*accounts, *found})
     kept = {section: _without_noise(section, body) for section, body in sorted(template.items())}
     return {section: words.replace(body) for section, body in kept.items() if body}
@@ -77,15 +78,3 @@ def _quiet(resource: Mapping[str, Json]) -> dict[str, Json]:
     }
     rest = {key: value for key, value in resource.items() if key != "Metadata"}
     return rest | ({"Metadata": metadata} if metadata else {})
-
-
-def _texts(value: Json) -> Iterable[str]:
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield key
-            yield from _texts(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _texts(entry)
-    elif isinstance(value, str):
-        yield value
