@@ -1,6 +1,7 @@
 """References between the parts of a template, and the order that follows from them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from embedded_aws.cloudformation.errors import ValidationError
@@ -69,27 +70,19 @@ def in_order(dependencies: Mapping[str, frozenset[str]]) -> Sequence[str]:
     Raises:
         ValidationError: the dependencies are circular.
     """
-    waiting = {name: set(needs) & set(dependencies) for name, needs in dependencies.items()}
+    position = list(dependencies).index
+    sorter = TopologicalSorter(
+        {name: sorted(needs & dependencies.keys()) for name, needs in dependencies.items()}
+    )
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = sorted(set(error.args[1]))
+        raise ValidationError(
+            f"Circular dependency between resources: [{', '.join(circle)}]"
+        ) from error
     ordered: list[str] = []
-    while waiting:
-        ready = [name for name, needs in waiting.items() if not needs]
-        if not ready:
-            raise ValidationError(
-                f"Circular dependency between resources: [{', '.join(_circle(waiting))}]"
-            )
-        for name in ready:
-            del waiting[name]
-        for needs in waiting.values():
-            needs.difference_update(ready)
-        ordered.extend(ready)
+    while ready := sorter.get_ready():
+        sorter.done(*ready)
+        ordered += sorted(ready, key=position)
     return ordered
-
-
-def _circle(waiting: Mapping[str, set[str]]) -> list[str]:
-    """Follow the dependencies until a name comes again."""
-    path = [next(iter(waiting))]
-    while True:
-        following = min(waiting[path[-1]])
-        if following in path:
-            return sorted(path[path.index(following) :])
-        path.append(following)
