@@ -2,9 +2,9 @@
 
 import secrets
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
+from embedded_aws.cloudformation.handlers.handler import Handler, changed, changes, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
 
@@ -32,12 +32,26 @@ class _BatchHandler(Handler):
         return f"{request.logical_id[:112]}-{secrets.token_hex(8)[:15]}"
 
 
+class _SwitchedHandler(_BatchHandler):
+    """A handler of what Batch deletes only while it is disabled."""
+
+    changing: ClassVar[str]
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        if self._described(request, physical_id):
+            self._call(request, self.changing, {self.target: physical_id, "state": "DISABLED"})
+            super()._delete(request, physical_id)
+
+
 @resource("AWS::Batch::ComputeEnvironment")
-class ComputeEnvironment(_BatchHandler):
+class ComputeEnvironment(_SwitchedHandler):
     """A compute environment; its Ref is the ARN."""
 
-    name = "ComputeEnvironmentName"
+    target, name = "computeEnvironment", "ComputeEnvironmentName"
     creation = "CreateComputeEnvironment", "computeEnvironmentArn"
+    changing = "UpdateComputeEnvironment"
+    reading = "DescribeComputeEnvironments", "computeEnvironments"
+    deletion = "DeleteComputeEnvironment"
     later = ("ReplaceComputeEnvironment", "UpdatePolicy")
     fixed = ("EcsSettings", "EksConfiguration")
 
@@ -52,33 +66,19 @@ class ComputeEnvironment(_BatchHandler):
             # UpdateComputeEnvironment does not accept what only the creation may set.
             old = _in_capitals(before).get("ComputeResources", {})
             new = _in_capitals(request.properties).get("ComputeResources", {})
-            wanted["ComputeResources"] = {
-                name: value for name, value in new.items() if value != old.get(name)
-            }
-        self._call(request, "UpdateComputeEnvironment", wanted, computeEnvironment=physical_id)
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        batch = request.client("batch")
-        reply = batch.describe_compute_environments(computeEnvironments=[physical_id])
-        if reply["computeEnvironments"]:
-            # Batch deletes nothing that is enabled.
-            batch.update_compute_environment(computeEnvironment=physical_id, state="DISABLED")
-            batch.delete_compute_environment(computeEnvironment=physical_id)
+            wanted["ComputeResources"] = changes(old, new)
+        self._call(request, self.changing, wanted, computeEnvironment=physical_id)
 
 
 @resource("AWS::Batch::JobQueue")
-class JobQueue(_BatchHandler):
+class JobQueue(_SwitchedHandler):
     """A job queue; its Ref is the ARN."""
 
     target, name = "jobQueue", "JobQueueName"
     creation = "CreateJobQueue", "jobQueueArn"
     changing = "UpdateJobQueue"
-
-    def _delete(self, request: Request, physical_id: str) -> None:
-        batch = request.client("batch")
-        if batch.describe_job_queues(jobQueues=[physical_id])["jobQueues"]:
-            batch.update_job_queue(jobQueue=physical_id, state="DISABLED")
-            batch.delete_job_queue(jobQueue=physical_id)
+    reading = "DescribeJobQueues", "jobQueues"
+    deletion = "DeleteJobQueue"
 
 
 @resource("AWS::Batch::JobDefinition")

@@ -1,9 +1,10 @@
 """FSx file systems and their links to S3."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from embedded_aws.cloudformation.handlers.handler import Handler, changed
+from embedded_aws.cloudformation.handlers.arguments import accepted
+from embedded_aws.cloudformation.handlers.handler import Handler, changes
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import Properties, Request, resource
 
@@ -26,27 +27,15 @@ class FileSystem(_FsxHandler):
         "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
     }
 
-    _changeable = (
-        "FileSystemTypeVersion",
-        "LustreConfiguration",
-        "NetworkType",
-        "OntapConfiguration",
-        "OpenZFSConfiguration",
-        "StorageCapacity",
-        "StorageType",
-        "WindowsConfiguration",
-    )
-
     def _change(self, request: Request, physical_id: str, before: Properties) -> None:
-        change: dict[str, Any] = {}
-        for name in self._changeable:
-            if name in request.properties and changed(request, before, name):
-                value = request.properties[name]
-                if isinstance(value, Mapping):
-                    # UpdateFileSystem does not accept what only the creation may set.
-                    old = before.get(name, {})
-                    value = {key: part for key, part in value.items() if part != old.get(key)}
-                change[name] = value
+        wanted = changes(before, request.properties)
+        # UpdateFileSystem does not accept what only the creation may set.
+        change = {
+            name: changes(before.get(name, {}), wanted[name])
+            if isinstance(wanted[name], Mapping)
+            else wanted[name]
+            for name in accepted(request.client("fsx"), "UpdateFileSystem", wanted)
+        }
         if change:
             self._call(request, "UpdateFileSystem", change, FileSystemId=physical_id)
 

@@ -302,6 +302,11 @@ def changed(request: Request, before: Properties, *names: str) -> bool:
     return any(request.properties.get(name) != before.get(name) for name in names)
 
 
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a structure that differ from their previous values."""
+    return {name: value for name, value in now.items() if value != before.get(name)}
+
+
 def differences(before: Sequence[Any], now: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Return what was taken out of a list, and what was added to it."""
     gone = [each for each in before if each not in now]
