@@ -100,6 +100,16 @@ class Call:
             )
 
 
+def table(service: str, name: str) -> Callable[[Call], Table]:
+    """Return what gives the rows of a call's account and region that moto has no place for.
+
+    Args:
+        service: whose backend of moto's keeps them.
+        name: of the table. Its rows are as Describe actions return them, by id or ARN.
+    """
+    return lambda call: call.state(service, name, Table)
+
+
 Action = Callable[[Call], Answer]
 _actions: dict[tuple[str, str], Action] = {}
 Correction = Callable[[], None]

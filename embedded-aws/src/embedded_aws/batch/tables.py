@@ -1,31 +1,13 @@
-"""Batch's own data beside moto's, by id or ARN.
-
-Rows are as Describe actions return them.
-"""
+"""Batch's own data beside moto's: jobs by id, the others by ARN, oldest first."""
 
 from collections.abc import Iterable
 
-from embedded_aws.actions import Call, Row, Table
+from embedded_aws.actions import Call, Row, Table, table
 
-
-def compute_environments(call: Call) -> Table:
-    """Return the Batch compute environments, by ARN."""
-    return call.state("batch", "compute_environments", Table)
-
-
-def job_queues(call: Call) -> Table:
-    """Return the Batch job queues, by ARN."""
-    return call.state("batch", "job_queues", Table)
-
-
-def job_definitions(call: Call) -> Table:
-    """Return the Batch job definitions, by ARN, oldest first."""
-    return call.state("batch", "job_definitions", Table)
-
-
-def jobs(call: Call) -> Table:
-    """Return the Batch jobs, by id."""
-    return call.state("batch", "jobs", Table)
+compute_environments = table("batch", "compute_environments")
+job_queues = table("batch", "job_queues")
+job_definitions = table("batch", "job_definitions")
+jobs = table("batch", "jobs")
 
 
 def named(rows: Table, kind: str, names: Iterable[str]) -> list[Row]:

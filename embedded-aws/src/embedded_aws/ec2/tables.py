@@ -1,14 +1,12 @@
-"""EC2's own data beside moto's, by id or ARN.
+"""EC2's own data beside moto's, by id."""
 
-Rows are as Describe actions return them.
-"""
+from embedded_aws.actions import Call, table
 
-from embedded_aws.actions import Call, Table
-
-
-def placement_groups(call: Call) -> Table:
-    """Return the EC2 placement groups, by id."""
-    return call.state("ec2", "placement_groups", Table)
+placement_groups = table("ec2", "placement_groups")
+# Ended ones too.
+capacity_reservations = table("ec2", "capacity_reservations")
+# Those that were offered.
+capacity_block_offerings = table("ec2", "capacity_block_offerings")
 
 
 def placement_group_members(call: Call) -> dict[str, str]:
@@ -16,16 +14,6 @@ def placement_group_members(call: Call) -> dict[str, str]:
     return call.state("ec2", "placement_group_members", dict[str, str])
 
 
-def capacity_reservations(call: Call) -> Table:
-    """Return the EC2 capacity reservations, by id; ended ones too."""
-    return call.state("ec2", "capacity_reservations", Table)
-
-
 def capacity_reservation_members(call: Call) -> dict[str, str]:
     """Return the id of the reservation of each instance that was launched into one."""
     return call.state("ec2", "capacity_reservation_members", dict[str, str])
-
-
-def capacity_block_offerings(call: Call) -> Table:
-    """Return the capacity blocks that were offered, by id."""
-    return call.state("ec2", "capacity_block_offerings", Table)

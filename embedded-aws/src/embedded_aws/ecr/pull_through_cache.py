@@ -10,12 +10,13 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from embedded_aws.actions import Call, Refusal, action, existing
+from embedded_aws.actions import Call, Refusal, action, existing, table
 
 # A rule, as DescribePullThroughCacheRules returns it.
 Rule = dict[str, Any]
 
 _MAXIMUM = 50
+_rules = table("ecr", "pull_through_cache_rules")
 _OPEN = {
     "public.ecr.aws": "ecr-public",
     "quay.io": "quay",
@@ -69,10 +70,6 @@ def delete_pull_through_cache_rule(call: Call) -> Rule:
     rule = _find(call, call.params["ecrRepositoryPrefix"])
     del _rules(call)[rule["ecrRepositoryPrefix"]]
     return rule
-
-
-def _rules(call: Call) -> dict[str, Rule]:
-    return call.state("ecr", "pull_through_cache_rules", dict[str, Rule])
 
 
 def _find(call: Call, prefix: str) -> Rule:

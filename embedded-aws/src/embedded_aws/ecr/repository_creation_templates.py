@@ -10,10 +10,12 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from embedded_aws.actions import Call, Refusal, action, existing
+from embedded_aws.actions import Call, Refusal, action, existing, table
 
 # A template, as DescribeRepositoryCreationTemplates returns it.
 Template = dict[str, Any]
+
+_templates = table("ecr", "repository_creation_templates")
 
 
 @action("ecr", "CreateRepositoryCreationTemplate")
@@ -58,10 +60,6 @@ def delete_repository_creation_template(call: Call) -> dict[str, Any]:
     template = _find(call)
     del _templates(call)[template["prefix"]]
     return {"registryId": call.account, "repositoryCreationTemplate": template}
-
-
-def _templates(call: Call) -> dict[str, Template]:
-    return call.state("ecr", "repository_creation_templates", dict[str, Template])
 
 
 def _find(call: Call) -> Template:

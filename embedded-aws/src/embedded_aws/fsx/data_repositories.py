@@ -13,8 +13,9 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action, existing
-from embedded_aws.fsx import file_systems, tables
+from embedded_aws.fsx import file_systems
 from embedded_aws.fsx.lustre import bad_request, default_version
+from embedded_aws.fsx.tables import associations
 
 # An association, as DescribeDataRepositoryAssociations returns it.
 Association = dict[str, Any]
@@ -25,7 +26,7 @@ _MAXIMUM = 8
 
 def _find(call: Call, association_id: str) -> Association:
     return existing(
-        tables.data_repository_associations(call).get(association_id),
+        associations(call).get(association_id),
         "DataRepositoryAssociationNotFound",
         f"Data repository association '{association_id}' does not exist.",
     )
@@ -39,7 +40,7 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
     path = call.params.get("FileSystemPath", "/")
     siblings = [
         other
-        for other in tables.data_repository_associations(call).values()
+        for other in associations(call).values()
         if other["FileSystemId"] == file_system.file_system_id
     ]
     if len(siblings) >= _MAXIMUM:
@@ -51,7 +52,7 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
     _check_bucket(call, call.params["DataRepositoryPath"])
     association_id = f"dra-{mock_random.get_random_hex(17)}"
     arn = call.arn("fsx", f"association/{file_system.file_system_id}/{association_id}")
-    tables.data_repository_associations(call)[association_id] = {
+    associations(call)[association_id] = {
         "AssociationId": association_id,
         "ResourceARN": arn,
         "FileSystemId": file_system.file_system_id,
@@ -73,10 +74,7 @@ def create_data_repository_association(call: Call) -> dict[str, Any]:
 def describe_data_repository_associations(call: Call) -> dict[str, Any]:
     """Describe associations by id or by file system."""
     ids = call.params.get("AssociationIds", [])
-    found = [
-        _described(call, _find(call, i)["AssociationId"])
-        for i in ids or tables.data_repository_associations(call)
-    ]
+    found = [_described(call, _find(call, i)["AssociationId"]) for i in ids or associations(call)]
     for wanted in call.params.get("Filters", []):
         if wanted["Name"] == "file-system-id":
             found = [one for one in found if one["FileSystemId"] in wanted["Values"]]
@@ -101,7 +99,7 @@ def update_data_repository_association(call: Call) -> dict[str, Any]:
 def delete_data_repository_association(call: Call) -> dict[str, Any]:
     """Delete an association; the data in S3 stays."""
     association_id = _find(call, call.params["AssociationId"])["AssociationId"]
-    del tables.data_repository_associations(call)[association_id]
+    del associations(call)[association_id]
     return {
         "AssociationId": association_id,
         "Lifecycle": "DELETING",
@@ -110,7 +108,7 @@ def delete_data_repository_association(call: Call) -> dict[str, Any]:
 
 
 def _described(call: Call, association_id: str) -> Association:
-    association = tables.data_repository_associations(call)[association_id]
+    association = associations(call)[association_id]
     tags = call.backend("fsx").list_tags_for_resource(association["ResourceARN"])
     return {**association, "Tags": tags}
 

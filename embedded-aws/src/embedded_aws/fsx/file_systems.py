@@ -15,7 +15,6 @@ from typing import Any
 from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, Refusal, action, existing
-from embedded_aws.fsx import tables
 from embedded_aws.fsx.lustre import (
     FileSystemParams,
     bad_request,
@@ -25,6 +24,7 @@ from embedded_aws.fsx.lustre import (
     storage_type,
 )
 from embedded_aws.fsx.lustre_network import check_network
+from embedded_aws.fsx.tables import associations
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -222,8 +222,7 @@ def delete_file_system(call: Call) -> Any:
     if isinstance(found, StoredFileSystem):
         for interface_id in found.interface_ids:
             call.backend("ec2").get_network_interface(interface_id).delete()
-        associations = tables.data_repository_associations(call)
-        for association_id, association in list(associations.items()):
+        for association_id, association in list(associations(call).items()):
             if association["FileSystemId"] == found.file_system_id:
-                del associations[association_id]
+                del associations(call)[association_id]
     return call.moto()

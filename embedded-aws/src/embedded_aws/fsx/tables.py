@@ -1,11 +1,5 @@
-"""FSx's own data beside moto's, by id or ARN.
+"""FSx's own data beside moto's, by id."""
 
-Rows are as Describe actions return them.
-"""
+from embedded_aws.actions import table
 
-from embedded_aws.actions import Call, Table
-
-
-def data_repository_associations(call: Call) -> Table:
-    """Return the FSx data repository associations, by id."""
-    return call.state("fsx", "associations", Table)
+associations = table("fsx", "associations")
