@@ -19,6 +19,7 @@ from typing import Any
 
 from moto.ecr.models import Repository, ecr_backends
 from werkzeug import Request, Response
+from werkzeug.exceptions import HTTPException
 
 from embedded_aws.ecr.login import place_of
 
@@ -32,20 +33,6 @@ _TAGS = re.compile(rf"/v2/{_NAME}/tags/list")
 _CHUNK = 1 << 16
 # Headers that are not passed on.
 _NOT_PASSED_ON = frozenset({"authorization", "connection", "transfer-encoding", "content-length"})
-
-
-class _Refused(Exception):
-    """A refusal of the registry API.
-
-    Args:
-        status: HTTP status.
-        code: error code of the registry API, for instance `NAME_UNKNOWN`.
-        message: ECR's words.
-    """
-
-    def __init__(self, status: HTTPStatus, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.code = status, code
 
 
 class Registry:
@@ -69,12 +56,12 @@ class Registry:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         try:
-            answer = self._answer(Request(environ))
-        except _Refused as refusal:
-            answer = _error(refusal.status, refusal.code, str(refusal))
+            answer: Response | HTTPException = self._answer(Request(environ))
+        except HTTPException as refusal:
+            answer = refusal
         except OSError as error:
             message = f"the registry at {self._upstream} cannot be reached ({error})"
-            answer = _error(HTTPStatus.BAD_GATEWAY, "UNAVAILABLE", message)
+            answer = _refused(HTTPStatus.BAD_GATEWAY, "UNAVAILABLE", message)
         return answer(environ, start_response)
 
     def _answer(self, request: Request) -> Response:
@@ -82,7 +69,7 @@ class Registry:
         whose = place_of(header)
         if whose is None:
             reason = "authorization token is not valid" if header else "no basic auth credentials"
-            raise _Refused(HTTPStatus.UNAUTHORIZED, "UNAUTHORIZED", reason)
+            raise _refused(HTTPStatus.UNAUTHORIZED, "UNAUTHORIZED", reason)
         path = request.path
         if path == "/v2/":
             return _json(HTTPStatus.OK, {})
@@ -98,7 +85,7 @@ class Registry:
                 digest = _digest_of(repository, found["reference"])
                 at = f"/v2/{found['name']}/manifests/{digest}"
                 return self._pass_on(request, at, _pieces(request.stream))
-            raise _Refused(
+            raise _refused(
                 HTTPStatus.METHOD_NOT_ALLOWED, "UNSUPPORTED", "use the BatchDeleteImage API"
             )
         _repository(*whose, path.removeprefix("/v2/").rpartition("/blobs/")[0])
@@ -110,7 +97,7 @@ class Registry:
         digest = f"sha256:{hashlib.sha256(manifest).hexdigest()}"
         tagged = None if tag.startswith("sha256:") else tag
         if tagged and _keeps(repository, tagged) and _tagged(repository, tagged):
-            raise _Refused(
+            raise _refused(
                 HTTPStatus.BAD_REQUEST,
                 "TAG_INVALID",
                 f"The image tag '{tagged}' already exists in the '{repository.name}' repository "
@@ -151,7 +138,7 @@ def _repository(account: str, region: str, name: str) -> Repository:
     backend = ecr_backends[account][region]
     found = backend.repositories.get(name)
     if found is None:
-        raise _Refused(
+        raise _refused(
             HTTPStatus.NOT_FOUND,
             "NAME_UNKNOWN",
             f"The repository with name '{name}' does not exist in the registry with id '{account}'",
@@ -174,7 +161,7 @@ def _digest_of(repository: Repository, reference: str) -> str:
     for image in repository.images:
         if reference in (image.image_digest, *image.image_tags):
             return image.image_digest
-    raise _Refused(HTTPStatus.NOT_FOUND, "MANIFEST_UNKNOWN", "Requested image not found")
+    raise _refused(HTTPStatus.NOT_FOUND, "MANIFEST_UNKNOWN", "Requested image not found")
 
 
 def _record(
@@ -200,5 +187,13 @@ def _json(status: HTTPStatus, value: object) -> Response:
     return Response(json.dumps(value), status, headers, "application/json")
 
 
-def _error(status: HTTPStatus, code: str, message: str) -> Response:
-    return _json(status, {"errors": [{"code": code, "message": message}]})
+def _refused(status: HTTPStatus, code: str, message: str) -> HTTPException:
+    """Return a refusal of the registry API.
+
+    Args:
+        status: HTTP status.
+        code: error code of the registry API, for instance `NAME_UNKNOWN`.
+        message: ECR's words.
+    """
+    errors = [{"code": code, "message": message}]
+    return HTTPException(response=_json(status, {"errors": errors}))
