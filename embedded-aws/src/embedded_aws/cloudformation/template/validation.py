@@ -1,6 +1,6 @@
 """Properties against the published schema, with CloudFormation's coercions and words."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from typing import Any, Final
 
 import regex
@@ -62,9 +62,17 @@ def _pointer(path: Any) -> str:
 
 
 def _words(error: ValidationError) -> str:
-    if words := _WORDS.get(str(error.validator)):
-        return words(error)
-    return f"failed validation constraint for keyword [{error.validator}]"
+    if error.validator == "type":
+        return _wrong_type(error)
+    words = _WORDS.get(str(error.validator), "failed validation constraint for keyword [{keyword}]")
+    size = len(error.instance) if isinstance(error.instance, Sized) else 0
+    return words.format(
+        message=error.message,
+        keyword=error.validator,
+        limit=error.validator_value,
+        value=error.instance,
+        size=size,
+    )
 
 
 def _wrong_type(error: ValidationError) -> str:
@@ -74,28 +82,19 @@ def _wrong_type(error: ValidationError) -> str:
 
 
 # The wording is that of the validator that AWS's resource providers are built with.
-_WORDS: Final[Mapping[str, Callable[[ValidationError], str]]] = {
-    "additionalProperties": lambda error: str(error.message),
-    "const": lambda error: f"{error.instance} is not a valid enum value",
-    "enum": lambda error: f"{error.instance} is not a valid enum value",
-    "enumCaseInsensitive": lambda error: f"{error.instance} is not a valid enum value",
-    "maxItems": lambda error: (
-        f"expected maximum item count: {error.validator_value}, found: {len(error.instance)}"
-    ),
-    "maxLength": lambda error: (
-        f"expected maxLength: {error.validator_value}, actual: {len(error.instance)}"
-    ),
-    "maximum": lambda error: f"{error.instance} is not less or equal to {error.validator_value}",
-    "minItems": lambda error: (
-        f"expected minimum item count: {error.validator_value}, found: {len(error.instance)}"
-    ),
-    "minLength": lambda error: (
-        f"expected minLength: {error.validator_value}, actual: {len(error.instance)}"
-    ),
-    "minimum": lambda error: f"{error.instance} is not greater or equal to {error.validator_value}",
-    "required": lambda error: str(error.message),
-    "type": _wrong_type,
-    "uniqueItems": lambda error: "array items are not unique",
+_WORDS: Final[Mapping[str, str]] = {
+    "additionalProperties": "{message}",
+    "const": "{value} is not a valid enum value",
+    "enum": "{value} is not a valid enum value",
+    "enumCaseInsensitive": "{value} is not a valid enum value",
+    "maxItems": "expected maximum item count: {limit}, found: {size}",
+    "maxLength": "expected maxLength: {limit}, actual: {size}",
+    "maximum": "{value} is not less or equal to {limit}",
+    "minItems": "expected minimum item count: {limit}, found: {size}",
+    "minLength": "expected minLength: {limit}, actual: {size}",
+    "minimum": "{value} is not greater or equal to {limit}",
+    "required": "{message}",
+    "uniqueItems": "array items are not unique",
 }
 
 
