@@ -135,9 +135,3 @@ def values_at(properties: Any, path: Path) -> Iterator[Any]:
             yield from values_at(item, path[1:])
     elif isinstance(properties, Mapping) and path[0] in properties:
         yield from values_at(properties[path[0]], path[1:])
-
-
-def is_taggable(resource_type: str, region: str) -> bool:
-    """Return whether CloudFormation puts the stack's tags on resources of a type."""
-    schema = schema_of(resource_type, region)
-    return schema is not None and schema.taggable

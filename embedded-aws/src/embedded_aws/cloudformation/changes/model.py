@@ -14,7 +14,7 @@ from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.failures import InvalidProperties
 from embedded_aws.cloudformation.policies import DELETION, POLICIES, REPLACEMENT, is_retained
 from embedded_aws.cloudformation.records import Resource
-from embedded_aws.cloudformation.schema import is_custom, is_taggable
+from embedded_aws.cloudformation.schema import is_custom, schema_of
 from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
 from embedded_aws.cloudformation.template.desired_state import DesiredState
 from embedded_aws.cloudformation.template.functions import evaluate, function_in
@@ -170,7 +170,8 @@ class Changes:
         attributes = [
             name for name in _ATTRIBUTES if before.definition.get(name) != definition.get(name)
         ]
-        if before.tags != after.tags and is_taggable(after.resource_type, region):
+        schema = schema_of(after.resource_type, region)
+        if before.tags != after.tags and schema and schema.taggable:
             attributes.append("Tags")
         return ResourceChange(
             before=before,

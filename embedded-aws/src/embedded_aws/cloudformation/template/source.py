@@ -1,6 +1,5 @@
 """Where a request's template comes from: its body, or an object of the embedded S3."""
 
-import ipaddress
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,7 +13,8 @@ from embedded_aws.cloudformation.errors import ValidationError
 MAX_BODY: Final = 51_200
 MAX_OBJECT: Final = 1_048_576
 
-_PATH_STYLE = re.compile(r"s3[.-][^/]*amazonaws\.com(\.cn)?$|s3\.amazonaws\.com$")
+# S3's own hosts, and the embedded one's name or address.
+_PATH_STYLE = re.compile(r"s3[.-][^/]*amazonaws\.com(\.cn)?|localhost|[\d.]+|[\da-f]*:[\da-f:.]+")
 
 
 def template_text(body: str | None, url: str | None, client: Callable[[str], Any]) -> str:
@@ -50,7 +50,7 @@ def template_text(body: str | None, url: str | None, client: Callable[[str], Any
 def _place(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     host, path = parts.hostname or "", unquote(parts.path.lstrip("/"))
-    if host == "localhost" or _is_address(host) or _PATH_STYLE.match(host):
+    if _PATH_STYLE.fullmatch(host):
         bucket, _, key = path.partition("/")
     else:
         bucket, key = host.partition(".s3")[0] if ".s3" in host else host.partition(".")[0], path
@@ -60,11 +60,3 @@ def _place(url: str) -> tuple[str, str]:
             "TemplateURL must be a supported URL."
         )
     return bucket, key
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
