@@ -17,7 +17,7 @@ from moto.ec2.utils import random_ami_id
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.ami_attributes import check_available, find_ami, own_ami
-from embedded_aws.ec2.tags import by_key
+from embedded_aws.ec2.tags import by_key, check_tags
 from embedded_aws.service_settings import current
 
 _Mapping = dict[str, Any]
@@ -211,16 +211,11 @@ def _give_mappings(ami: Any, mappings: list[_Mapping]) -> None:
 
 def _tag(call: Call, ami: Any) -> None:
     """Put the tags of the request on the AMI and its snapshots."""
+    check_tags(call, "image", "snapshot")
     for specification in call.params.get("TagSpecifications", []):
         tags = by_key(specification.get("Tags", []))
         if specification["ResourceType"] == "image":
             ami.add_tags(tags)
-        elif specification["ResourceType"] == "snapshot":
+        else:
             for mapping in ami.block_device_mappings:
                 ami.ec2_backend.create_tags([mapping["Ebs"]["SnapshotId"]], tags)
-        else:
-            raise Refusal(
-                "InvalidParameterValue",
-                f"'{specification['ResourceType']}' is not a valid taggable resource type for this "
-                "operation.",
-            )

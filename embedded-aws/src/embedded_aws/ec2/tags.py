@@ -55,14 +55,14 @@ def by_key(tags: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
-def check_tags(call: Call, resource_type: str) -> None:
-    """Refuse tags for other types of resources than this one.
+def check_tags(call: Call, *resource_types: str) -> None:
+    """Refuse tags for other types of resources than these.
 
     Raises:
         Refusal: a specification names another resource type.
     """
     for specification in call.params.get("TagSpecifications", []):
-        if specification["ResourceType"] != resource_type:
+        if specification["ResourceType"] not in resource_types:
             raise invalid_value(
                 f"'{specification['ResourceType']}' is not a valid taggable resource type "
                 "for this operation."
