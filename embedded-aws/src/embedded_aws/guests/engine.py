@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from embedded_aws.guests.confinement import Confinement
-from embedded_aws.guests.flavours import Flavour
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.guests.host_limits import raise_limits
 from embedded_aws.guests.launch import GuestLaunch
@@ -24,11 +23,11 @@ class Disk:
     """The disk of an AMI.
 
     Attributes:
-        flavour: the root on which it is based.
+        flavour: of the root on which it is based, for instance `amazon-ecs`.
         layers: the layers over that, the uppermost first.
     """
 
-    flavour: Flavour
+    flavour: str
     layers: tuple[Path, ...] = ()
 
 
@@ -143,18 +142,19 @@ class GuestEngine:
             self._place = folder, Confinement(folder, self._lock_file)
         return self._place
 
-    def _below(self, flavour: Flavour, launch: GuestLaunch) -> Iterator[Path]:
+    def _below(self, flavour: str, launch: GuestLaunch) -> Iterator[Path]:
         """Yield the read-only layers below those of an AMI, the uppermost first."""
         folder, _ = self._placed()
+        root = flavour.partition("-")[0]
         site = folder / f"site-{launch.region}-{launch.account}"
         if not site.is_dir():
             write_site(site, self._roots / "base", self._settings, launch.environment)
         yield site
         if more := self._settings.layers:
-            for name in dict.fromkeys([flavour.name, flavour.root]):
+            for name in dict.fromkeys([flavour, root]):
                 if (more / name).is_dir():
                     yield more / name
-        yield self._roots / flavour.root
+        yield self._roots / root
         yield self._roots / "base"
 
     def _freeze(self, machine: Machine, disk: Disk) -> None:

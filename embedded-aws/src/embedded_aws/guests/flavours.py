@@ -5,7 +5,6 @@ additions of an orchestrator's AMI (`amazon-ecs`, `amazon-eks`, `ubuntu-eks`, `n
 """
 
 import re
-from dataclasses import dataclass
 
 from embedded_aws.plugins import plugins
 
@@ -27,26 +26,10 @@ _FLAVOURS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Flavour:
-    """The root on which a disk is based.
-
-    Attributes:
-        name: for instance `amazon-ecs`.
-    """
-
-    name: str
-
-    @property
-    def root(self) -> str:
-        """The root's name: `ubuntu`, `noble` or `amazon`."""
-        return self.name.partition("-")[0]
-
-
-def flavour_of(ami_name: str) -> Flavour | None:
+def flavour_of(ami_name: str) -> str | None:
     """Return the flavour of an AMI by its name, or None when no root stands for it."""
     others = [pair for plugin in plugins() for pair in plugin.guest_flavours().items()]
     for pattern, name in (*_FLAVOURS, *others):
         if re.fullmatch(pattern, ami_name):
-            return Flavour(name)
+            return name
     return None
