@@ -11,7 +11,7 @@ from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.execution.support import supporting_handler
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
 from embedded_aws.cloudformation.records import Resource
-from embedded_aws.cloudformation.resource import HandlerError, Request, ResourceHandler
+from embedded_aws.cloudformation.resource import HandlerError, Made, Request, ResourceHandler
 from embedded_aws.cloudformation.schema import is_custom, schema_of
 from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
 from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
@@ -52,14 +52,7 @@ class Step:
         Raises:
             StepFailed: it could not be made.
         """
-        failed = f"{verb}_FAILED"
-        checked = self.attempt(resource, failed, lambda: self._checked(resource), harmless=True)
-
-        def make() -> Resource:
-            made = _handler(checked).create(self._request(checked))
-            return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
-
-        made = self.attempt(checked, failed, make)
+        made = self._make(resource, verb, lambda request: _handler(resource).create(request))
         self.stack.store(
             self.stack.record_resource(made, f"{verb}_IN_PROGRESS", "Resource creation Initiated")
         )
@@ -75,16 +68,24 @@ class Step:
         Raises:
             StepFailed: it could not be changed.
         """
-        failed = "UPDATE_FAILED"
-        checked = self.attempt(after, failed, lambda: self._checked(after), harmless=True)
 
-        def change() -> Resource:
-            request = replace(self._request(checked), former_tags=before.tags)
-            made = _handler(checked).update(request, before.physical_id, before.sent)
+        def change(request: Request) -> Made:
+            request = replace(request, former_tags=before.tags)
+            return _handler(after).update(request, before.physical_id, before.sent)
+
+        changed = self._make(after, "UPDATE", change)
+        return self.stack.store(self.stack.record_resource(changed, "UPDATE_COMPLETE"))
+
+    def _make(self, resource: Resource, verb: str, call: Callable[[Request], Made]) -> Resource:
+        """Check a resource's properties, and have its handler make or change it."""
+        failed = f"{verb}_FAILED"
+        checked = self.attempt(resource, failed, lambda: self._checked(resource), harmless=True)
+
+        def make() -> Resource:
+            made = call(self._request(checked))
             return replace(checked, physical_id=made.physical_id, attributes=made.attributes)
 
-        changed = self.attempt(checked, failed, change)
-        return self.stack.store(self.stack.record_resource(changed, "UPDATE_COMPLETE"))
+        return self.attempt(checked, failed, make)
 
     def delete(self, resource: Resource) -> Resource:
         """Delete a resource.
