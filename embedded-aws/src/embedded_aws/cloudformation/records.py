@@ -85,16 +85,12 @@ class Event:
     """One line of a stack's history.
 
     Attributes:
-        reason: why, for a failure or a skip.
+        resource: as it stood then.
         token: ClientRequestToken of the call that caused it.
         operation_id: of the operation that it belongs to.
     """
 
-    logical_id: str
-    physical_id: str
-    resource_type: str
-    status: str
-    reason: str | None
+    resource: Resource
     token: str | None
     operation_id: str
     timestamp: datetime

@@ -136,36 +136,23 @@ class Stack:
         self.status, self.reason = status, reason
         if status in _BEGINNINGS:
             self.operation_id = str(uuid4())
-        self._add_event(self.name, self.stack_id, STACK_TYPE, status, reason)
+        this = Resource(logical_id=self.name, physical_id=self.stack_id, resource_type=STACK_TYPE)
+        self.record_resource(this, status, reason)
 
     def record_resource(
         self, resource: Resource, status: str, reason: str | None = None
     ) -> Resource:
         """Add an event about a resource; return the resource with its new status, not stored."""
-        changed = replace(resource, status=status, reason=reason, changed_at=datetime.now(UTC))
-        self._add_event(
-            resource.logical_id, resource.physical_id, resource.resource_type, status, reason
-        )
-        return changed
-
-    def _add_event(
-        self, logical_id: str, physical_id: str, resource_type: str, status: str, reason: str | None
-    ) -> None:
         now = datetime.now(UTC)
+        changed = replace(resource, status=status, reason=reason, changed_at=now)
         if self.events:
             # JavaScript, the CDK CLI too, distinguishes events by the millisecond.
             now = max(now, self.events[-1].timestamp + timedelta(milliseconds=1))
         event = Event(
-            logical_id=logical_id,
-            physical_id=physical_id,
-            resource_type=resource_type,
-            status=status,
-            reason=reason,
-            token=self.token,
-            operation_id=self.operation_id,
-            timestamp=now,
+            resource=changed, token=self.token, operation_id=self.operation_id, timestamp=now
         )
         self.events = (*self.events, event)
+        return changed
 
     def store(self, resource: Resource) -> Resource:
         """Keep the new record of a resource, and return it."""

@@ -8,11 +8,10 @@ from moto.utilities.utils import get_partition
 
 from embedded_aws.actions import Refusal
 from embedded_aws.cloudformation.api.submission import (
-    NAME,
     Submission,
     admission,
-    bad_name,
     cannot,
+    check_name,
 )
 from embedded_aws.cloudformation.changes.model import Changes
 from embedded_aws.cloudformation.errors import ValidationError
@@ -37,8 +36,7 @@ class ChangeSets(Submission):
         if kind not in ("CREATE", "UPDATE"):
             raise ValidationError(f"the embedded AWS makes no change sets of type {kind}")
         store, name = self._store, self._get_param("ChangeSetName")
-        if not NAME.fullmatch(name):
-            raise bad_name(name, "changeSetName")
+        check_name(name, "changeSetName")
         with admission:
             stack = self._stack_to_create() if kind == "CREATE" else self._stack_to_update()
             if any(it.name == name for it in store.change_sets_of(stack)):

@@ -57,25 +57,14 @@ def shown_stack(stack: Stack) -> Mapping[str, Any]:
 def shown_event(stack: Stack, event: Event) -> Mapping[str, Any]:
     """Return an event."""
     return {
-        "StackId": stack.stack_id,
+        **shown_resource(stack, event.resource),
         "EventId": event.event_id,
         "EventType": "STACK_EVENT",
-        "StackName": stack.name,
         "OperationId": event.operation_id,
-        "LogicalResourceId": event.logical_id,
-        "PhysicalResourceId": event.physical_id,
-        "ResourceType": event.resource_type,
+        "PhysicalResourceId": event.resource.physical_id,
         "Timestamp": event.timestamp,
-        "ResourceStatus": event.status,
-        "ResourceStatusReason": event.reason,
         "ClientRequestToken": event.token,
     }
-
-
-def resources_of(stack: Stack) -> list[Resource]:
-    """Return the resources that the API lists; those of a deleted stack stay listed."""
-    ended = stack.status.startswith(("DELETE_", "ROLLBACK_"))
-    return list({**(stack.gone if ended else {}), **stack.resources}.values())
 
 
 def shown_resource(stack: Stack, resource: Resource) -> Mapping[str, Any]:

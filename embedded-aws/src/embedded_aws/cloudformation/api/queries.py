@@ -1,5 +1,6 @@
 """CloudFormation's API: the calls that only read."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from moto.core.responses import ActionResult, BaseResponse
@@ -84,29 +85,21 @@ class Queries(BaseResponse):
             for stack in stacks
             for event in reversed(stack.events)
             if operation in (None, event.operation_id)
-            if not failed_only or event.status.endswith("_FAILED")
+            if not failed_only or event.resource.status.endswith("_FAILED")
         ]
         return ActionResult({"OperationEvents": events})
 
     def describe_stack_resource(self) -> ActionResult:
         """DescribeStackResource."""
         stack, wanted = self._stack(), self._get_param("LogicalResourceId")
-        for resource in describe.resources_of(stack):
-            if resource.logical_id == wanted:
-                shown = describe.shown_resource(stack, resource)
-                return ActionResult({"StackResourceDetail": shown})
+        for shown in self._shown_resources(stack):
+            return ActionResult({"StackResourceDetail": shown})
         raise ValidationError(f"Resource {wanted} does not exist for stack {stack.name}")
 
     def describe_stack_resources(self) -> ActionResult:
         """DescribeStackResources, by stack or by a resource's physical id."""
-        wanted = self._get_param("LogicalResourceId")
         stack = self._stack() if self._get_param("StackName") else self._owner()
-        shown = [
-            describe.shown_resource(stack, resource)
-            for resource in describe.resources_of(stack)
-            if wanted in (None, resource.logical_id)
-        ]
-        return ActionResult({"StackResources": shown})
+        return ActionResult({"StackResources": self._shown_resources(stack)})
 
     def _owner(self) -> Stack:
         physical_id = self._get_param("PhysicalResourceId")
@@ -117,9 +110,18 @@ class Queries(BaseResponse):
 
     def list_stack_resources(self) -> ActionResult:
         """ListStackResources."""
-        stack = self._stack()
-        shown = [describe.shown_resource(stack, it) for it in describe.resources_of(stack)]
-        return ActionResult({"StackResourceSummaries": shown})
+        return ActionResult({"StackResourceSummaries": self._shown_resources(self._stack())})
+
+    def _shown_resources(self, stack: Stack) -> list[Mapping[str, Any]]:
+        """Return the resource that the request names, or all; a deleted stack keeps listing its."""
+        wanted = self._get_param("LogicalResourceId")
+        ended = stack.status.startswith(("DELETE_", "ROLLBACK_"))
+        listed = {**(stack.gone if ended else {}), **stack.resources}
+        return [
+            describe.shown_resource(stack, resource)
+            for name, resource in listed.items()
+            if wanted in (None, name)
+        ]
 
     def get_template(self) -> ActionResult:
         """GetTemplate: Original and Processed are the same, as there are no transforms."""

@@ -17,7 +17,7 @@ from embedded_aws.cloudformation.policies import check_policies
 from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.template.desired_state import prepare
 
-NAME: Final = re.compile(r"[a-zA-Z][-a-zA-Z0-9]{0,127}")
+_NAME: Final = re.compile(r"[a-zA-Z][-a-zA-Z0-9]{0,127}")
 # The statuses from which a stack can be updated.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
 _UPDATABLE: Final = frozenset(
@@ -55,8 +55,7 @@ class Submission(Queries):
 
     def _new_name(self) -> str:
         name: str = self._get_param("StackName")
-        if not NAME.fullmatch(name):
-            raise bad_name(name, "stackName")
+        check_name(name, "stackName")
         return name
 
     def _new_stack(self, name: str) -> Stack:
@@ -125,14 +124,18 @@ def cannot(stack: Stack, what: str) -> ValidationError:
     )
 
 
-def bad_name(name: str, where: str) -> ValidationError:
-    """Return the error for an invalid name.
+def check_name(name: str, where: str) -> None:
+    """Refuse an invalid name.
 
     Args:
         name: the name.
         where: the parameter, for instance `stackName`.
+
+    Raises:
+        ValidationError: in AWS's words.
     """
-    return ValidationError(
-        f"1 validation error detected: Value '{name}' at '{where}' failed to satisfy constraint: "
-        "Member must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*"
-    )
+    if not _NAME.fullmatch(name):
+        raise ValidationError(
+            f"1 validation error detected: Value '{name}' at '{where}' failed to satisfy "
+            "constraint: Member must satisfy regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*"
+        )
