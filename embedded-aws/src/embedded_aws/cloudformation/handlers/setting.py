@@ -17,7 +17,8 @@ class Setting:
         put: the operation that sets it, for instance `PutRetentionPolicy`.
         argument: the argument that holds the value; by default named like the property.
         remove: the operation that removes it; None if the service has none.
-        neutral: if there is no such operation, the template's value that has the same effect.
+        neutral: the template's value that has the same effect as none, where the service cannot
+            remove the property or a list is not empty without it.
         reshape: converts the template's value to the API's; None removes the property.
         each: the value is a list, whose entries are set and removed one by one. Without an
             argument, an entry holds all arguments.
