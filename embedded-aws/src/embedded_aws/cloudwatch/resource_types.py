@@ -1,8 +1,5 @@
 """CloudWatch alarms on metrics."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.tags import Tagging
 from embedded_aws.cloudformation.resource import resource
@@ -18,5 +15,5 @@ class Alarm(Handler):
     changing = "PutMetricAlarm"
     reading = "DescribeAlarms", "MetricAlarms"
     deletion = "DeleteAlarms"
-    attributes: ClassVar[Mapping[str, str]] = {"Arn": "AlarmArn"}
+    attributes = {"Arn": "AlarmArn"}
     tagging = Tagging(target="ResourceARN", by="Arn")

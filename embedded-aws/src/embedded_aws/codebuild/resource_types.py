@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
 
 from embedded_aws.cloudformation.handlers.handler import (
     Handler,
@@ -26,10 +25,10 @@ class BuildProject(Handler):
     reading = "BatchGetProjects", "projects"
     deletion = "DeleteProject"
     later = ("Triggers",)
-    attributes: ClassVar[Mapping[str, str]] = {"Arn": "arn"}
+    attributes = {"Arn": "arn"}
     tagging = Tagging(target="name", form=_tags)
     changing = "UpdateProject"
-    defaults: ClassVar[Mapping[str, Any]] = {
+    defaults = {
         "AutoRetryLimit": 0,
         "BadgeEnabled": False,
         "Cache": {"Type": "NO_CACHE"},

@@ -1,7 +1,6 @@
 """ECR repositories, and settings of a whole registry: pull-through cache rules, and templates."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -18,11 +17,11 @@ class EcrRepository(Handler):
     creation = "CreateRepository", "RepositoryName"
     reading = "DescribeRepositories", "repositories"
     later = ("EmptyOnDelete", "LifecyclePolicy", "RepositoryPolicyText")
-    attributes: ClassVar[Mapping[str, str]] = {
+    attributes = {
         "Arn": "repositoryArn",
         "RepositoryUri": "repositoryUri",
     }
-    settings: ClassVar[Mapping[str, Setting]] = {
+    settings = {
         "ImageScanningConfiguration": Setting(
             put="PutImageScanningConfiguration", neutral={"ScanOnPush": False}
         ),
@@ -75,7 +74,7 @@ class RepositoryCreationTemplate(Handler):
     creation = "CreateRepositoryCreationTemplate", "Prefix"
     deletion = "DeleteRepositoryCreationTemplate"
     changing = "UpdateRepositoryCreationTemplate"
-    defaults: ClassVar[Mapping[str, Any]] = {
+    defaults = {
         "CustomRoleArn": "",
         "Description": "",
         "EncryptionConfiguration": {"EncryptionType": "AES256"},

@@ -1,7 +1,6 @@
 """FSx file systems and their links to S3."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from embedded_aws.cloudformation.handlers.arguments import accepted
 from embedded_aws.cloudformation.handlers.handler import Handler, changes
@@ -22,7 +21,7 @@ class FileSystem(_FsxHandler):
     creation = "CreateFileSystem", "FileSystem.FileSystemId"
     reading = "DescribeFileSystems", "FileSystems"
     deletion = "DeleteFileSystem"
-    attributes: ClassVar[Mapping[str, str]] = {
+    attributes = {
         "LustreMountName": "LustreConfiguration.MountName",
         "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
     }

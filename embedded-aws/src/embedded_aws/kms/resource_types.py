@@ -1,8 +1,7 @@
 """Encryption keys and their aliases."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -21,9 +20,7 @@ class Key(Handler):
     creation = "CreateKey", "KeyMetadata.KeyId"
     reading = "DescribeKey", "KeyMetadata"
     fixed = ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
-    settings: ClassVar[Mapping[str, Setting]] = {
-        "Description": Setting(put="UpdateKeyDescription", neutral="")
-    }
+    settings = {"Description": Setting(put="UpdateKeyDescription", neutral="")}
     tagging = Tagging(target="KeyId", form=_tag_list)
 
     later = (

@@ -1,7 +1,6 @@
 """CloudWatch log groups."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -18,7 +17,7 @@ class LogGroup(Handler):
     creation = "CreateLogGroup", "LogGroupName"
     deletion = "DeleteLogGroup"
     later = ("RetentionInDays",)
-    settings: ClassVar[Mapping[str, Setting]] = {
+    settings = {
         "KmsKeyId": Setting(put="AssociateKmsKey", remove="DisassociateKmsKey"),
         "RetentionInDays": Setting(put="PutRetentionPolicy", remove="DeleteRetentionPolicy"),
     }

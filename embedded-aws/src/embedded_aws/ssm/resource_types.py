@@ -1,8 +1,5 @@
 """Parameters of the Systems Manager parameter store."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.names import random_suffix
 from embedded_aws.cloudformation.handlers.tags import Tagging
@@ -18,7 +15,7 @@ class StoredParameter(Handler):
     creation = "PutParameter", "Name"
     reading = "GetParameter", "Parameter"
     deletion = "DeleteParameter"
-    attributes: ClassVar[Mapping[str, str]] = {"Arn": "ARN"}
+    attributes = {"Arn": "ARN"}
     tagging = Tagging(
         target="ResourceId",
         tag="AddTagsToResource",

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import changed, renamed
 from embedded_aws.cloudformation.handlers.tags import all_tags, tag_list
@@ -40,7 +40,7 @@ class Instance(Ec2Handler):
     target = "InstanceId"
     reading = "DescribeInstances", "Reservations.Instances"
     deletion = "TerminateInstances"
-    attributes: ClassVar[Mapping[str, str]] = {
+    attributes = {
         "AvailabilityZone": "Placement.AvailabilityZone",
         "PrivateIp": "PrivateIpAddress",
         "PrivateDnsName": "PrivateDnsName",

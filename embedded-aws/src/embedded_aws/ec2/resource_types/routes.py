@@ -1,7 +1,6 @@
 """Route tables, routes, elastic addresses and NAT gateways."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, present
 from embedded_aws.cloudformation.resource import Properties, Request, resource
@@ -93,7 +92,7 @@ class NatGateway(Ec2Handler):
     reading = "DescribeNatGateways", "NatGateways"
     deletion = "DeleteNatGateway"
     later = ("MaxDrainDurationSeconds",)
-    attributes: ClassVar[Mapping[str, str]] = {
+    attributes = {
         "EniId": "NatGatewayAddresses.NetworkInterfaceId",
         "RouteTableId": "RouteTableId",
     }

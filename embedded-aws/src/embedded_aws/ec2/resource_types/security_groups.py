@@ -1,7 +1,7 @@
 """Security groups and their rules."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, present
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -59,7 +59,7 @@ class SecurityGroup(Ec2Handler):
     creation = "CreateSecurityGroup", "GroupId"
     reading = "DescribeSecurityGroups", "SecurityGroups"
     deletion = "DeleteSecurityGroup"
-    settings: ClassVar[Mapping[str, Setting]] = {
+    settings = {
         "SecurityGroupIngress": _rules("Ingress", []),
         "SecurityGroupEgress": _rules("Egress", [_OPEN_EGRESS]),
     }

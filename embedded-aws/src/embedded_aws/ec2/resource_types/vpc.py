@@ -1,8 +1,7 @@
 """VPCs, internet gateways and subnets."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, forgiving
 from embedded_aws.cloudformation.handlers.setting import Setting
@@ -26,8 +25,8 @@ class Vpc(Ec2Handler):
     reading = "DescribeVpcs", "Vpcs"
     deletion = "DeleteVpc"
     changing = "ModifyVpcTenancy"
-    defaults: ClassVar[Mapping[str, Any]] = {"InstanceTenancy": "default"}
-    settings: ClassVar[Mapping[str, Setting]] = {
+    defaults = {"InstanceTenancy": "default"}
+    settings = {
         "EnableDnsSupport": Setting(put="ModifyVpcAttribute", neutral=True, reshape=as_attribute),
         "EnableDnsHostnames": Setting(
             put="ModifyVpcAttribute", neutral=False, reshape=as_attribute
@@ -115,7 +114,7 @@ class VpcSubnet(Ec2Handler):
     deletion = "DeleteSubnet"
     fixed = ("Ipv6CidrBlock",)
 
-    settings: ClassVar[Mapping[str, Setting]] = dict.fromkeys(
+    settings = dict.fromkeys(
         ("MapPublicIpOnLaunch", "AssignIpv6AddressOnCreation", "EnableDns64"),
         Setting(put="ModifySubnetAttribute", neutral=False, reshape=as_attribute),
     )

@@ -1,7 +1,6 @@
 """IAM policies: inline ones of roles, users and groups, and managed ones."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import (
     Handler,
@@ -88,7 +87,7 @@ class ManagedPolicy(HolderHandler):
     creation = "CreatePolicy", "Policy.Arn"
     reading = "GetPolicy", "Policy"
     deletion = "DeletePolicy"
-    settings: ClassVar[Mapping[str, Setting]] = {
+    settings = {
         f"{kind}s": Setting(
             put=f"Attach{kind}Policy",
             argument=f"{kind}Name",

@@ -1,8 +1,5 @@
 """IAM roles and instance profiles."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
 from embedded_aws.cloudformation.handlers.handler import Handler
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.handlers.tags import Tagging
@@ -20,8 +17,8 @@ class Role(HolderHandler):
     deletion = "DeleteRole"
     later = ("ManagedPolicyArns", "Policies")
     changing = "UpdateRole"
-    defaults: ClassVar[Mapping[str, Any]] = {"Description": "", "MaxSessionDuration": 3600}
-    settings: ClassVar[Mapping[str, Setting]] = {
+    defaults = {"Description": "", "MaxSessionDuration": 3600}
+    settings = {
         "AssumeRolePolicyDocument": Setting(
             put="UpdateAssumeRolePolicy", argument="PolicyDocument"
         ),
@@ -44,7 +41,7 @@ class InstanceProfile(HolderHandler):
     creation = "CreateInstanceProfile", "InstanceProfileName"
     reading = "GetInstanceProfile", "InstanceProfile"
     deletion = "DeleteInstanceProfile"
-    settings: ClassVar[Mapping[str, Setting]] = {
+    settings = {
         "Roles": Setting(
             put="AddRoleToInstanceProfile",
             argument="RoleName",
@@ -64,4 +61,4 @@ class ServiceLinkedRole(Handler):
     creation = "CreateServiceLinkedRole", "Role.RoleName"
     deletion = "DeleteServiceLinkedRole"
     changing = "UpdateRole"
-    defaults: ClassVar[Mapping[str, Any]] = {"Description": ""}
+    defaults = {"Description": ""}

@@ -8,9 +8,8 @@ other variants of the import statement, CloudFormation doesn't include the respo
 
 import io
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.names import generated_name
@@ -31,7 +30,7 @@ class Function(Handler):
     reading = "GetFunction", "Configuration"
     deletion = "DeleteFunction"
     later = ("ReservedConcurrentExecutions",)
-    settings: ClassVar[Mapping[str, Setting]] = {
+    settings = {
         "ReservedConcurrentExecutions": Setting(
             put="PutFunctionConcurrency", remove="DeleteFunctionConcurrency"
         )
@@ -43,7 +42,7 @@ class Function(Handler):
     # Properties of UpdateFunctionCode; the others are of UpdateFunctionConfiguration.
     _of_code = ("Code", "Architectures")
 
-    defaults: ClassVar[Mapping[str, Any]] = {
+    defaults = {
         "DeadLetterConfig": {"TargetArn": ""},
         "Description": "",
         "Environment": {"Variables": {}},
