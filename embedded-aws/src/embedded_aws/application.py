@@ -4,6 +4,7 @@ from functools import partial
 from itertools import product
 
 from moto.backends import SERVICE_NAMES
+from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
@@ -31,7 +32,8 @@ def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     moto = DomainDispatcherApplication(create_backend_app)
     for service in _USUAL_SERVICES:
         moto.app_instances[service] = create_backend_app(service)
-        get_service_model(service)
+        model = get_service_model(service)
+        get_service_router(service)._get_router(model.resolved_protocol)
         # What it reads and builds is there for every serving process, and for functions.
         client(service, account=settings.accounts[0], region=settings.regions[0])
     return moto

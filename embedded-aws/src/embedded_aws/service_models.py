@@ -23,6 +23,11 @@ def share_within_moto() -> None:
     Its models are others than botocore's: moto adds to them.
     """
     # Here, because loading moto takes a second, which callers of `share` alone do not need.
-    from moto.core import loaders, utils
+    from moto import backends
+    from moto.core import loaders, responses, utils
 
     utils.create_loader = cache(loaders.create_loader)  # type: ignore[attr-defined]  # imported there
+    # For each request, moto lists its own folders and the methods of a service's class anew.
+    folders = tuple(backends.list_of_moto_modules())
+    backends.list_of_moto_modules = lambda: folders
+    responses.method_names_from_class = cache(utils.method_names_from_class)  # type: ignore[attr-defined]  # imported there
