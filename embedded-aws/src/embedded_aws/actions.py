@@ -15,8 +15,9 @@ from typing import Any, TypeVar, cast
 from botocore.utils import parse_timestamp
 from moto.backends import ALT_SERVICE_NAMES, get_backend
 from moto.core.exceptions import ServiceException
+from moto.core.model import OperationModel
 from moto.core.parse import PROTOCOL_PARSERS
-from moto.core.request import determine_request_protocol
+from moto.core.request import Request, determine_request_protocol
 from moto.core.responses import ActionResult, BaseResponse
 from moto.core.utils import camelcase_to_underscores, get_service_model
 
@@ -171,12 +172,17 @@ def _method(
     original: Callable[[BaseResponse], Any] | None,
 ) -> Callable[[BaseResponse], Any]:
     def method(response: BaseResponse) -> Any:
+        model = get_service_model(service).operation_model(operation)
+        parameters = parameters_of(model, response.normalized_request, response.uri_match)
+        if service in CODES:
+            for violation in violations(model.input_shape, parameters, ""):
+                raise Refusal(CODES[service], violation)
         answer = function(
             Call(
                 operation=operation,
                 account=response.current_account,
                 region=response.region,
-                params=_parse(service, operation, response),
+                params=parameters,
                 response=response,
                 original=original,
             )
@@ -188,12 +194,18 @@ def _method(
     return method
 
 
-def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str, Any]:
-    model = get_service_model(service)
-    request = response.normalized_request
-    protocol = determine_request_protocol(model, request.content_type)
-    operation_model = model.operation_model(operation)
-    parser = PROTOCOL_PARSERS[protocol](operation_model, timestamp_parser=_in_utc, map_type=dict)
+def parameters_of(
+    operation: OperationModel, request: Request, in_path: dict[str, Any]
+) -> Mapping[str, Any]:
+    """Return a request's parameters, by the names of the operation's input shape.
+
+    Args:
+        operation: what is called.
+        request: the request.
+        in_path: the parameters that were found in its path.
+    """
+    protocol = determine_request_protocol(operation.service_model, request.content_type)
+    parser = PROTOCOL_PARSERS[protocol](operation, timestamp_parser=_in_utc, map_type=dict)
     parsed: Mapping[str, Any] = parser.parse(
         {
             "method": request.method,
@@ -201,12 +213,9 @@ def _parse(service: str, operation: str, response: BaseResponse) -> Mapping[str,
             "headers": request.headers,
             "body": request.data,
             "url_path": request.path,
-            "url_params": response.uri_match,
+            "url_params": in_path,
         }
     )
-    if service in CODES:
-        for violation in violations(operation_model.input_shape, parsed, ""):
-            raise Refusal(CODES[service], violation)
     return parsed
 
 

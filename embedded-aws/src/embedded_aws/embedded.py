@@ -10,6 +10,7 @@ from urllib.request import Request, urlopen
 from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault, to_json
 from embedded_aws.process import Server, reset
+from embedded_aws.role_use import RoleUse, read_role_uses
 from embedded_aws.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -78,6 +79,14 @@ class EmbeddedAws:
         request = Request(self.endpoint + FAULTS_PATH, data=to_json(faults), method="POST")
         with urlopen(request) as answer:
             answer.read()
+
+    def roles(self, name: str = "") -> list[RoleUse]:
+        """Return which granted actions roles used, which they never used, and what was denied.
+
+        Args:
+            name: part of the roles' names; by default all roles.
+        """
+        return read_role_uses(self.endpoint, name)
 
     def deploy(
         self,

@@ -32,7 +32,7 @@ _STATUS = {
 _CLIENT_ERROR = 400
 
 # Services that moto has whose requests are signed for another name than boto3 calls them.
-_SIGNED_AS = {
+SIGNED_AS = {
     "elasticloadbalancing": "elbv2",
     "monitoring": "cloudwatch",
     "servicequotas": "service-quotas",
@@ -171,9 +171,9 @@ def _service_model(service: str) -> Any:
     import botocore.session
 
     session = botocore.session.get_session()
-    names = [*session.get_available_services(), *_SIGNED_AS, GUESTS]
-    signed_as = {name: signed for signed, name in _SIGNED_AS.items()}.get(service)
+    names = [*session.get_available_services(), *SIGNED_AS, GUESTS]
+    signed_as = {name: signed for signed, name in SIGNED_AS.items()}.get(service)
     if service not in names or signed_as:
         hint = f"; did you mean {signed_as}?" if signed_as else did_you_mean(service, names)
         raise FaultError(f"no service's requests are signed for {service!r}{hint}")
-    return session.get_service_model(_SIGNED_AS.get(service, service))
+    return session.get_service_model(SIGNED_AS.get(service, service))

@@ -7,7 +7,7 @@ A WSGI application around moto's. It answers the controls itself, whose paths be
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from http import HTTPStatus
 from io import BytesIO
@@ -23,7 +23,12 @@ from embedded_aws.ec2.zones import zone_of_launch
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.faults import FAULTS_PATH, Fault, from_json
+from embedded_aws.iam.api_calls import read_call
+from embedded_aws.iam.enforcement import Denial, denied, expiry, session_of
+from embedded_aws.iam.required_permissions import required_permissions
+from embedded_aws.iam.use_record import UseRecord
 from embedded_aws.process import CONTROLS, RESET_PATH
+from embedded_aws.role_use import ROLES_PATH
 from embedded_aws.service_settings import current
 from embedded_aws.settings import ServerSettings, account_of, parse_as_of
 
@@ -63,8 +68,10 @@ class Gateway:
         self._settings = settings
         self._start_over = start_over
         self._registry = Registry(settings.registry) if settings.registry else None
+        self._use_record = UseRecord()
         self._controls: dict[str, Callable[[Request], Response]] = {
             f"GET {CONTROLS}status": self._status,
+            f"GET {ROLES_PATH}": self._roles,
             f"POST {FAULTS_PATH}": self._set_faults,
             f"POST {RESET_PATH}": self._reset,
             # moto's own reset would remove the seed.
@@ -101,6 +108,12 @@ class Gateway:
             account = account_of(key) or _issuer(key) or account
             if refusal := self._refusal(account, region, service):
                 return _error(request, service, *refusal)
+            try:
+                denial = self._denial(request, key, account, region, service)
+            except NotImplementedError as error:
+                return _unsupported(request, service, error)
+            if denial:
+                return _error(request, service, denial.code, denial.message, denial.status)
             if current().faults and (fault := _fault(request, account, region, service)):
                 return _error(request, service, fault.code, fault.message, fault.status)
         request.environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
@@ -109,10 +122,7 @@ class Gateway:
             try:
                 return self._moto(environ, start_response)
             except NotImplementedError as error:
-                # Otherwise the answer would be an HTTP 500, which SDKs retry.
-                message = f"The embedded AWS does not support this call ({error})"
-                refusal = _error(request, service, "UnsupportedOperation", message)
-                return refusal(environ, start_response)
+                return _unsupported(request, service, error)(environ, start_response)
 
         return by_moto
 
@@ -131,6 +141,24 @@ class Gateway:
             f"{', '.join(self._settings.regions)}: start it with --region {region}"
         )
 
+    def _denial(
+        self, request: Request, key: str, account: str, region: str, service: str
+    ) -> Denial | None:
+        """Return the error for what a role's credentials do not allow, or None."""
+        session = session_of(account, key)
+        if session is None:
+            return None
+        call = read_call(request, service, account, region)
+        if expired := expiry(session, call):
+            return expired
+        permissions = list(required_permissions(call))
+        for permission in permissions:
+            if denial := denied(session, permission):
+                self._use_record.denied(session, permission)
+                return denial
+        self._use_record.used(session, permissions)
+        return None
+
     def _status(self, request: Request) -> Response:
         as_of = current().as_of
         status = {
@@ -139,6 +167,10 @@ class Gateway:
             "as_of": as_of and as_of.isoformat(),
         }
         return Response(json.dumps(status), mimetype="application/json")
+
+    def _roles(self, request: Request) -> Response:
+        rows = [asdict(row) for row in self._use_record.rows(self._settings.accounts)]
+        return Response(json.dumps(rows), mimetype="application/json")
 
     def _set_faults(self, request: Request) -> Response:
         current().faults.set(from_json(_json(request)))
@@ -184,6 +216,12 @@ def _fault(request: Request, account: str, region: str, service: str) -> Fault |
     if operation in _LAUNCHES and (zone := zone_of_launch(account, region, parameters)):
         parameters["AvailabilityZone"] = zone
     return current().faults.take(service, operation, parameters)
+
+
+def _unsupported(request: Request, service: str, error: NotImplementedError) -> Response:
+    """Return what answers in place of an HTTP 500, which SDKs retry."""
+    message = f"The embedded AWS does not support this call ({error})"
+    return _error(request, service, "UnsupportedOperation", message)
 
 
 def _error(

@@ -4,9 +4,11 @@ import os
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.error import URLError
 
 import boto3
 import typer
@@ -22,6 +24,7 @@ from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.inventory import inventory as exists
 from embedded_aws.lifecycle import Project, Running
 from embedded_aws.process import ServerError
+from embedded_aws.role_use import read_role_uses
 from embedded_aws.run import run as run_command
 from embedded_aws.settings import ServerSettings
 
@@ -107,6 +110,21 @@ def inventory(as_json: JsonOption = False) -> None:
     with asking():
         rows = exists(connect())
     print_table(rows, columns={"kind": "what", "name": "name", "facts": "facts"}, as_json=as_json)
+
+
+@app.command()
+def roles(
+    name: Annotated[str, typer.Argument(help="Part of the roles' names; by default all.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show which granted actions each role used, which it never used, and what was denied."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL") or _running(_project()).settings.endpoint
+    try:
+        rows = [asdict(row) for row in read_role_uses(endpoint, name)]
+    except URLError as error:
+        raise ServerError(f"the embedded AWS does not answer: {error.reason}") from error
+    columns = ("role", "grant", "action", "used", "denied", "resource")
+    print_table(rows, columns={column: column for column in columns}, as_json=as_json)
 
 
 @app.command()

@@ -1,0 +1,189 @@
+"""Which permissions an API call needs: IAM's actions, on which resources.
+
+[S] Service Authorization Reference, which cfn-lint carries as data: a service's actions, the types
+of resource that each acts on, the format of their ARNs. It does not say which parameters name the
+resource; most are called as the type is. [S] EC2 user guide, "Grant permission to tag Amazon EC2
+resources during creation". [S] CloudWatch Logs user guide: the ARN of a log group, for an action
+on it, goes on with `:log-stream:`.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from moto.backends import get_backend
+from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE
+
+from embedded_aws.iam.api_calls import ApiCall
+from embedded_aws.iam.s3_permissions import s3_permissions
+
+# Operations that need other actions than those of their own names.
+_ACTIONS = {
+    ("batch", "CancelJobs"): ("CancelJob",),
+    ("batch", "TerminateJobs"): ("TerminateJob",),
+    ("kms", "ReEncrypt"): ("ReEncryptFrom", "ReEncryptTo"),
+    ("lambda", "GetLayerVersionByArn"): ("GetLayerVersion",),
+    ("lambda", "Invoke"): ("InvokeFunction",),
+    ("lambda", "InvokeWithResponseStream"): ("InvokeFunction",),
+    ("sns", "PublishBatch"): ("Publish",),
+    ("sqs", "ChangeMessageVisibilityBatch"): ("ChangeMessageVisibility",),
+    ("sqs", "DeleteMessageBatch"): ("DeleteMessage",),
+    ("sqs", "SendMessageBatch"): ("SendMessage",),
+    # AWS answers it whatever the policies say.
+    ("sts", "GetCallerIdentity"): (),
+}
+# Parameters that name a resource of a type, where they are not called as the type is.
+_PARAMETERS = {
+    ("batch", "job"): ("jobid", "jobs"),
+    ("ec2", "security-group"): ("groupid", "groupids", "securitygroupids", "groups"),
+    ("ec2", "key-pair"): ("keyname", "keynames", "keypairids"),
+    ("events", "rule-on-default-event-bus"): ("name", "rule"),
+    ("ssm", "document"): ("documentname", "name"),
+    ("ssm", "instance"): ("instanceid", "instanceids", "target"),
+    ("ssm", "parameter"): ("name", "names", "path"),
+}
+_SUFFIXES = ("", "s", "id", "ids", "name", "names", "arn", "arns", "identifier", "url")
+# What is around the name in an ARN, beside what the ARNs of the type begin with.
+_AROUND_NAME = {
+    ("autoscaling", "autoscalinggroup"): "*:autoScalingGroupName/{}",
+    ("cloudformation", "stack"): "{}/*",
+    ("logs", "log-group"): "{}:log-stream:",
+}
+# What is made with an instance, beside what operations name that begin with Create.
+_MADE = {"RunInstances": ("instance", "network-interface", "volume")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """What a policy must allow.
+
+    Attributes:
+        action: for instance `s3:GetObject`.
+        resources: ARNs, one of which must be allowed.
+        call: the call that needs it, or the one that a service makes along with it.
+    """
+
+    action: str
+    resources: tuple[str, ...]
+    call: ApiCall
+
+
+def required_permissions(call: ApiCall) -> Iterator[Permission]:
+    """Yield the permissions that a call needs."""
+    if call.service == "s3":
+        for action, arn in s3_permissions(call):
+            yield Permission(action=action, resources=(arn,), call=call)
+        return
+    for name in _ACTIONS.get((call.service, call.operation), (call.operation,)):
+        action = f"{call.service}:{name}"
+        types = _reference(call.service, "Actions").get(name.lower(), {}).get("Resources", ())
+        formats = {each.lower(): _format(call, each) for each in types}
+        if named := {arn for each in formats for arn in _named(call, each, formats[each])}:
+            for arn in sorted(named):
+                yield Permission(action=action, resources=(arn,), call=call)
+        else:
+            patterns = tuple(f"{start}*" for start in formats.values())
+            yield Permission(action=action, resources=patterns or ("*",), call=call)
+    if call.service == "ec2":
+        yield from _tagging(call)
+
+
+def _tagging(call: ApiCall) -> Iterator[Permission]:
+    """Yield the permissions to tag what a call of EC2 makes."""
+    for given in call.params.get("TagSpecifications", ()):
+        made = {"CreateAction": call.operation, "Tags": given.get("Tags", [])}
+        start = _format(call, given["ResourceType"])
+        yield Permission(
+            action="ec2:CreateTags",
+            resources=(f"{start}*",),
+            call=replace(call, operation="CreateTags", params=made),
+        )
+
+
+def _named(call: ApiCall, kind: str, start: str) -> Iterator[str]:
+    """Yield the ARNs of the resources of a type that a call names or makes.
+
+    Args:
+        call: the call.
+        kind: the type, for instance `log-group`.
+        start: how the ARNs of the type begin.
+    """
+    plain = kind.replace("-", "").replace(" ", "")
+    default = (*(plain + suffix for suffix in _SUFFIXES), "resourcearn")
+    names = call.values(*_PARAMETERS.get((call.service, kind), default))
+    if read := _READ.get((call.service, kind)):
+        names = read(call, names)
+    for name in names:
+        if name.startswith("arn:"):
+            yield name
+        else:
+            own = name.rsplit("/", 1)[-1] if "://" in name else name
+            if start.endswith("/"):
+                own = own.removeprefix("/")
+            yield start + _AROUND_NAME.get((call.service, kind), "{}").format(own)
+    made = call.operation.removeprefix("Create").lower()
+    if call.service == "ec2":
+        if not names and (plain == made or kind in _MADE.get(call.operation, ())):
+            yield f"{start}*"
+        if call.operation in ("CreateTags", "DeleteTags"):
+            for name in call.values("resources"):
+                if EC2_PREFIX_TO_RESOURCE.get(name.rpartition("-")[0]) == kind:
+                    yield f"{start}{name}"
+
+
+def _streams(call: ApiCall, names: list[str]) -> list[str]:
+    group = "".join(call.values("loggroupname"))
+    return [f"{group}:log-stream:{name}" for name in names]
+
+
+def _keys(call: ApiCall, names: list[str]) -> list[str]:
+    """Return the ARNs of keys, some of which are named by an alias."""
+    backend = get_backend("kms")[call.account][call.region]
+    ids = [
+        (backend.get_key_id_from_alias(name) if name.startswith("alias/") else None) or name
+        for name in names
+    ]
+    return [backend.keys[each].arn if each in backend.keys else each for each in ids]
+
+
+def _secrets(call: ApiCall, names: list[str]) -> list[str]:
+    """Return the ARNs of secrets, which end in random letters; names of others as they are."""
+    secrets = get_backend("secretsmanager")[call.account][call.region].secrets
+    return [secrets[name].arn if name in secrets else name for name in names]
+
+
+_READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
+    ("kms", "key"): _keys,
+    ("logs", "log-stream"): _streams,
+    ("secretsmanager", "secret"): _secrets,
+}
+
+
+def _format(call: ApiCall, kind: str) -> str:
+    """Return how the ARNs of a type of resource begin."""
+    types = _reference(call.service, "Resources")
+    start: str = types[kind.lower()]["ARNFormats"][0].removesuffix(".*").replace(".*", "*")
+    for name, value in (("Partition", "aws"), ("Region", call.region), ("Account", call.account)):
+        start = start.replace(f"${{{name}}}", value)
+    return start
+
+
+def _reference(service: str, part: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = _whole_reference().get(service, {}).get(part, {})
+    return found
+
+
+@cache
+def _whole_reference() -> Mapping[str, Any]:
+    # Importing cfn-lint would load all of its rules.
+    spec = find_spec("cfnlint")
+    assert spec and spec.submodule_search_locations
+    folder = Path(spec.submodule_search_locations[0])
+    whole: dict[str, Any] = json.loads(
+        (folder / "data" / "AdditionalSpecs" / "Policies.json").read_text()
+    )
+    return whole
