@@ -165,7 +165,7 @@ def test_s3_denies_the_rest_in_its_words(
         (
             "ssm",
             "get_parameter",
-            {"Name": "/a/b"},
+            {"Name": "/a/b:2"},
             "AccessDeniedException",
             400,
             "ssm:GetParameter on resource: arn:aws:ssm:us-west-2:123456789012:parameter/a/b",

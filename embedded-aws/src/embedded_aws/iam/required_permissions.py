@@ -4,7 +4,7 @@
 of resource that each acts on, the format of their ARNs. It does not say which parameters name the
 resource; most are called as the type is. [S] EC2 user guide, "Grant permission to tag Amazon EC2
 resources during creation". [S] CloudWatch Logs user guide: the ARN of a log group, for an action
-on it, goes on with `:log-stream:`.
+on it, goes on with `:log-stream:`. [I] The version or label of a parameter is no part of its ARN.
 """
 
 import json
@@ -150,6 +150,14 @@ def _keys(call: ApiCall, names: list[str]) -> list[str]:
     return [backend.keys[each].arn if each in backend.keys else each for each in ids]
 
 
+def _parameters(call: ApiCall, names: list[str]) -> list[str]:
+    """Return the ARNs of AWS's public parameters, which have no account, and others' names."""
+    # A version or a label may follow the name.
+    plain = [name if name.startswith("arn:") else name.partition(":")[0] for name in names]
+    public = f"arn:aws:ssm:{call.region}::parameter"
+    return [f"{public}{name}" if name.startswith("/aws/") else name for name in plain]
+
+
 def _secrets(call: ApiCall, names: list[str]) -> list[str]:
     """Return the ARNs of secrets, which end in random letters; names of others as they are."""
     secrets = get_backend("secretsmanager")[call.account][call.region].secrets
@@ -160,6 +168,7 @@ _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
     ("kms", "key"): _keys,
     ("logs", "log-stream"): _streams,
     ("secretsmanager", "secret"): _secrets,
+    ("ssm", "parameter"): _parameters,
 }
 
 
