@@ -99,13 +99,14 @@ def test_a_job_reads_and_writes_its_data_and_deletes_nothing(
     s3.get_object(**OBJECT)
     s3.list_objects_v2(Bucket="my-runs", Prefix="a/")
     s3.get_object(Bucket="corpus", Key="text")
-    for refused in (
+    refusals: list[Callable[[], Any]] = [
         lambda: s3.delete_object(**OBJECT),
         lambda: s3.get_object(Bucket="my-runs", Key="text"),
         lambda: s3.list_objects_v2(Bucket="my-runs"),
         lambda: s3.put_object(Bucket="corpus", Key="text", Body=b"other"),
         lambda: as_role("ec2", role).describe_instances(),
-    ):
+    ]
+    for refused in refusals:
         with pytest.raises(ClientError, match="no identity-based policy allows"):
             refused()
 
@@ -145,10 +146,11 @@ def test_a_node_pulls_its_image_and_writes_its_logs(
     logs.put_log_events(
         logGroupName=group, logStreamName="node", logEvents=[{"timestamp": 1, "message": "x"}]
     )
-    for refused in (
+    refusals: list[Callable[[], Any]] = [
         lambda: ecr.delete_repository(repositoryName=repository),
         lambda: ecr.batch_get_image(repositoryName="another", imageIds=[{"imageTag": "any"}]),
         lambda: logs.create_log_stream(logGroupName="/another", logStreamName="node"),
-    ):
+    ]
+    for refused in refusals:
         with pytest.raises(ClientError, match="no identity-based policy allows"):
             refused()

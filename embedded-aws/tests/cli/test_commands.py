@@ -97,6 +97,26 @@ def test_inventory_is_of_this_directory_when_the_environment_leads_nowhere(
     assert (answer.code, answer.json) == (0, [])
 
 
+def test_roles_of_a_new_account_are_none(command: Command, endpoint: str) -> None:
+    answer = command("roles", "--json")
+
+    assert (answer.code, answer.json) == (0, [])
+
+
+def test_roles_of_an_aws_that_is_gone_is_one_line(
+    command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://localhost:{port}")
+
+    answer = command("roles")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.startswith("error: the embedded AWS does not answer: ")
+    assert answer.err.count("\n") == 1
+
+
 def test_inventory_of_nothing_says_how_to_start_and_asks_no_other_aws(
     command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -345,6 +345,21 @@ def test_an_operator_that_is_not_evaluated_is_named(
     assert "the condition operator DateGreaterThan of a policy" in refused["Message"]
 
 
+def test_a_call_that_no_model_has_is_not_supported(
+    clean_aws: EmbeddedAws, make_role: MakeRole, as_role: As, allow: Allow
+) -> None:
+    job = as_role("ec2", make_role(allow("*")))
+    job.meta.events.register("before-call", _rename)
+
+    refused = error(job.describe_vpcs)
+
+    assert refused["Code"] == "UnsupportedOperation"
+
+
+def _rename(params: dict[str, Any], **_: object) -> None:
+    params["body"]["Action"] = "DescribeNothing"
+
+
 def test_a_bucket_policy_that_names_the_role_counts_too(
     clean_aws: EmbeddedAws, data: None, make_role: MakeRole, as_role: As, allow: Allow
 ) -> None:
@@ -387,6 +402,7 @@ def test_a_role_that_is_gone_may_nothing(
         ("s3", "list_buckets", "ExpiredToken"),
         ("iam", "list_roles", "ExpiredToken"),
         ("ssm", "describe_parameters", "ExpiredTokenException"),
+        ("lambda", "list_functions", "ExpiredTokenException"),
         ("ec2", "describe_vpcs", "RequestExpired"),
     ],
 )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
+from botocore.exceptions import UnknownServiceError
+from botocore.model import OperationNotFoundError
 from moto.core.request import Request, determine_request_protocol
 from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
@@ -47,10 +49,9 @@ class ApiCall:
         level: list[Any] = [self.params]
         while level:
             members = [item for each in level for item in _members(each)]
-            if found := [
-                text for name, value in members if name in names for text in _texts(value)
-            ]:
-                return found
+            named = [value for name, value in members if name in names]
+            if texts := [text for value in named for text in _texts(value)]:
+                return texts
             level = [value for _, value in members]
         return []
 
@@ -83,26 +84,27 @@ def read_call(request: AnyRequest, signed_for: str, account: str, region: str) -
         {**request.environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
     )
     service = SIGNED_AS.get(signed_for, signed_for)
-    model = get_service_model(service)
-    protocol = determine_request_protocol(model, own.content_type)
     in_path: dict[str, Any] = {}
-    # Without the router, which takes long to make where there are many operations.
-    if protocol in ("ec2", "query"):
-        operation = model.operation_model(own.values["Action"])
-    elif protocol == "json":
-        operation = model.operation_model(own.headers["X-Amz-Target"].rpartition(".")[2])
-    else:
-        try:
+    try:
+        model = get_service_model(service)
+        protocol = determine_request_protocol(model, own.content_type)
+        # Without the router, which takes long to make where there are many operations.
+        if protocol in ("ec2", "query"):
+            operation = model.operation_model(own.values["Action"])
+        elif protocol == "json":
+            operation = model.operation_model(own.headers["X-Amz-Target"].rpartition(".")[2])
+        else:
             operation, in_path = get_service_router(service).match(own)
-        except NotFound as error:
-            raise NotImplementedError(f"{own.method} {own.path} of {service}") from error
+        params = {**in_path, **parameters_of(operation, own, in_path)}
+    except (KeyError, NotFound, OperationNotFoundError, UnknownServiceError, ValueError) as error:
+        raise NotImplementedError(f"{own.method} {own.path} of {service}") from error
     return ApiCall(
         service=_PREFIXES.get(signed_for, signed_for),
         operation=operation.name,
         account=account,
         region=region,
         protocol=protocol,
-        params={**in_path, **parameters_of(operation, own, in_path)},
+        params=params,
     )
 
 

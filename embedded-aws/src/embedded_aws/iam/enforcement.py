@@ -20,6 +20,9 @@ from embedded_aws.iam.policy_evaluation import Policy, allows, denies
 from embedded_aws.iam.required_permissions import Permission
 from embedded_aws.iam.service_principals import statements_of
 
+# By protocol, what follows an error code, and the HTTP status where it is not 403.
+_SUFFIXES = {"json": "Exception", "rest-json": "Exception"}
+_STATUSES = {"json": 400}
 _IDENTITY = "identity-based policy"
 # Policies by the name of their kind in AWS's messages.
 _Kinds = Mapping[str, Sequence[Policy]]
@@ -51,10 +54,13 @@ def expiry(session: AssumedRole, call: ApiCall) -> Denial | None:
         return None
     if call.service == "ec2":
         return Denial(code="RequestExpired", message="Request has expired.", status=400)
-    message = "The security token included in the request is expired"
-    if call.protocol == "json":
-        return Denial(code="ExpiredTokenException", message=message, status=400)
-    return Denial(code="ExpiredToken", message=message, status=403)
+    if call.service == "s3":
+        return Denial(code="ExpiredToken", message="The provided token has expired.", status=400)
+    return Denial(
+        code="ExpiredToken" + _SUFFIXES.get(call.protocol, ""),
+        message="The security token included in the request is expired",
+        status=_STATUSES.get(call.protocol, 403),
+    )
 
 
 def denied(session: AssumedRole, permission: Permission) -> Denial | None:
@@ -71,11 +77,10 @@ def denied(session: AssumedRole, permission: Permission) -> Denial | None:
     if call.service == "ec2":
         message = f"You are not authorized to perform this operation. {message}"
         return Denial(code="UnauthorizedOperation", message=message, status=403)
-    if call.protocol in ("json", "rest-json"):
-        status = 400 if call.protocol == "json" else 403
-        return Denial(code="AccessDeniedException", message=message, status=status)
-    code = "AuthorizationError" if call.service == "sns" else "AccessDenied"
-    return Denial(code=code, message=message, status=403)
+    code = "AccessDenied" + _SUFFIXES.get(call.protocol, "")
+    if call.service == "sns":
+        code = "AuthorizationError"
+    return Denial(code=code, message=message, status=_STATUSES.get(call.protocol, 403))
 
 
 def role_policies(role: Role) -> list[Policy]:
@@ -149,11 +154,13 @@ def _values(session: AssumedRole, call: ApiCall, arn: str, key: str) -> Sequence
             return [text for each, text in call.tags().items() if each == tag]
         case "tagkeys":
             return list(call.tags())
-    if service.lower() == call.service and kind.lower() != "resourceaccount":
-        return call.values(kind.lower().replace("-", ""))
+    of_call = call.values(kind.lower().replace("-", ""))
+    if of_call and service.lower() == call.service:
+        return of_call
     known = {
         "principalaccount": session.account_id,
         "principalarn": session.role_arn,
+        "region": call.region,
         "requestedregion": call.region,
         "resourceaccount": call.account,
         # The real endpoints answer over TLS.

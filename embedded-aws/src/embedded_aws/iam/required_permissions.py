@@ -39,6 +39,7 @@ _ACTIONS = {
 # Parameters that name a resource of a type, where they are not called as the type is.
 _PARAMETERS = {
     ("batch", "job"): ("jobid", "jobs"),
+    ("ec2", "group"): ("hostresourcegrouparn",),
     ("ec2", "security-group"): ("groupid", "groupids", "securitygroupids", "groups"),
     ("ec2", "key-pair"): ("keyname", "keynames", "keypairids"),
     ("events", "rule-on-default-event-bus"): ("name", "rule"),
@@ -175,7 +176,8 @@ _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
 def _format(call: ApiCall, kind: str) -> str:
     """Return how the ARNs of a type of resource begin."""
     types = _reference(call.service, "Resources")
-    start: str = types[kind.lower()]["ARNFormats"][0].removesuffix(".*").replace(".*", "*")
+    [pattern, *_] = types.get(kind.lower(), {"ARNFormats": [".*"]})["ARNFormats"]
+    start: str = pattern.removesuffix(".*").replace(".*", "*")
     for name, value in (("Partition", "aws"), ("Region", call.region), ("Account", call.account)):
         start = start.replace(f"${{{name}}}", value)
     return start
