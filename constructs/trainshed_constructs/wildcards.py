@@ -16,15 +16,15 @@ def own_arn(service: str, resource: str) -> str:
     return f"arn:{partition}:{service}:{region}:{account}:{resource}"
 
 
-def acknowledge_wildcards(role: iam.Role, reasons: Mapping[str, str]) -> None:
-    """Acknowledge cdk-nag's findings about resources with a wildcard in a role's policies.
+def acknowledge_wildcards(holder: iam.Role | iam.Policy, reasons: Mapping[str, str]) -> None:
+    """Acknowledge cdk-nag's findings about resources with a wildcard in policies.
 
     Args:
-        role: the role.
+        holder: the role with its policies, or a policy alone.
         reasons: why each has one, by resource as its statement names it.
     """
     if reasons:
-        Validations.of(role).acknowledge(
+        Validations.of(holder).acknowledge(
             *(
                 Acknowledgment(id=f"AwsSolutions-IAM5[Resource::{_found(name)}]", reason=reason)
                 for name, reason in reasons.items()

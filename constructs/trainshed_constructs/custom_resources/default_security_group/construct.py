@@ -1,11 +1,11 @@
 """The rules of a VPC's default security group, which multi-node tasks of AWS Batch land in."""
 
-from aws_cdk import CfnResource, Stack
+from aws_cdk import CfnResource, Stack, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed_constructs.custom_resources.inline_function import inline_function, minutes
-from trainshed_constructs.wildcards import own_arn
+from trainshed_constructs.wildcards import acknowledge_wildcards, own_arn
 
 _GROUP_ACTIONS = (
     "ec2:AuthorizeSecurityGroupEgress",
@@ -13,6 +13,7 @@ _GROUP_ACTIONS = (
     "ec2:RevokeSecurityGroupEgress",
     "ec2:RevokeSecurityGroupIngress",
 )
+_ANY_RULE = "a rule gets its id when it is made; the group and the tag limit what is done"
 
 
 class DefaultSecurityGroupRules(Construct):
@@ -70,7 +71,12 @@ class DefaultSecurityGroupRules(Construct):
         group_arn = stack.format_arn(
             service="ec2", resource="security-group", resource_name=security_group_id
         )
+        # The group's ARN is what limits them; EC2 asks for the rule's as well when a rule is tagged
+        # as it is made, or revoked by its id, which nobody can know.
         rules = own_arn("ec2", "security-group-rule/*")
+        change = iam.PolicyStatement(actions=[*_GROUP_ACTIONS], resources=[group_arn, rules])
+        # Such a group is deleted with its VPC.
+        of_this_stack = Token.is_unresolved(security_group_id)
         function = inline_function(
             self,
             name="default_security_group",
@@ -81,12 +87,7 @@ class DefaultSecurityGroupRules(Construct):
                     actions=["ec2:DescribeSecurityGroupRules"],
                     resources=["*"],
                 ),
-                iam.PolicyStatement(
-                    # The group's ARN is what limits them; EC2 asks for the rule's as well when a
-                    # rule is tagged as it is made, or revoked by its id, which nobody can know.
-                    actions=[*_GROUP_ACTIONS],
-                    resources=[group_arn, rules],
-                ),
+                *([change] if of_this_stack else []),
                 iam.PolicyStatement(
                     actions=["ec2:CreateTags", "ec2:DeleteTags"],
                     resources=[rules],
@@ -99,13 +100,12 @@ class DefaultSecurityGroupRules(Construct):
             ],
             wildcards={
                 "*": "ec2:DescribeSecurityGroupRules takes no resource",
-                rules: "a rule gets its id when it is made; the group and the tag limit what is "
-                "done",
+                rules: _ANY_RULE,
             },
             timeout=minutes(2),
         )
         # L1: the L2 CustomResource writes the seconds as text.
-        CfnResource(
+        resource = CfnResource(
             self,
             "Rules",
             type="AWS::CloudFormation::CustomResource",
@@ -117,3 +117,10 @@ class DefaultSecurityGroupRules(Construct):
                 "CloseEgress": close_egress,
             },
         )
+        if not of_this_stack:
+            assert function.role
+            # A policy for each group: after a change to another one, CloudFormation has the
+            # function take back the rules of the former, and only then deletes its policy.
+            policy = iam.Policy(self, security_group_id, roles=[function.role], statements=[change])
+            acknowledge_wildcards(policy, {rules: _ANY_RULE})
+            resource.node.add_dependency(policy)
