@@ -19,6 +19,7 @@ from xml.sax.saxutils import escape
 from moto.iam.models import iam_backends
 from werkzeug import Request, Response
 
+from embedded_aws.batch.job_credentials import CREDENTIALS_PATH
 from embedded_aws.ec2.zones import zone_of_launch
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.errors import EmbeddedAwsError
@@ -92,6 +93,8 @@ class Gateway:
                 return self._controls[called](request)
             except EmbeddedAwsError as error:
                 return Response(f"{error}\n", HTTPStatus.BAD_REQUEST)
+        if request.method == "GET" and request.path.startswith(CREDENTIALS_PATH):
+            return _job_credentials(request)
         if f"{request.path}/".startswith(CONTROLS):
             controls = "; ".join(name for name in self._controls if CONTROLS in name)
             message = f"there is no control {called}; the controls are: {controls}\n"
@@ -174,6 +177,8 @@ class Gateway:
 
     def _set_faults(self, request: Request) -> Response:
         current().faults.set(from_json(_json(request)))
+        if scheduler := current().jobs:
+            scheduler.wake()
         return Response(status=HTTPStatus.NO_CONTENT)
 
     def _reset(self, request: Request) -> NoReturn:
@@ -186,6 +191,21 @@ class Gateway:
         day = parse_as_of(as_of) if as_of is not None else self._settings.as_of
         checked = replace(self._settings, as_of=day)
         self._start_over(request.environ["werkzeug.socket"], checked.as_of)
+
+
+def _job_credentials(request: Request) -> Response:
+    """Answer a job's container, which asks as the SDKs do, with credentials of its role."""
+    task = request.path.removeprefix(CREDENTIALS_PATH)
+    token = request.headers.get("Authorization", "")
+    scheduler = current().jobs
+    answer = scheduler.credentials.answer(task, token) if scheduler else None
+    if answer is None:
+        return Response(
+            json.dumps({"code": "AccessDenied", "message": "no job has this token"}),
+            HTTPStatus.FORBIDDEN,
+            mimetype="application/json",
+        )
+    return Response(json.dumps(answer), mimetype="application/json")
 
 
 def _json(request: Request) -> Any:

@@ -183,7 +183,7 @@ def _same(running: Running, asked: ServerSettings) -> Running:
         f"an embedded AWS with other settings is already running at {has.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
-        f"guests {'yes' if has.guests else 'no'}); stop it first: {program.get()} down"
+        f"guests {'yes' if has.guests else 'no'}; {has.jobs}); stop it first: {program.get()} down"
     )
 
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 _TRIES = 20
-_GUESTS_LOCK = "guests.lock"
+# Locked, shared, by what guests and jobs have on this machine.
+_LOCK = "in-use.lock"
 
 
 def main() -> None:
@@ -64,15 +65,14 @@ def main() -> None:
             )
         except SystemExit:
             code = 0
-        if settings.guests:
-            _wait_for_guests(Path(folder))
+        _wait_for_the_rest(Path(folder))
     # The interpreter's normal shutdown would take seconds to free memory.
     os._exit(code)
 
 
-def _wait_for_guests(folder: Path) -> None:
-    """Return when no guest is left, which is when nothing locks their file any more."""
-    with (folder / _GUESTS_LOCK).open("w") as lock:
+def _wait_for_the_rest(folder: Path) -> None:
+    """Return when no guest and no job is left: when nothing locks their file any more."""
+    with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
@@ -113,18 +113,16 @@ def _serve(
     from werkzeug.serving import make_server
 
     from embedded_aws import services
+    from embedded_aws.batch.job_machine import JobMachine
+    from embedded_aws.batch.scheduler import Scheduler
     from embedded_aws.gateway import Gateway
     from embedded_aws.service_settings import ServiceSettings
 
     tempfile.tempdir = os.environ["TMPDIR"] = folder
-    lock = Path(folder) / _GUESTS_LOCK
+    lock = Path(folder) / _LOCK
     engine = GuestEngine(settings.guests, Path(folder), lock) if settings.guests else None
-    services.install(
-        ServiceSettings(
-            as_of=as_of, registry=settings.registry, guests=engine, endpoint=settings.endpoint
-        )
-    )
     served = Gateway(moto, settings, channel.start_over)
+    servers = []
     for listening in sockets:
         host, port = listening.getsockname()[:2]
         server = make_server(
@@ -135,12 +133,39 @@ def _serve(
             request_handler=MotoRequestHandler,
             fd=listening.fileno(),
         )
+        servers.append(server)
+    jobs = Scheduler(
+        JobMachine(
+            settings=settings.jobs,
+            folder=Path(folder),
+            lock=_lock_shared(lock),
+            port=settings.port,
+            answer=servers[0].process_request,
+        )
+    )
+    services.install(
+        ServiceSettings(
+            as_of=as_of,
+            registry=settings.registry,
+            guests=engine,
+            jobs=jobs,
+            endpoint=settings.endpoint,
+        )
+    )
+    for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     channel.wait_for_end()
     if engine:
         engine.close()
     # The pristine process does not do it when it is killed.
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock_shared(file: Path) -> int:
+    """Return a file that is locked until this process and all that inherit it have ended."""
+    lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
 
 
 def _listen(port: int) -> list[socket.socket]:

@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass, field
 from datetime import date
+from typing import TYPE_CHECKING
 
 from embedded_aws.faults import Faults
 from embedded_aws.guests.engine import GuestEngine
+
+if TYPE_CHECKING:
+    from embedded_aws.batch.scheduler import Scheduler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +23,13 @@ class ServiceSettings:
         endpoint: URL of this embedded AWS, for functions and guests.
         faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
+        jobs: runs AWS Batch's jobs; None for jobs that stay RUNNABLE.
     """
 
     as_of: date | None = None
     registry: str | None = None
     guests: GuestEngine | None = None
+    jobs: "Scheduler | None" = None
     endpoint: str = ""
     faults: Faults = field(default_factory=Faults)
 

@@ -2,11 +2,12 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
 
+from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.plugins import plugins
@@ -37,6 +38,7 @@ class ServerSettings:
         registry: `HOST:PORT` of a container registry on loopback, without authentication, that
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
         guests: settings of guests; None for instances on which nothing runs.
+        jobs: how AWS Batch's jobs run.
 
     Raises:
         SettingsError: a value is impossible, or AWS does not have the region.
@@ -48,6 +50,7 @@ class ServerSettings:
     port: int = 0
     registry: str | None = None
     guests: GuestSettings | None = None
+    jobs: JobSettings = field(default_factory=JobSettings)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -117,6 +120,7 @@ class ServerSettings:
             port=values["port"],
             registry=values["registry"],
             guests=GuestSettings.from_texts(guests) if guests else None,
+            jobs=JobSettings(**values["jobs"]),
         )
 
 

@@ -89,7 +89,7 @@ def default_image_type(names: Iterable[str]) -> str:
     return "ECS_AL2023_NVIDIA" if nvidia else "ECS_AL2023"
 
 
-def _launch_template(call: Call, resources: Resources) -> TemplateData:
+def launch_template(call: Call, resources: Resources) -> TemplateData:
     """Return the data of the launch template version that the resources name, or nothing."""
     template = resources.get("launchTemplate")
     if not template:
@@ -152,7 +152,7 @@ def _check_ec2(call: Call, resources: Resources) -> None:
         raise refuse("instanceRole is required.")
     if not instance_profile_exists(call, profile):
         raise refuse(f"Invalid IamInstanceProfile: {profile}")
-    template = _launch_template(call, resources)
+    template = launch_template(call, resources)
     _check_network(call, resources, template)
     _check_user_data(template)
     types = _instance_types(resources)

@@ -12,6 +12,7 @@ from typing import Any
 from embedded_aws.actions import Call, action
 from embedded_aws.batch import compute_environments, tables
 from embedded_aws.batch.compute_resources import EC2_TYPES
+from embedded_aws.batch.job_stops import stop
 from embedded_aws.batch.refusals import check_between, check_name, check_one_of, refuse
 
 # A job queue, as DescribeJobQueues returns it.
@@ -88,10 +89,11 @@ def delete_job_queue(call: Call) -> dict[str, Any]:
     queue = find(call, call.params["jobQueue"])
     if queue["state"] != "DISABLED":
         raise refuse("Cannot delete, job queue state must be DISABLED.")
-    del tables.job_queues(call)[queue["jobQueueArn"]]
-    for job in tables.jobs(call).values():
-        if job["jobQueue"] == queue["jobQueueArn"] and job["status"] != "FAILED":
-            job.update(status="FAILED", statusReason="Job queue was deleted")
+    with tables.guard:
+        for row in tables.jobs(call).values():
+            if row["jobQueue"] == queue["jobQueueArn"] and "nodeDetails" not in row:
+                stop(call, row, "Job queue was deleted")
+        del tables.job_queues(call)[queue["jobQueueArn"]]
     return {}
 
 

@@ -34,7 +34,7 @@ def check_nodes(nodes: NodeProperties) -> None:
         raise refuse(f"Between 1 and {_MAXIMUM_GROUPS} node groups must be provided.")
     covered: set[int] = set()
     for group in groups:
-        first, last = _node_range(group["targetNodes"])
+        first, last = node_range(group["targetNodes"])
         last = count - 1 if last is None else last
         if not first <= last < count:
             raise refuse(
@@ -52,7 +52,7 @@ def check_nodes(nodes: NodeProperties) -> None:
     _check_one_type(nodes)
 
 
-def _node_range(target: str) -> tuple[int, int | None]:
+def node_range(target: str) -> tuple[int, int | None]:
     """Return the first and the last node index of a range; None when the end is open.
 
     Raises:
@@ -93,7 +93,7 @@ def check_override(nodes: NodeProperties, count: int) -> None:
     Raises:
         Refusal: ClientException.
     """
-    ranges = [_node_range(group["targetNodes"]) for group in nodes["nodeRangeProperties"]]
+    ranges = [node_range(group["targetNodes"]) for group in nodes["nodeRangeProperties"]]
     if all(last is not None for _, last in ranges):
         raise refuse(
             "numNodes can be overridden only when a node range of the job definition has an open "

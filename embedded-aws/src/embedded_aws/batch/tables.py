@@ -1,8 +1,15 @@
-"""Batch's own data beside moto's: jobs by id, the others by ARN, oldest first."""
+"""Batch's own data beside moto's, jobs by id, the others by ARN, oldest first.
 
+Rows are as Describe actions return them. Jobs run meanwhile: whoever reads or changes their rows
+holds the guard.
+"""
+
+import threading
 from collections.abc import Iterable
 
 from embedded_aws.actions import Call, Row, Table, table
+
+guard = threading.RLock()
 
 compute_environments = table("batch", "compute_environments")
 job_queues = table("batch", "job_queues")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.guests import GuestSettings
 from embedded_aws.settings import (
@@ -92,6 +93,17 @@ def _settings(
             metavar="FILE",
         ),
     ] = None,
+    jobs_on_loopback: Annotated[
+        bool,
+        typer.Option(
+            "--jobs-on-loopback",
+            help="Nodes of jobs have addresses of loopback, for root, too.",
+        ),
+    ] = False,
+    job_speed: Annotated[
+        float,
+        typer.Option(help="How many times faster AWS Batch's own time-outs and time limits pass."),
+    ] = 1,
 ) -> ServerSettings:
     """Return the settings for the options.
 
@@ -114,4 +126,5 @@ def _settings(
         port=port,
         registry=registry,
         guests=guest_settings if guests else None,
+        jobs=JobSettings(loopback=jobs_on_loopback, speed=job_speed),
     )

@@ -4,7 +4,7 @@
 [S] EventBridge user guide, "Using resource-based policies": a function is called only if its own
 policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens
 and there is no error.
-Targets other than functions get no events here.
+Targets other than functions get no events here; jobs of AWS Batch hear of their instances, too.
 """
 
 import json
@@ -15,6 +15,8 @@ from typing import Any
 from moto.backends import get_backend
 from moto.moto_api._internal import mock_random
 
+from embedded_aws.service_settings import current
+
 
 def publish_state(instance: Any, state: str) -> None:
     """Publish an instance's new state to EventBridge.
@@ -23,6 +25,8 @@ def publish_state(instance: Any, state: str) -> None:
         instance: moto's.
         state: for instance `terminated`.
     """
+    if state in ("stopped", "terminated") and (scheduler := current().jobs):
+        scheduler.host_ended(instance.id)
     ec2 = instance.ec2_backend
     event: Any = {
         "version": "0",

@@ -1,0 +1,212 @@
+"""The EC2 instances on which jobs run, launched by a compute environment.
+
+[S] Batch user guide: Batch sets type, subnet, instance profile and AMI of an instance, whose launch
+template gives the rest; jobs that no instance can be launched for wait in RUNNABLE, with one of the
+reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, [M] the others' words).
+[M] The tag AWSBatchServiceTag. On AWS an Auto Scaling group launches the instances, and its scaling
+activities tell of what failed; here RunInstances is called directly. On AWS instances outlive
+a job for some minutes, and run several container jobs at a time; here each job has its own, all at
+once, which end with the attempt.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from embedded_aws.actions import Call
+from embedded_aws.batch.compute_environments import Environment
+from embedded_aws.batch.compute_resources import EC2_TYPES, launch_template
+from embedded_aws.batch.job_containers import Container, requirement
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.ec2.instance_types import family_records, require
+from embedded_aws.service_settings import current
+
+_CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
+_TOO_MANY = (
+    "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE - CE(s) associated with the job queue "
+    "cannot meet the CPU requirement of the job."
+)
+_TOO_LARGE = (
+    "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job resource requirement (vCPU/memory/GPU) is "
+    "higher than that can be met by the CE(s) attached to the job queue."
+)
+# [S] EC2's error codes.
+_FOR_CODE = {
+    "InsufficientInstanceCapacity": _CAPACITY,
+    "InsufficientHostCapacity": _CAPACITY,
+    "InsufficientReservedInstanceCapacity": _CAPACITY,
+    "UnauthorizedOperation": "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS",
+    "Unsupported": "MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED",
+}
+_UNDETERMINED = "UNDETERMINED - Batch job is blocked, root cause is undetermined."
+# What `optimal` and its like are here.
+_ANY_FAMILY = "m5"
+# The AMI of environments that name none; on AWS Batch finds the newest for the image type.
+_SOME_AMI = "ami-0ec5000000000ba7c"
+
+
+class CannotPlace(Exception):
+    """No instances can be launched for a job; the message is the job's statusReason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The instances that a job needs.
+
+    Attributes:
+        environment: the compute environment.
+        instance_type: of all of them.
+        vcpus: of all of them together.
+        count: how many.
+    """
+
+    environment: Environment
+    instance_type: str
+    vcpus: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """An instance with a node of a job.
+
+    Attributes:
+        instance_id: its id.
+        address: its private address.
+        prefix: length of the prefix of its VPC's network.
+    """
+
+    instance_id: str
+    address: str
+    prefix: int
+
+
+def need_of(environment: Environment, containers: Sequence[Container]) -> Need:
+    """Return what a job needs in a compute environment.
+
+    Args:
+        environment: of type MANAGED or UNMANAGED.
+        containers: of the nodes.
+
+    Raises:
+        CannotPlace: it can never have that.
+    """
+    resources = environment.get("computeResources", {"type": "UNMANAGED"})
+    if resources["type"] not in EC2_TYPES:
+        raise CannotPlace(
+            f"the embedded AWS runs no jobs on compute environments of type {resources['type']}"
+        )
+    vcpus = max(requirement(container, "VCPU") for container in containers)
+    memory = max(requirement(container, "MEMORY") for container in containers)
+    named = next((c["instanceType"] for c in containers if c.get("instanceType")), None)
+    names = [named] if named else resources["instanceTypes"]
+    for record in (record for name in names for record in _records(name)):
+        own = record["VCpuInfo"]["DefaultVCpus"]
+        if own >= vcpus and record["MemoryInfo"]["SizeInMiB"] >= memory:
+            if own * len(containers) > resources["maxvCpus"]:
+                raise CannotPlace(_TOO_MANY)
+            return Need(
+                environment=environment,
+                instance_type=record["InstanceType"],
+                vcpus=own * len(containers),
+                count=len(containers),
+            )
+    raise CannotPlace(_TOO_LARGE)
+
+
+def _records(name: str) -> list[dict[str, Any]]:
+    """Return the instance types that an entry of `instanceTypes` means, the smallest first."""
+    if "." in name:
+        return [dict(require(name))]
+    records = family_records(name) or family_records(_ANY_FAMILY)
+    return sorted(map(dict, records), key=lambda record: record["VCpuInfo"]["DefaultVCpus"])
+
+
+def launch(call: Call, need: Need) -> list[Host]:
+    """Launch the instances of a job, all or none.
+
+    Raises:
+        CannotPlace: EC2 refused.
+    """
+    resources = need.environment["computeResources"]
+    ec2 = client("ec2", account=call.account, region=call.region)
+    subnet_id = resources["subnets"][0]
+    [subnet] = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
+    [vpc] = ec2.describe_vpcs(VpcIds=[subnet["VpcId"]])["Vpcs"]
+    facts = {
+        "InstanceType": need.instance_type,
+        "AvailabilityZone": subnet["AvailabilityZone"],
+        "SubnetId": subnet_id,
+    }
+    # The gateway, which these calls do not pass, answers those of others with faults.
+    if fault := current().faults.take("ec2", "RunInstances", facts):
+        raise CannotPlace(_reason(fault.code, need.instance_type))
+    try:
+        instances = ec2.run_instances(**_request(call, need, subnet_id))["Instances"]
+    except ClientError as error:
+        raise CannotPlace(_reason(error.response["Error"]["Code"], need.instance_type)) from error
+    prefix = ip_network(vpc["CidrBlock"]).prefixlen
+    return [
+        Host(instance_id=each["InstanceId"], address=each["PrivateIpAddress"], prefix=prefix)
+        for each in instances
+    ]
+
+
+def _request(call: Call, need: Need, subnet_id: str) -> dict[str, Any]:
+    """Return the parameters of RunInstances."""
+    resources = need.environment["computeResources"]
+    template = launch_template(call, resources)
+    amis = [each.get("imageIdOverride") for each in resources.get("ec2Configuration", [])]
+    tags = {"AWSBatchServiceTag": "batch", **resources.get("tags", {})}
+    request = {
+        "InstanceType": need.instance_type,
+        "MinCount": need.count,
+        "MaxCount": need.count,
+        "TagSpecifications": [
+            {
+                "ResourceType": "instance",
+                "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+            }
+        ],
+    }
+    # [S] The template's AMI counts first.
+    own_ami = next(filter(None, [*amis, resources.get("imageId")]), _SOME_AMI)
+    if not template.get("ImageId"):
+        request["ImageId"] = own_ami
+    if template:
+        named = resources["launchTemplate"]
+        names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
+        request["LaunchTemplate"] = {
+            **{name: named[key] for name, key in names.items() if named.get(key)},
+            "Version": named.get("version") or "$Default",
+        }
+    if interfaces := template.get("NetworkInterfaces"):
+        # [S] Batch ignores the subnets of a template's interfaces.
+        request["NetworkInterfaces"] = [{**each, "SubnetId": subnet_id} for each in interfaces]
+    else:
+        request |= {
+            "SubnetId": subnet_id,
+            "SecurityGroupIds": resources.get("securityGroupIds", []),
+        }
+    if group := resources.get("placementGroup"):
+        request["Placement"] = {"GroupName": group}
+    return request
+
+
+def _reason(code: str, instance_type: str) -> str:
+    reason = _FOR_CODE.get(code)
+    if reason == _CAPACITY:
+        said = "Service cannot fulfill the capacity requested for instance type"
+        return f"{reason} - {said} [{instance_type}]"
+    return f"{reason} - {code}" if reason else _UNDETERMINED
+
+
+def terminate(call: Call, hosts: Sequence[Host]) -> None:
+    """End instances; those that have ended already are no error."""
+    if hosts:
+        ids = [host.instance_id for host in hosts]
+        ec2 = client("ec2", account=call.account, region=call.region)
+        ec2.terminate_instances(InstanceIds=ids)
