@@ -181,6 +181,15 @@ def test_jobs_that_are_not_over_stop_it_until_they_may_be_ended(
     batch = clean_aws.client("batch")
     outputs = clean_aws.client("cloudformation").describe_stacks(StackName="TrainCluster")
     values = {each["OutputKey"]: each["OutputValue"] for each in outputs["Stacks"][0]["Outputs"]}
+    # So that the job does not end by itself.
+    clean_aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=None,
+        )
+    )
     batch.submit_job(
         jobName="pretrain", jobQueue=values["JobQueue"], jobDefinition=values["JobDefinition"]
     )

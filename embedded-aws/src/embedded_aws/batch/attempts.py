@@ -89,6 +89,18 @@ class Outcome:
     final: bool
 
 
+# Of an attempt that a bug of the embedded AWS ended.
+_BROKEN = Outcome(
+    succeeded=False,
+    final=True,
+    failure=Failure(
+        exit_code=None,
+        reason=None,
+        status_reason="the embedded AWS failed; its log says why",
+    ),
+)
+
+
 class Watcher:
     """Who started an attempt, and is told of it from the attempt's thread."""
 
@@ -181,6 +193,15 @@ class Attempt:
             self._watcher.blocked(self, str(reason))
             return
         self._watcher.launched(self)
+        outcome = _BROKEN
+        try:
+            self._run_on(hosts)
+            outcome = self._outcome()
+        finally:
+            self._watcher.ended(self, outcome)
+
+    def _run_on(self, hosts: Sequence[Host]) -> None:
+        """Run the nodes and clean up."""
         folder = Path(mkdtemp(dir=self._machine.folder, prefix="job-"))
         network = self._machine.network(hosts, folder)
         try:
@@ -190,7 +211,6 @@ class Attempt:
             network.close()
             shutil.rmtree(folder, ignore_errors=True)
             node_instances.terminate(self.job.call, hosts)
-        self._watcher.ended(self, self._outcome())
 
     def _begin(self, hosts: Sequence[Host], network: NodeNetwork) -> None:
         with tables.guard:

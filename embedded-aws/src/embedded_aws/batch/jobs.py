@@ -28,6 +28,8 @@ from embedded_aws.service_settings import current
 # A job, as DescribeJobs returns it.
 JobRow = dict[str, Any]
 
+_WAITING = "nothing runs jobs in this process; on AWS this job would be scheduled now"
+
 
 @action("batch", "SubmitJob")
 def submit_job(call: Call) -> dict[str, Any]:
@@ -80,7 +82,7 @@ def submit_job(call: Call) -> dict[str, Any]:
         for each in (row, *(r for job in jobs for r in (job.row, *job.nodes))):
             rows[each["jobId"]] = each
         if not current().jobs:
-            enter(rows, row, "PENDING" if row["dependsOn"] else "RUNNABLE")
+            enter(rows, row, "PENDING" if row["dependsOn"] else "RUNNABLE", _WAITING)
     call.backend("batch").tag_resource(row["jobArn"], row["tags"])
     if scheduler := current().jobs:
         scheduler.submit(jobs)

@@ -6,8 +6,9 @@ is killed. In a process namespace the kernel ends the rest with this process; el
 adopts what loses its parent, and kills it.
 
 It reads a number of bytes and so many bytes of JSON from the socket, and writes a line of JSON when
-the command runs or cannot run: `{"refused": ...}`. With a port it first listens there, in the node's own network, and passes the
-socket on. Then it sends the command a signal for each byte that it reads.
+the command runs or cannot run: `{"refused": ...}`. With a port it first listens there, in the
+node's own network, and passes the socket on. Then it sends the command a signal for each byte that
+it reads.
 """
 
 import ctypes

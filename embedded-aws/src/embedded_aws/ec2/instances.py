@@ -6,10 +6,12 @@ placement group; `resolve:ssm:` AMIs. [I] Interfaces of the request replace thos
 as a whole. moto has one interface for each device index; here each network card has its own.
 """
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
 from moto.ec2.models.elastic_network_interfaces import Attachment
+from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
@@ -35,6 +37,23 @@ def show_network_cards() -> None:
 
     # mypy refuses replacing methods; moto offers no other way.
     Attachment.__init__ = with_card  # type: ignore[assignment,method-assign]
+
+
+@correction
+def terminate_once() -> None:
+    """Let an instance be terminated again; [S] TerminateInstances is idempotent, in moto it fails.
+
+    One at a time, because Batch ends its instances while users may do so, too.
+    """
+    original = Instance.terminate
+    guard = threading.Lock()
+
+    def terminate(self: Any) -> Any:
+        with guard:
+            return self._state if self._state.name == "terminated" else original(self)
+
+    # mypy refuses replacing methods; moto offers no other way.
+    Instance.terminate = terminate  # type: ignore[method-assign]
 
 
 @action("ec2", "RunInstances")

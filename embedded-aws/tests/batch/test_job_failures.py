@@ -1,0 +1,179 @@
+"""What keeps jobs from running, and what they then say."""
+
+import pytest
+from job_bench import JobBench
+
+from embedded_aws.faults import Fault
+
+ECR = "123456789012.dkr.ecr.us-west-2.amazonaws.com"
+NO_CAPACITY = Fault(
+    service="ec2", operation="RunInstances", code="InsufficientInstanceCapacity", count=None
+)
+MANIFEST = (
+    '{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "layers": []}'
+)
+WAIT = "echo running; exec sleep 100"
+
+
+@pytest.fixture
+def no_capacity(bench: JobBench):  # type: ignore[no-untyped-def]
+    bench.aws.fail(NO_CAPACITY)
+    yield
+    bench.aws.fail()
+
+
+def test_nodes_are_instances_that_end_with_the_job(bench: JobBench) -> None:
+    job = bench.submit(bench.define(WAIT, nodes=2))
+    bench.wait_for_line(f"{job}#1", "running")
+
+    running = bench.instances("running")
+    bench.batch.terminate_job(jobId=job, reason="seen")
+    bench.wait(job)
+
+    node = bench.describe(f"{job}#0")["container"]
+    assert {each["InstanceType"] for each in running} == {"trn1.32xlarge"}
+    assert len(running) == 2
+    for instance in running:
+        tags = {tag["Key"]: tag["Value"] for tag in instance["Tags"]}
+        assert tags["AWSBatchServiceTag"] == "batch"
+        assert tags["team"] == "vision"
+    ids = {each["InstanceId"] for each in running}
+    assert node["containerInstanceArn"].rpartition("/")[2] in ids
+    assert bench.instances("pending", "running") == []
+
+
+def test_a_terminated_host_of_the_main_node_fails_the_attempt(bench: JobBench) -> None:
+    rules = [
+        {"onStatusReason": "Host EC2*", "action": "RETRY"},
+        {"onReason": "*", "action": "EXIT"},
+    ]
+    job = bench.submit(
+        bench.define(f"[ $AWS_BATCH_JOB_ATTEMPT = 1 ] || exit 0; {WAIT}", nodes=2),
+        retryStrategy={"attempts": 3, "evaluateOnExit": rules},
+    )
+    bench.wait_for_line(f"{job}#1", "running")
+    arn = bench.describe(f"{job}#0")["container"]["containerInstanceArn"]
+    instance = arn.rpartition("/")[2]
+
+    bench.ec2.terminate_instances(InstanceIds=[instance])
+
+    ended = bench.wait(job)
+    assert ended["status"] == "SUCCEEDED"
+    lost, last = ended["attempts"]
+    assert lost["statusReason"] == f"Host EC2 (instance {instance}) terminated."
+    assert "exitCode" not in lost["container"]
+    assert last["container"]["exitCode"] == 0
+
+
+def test_a_terminated_host_of_a_child_ends_that_child_only(bench: JobBench) -> None:
+    job = bench.submit(bench.define(WAIT, nodes=2))
+    bench.wait_for_line(f"{job}#1", "running")
+    arn = bench.describe(f"{job}#1")["container"]["containerInstanceArn"]
+
+    bench.ec2.terminate_instances(InstanceIds=[arn.rpartition("/")[2]])
+
+    child = bench.wait(f"{job}#1")
+    assert child["statusReason"].startswith("Host EC2 (instance i-")
+    assert bench.describe(job)["status"] == "RUNNING"
+    bench.batch.terminate_job(jobId=job, reason="seen")
+    bench.wait(job)
+
+
+def test_without_capacity_a_job_waits_and_its_queue_cancels_it(
+    bench: JobBench, no_capacity: None
+) -> None:
+    job = bench.submit(bench.define("true", nodes=2))
+    behind = bench.submit(bench.define("true"))
+
+    waiting = bench.wait(job, "RUNNABLE", reason="CAPACITY")
+    ended = bench.wait(job)
+
+    reason = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
+    assert waiting["statusReason"] == (
+        f"{reason} - Service cannot fulfill the capacity requested for instance type "
+        "[trn1.32xlarge]"
+    )
+    assert (ended["status"], ended["isCancelled"]) == ("FAILED", True)
+    assert ended["statusReason"] == f"Canceled by JobStateTimeLimit action due to reason: {reason}"
+    assert ended["attempts"] == []
+    # The next one is at the head now.
+    bench.wait(behind, "RUNNABLE", reason="CAPACITY")
+    bench.batch.cancel_job(jobId=behind, reason="enough")
+    assert bench.wait(behind)["statusReason"] == "enough"
+
+
+def test_a_job_starts_when_there_is_capacity_again(bench: JobBench, no_capacity: None) -> None:
+    job = bench.submit(bench.define("true", nodes=2))
+    bench.wait(job, "RUNNABLE", reason="CAPACITY")
+
+    bench.aws.fail()
+
+    assert bench.wait(job)["status"] == "SUCCEEDED"
+
+
+def test_a_job_larger_than_the_compute_environment_says_so(bench: JobBench) -> None:
+    job = bench.submit(bench.define("true", nodes=65))
+
+    waiting = bench.wait(job, "RUNNABLE", reason="MISCONFIGURATION")
+    bench.batch.terminate_job(jobId=job, reason="enough")
+
+    assert "COMPUTE_ENVIRONMENT_MAX_RESOURCE" in waiting["statusReason"]
+    assert bench.wait(job)["statusReason"] == "enough"
+
+
+def test_a_container_larger_than_the_instance_says_so(bench: JobBench) -> None:
+    needs = [{"type": "VCPU", "value": "129"}, {"type": "MEMORY", "value": "1000"}]
+    job = bench.submit(bench.define("true", resourceRequirements=needs))
+
+    waiting = bench.wait(job, "RUNNABLE", reason="MISCONFIGURATION")
+    bench.batch.terminate_job(jobId=job, reason="enough")
+
+    assert "JOB_RESOURCE_REQUIREMENT" in waiting["statusReason"]
+
+
+def test_an_image_that_is_not_in_the_repository_fails_the_task(bench: JobBench) -> None:
+    ecr = bench.aws.client("ecr")
+    image = f"{ECR}/{bench.name}:1"
+    no_repository = bench.run("true", image=image)
+    ecr.create_repository(repositoryName=bench.name)
+    no_image = bench.run("true", image=image)
+    ecr.put_image(repositoryName=bench.name, imageManifest=MANIFEST, imageTag="1")
+    good = bench.run("true", image=image)
+
+    for job, words in ((no_repository, "does not exist"), (no_image, "not found")):
+        assert job["statusReason"] == "Task failed to start"
+        assert job["container"]["reason"].startswith("CannotPullContainerError: ")
+        assert words in job["container"]["reason"]
+    assert good["status"] == "SUCCEEDED"
+
+
+def test_a_missing_log_group_fails_the_task(bench: JobBench) -> None:
+    group = f"/{bench.name}"
+    options = {"awslogs-group": group, "awslogs-stream-prefix": "bert"}
+    logging = {"logDriver": "awslogs", "options": options}
+    without = bench.run("echo out", logConfiguration=logging)
+
+    bench.logs.create_log_group(logGroupName=group)
+    with_group = bench.run("echo out", logConfiguration=logging)
+
+    assert without["statusReason"] == "Task failed to start"
+    assert without["container"]["reason"].endswith("The specified log group does not exist.")
+    assert bench.lines(with_group, group) == ["out"]
+    assert with_group["container"]["logStreamName"].startswith("bert/default/")
+
+
+def test_a_command_that_is_not_there_fails_the_task(bench: JobBench) -> None:
+    job = bench.run(["no-such-program"])
+
+    assert job["statusReason"] == "Task failed to start"
+    assert "No such file" in job["container"]["reason"]
+
+
+def test_jobs_of_a_queue_that_is_deleted_end(bench: JobBench) -> None:
+    job = bench.submit(bench.define(WAIT))
+    bench.wait_for_line(job, "running")
+
+    bench.batch.update_job_queue(jobQueue=bench.queue, state="DISABLED")
+    bench.batch.delete_job_queue(jobQueue=bench.queue)
+
+    assert bench.wait(job)["statusReason"] == "Job queue was deleted"

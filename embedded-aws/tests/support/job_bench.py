@@ -1,0 +1,191 @@
+"""A queue on an embedded AWS whose jobs run, and what became of them."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.process import start
+from embedded_aws.settings import ServerSettings
+
+OVER = ("SUCCEEDED", "FAILED")
+_TOO_LONG = 60
+_pause = threading.Event()
+
+
+@contextmanager
+def job_aws(folder: Path, settings: JobSettings) -> Iterator[EmbeddedAws]:
+    """Give an embedded AWS with these settings of jobs."""
+    server = start(ServerSettings(jobs=settings), log=folder / "server.log")
+    try:
+        yield EmbeddedAws(server)
+        assert "Traceback" not in server.log.read_text()
+    finally:
+        server.stop()
+
+
+class JobBench:
+    """A queue and its compute environment, for one test.
+
+    Args:
+        aws: where.
+    """
+
+    def __init__(self, aws: EmbeddedAws) -> None:
+        self.aws = aws
+        self.batch, self.ec2, self.logs = (aws.client(each) for each in ("batch", "ec2", "logs"))
+        self.name = f"t{uuid4().hex[:12]}"
+
+    @cached_property
+    def subnet(self) -> str:
+        vpc = self.ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+        subnet = self.ec2.create_subnet(
+            VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="usw2-az4"
+        )
+        return str(subnet["Subnet"]["SubnetId"])
+
+    @cached_property
+    def queue(self) -> str:
+        """A queue that is ready for jobs of up to 64 nodes."""
+        [subnet] = self.ec2.describe_subnets(SubnetIds=[self.subnet])["Subnets"]
+        group = self.ec2.create_security_group(
+            GroupName=self.name, Description="nodes", VpcId=subnet["VpcId"]
+        )
+        self.aws.client("iam").create_instance_profile(InstanceProfileName=self.name)
+        self.batch.create_compute_environment(
+            computeEnvironmentName=self.name,
+            type="MANAGED",
+            computeResources={
+                "type": "EC2",
+                "allocationStrategy": "BEST_FIT_PROGRESSIVE",
+                "minvCpus": 0,
+                "maxvCpus": 64 * 128,
+                "instanceTypes": ["trn1.32xlarge"],
+                "subnets": [self.subnet],
+                "securityGroupIds": [group["GroupId"]],
+                "instanceRole": self.name,
+                "tags": {"team": "vision"},
+            },
+        )
+        self.batch.create_job_queue(
+            jobQueueName=self.name,
+            priority=1,
+            computeEnvironmentOrder=[{"order": 1, "computeEnvironment": self.name}],
+            jobStateTimeLimitActions=[
+                {
+                    "reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
+                    "state": "RUNNABLE",
+                    "maxTimeSeconds": 600,
+                    "action": "CANCEL",
+                }
+            ],
+        )
+        return self.name
+
+    def define(
+        self, script: str | Sequence[str], *, nodes: int = 0, name: str = "", **container: Any
+    ) -> str:
+        """Register a job definition.
+
+        Args:
+            script: for `sh -c`, or a command.
+            nodes: of a multi-node job; 0 for a container job.
+            name: of the definition, by default that of the bench.
+            container: more containerProperties.
+
+        Returns:
+            Its name and revision.
+        """
+        properties = {
+            "image": "train:1",
+            "command": ["sh", "-c", script] if isinstance(script, str) else list(script),
+            "resourceRequirements": [
+                {"type": "VCPU", "value": "96"},
+                {"type": "MEMORY", "value": "500000"},
+            ],
+            **container,
+        }
+        kind: dict[str, Any] = {"type": "container", "containerProperties": properties}
+        if nodes:
+            group = {"targetNodes": "0:", "container": properties}
+            kind = {
+                "type": "multinode",
+                "nodeProperties": {
+                    "numNodes": nodes,
+                    "mainNode": 0,
+                    "nodeRangeProperties": [group],
+                },
+            }
+        made = self.batch.register_job_definition(jobDefinitionName=name or self.name, **kind)
+        return f"{made['jobDefinitionName']}:{made['revision']}"
+
+    def submit(self, definition: str, **more: Any) -> str:
+        """Submit a job; return its id."""
+        submitted = self.batch.submit_job(
+            jobName="run", jobQueue=self.queue, jobDefinition=definition, **more
+        )
+        return str(submitted["jobId"])
+
+    def run(self, script: str | Sequence[str], *, nodes: int = 0, **container: Any) -> Any:
+        """Run a job to its end; return it as DescribeJobs does."""
+        return self.wait(self.submit(self.define(script, nodes=nodes, **container)))
+
+    def describe(self, job: str) -> Any:
+        """Return a job, or a node of one."""
+        [found] = self.batch.describe_jobs(jobs=[job])["jobs"]
+        return found
+
+    def wait(self, job: str, *states: str, reason: str = "") -> Any:
+        """Return a job when it is in one of some states, by default when it is over.
+
+        Args:
+            job: its id.
+            states: to wait for.
+            reason: beginning of the statusReason to wait for.
+        """
+        deadline = time.monotonic() + _TOO_LONG
+        while time.monotonic() < deadline:
+            found = self.describe(job)
+            if found["status"] in (states or OVER):
+                if found.get("statusReason", "").startswith(reason):
+                    return found
+            elif found["status"] in OVER:
+                break
+            _pause.wait(0.02)
+        raise AssertionError(f"the job is {found['status']}: {found.get('statusReason')}")
+
+    def lines(self, job: Mapping[str, Any], group: str = "/aws/batch/job") -> list[str]:
+        """Return what a container printed, without the line of the embedded AWS."""
+        stream = job["container"]["logStreamName"]
+        events = self.logs.get_log_events(
+            logGroupName=group, logStreamName=stream, startFromHead=True
+        )["events"]
+        first, *rest = [event["message"] for event in events]
+        assert first.startswith("embedded AWS: ")
+        return rest
+
+    def wait_for_line(self, job: str, line: str) -> None:
+        """Wait until a running job or node has printed a line."""
+        deadline = time.monotonic() + _TOO_LONG
+        while time.monotonic() < deadline:
+            found = self.describe(job)
+            if "logStreamName" in found.get("container", {}) and line in self.lines(found):
+                return
+            _pause.wait(0.02)
+        raise AssertionError(f"{job} has not printed {line!r}")
+
+    def instances(self, *states: str) -> list[Any]:
+        """Return the instances of the queue's subnet that are in some states."""
+        found = self.ec2.describe_instances(
+            Filters=[
+                {"Name": "subnet-id", "Values": [self.subnet]},
+                {"Name": "instance-state-name", "Values": list(states)},
+            ]
+        )
+        return [each for group in found["Reservations"] for each in group["Instances"]]
