@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-import skips
 from job_bench import JobBench, job_aws
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -20,7 +19,10 @@ def loopback_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedA
 @pytest.fixture(scope="session")
 def namespaces_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
     """Nodes in namespaces."""
-    skips.unless("ip", "unshare", "nsenter", root="each node has a network namespace of its own")
+    # pytest_configure imports this plug-in; before that, pytest would warn.
+    from skips import unless
+
+    unless("ip", "unshare", "nsenter", root="each node has a network namespace of its own")
     with job_aws(tmp_path_factory.mktemp("jobs"), JobSettings()) as aws:
         yield aws
 

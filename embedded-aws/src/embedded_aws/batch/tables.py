@@ -1,4 +1,4 @@
-"""Batch's own data beside moto's, jobs by id, the others by ARN, oldest first.
+"""Batch's own data beside moto's: jobs by id, the others by ARN, oldest first.
 
 Rows are as Describe actions return them. Jobs run meanwhile: whoever reads or changes their rows
 holds the guard.
