@@ -70,9 +70,11 @@ def test_only_the_children_learn_the_main_nodes_address(namespaces: JobBench) ->
 
 
 def test_the_main_nodes_address_is_that_of_its_own(either: JobBench) -> None:
-    script = "env; sleep $((1 - AWS_BATCH_JOB_NODE_INDEX))"
-    job = either.run(script, nodes=2)
-    main, child = (either.describe(f"{job['jobId']}#{index}") for index in range(2))
+    job = either.submit(either.define("env; echo all; exec sleep 100", nodes=2))
+    either.wait_for_line(f"{job}#1", "all")
+    either.batch.terminate_job(jobId=job, reason="seen")
+    either.wait(job)
+    main, child = (either.describe(f"{job}#{index}") for index in range(2))
 
     [interface] = main["container"]["networkInterfaces"]
 
@@ -118,7 +120,7 @@ def test_the_environment_of_aws_batch_cannot_be_changed_by_a_job(bench: JobBench
 
 def test_secrets_are_in_the_environment_and_not_in_the_description(bench: JobBench) -> None:
     secret = bench.aws.client("secretsmanager").create_secret(
-        Name=bench.name, SecretString='{"key": "abc"}'
+        Name=bench.name, SecretString='{"key": "in confidence"}'
     )["ARN"]
     bench.aws.client("ssm").put_parameter(Name=f"/{bench.name}", Value="def", Type="SecureString")
     arn = f"arn:aws:ssm:us-west-2:123456789012:parameter/{bench.name}"
@@ -133,8 +135,8 @@ def test_secrets_are_in_the_environment_and_not_in_the_description(bench: JobBen
         ],
     )
 
-    assert bench.lines(job) == ['{"key": "abc"}', "abc", "def"]
-    assert "abc" not in json.dumps(job, default=str)
+    assert bench.lines(job) == ['{"key": "in confidence"}', "in confidence", "def"]
+    assert "in confidence" not in json.dumps(job, default=str)
 
 
 def test_a_secret_that_is_not_there_fails_the_task(bench: JobBench) -> None:

@@ -1,5 +1,7 @@
 """States, order and ends of jobs that run."""
 
+from pathlib import Path
+
 from job_bench import JobBench
 
 WAIT = "echo running; exec sleep 100"
@@ -15,12 +17,21 @@ def test_a_container_job_runs_and_its_output_is_logged(either: JobBench) -> None
     assert job["createdAt"] <= job["startedAt"] <= job["stoppedAt"]
 
 
-def test_a_multi_node_job_runs_on_every_node_and_its_main_node_decides(either: JobBench) -> None:
-    script = "[ $AWS_BATCH_JOB_NODE_INDEX = 0 ] || exit 3; sleep 0.5"
+def test_a_multi_node_job_runs_on_every_node_and_its_main_node_decides(
+    either: JobBench, tmp_path: Path
+) -> None:
+    file = tmp_path / "end"
+    until = f"until [ -e {file} ]; do sleep 0.05; done"
+    job_id = either.submit(
+        either.define(f"[ $AWS_BATCH_JOB_NODE_INDEX = 0 ] || exit 3; {until}", nodes=3)
+    )
+    for index in (1, 2):
+        either.wait(f"{job_id}#{index}")
 
-    job = either.run(script, nodes=3)
+    file.touch()
 
-    nodes = [either.describe(f"{job['jobId']}#{index}") for index in range(3)]
+    job = either.wait(job_id)
+    nodes = [either.describe(f"{job_id}#{index}") for index in range(3)]
     assert (job["status"], job["nodeProperties"]["numNodes"]) == ("SUCCEEDED", 3)
     assert [node["status"] for node in nodes] == ["SUCCEEDED", "FAILED", "FAILED"]
     assert [node["container"]["exitCode"] for node in nodes] == [0, 3, 3]
@@ -45,14 +56,20 @@ def test_the_children_wait_for_the_main_node_and_end_with_it(bench: JobBench) ->
     assert child["statusReason"] == "The main node of the job ended"
 
 
-def test_a_job_ends_with_its_main_node(bench: JobBench) -> None:
-    job = bench.run(
-        "[ $AWS_BATCH_JOB_NODE_INDEX = 0 ] && exec sleep 0.5; trap '' TERM; sleep 100", nodes=2
+def test_a_job_ends_with_its_main_node(bench: JobBench, tmp_path: Path) -> None:
+    file = tmp_path / "end"
+    until = f"until [ -e {file} ]; do sleep 0.05; done; exit 0"
+    deaf = "trap '' TERM; echo running; sleep 100"
+    job = bench.submit(
+        bench.define(f"[ $AWS_BATCH_JOB_NODE_INDEX = 0 ] && {{ {until}; }}; {deaf}", nodes=2)
     )
+    bench.wait_for_line(f"{job}#1", "running")
 
-    child = bench.describe(f"{job['jobId']}#1")
+    file.touch()
 
-    assert (job["status"], child["status"]) == ("SUCCEEDED", "FAILED")
+    assert bench.wait(job)["status"] == "SUCCEEDED"
+    child = bench.describe(f"{job}#1")
+    assert child["status"] == "FAILED"
     assert child["container"]["exitCode"] == 137
 
 
@@ -185,8 +202,8 @@ def test_a_sequential_array_runs_one_child_after_the_other(bench: JobBench) -> N
     assert second["startedAt"] >= first["stoppedAt"]
 
 
-def test_many_nodes_end_in_time(either: JobBench) -> None:
-    job = either.run("true", nodes=64)
+def test_many_nodes_end_in_time(namespaces: JobBench) -> None:
+    job = namespaces.run("true", nodes=64)
 
     assert job["status"] == "SUCCEEDED"
     assert job["stoppedAt"] - job["createdAt"] < 60_000

@@ -157,7 +157,7 @@ class JobBench:
                     return found
             elif found["status"] in OVER:
                 break
-            _pause.wait(0.02)
+            _pause.wait(0.05)
         raise AssertionError(f"the job is {found['status']}: {found.get('statusReason')}")
 
     def lines(self, job: Mapping[str, Any], group: str = "/aws/batch/job") -> list[str]:
@@ -177,7 +177,7 @@ class JobBench:
             found = self.describe(job)
             if "logStreamName" in found.get("container", {}) and line in self.lines(found):
                 return
-            _pause.wait(0.02)
+            _pause.wait(0.05)
         raise AssertionError(f"{job} has not printed {line!r}")
 
     def instances(self, *states: str) -> list[Any]:
