@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from embedded_aws.errors import EmbeddedAwsError
 
+_FASTEST = 100_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
@@ -24,5 +26,5 @@ class JobSettings:
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
-        if not 0 < self.speed <= 1000:
-            raise EmbeddedAwsError(f"job speed {self.speed} must be above 0 and at most 1000")
+        if not 0 < self.speed <= _FASTEST:
+            raise EmbeddedAwsError(f"job speed {self.speed} must be above 0, at most {_FASTEST}")

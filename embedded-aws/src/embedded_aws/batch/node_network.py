@@ -41,7 +41,7 @@ link set eth0 up
 EOF
 nsenter --target 1 --net ip link set "node$1" master nodes up
 shift 2
-exec unshare --mount --pid --uts --fork --kill-child --mount-proc sh -c '
+exec unshare --mount --pid --uts --ipc --fork --kill-child --mount-proc sh -c '
 set -e
 hostname "$1"
 mount --bind "$2" /etc/hosts

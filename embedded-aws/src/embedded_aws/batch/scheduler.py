@@ -21,7 +21,8 @@ from embedded_aws.batch.job_rows import enter
 from embedded_aws.batch.node_instances import CannotPlace, Need, need_of
 from embedded_aws.batch.retry_rules import is_tried_again
 
-_TRY_AGAIN_SECONDS = 10
+# Of this machine, however fast the times of AWS Batch pass.
+_TRY_AGAIN_SECONDS = 1
 # Of all jobs at a time; each has some processes and threads.
 _MOST_NODES = 256
 
@@ -122,7 +123,7 @@ class Scheduler(Watcher):
             if attempt.stop_reason is not None:
                 _enter(attempt.job, "FAILED", attempt.stop_reason)
             else:
-                waiting.again_at = monotonic() + self._machine.seconds(_TRY_AGAIN_SECONDS)
+                waiting.again_at = monotonic() + _TRY_AGAIN_SECONDS
                 waiting.block(reason)
                 self._waiting.insert(0, waiting)
             self._changed.notify()

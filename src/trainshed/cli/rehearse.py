@@ -1,0 +1,132 @@
+"""`trainshed rehearse`: run a job of a cluster on this machine before paying for a node."""
+
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from trainshed.cli.output import print_records
+from trainshed.cli.progress import progress
+from trainshed.errors import TrainshedError
+from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
+from trainshed.rehearse.job import Look
+from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse
+from trainshed.stopping import stoppable
+
+app = typer.Typer(add_completion=False)
+
+
+class _RehearseCommand(TyperCommand):
+    """Requires `--` before the command of the job."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" not in args and not set(args) & {"-h", "--help"}:
+            raise TrainshedError(
+                "put `--` before the command: trainshed rehearse CLUSTER [OPTIONS] -- COMMAND..."
+            )
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_RehearseCommand)
+def run(
+    cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
+    command: Annotated[
+        list[str], typer.Argument(help="After `--`: what each node runs.", metavar="COMMAND...")
+    ],
+    nodes: Annotated[int, typer.Option(min=1, max=256, help="Nodes of the job.")] = 4,
+    fault: Annotated[
+        FaultKind | None, typer.Option(help="What goes wrong.", show_default="nothing")
+    ] = None,
+    loopback: Annotated[
+        bool, typer.Option("--loopback", help="Nodes have addresses of loopback, for root, too.")
+    ] = False,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            help="Month or day whose instance types exist, withdrawn ones too.",
+            show_default="today",
+            metavar="YYYY-MM[-DD]",
+        ),
+    ] = None,
+) -> None:
+    """Run a job of a cluster on this machine, before you pay for a node.
+
+    It deploys the cluster to an embedded AWS of its own and submits a job to its queue: real
+    processes, one tree for each node, on this machine's own files. It shows what the main node
+    prints, and exits with the job's exit code.
+    """
+    if fault:
+        check_possible(fault)
+    folder = Path(mkdtemp(prefix="trainshed-rehearsal-"))
+    with stoppable(), progress() as step:
+        shown = _Shown(step)
+        result = rehearse(
+            Rehearsal(
+                cluster=cluster,
+                nodes=nodes,
+                command=command,
+                fault=fault,
+                loopback=loopback,
+                as_of=as_of,
+            ),
+            stages=Stages(step),
+            seen=shown.show,
+            folder=folder,
+        )
+    look = result.look
+    print_records(
+        [
+            {
+                "node": node.index,
+                "address": node.address,
+                "status": node.status,
+                "exit_code": "" if node.exit_code is None else node.exit_code,
+                "reason": node.reason,
+            }
+            for node in look.nodes
+        ],
+        columns=("node", "address", "status", "exit_code", "reason"),
+    )
+    print_records(
+        [{"stage": name, "seconds": f"{took:.1f}"} for name, took in result.seconds.items()],
+        columns=("stage", "seconds"),
+    )
+    if fault:
+        typer.echo(f"expected with {fault}: {BEHAVIOURS[fault].expected}")
+    attempts = "1 attempt" if look.attempts == 1 else f"{look.attempts} attempts"
+    typer.echo(f"the job is {look.status} after {attempts}: {look.reason}")
+    if look.status == "SUCCEEDED":
+        (folder / "rehearsal.log").unlink()
+        folder.rmdir()
+        return
+    typer.echo(f"the log of the embedded AWS is {folder / 'rehearsal.log'}", err=True)
+    raise typer.Exit(look.exit_code or 1)
+
+
+class _Shown:
+    """What was shown of a job.
+
+    Args:
+        step: shows a step.
+    """
+
+    def __init__(self, step: Any) -> None:
+        self._step = step
+        self._before = ""
+
+    def show(self, look: Look) -> None:
+        """Show a change of states, and the new lines of the log."""
+        counts: dict[str, int] = {}
+        for node in look.nodes:
+            counts[node.status] = counts.get(node.status, 0) + 1
+        nodes = ", ".join(f"{number} {status}" for status, number in counts.items())
+        now = f"job {look.status}; nodes: {nodes}"
+        if look.reason and not look.is_over:
+            now += f"; {look.reason}"
+        if now != self._before:
+            self._step(now)
+            self._before = now
+        for line in look.lines:
+            typer.echo(line)

@@ -1,0 +1,1 @@
+"""A job of a cluster on this machine: an embedded AWS has the cluster, and runs the job."""

@@ -1,0 +1,113 @@
+"""Deploy a cluster to an embedded AWS, by the templates that the project's own app makes."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from embedded_aws.embedded import EmbeddedAws
+from trainshed import __version__
+from trainshed.errors import TrainshedError
+from trainshed.offline.stand_in import add_stand_in
+from trainshed.upgrade.synthesis import read_app, read_json, synthesise
+
+_CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
+_IN_ECR = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>.+)")
+# As `docker push` leaves an image, without its layers: jobs do not run in it.
+_MANIFEST = {
+    "schemaVersion": 2,
+    "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
+    "config": {"digest": "sha256:0"},
+    "layers": [],
+}
+
+
+def synthesised(output: Path) -> dict[str, Mapping[str, Any]]:
+    """Return the templates of the project in the working directory by stack, in order.
+
+    Args:
+        output: folder for the cloud assembly.
+
+    Raises:
+        TrainshedError: there is no project here, or it does not synthesise.
+    """
+    stacks = synthesise(read_app(Path()), Path(sys.executable), output, __version__)
+    artifacts = read_json(output / "manifest.json")["artifacts"]
+    ordered: dict[str, Mapping[str, Any]] = {}
+
+    def add(name: str) -> None:
+        for needed in artifacts[name].get("dependencies", []):
+            if needed in stacks:
+                add(needed)
+        ordered.setdefault(name, stacks[name].template)
+
+    for name in stacks:
+        add(name)
+    return ordered
+
+
+def stacks_of(
+    cluster: str, templates: Mapping[str, Mapping[str, Any]], output: Path
+) -> dict[str, Mapping[str, Any]]:
+    """Return the templates of a cluster and of what it needs, in order.
+
+    Args:
+        cluster: its name.
+        templates: all of the project, in order.
+        output: the cloud assembly.
+
+    Raises:
+        TrainshedError: there is no such cluster.
+    """
+    if cluster not in templates:
+        raise TrainshedError(
+            f"there is no cluster {cluster!r} here; the stacks are: {', '.join(templates)}"
+        )
+    artifacts = read_json(output / "manifest.json")["artifacts"]
+    needed = {cluster}
+    for name in reversed(templates):
+        if name in needed:
+            needed.update(artifacts[name].get("dependencies", []))
+    return {name: template for name, template in templates.items() if name in needed}
+
+
+def deploy(aws: EmbeddedAws, templates: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
+    """Deploy stacks in order, with AMIs in the channels that they read; return the last's outputs.
+
+    Nothing is baked into these AMIs.
+    """
+    for channel in sorted(set(_channels(templates))):
+        _, _, _, accelerator, orchestrator, _ = channel.split("/")
+        aws.client("ssm").put_parameter(
+            Name=channel,
+            Value=add_stand_in(aws.client, accelerator, orchestrator),
+            Type="String",
+            DataType="aws:ec2:image",
+        )
+    outputs: Mapping[str, str] = {}
+    for name, template in templates.items():
+        outputs = aws.deploy(template, stack_name=name).outputs
+    return outputs
+
+
+def _channels(templates: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for template in templates.values():
+        for found in _CHANNEL.finditer(json.dumps(template)):
+            yield found[0]
+
+
+def add_image(ecr: Any, image: str) -> None:
+    """Have ECR list an image that stands for that of a job; nothing is in it.
+
+    Args:
+        ecr: boto3 client.
+        image: as the job definition names it; one of another registry needs nothing.
+    """
+    if found := _IN_ECR.fullmatch(image):
+        ecr.put_image(
+            repositoryName=found["name"],
+            imageTag=found["tag"],
+            imageManifest=json.dumps(_MANIFEST),
+        )

@@ -1,0 +1,155 @@
+"""Faults that a rehearsal injects, and what must then be seen."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import psutil
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
+from trainshed.errors import TrainshedError
+from trainshed.rehearse.job import job_definition
+
+# The child that a fault hits.
+_CHILD = 1
+# Of a main node, and of a child: what its shell does before its command.
+_WRAPPED = 'if [ "$AWS_BATCH_JOB_NODE_INDEX" = {index} ]; then {first}; fi; exec "$@"'
+_LATE_SECONDS = 30
+
+
+class FaultKind(StrEnum):
+    """What goes wrong."""
+
+    LATE_MAIN_NODE = "late-main-node"
+    CHILD_NEVER_STARTS = "child-never-starts"
+    KILL_CHILD = "kill-child"
+    CUT_NETWORK = "cut-network"
+    TERMINATE_HOST = "terminate-host"
+    INSUFFICIENT_CAPACITY = "insufficient-capacity"
+    MISSING_LOG_GROUP = "missing-log-group"
+    MISSING_IMAGE = "missing-image"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """A fault.
+
+    Attributes:
+        expected: what must then be seen.
+        before: done before the job is submitted.
+        during: done once the command has printed a line on the main node.
+        wrap: changes the command of every node.
+    """
+
+    expected: str
+    before: Callable[[EmbeddedAws, Mapping[str, str]], None] | None = None
+    during: Callable[[EmbeddedAws, str], None] | None = None
+    wrap: Callable[[Sequence[str]], list[str]] | None = None
+
+
+def check_possible(fault: FaultKind) -> None:
+    """Refuse a fault that this machine cannot have.
+
+    Raises:
+        TrainshedError: it needs network namespaces.
+    """
+    if fault is FaultKind.CUT_NETWORK and os.geteuid() != 0:
+        raise TrainshedError(
+            f"{fault} needs nodes with networks of their own: run the rehearsal as root"
+        )
+
+
+def _late(command: Sequence[str]) -> list[str]:
+    first = f"sleep {_LATE_SECONDS}"
+    return ["sh", "-c", _WRAPPED.format(index=0, first=first), "late", *command]
+
+
+def _never(command: Sequence[str]) -> list[str]:
+    return ["sh", "-c", _WRAPPED.format(index=_CHILD, first="exec sleep 86400"), "never", *command]
+
+
+def _kill_child(aws: EmbeddedAws, job: str) -> None:
+    for process in _processes(aws, job):
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+
+
+def _cut_network(aws: EmbeddedAws, job: str) -> None:
+    process = _processes(aws, job)[0]
+    enter = ["nsenter", f"--target={process.pid}", "--net"]
+    subprocess.run([*enter, "ip", "link", "set", "eth0", "down"], check=True)
+
+
+def _processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
+    """Return the processes of the child's command."""
+    mark = f"{job}#{_CHILD}"
+    found = []
+    for process in psutil.Process(aws.server.process.pid).children(recursive=True):
+        with suppress(psutil.Error):
+            if process.environ().get("AWS_BATCH_JOB_ID") == mark:
+                found.append(process)
+    return found
+
+
+def _terminate_host(aws: EmbeddedAws, job: str) -> None:
+    [child] = aws.client("batch").describe_jobs(jobs=[f"{job}#{_CHILD}"])["jobs"]
+    instance = child["container"]["containerInstanceArn"].rpartition("/")[2]
+    aws.client("ec2").terminate_instances(InstanceIds=[instance])
+
+
+def _no_capacity(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
+    aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=None,
+        )
+    )
+
+
+def _no_log_group(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
+    container: Mapping[str, Any] = job_definition(aws.client("batch"), outputs["JobDefinition"])[
+        "container"
+    ]
+    group = container["logConfiguration"]["options"]["awslogs-group"]
+    aws.client("logs").delete_log_group(logGroupName=group)
+
+
+BEHAVIOURS: Mapping[FaultKind, Behaviour] = {
+    FaultKind.LATE_MAIN_NODE: Behaviour(
+        expected=f"the job starts {_LATE_SECONDS} seconds later", wrap=_late
+    ),
+    FaultKind.CHILD_NEVER_STARTS: Behaviour(
+        expected="trainshed-launch names node 1 after its --wait, and the job is tried again",
+        wrap=_never,
+    ),
+    FaultKind.KILL_CHILD: Behaviour(
+        expected="trainshed-launch says that node 1 is lost, and the job is tried again",
+        during=_kill_child,
+    ),
+    FaultKind.CUT_NETWORK: Behaviour(
+        expected="after 30 seconds of silence trainshed-launch says that node 1 is lost, and the "
+        "job is tried again",
+        during=_cut_network,
+    ),
+    FaultKind.TERMINATE_HOST: Behaviour(
+        expected="node 1 ends with Host EC2 (instance i-...) terminated., and the job is tried "
+        "again",
+        during=_terminate_host,
+    ),
+    FaultKind.INSUFFICIENT_CAPACITY: Behaviour(
+        expected="the job waits in RUNNABLE, until the queue's time limit cancels it",
+        before=_no_capacity,
+    ),
+    FaultKind.MISSING_LOG_GROUP: Behaviour(
+        expected="each attempt fails with CannotStartContainerError", before=_no_log_group
+    ),
+    FaultKind.MISSING_IMAGE: Behaviour(expected="each attempt fails with CannotPullContainerError"),
+}

@@ -1,0 +1,159 @@
+"""A rehearsal: an embedded AWS, the cluster in it, its job, its result."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.process import start
+from embedded_aws.settings import ServerSettings, parse_as_of
+from trainshed.rehearse import deployment, faults
+from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
+from trainshed.rehearse.job import Look, Submission, follow, job_definition, submit
+from trainshed.sources import shipped
+
+# The time limit of our queues for missing capacity, a day, takes some seconds.
+_FAST = 20_000
+_FROM_THE_LAUNCHER = ("trainshed-launch: ", "embedded AWS: ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """What to rehearse.
+
+    Attributes:
+        cluster: name of the cluster.
+        nodes: of the job.
+        command: of every node.
+        fault: what goes wrong, or None.
+        loopback: nodes on loopback, for root, too.
+        as_of: month or day whose instance types exist; None for today's.
+    """
+
+    cluster: str
+    nodes: int
+    command: Sequence[str]
+    fault: FaultKind | None = None
+    loopback: bool = False
+    as_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How a rehearsal ended.
+
+    Attributes:
+        look: the last look at the job.
+        seconds: of each stage, by its name.
+    """
+
+    look: Look
+    seconds: Mapping[str, float]
+
+
+class Stages:
+    """The stages of a rehearsal and how long they took.
+
+    Args:
+        show: is told of each stage as it begins.
+    """
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self.seconds: dict[str, float] = {}
+        self._show = show
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure a stage."""
+        self._show(name)
+        began = monotonic()
+        yield
+        self.seconds[name] = monotonic() - began
+
+
+def rehearse(
+    rehearsal: Rehearsal, *, stages: Stages, seen: Callable[[Look], None], folder: Path
+) -> Result:
+    """Deploy a cluster to an embedded AWS of its own and run a job there.
+
+    Args:
+        rehearsal: what to rehearse.
+        stages: are told of each stage.
+        seen: is given each look at the job.
+        folder: for the log of the embedded AWS.
+    """
+    fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
+    with TemporaryDirectory(prefix="trainshed-rehearse-") as name, _job_path():
+        output = Path(name) / "cdk.out"
+        with stages.stage("synthesise the cluster"):
+            templates = deployment.stacks_of(
+                rehearsal.cluster, deployment.synthesised(output), output
+            )
+        with stages.stage("start the embedded AWS"):
+            server = start(_settings(rehearsal), log=folder / "rehearsal.log")
+        try:
+            aws = EmbeddedAws(server)
+            with stages.stage("deploy the cluster"):
+                outputs = deployment.deploy(aws, templates)
+            return _run(rehearsal, fault, aws, outputs, stages, seen)
+        finally:
+            server.stop()
+
+
+def _settings(rehearsal: Rehearsal) -> ServerSettings:
+    fast = rehearsal.fault is FaultKind.INSUFFICIENT_CAPACITY
+    return ServerSettings(
+        as_of=parse_as_of(rehearsal.as_of) if rehearsal.as_of else None,
+        jobs=JobSettings(loopback=rehearsal.loopback, speed=_FAST if fast else 1),
+    )
+
+
+def _run(
+    rehearsal: Rehearsal,
+    fault: faults.Behaviour | None,
+    aws: EmbeddedAws,
+    outputs: Mapping[str, str],
+    stages: Stages,
+    seen: Callable[[Look], None],
+) -> Result:
+    group = job_definition(aws.client("batch"), outputs["JobDefinition"])
+    if rehearsal.fault is not FaultKind.MISSING_IMAGE:
+        deployment.add_image(aws.client("ecr"), group["container"]["image"])
+    if fault and fault.before:
+        fault.before(aws, outputs)
+    command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
+    with stages.stage(f"run the job on {rehearsal.nodes} nodes"):
+        job = submit(
+            aws.client("batch"),
+            Submission(
+                queue=outputs["JobQueue"],
+                definition=outputs["JobDefinition"],
+                nodes=rehearsal.nodes,
+                command=command,
+            ),
+        )
+        inject = fault.during if fault else None
+        for look in follow(aws.client, job, rehearsal.nodes):
+            seen(look)
+            if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in look.lines):
+                inject(aws, job)
+                inject = None
+    return Result(look=look, seconds=stages.seconds)
+
+
+@contextmanager
+def _job_path() -> Iterator[None]:
+    """Let jobs find what our container images have on their PATH, and this Python's programs."""
+    before = os.environ.get("PATH", os.defpath)
+    launcher = shipped("packer") / "files" / "opt" / "trainshed"
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(launcher), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
