@@ -125,6 +125,22 @@ class NodeRoot:
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
 
+    def plug(self, number: int, *, vendor: str, device: str = "0x1", kind: str = "0x0") -> None:
+        """Put cards on the PCI bus."""
+        for index in range(number):
+            card = f"sys/bus/pci/devices/0000:{vendor[2:]}:{device[2:]}.{kind[2:]}.{index}"
+            self._identify(card, vendor, device, kind)
+
+    def verbs(self, number: int, *, vendor: str, device: str, first: int = 0) -> None:
+        """Have a driver make verbs devices of cards that are on the bus."""
+        for index in range(first, first + number):
+            self._identify(f"sys/class/infiniband_verbs/uverbs{index}/device", vendor, device)
+            self.write(f"dev/infiniband/uverbs{index}")
+
+    def _identify(self, folder: str, vendor: str, device: str, kind: str = "0x0") -> None:
+        for name, value in (("vendor", vendor), ("device", device), ("class", kind)):
+            self.write(f"{folder}/{name}", f"{value}\n")
+
     def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
         """Run a command in the directory."""
         enter = ("sh", "-c", _ENTER, "sh", str(self.path), self.devices, "chroot", str(self.path))

@@ -78,7 +78,7 @@ def _sysctl(key: str, expected: str, stage: str) -> Result:
         return unchecked(key, "kernel settings are read-only in a container", expected=expected)
     if stage == BAKE:
         return unchecked(key, f"is {value} until the next boot", expected=expected)
-    return Result(key, value, expected, FAILED, f"is {value}")
+    return Result(key, value, expected, FAILED, f"is {value}, not {expected}")
 
 
 def _huge_pages() -> Result:
@@ -98,5 +98,7 @@ def _huge_pages() -> Result:
         str(reserved),
         str(max(needed)),
         OK if reserved >= max(needed) else FAILED,
-        "" if reserved >= max(needed) else "too few: memory was taken before they were reserved",
+        ""
+        if reserved >= max(needed)
+        else f"{reserved} of {max(needed)}: memory was taken before they were reserved",
     )

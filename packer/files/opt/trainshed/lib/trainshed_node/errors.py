@@ -18,10 +18,16 @@ class NodeError(Exception):
         super().__init__(f"{subject}: {what}")
 
 
+def print_error(error: NodeError) -> None:
+    """Print it in one line, at once."""
+    print(f"trainshed: ERROR: {error}", file=sys.stderr, flush=True)
+
+
 def run_program(main: Callable[[], int]) -> None:
     """Run a program and exit with what it returns; print a `NodeError` in one line, exit 1."""
     try:
         code = main()
     except NodeError as error:
-        sys.exit(f"trainshed: ERROR: {error}")
+        print_error(error)
+        code = 1
     sys.exit(code)

@@ -27,7 +27,7 @@ class NotYet(Exception):
     """Something that may come later."""
 
 
-def set_up_lustre(lustre: Lustre, log: Log) -> None:
+def set_up_lustre(lustre: Lustre, region: str, log: Log) -> None:
     """Mount the file system, over EFA if asked, waiting for what is not there yet.
 
     Compute and storage are deployed side by side: the parameters appear when the file system is
@@ -47,17 +47,17 @@ def set_up_lustre(lustre: Lustre, log: Log) -> None:
     if lustre.efa_interfaces:
         set_up_efa(lustre.mount, lustre.efa_interfaces, log)
     Path(lustre.mount).mkdir(parents=True, exist_ok=True)
-    _wait_for_mount(lustre, log)
+    _wait_for_mount(lustre, region, log)
     tune_client(lustre.mount, log)
     if lustre.efa_interfaces:
         tell_transport(lustre.mount, log)
 
 
-def _wait_for_mount(lustre: Lustre, log: Log) -> None:
+def _wait_for_mount(lustre: Lustre, region: str, log: Log) -> None:
     started = time.monotonic()
     while True:
         try:
-            source = _source(lustre)
+            source = _source(lustre, region)
             _mount(source, lustre.mount)
         except NotYet as reason:
             waited = time.monotonic() - started
@@ -91,11 +91,11 @@ def _hold(mount: str) -> None:
         raise NodeError(mount, f"systemd was not reloaded: {done.last_line}; reboot the node")
 
 
-def _source(lustre: Lustre) -> str:
+def _source(lustre: Lustre, region: str) -> str:
     """What to mount, from the two parameters."""
     names = (lustre.dns_name_parameter, lustre.mount_name_parameter)
     done = run(
-        *("aws", "ssm", "get-parameters", "--region", lustre.region, "--output", "json"),
+        *("aws", "ssm", "get-parameters", "--region", region, "--output", "json"),
         *("--cli-connect-timeout", "10", "--cli-read-timeout", "20", "--names", *names),
     )
     found = _values(done)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from trainshed_node.devices import wait_for_drivers
 from trainshed_node.errors import NodeError
 from trainshed_node.system import has_command, run
 
@@ -85,8 +86,7 @@ def efa_devices() -> list[str]:
 
     The InfiniBand devices of other drivers are left out: P6 has some for NVLink.
     """
-    # The driver may have been loaded a moment ago.
-    run("udevadm", "settle", "--timeout=60", timeout=70)
+    wait_for_drivers()
     found = []
     for entry in _DEVICES.glob("*"):
         driver = entry / "device" / "driver"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,10 +38,11 @@ def set_up_scratch(log: Log) -> None:
     whose nodeadm is configured to set up the disks, all are left to it.
 
     Raises:
-        NodeError: a disk could not be formatted, assembled or mounted.
+        NodeError: a disk could not be formatted, assembled or mounted, or not for writing.
     """
     if SCRATCH.is_mount():
         log(f"{SCRATCH}: is mounted already")
+        _must_be_writable()
         return
     disks = _instance_store()
     if not disks:
@@ -175,7 +177,19 @@ def _signature(device: str) -> dict[str, str]:
 def _mount(device: str) -> None:
     SCRATCH.mkdir(exist_ok=True)
     _must("mount", "-o", "noatime", device, str(SCRATCH))
+    _must_be_writable()
     SCRATCH.chmod(0o1777)
+
+
+def _must_be_writable() -> None:
+    """A file system with errors, or on a disk that takes no writes, is mounted read-only."""
+    try:
+        with tempfile.TemporaryFile(dir=SCRATCH):
+            pass
+    except OSError as error:
+        raise NodeError(
+            str(SCRATCH), f"cannot be written ({error.strerror}); see the kernel's log"
+        ) from None
 
 
 def _must(*command: str) -> None:

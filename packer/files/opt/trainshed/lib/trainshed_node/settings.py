@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainshed_node.devices import DEVICES
 from trainshed_node.documents import read_object, text
 from trainshed_node.errors import NodeError
 
@@ -20,7 +22,6 @@ class Lustre:
 
     Attributes:
         mount: directory, for instance `/fsx`.
-        region: of the parameters.
         dns_name_parameter: SSM parameter with the DNS name of the file system.
         mount_name_parameter: SSM parameter with its mount name.
         wait_seconds: how long to wait for the parameters and the mount, together.
@@ -28,7 +29,6 @@ class Lustre:
     """
 
     mount: str
-    region: str
     dns_name_parameter: str
     mount_name_parameter: str
     wait_seconds: float
@@ -40,11 +40,17 @@ class Settings:
     """What the first boot must do.
 
     Attributes:
+        region: of the services that it calls; empty if it calls none.
+        cluster: whose node this is; empty for none, so that nobody is told of its boot.
+        devices: how many of each kind of `DEVICES` the node must have; empty to check nothing.
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
         lustre: file system to mount, if any.
     """
 
+    region: str
+    cluster: str
+    devices: Mapping[str, int]
     scratch: bool
     lustre: Lustre | None
 
@@ -55,22 +61,33 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     Raises:
         NodeError: the file cannot be understood.
     """
-    if not path.exists():
-        return Settings(scratch=True, lustre=None)
-    document = read_object(path)
-    _only(document, {"region", "lustre", "scratch"}, str(path))
+    document = read_object(path) if path.exists() else {}
+    where = str(path)
+    _only(document, {"region", "cluster", "devices", "lustre", "scratch"}, where)
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
-        raise NodeError(str(path), f"scratch must be true or false, not {scratch!r}; correct it")
-    return Settings(scratch=scratch, lustre=_lustre(document, str(path)))
+        raise NodeError(where, f"scratch must be true or false, not {scratch!r}; correct it")
+    calls = document.keys() & {"cluster", "lustre"}
+    return Settings(
+        region=text(document, "region", where) if calls else "",
+        cluster=text(document, "cluster", where) if "cluster" in document else "",
+        devices=_devices(document, where),
+        scratch=scratch,
+        lustre=_lustre(document, where),
+    )
+
+
+def _devices(document: dict[str, Any], where: str) -> dict[str, int]:
+    entry = _object(document, "devices", where) or {}
+    where = f"{where}: devices"
+    _only(entry, set(DEVICES), where)
+    return {kind: _whole_number(entry, kind, where) for kind in entry}
 
 
 def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
-    entry = document.get("lustre")
+    entry = _object(document, "lustre", where)
     if entry is None:
         return None
-    if not isinstance(entry, dict):
-        raise NodeError(where, "lustre must be an object; correct it")
     where = f"{where}: lustre"
     names = ("mount", "dns_name_parameter", "mount_name_parameter")
     _only(entry, {*names, "wait_seconds", "efa_interfaces"}, where)
@@ -80,17 +97,27 @@ def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
     wait = entry.get("wait_seconds", _WAIT_SECONDS)
     if isinstance(wait, bool) or not isinstance(wait, (int, float)) or wait < 0:
         raise NodeError(where, f"wait_seconds must be a number, not {wait!r}; correct it")
-    efa = entry.get("efa_interfaces", 0)
-    if isinstance(efa, bool) or not isinstance(efa, int) or efa < 0:
-        raise NodeError(where, f"efa_interfaces must be a whole number, not {efa!r}; correct it")
     return Lustre(
         mount=mount,
-        region=text(document, "region", where),
         dns_name_parameter=dns_name,
         mount_name_parameter=mount_name,
         wait_seconds=wait,
-        efa_interfaces=efa,
+        efa_interfaces=_whole_number(entry, "efa_interfaces", where),
     )
+
+
+def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any] | None:
+    entry = document.get(key)
+    if entry is not None and not isinstance(entry, dict):
+        raise NodeError(where, f"{key} must be an object; correct it")
+    return entry
+
+
+def _whole_number(entry: dict[str, Any], key: str, where: str) -> int:
+    number = entry.get(key, 0)
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise NodeError(where, f"{key} must be a whole number, not {number!r}; correct it")
+    return number
 
 
 def _only(document: dict[str, Any], known: set[str], where: str) -> None:

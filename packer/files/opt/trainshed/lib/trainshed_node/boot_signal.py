@@ -1,0 +1,65 @@
+"""Tells AWS how the boot of a node went: a tag of the instance, and a metric if it failed.
+
+The role of the nodes may do just that (`NodeRole`). Nothing depends on it: what cannot be sent is
+logged, within a minute, and the boot goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+from trainshed_node.instance import instance_id
+from trainshed_node.settings import Settings
+from trainshed_node.system import run
+
+TAG = "trainshed:boot"
+OK = "ok"
+_NAMESPACE, _METRIC = "trainshed", "BootsFailed"
+# EC2 user guide, "Tag restrictions": the length, and what all services take in a value.
+_TAG_LENGTH = 256
+_NOT_IN_TAGS = re.compile(r"[^A-Za-z0-9+\-=._:/@]+")
+# Without a way to the service a call ends by itself, or is ended.
+_CONNECT_SECONDS, _READ_SECONDS = "5", "10"
+_CALL_SECONDS = 30
+
+Log = Callable[[str], None]
+
+
+def tell_success(settings: Settings, log: Log) -> None:
+    """Set the tag to `ok`, also where an earlier boot set it to a failure."""
+    if settings.cluster:
+        _tag(settings.region, OK, log)
+
+
+def tell_failure(settings: Settings, error: str, log: Log) -> None:
+    """Set the tag to `failed: ` and why, and count the failure."""
+    if not settings.cluster:
+        return
+    _tag(settings.region, f"failed: {error}", log)
+    failure = {
+        "MetricName": _METRIC,
+        "Dimensions": [{"Name": "Cluster", "Value": settings.cluster}],
+        "Value": 1,
+        "Unit": "Count",
+    }
+    arguments = ("--namespace", _NAMESPACE, "--metric-data", json.dumps([failure]))
+    _call(settings.region, "cloudwatch", "put-metric-data", *arguments, log=log)
+
+
+def _tag(region: str, value: str, log: Log) -> None:
+    tag = {"Key": TAG, "Value": _NOT_IN_TAGS.sub(" ", value)[:_TAG_LENGTH]}
+    arguments = ("--resources", instance_id(), "--tags", json.dumps([tag]))
+    _call(region, "ec2", "create-tags", *arguments, log=log)
+
+
+def _call(region: str, service: str, operation: str, *arguments: str, log: Log) -> None:
+    done = run(
+        *("aws", service, operation, "--region", region),
+        *("--cli-connect-timeout", _CONNECT_SECONDS, "--cli-read-timeout", _READ_SECONDS),
+        *arguments,
+        timeout=_CALL_SECONDS,
+    )
+    if not done.ok:
+        log(f"WARNING: {service} {operation} of the boot's signal failed ({done.last_line})")
