@@ -76,7 +76,13 @@ class TrainClusterStack(cdk.Stack):
         # What nodes and the ECS agent reach outside of the VPC: AWS's APIs, ECR, package mirrors.
         https = ec2.Port.tcp(443)
         efa = EfaSecurityGroup(self, "Efa", vpc=network.network.vpc, internet_egress=[https])
-        first_boot = FirstBoot(self, "FirstBoot", lustre=plan.lustre_mount)
+        first_boot = FirstBoot(
+            self,
+            "FirstBoot",
+            cluster=plan.spec.name,
+            devices=plan.devices,
+            lustre=plan.lustre_mount,
+        )
         user_data = ec2.MultipartUserData()
         first_boot.add_to(user_data)
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []

@@ -5,10 +5,12 @@ mounts a memory file system in the file system's name. The ECS agent is a stub, 
 stays, ordered as Amazon's. What is proven is who waits for whom, and for what.
 """
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -55,6 +57,30 @@ rm -rf /tmp/debs /tmp/files /tmp/recipes
 sync
 """
 SETTINGS = "/etc/trainshed/first-boot.json"
+# On the console, between systemd's colours.
+AGENT_STARTED = re.compile(r"Started \S*ecs\.service")
+# A machine with EFA devices, as far as files show it: of as many as /var/lib/efa-devices says, the
+# driver has made device files. Guests have the host's /sys and kernel, so this lies over them.
+EFA_DEVICES = """#!/bin/sh
+set -e
+mount -t tmpfs none /sys/bus/pci/devices
+mount -t tmpfs none /sys/class
+mkdir -p /dev/infiniband /opt/amazon/efa/bin
+printf '#!/bin/sh\\n' >/opt/amazon/efa/bin/fi_info
+chmod +x /opt/amazon/efa/bin/fi_info
+made=$(cat /var/lib/efa-devices 2>/dev/null || echo 8)
+for number in 0 1 2 3 4 5 6 7; do
+  verbs=/sys/class/infiniband_verbs/uverbs$number/device
+  for folder in /sys/bus/pci/devices/$number $verbs; do
+    mkdir -p $folder
+    echo 0x1d0f >$folder/vendor
+    echo 0xefa1 >$folder/device
+  done
+  [ $number -ge $made ] || touch /dev/infiniband/uverbs$number
+done
+echo 5128 >/run/huge-pages
+mount --bind /run/huge-pages /proc/sys/vm/nr_hugepages
+"""
 
 
 def bake(bench: Bench, folder: Path, base: str, user: str) -> str:
@@ -118,10 +144,41 @@ def published(bench: Bench, name: str) -> Iterator[None]:
 
 
 def user_data(name: str) -> str:
-    """What FirstBoot has a node run, for a file system of a name."""
+    """What FirstBoot has a node run, for a cluster and its file system of a name."""
+    lustre = LustreMount(name=name, path="/fsx")
+    return rendered(FirstBoot(cdk.Stack(), "Boot", cluster=name, lustre=lustre))
+
+
+def rendered(first_boot: FirstBoot, *scripts: str) -> str:
+    """User data, with scripts that run at each boot before it."""
     parts = ec2.MultipartUserData()
-    FirstBoot(cdk.Stack(), "FirstBoot", lustre=LustreMount(name=name, path="/fsx")).add_to(parts)
+    for script in scripts:
+        content_type = 'text/cloud-boothook; charset="us-ascii"'
+        body = ec2.MultipartBody.from_raw_body(content_type=content_type, body=script)
+        parts.add_part(body)
+    first_boot.add_to(parts)
     return parts.render().replace(cdk.Aws.REGION, "us-west-2")
+
+
+def tag_of(guest: Guest) -> str:
+    """What the node told of its boot."""
+    tags = {tag["Key"]: tag["Value"] for tag in guest.describe().get("Tags", [])}
+    return str(tags.get("trainshed:boot", ""))
+
+
+def failures(bench: Bench, cluster: str) -> int:
+    """How many failed boots of a cluster CloudWatch has counted."""
+    now = datetime.now(UTC)
+    points = bench.aws.client("cloudwatch").get_metric_statistics(
+        Namespace="trainshed",
+        MetricName="BootsFailed",
+        Dimensions=[{"Name": "Cluster", "Value": cluster}],
+        StartTime=now - timedelta(hours=1),
+        EndTime=now + timedelta(minutes=1),
+        Period=3600,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    return int(sum(point["Sum"] for point in points))
 
 
 def active(guest: Guest, service: str) -> str:
@@ -177,6 +234,14 @@ def test_the_self_test_runs_when_everything_was_started(node: Guest) -> None:
     assert started_at(node, "trainshed-selftest", "ExecMainStart") > started_at(
         node, "ecs", "ActiveEnter"
     )
+
+
+def test_the_tag_says_that_the_boot_went_well(node: Guest, bench: Bench) -> None:
+    assert tag_of(node) == "ok"
+    assert failures(bench, "node") == 0
+    state = json.loads(node.ssh("sudo cat /run/trainshed/boot.json"))
+    assert state["outcome"] == "ok"
+    assert [step["name"] for step in state["steps"]] == ["system", "scratch", "lustre"]
 
 
 def test_nothing_is_ordered_in_a_circle(node: Guest) -> None:
@@ -246,6 +311,50 @@ def test_a_node_that_gave_up_says_why_and_powers_off(bench: Bench, ubuntu_image:
     said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
     assert "trainshed: ERROR: /fsx: not mounted after" in said
     assert "no value yet of SSM parameter" in said
+    assert tag_of(guest).startswith("failed: /fsx: not mounted after")
+    assert failures(bench, "never") == 1
+
+
+def test_a_node_without_its_devices_says_so_and_powers_off(bench: Bench, ubuntu_image: str) -> None:
+    devices = {"efa": 8, "habana": 8}
+    guest = bench.launch(
+        ubuntu_image,
+        UserData=rendered(FirstBoot(cdk.Stack(), "Boot", cluster="bare", devices=devices)),
+        InstanceInitiatedShutdownBehavior="terminate",
+    )
+
+    guest.wait_for_state("terminated")
+
+    said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
+    assert (
+        f"trainshed: ERROR: {guest.instance_id}: takes no job: 0 of 8 efa devices are on the PCI "
+        "bus; 0 of 8 habana devices are on the PCI bus; terminate this node" in said
+    )
+    assert tag_of(guest).startswith(f"failed: {guest.instance_id}: takes no job: 0 of 8 efa")
+    assert failures(bench, "bare") == 1
+
+
+def test_a_node_that_lost_a_device_takes_no_job_at_its_next_boot(
+    bench: Bench, ubuntu_image: str
+) -> None:
+    boot = FirstBoot(cdk.Stack(), "Boot", cluster="lossy", devices={"efa": 8})
+    with bench.launched(ubuntu_image, UserData=rendered(boot, EFA_DEVICES)) as guest:
+        guest.wait_for("the agent", lambda: active(guest, "ecs") == "active")
+        assert tag_of(guest) == "ok"
+        before = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
+        assert AGENT_STARTED.search(before)
+
+        guest.ssh("echo 7 | sudo tee /var/lib/efa-devices && sync")
+        guest.try_ssh("sudo systemctl reboot")
+        guest.wait_for_state("stopped")
+
+        said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
+        _, reason, after = said.partition("takes no job: 7 of 8 efa devices have a driver")
+        assert reason
+        assert re.search(r"Dependency failed for \S*ecs", after)
+        assert not AGENT_STARTED.search(said)
+        assert "7 of 8 efa devices have a driver" in tag_of(guest)
+        assert failures(bench, "lossy") == 1
 
 
 def test_a_node_of_nobody_s_cluster_stays_and_can_be_helped(
@@ -285,7 +394,7 @@ def test_an_image_without_the_program_starts_no_agent_and_powers_off(
 
         said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
         assert "this AMI has no /opt/trainshed/first-boot" in said
-        assert "Started ECS" not in said.rpartition("this AMI has no")[2]
+        assert not AGENT_STARTED.search(said.rpartition("this AMI has no")[2])
 
 
 def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: str) -> None:

@@ -142,7 +142,7 @@ class Machine(NodeRoot):
             self.write(accelerator.file.format(number))
         self.tool(accelerator.tool, accelerator.answer(count))
         self.plug(efa, **EFA)
-        self.verbs(efa, **EFA)
+        self.verbs(efa, vendor=EFA["vendor"], device=EFA["device"])
         self.tool(FI_INFO, fi_info(efa))
         self.expect(**{kind: count, "efa": efa})
 
@@ -254,7 +254,7 @@ def test_an_efa_device_without_a_driver_is_refused(machine: Machine) -> None:
 def test_the_bridges_of_p6_are_not_taken_for_efa_devices(machine: Machine) -> None:
     machine.plug(2, **BRIDGE)
     (machine.path / "dev/infiniband/uverbs7").unlink()
-    machine.verbs(2, **BRIDGE, first=8)
+    machine.verbs(2, vendor=BRIDGE["vendor"], device=BRIDGE["device"], first=8)
 
     refused(machine.boot(), "7 of 8 efa devices have a driver (see dmesg)")
 

@@ -64,7 +64,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
     lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.spec.mount)
-    mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
+    mount = FirstBoot(stack, "FirstBoot", cluster=plan.spec.name, devices={"efa": 4}, lustre=lustre)
     batch = BatchMultiNode(
         stack,
         "Batch",

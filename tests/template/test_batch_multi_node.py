@@ -418,6 +418,22 @@ def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_res
     ]
 
 
+def test_a_node_may_set_one_tag_and_on_itself_alone(plain: Template) -> None:
+    [policy] = roles(plain)["ec2.amazonaws.com"]["Policies"]
+    [statement] = [
+        each for each in policy["PolicyDocument"]["Statement"] if each["Action"] == "ec2:CreateTags"
+    ]
+    condition = statement["Condition"]
+
+    # The instance that asks is the instance that is tagged.
+    own = condition["ArnEquals"]["ec2:SourceInstanceARN"]["Fn::Join"][1]
+    assert own[-1] == ":instance/${ec2:InstanceID}"
+    assert statement["Resource"]["Fn::Join"][1] == [*own[:-1], ":instance/*"]
+    assert condition["ForAllValues:StringEquals"] == {"aws:TagKeys": ["trainshed:boot"]}
+    assert condition["Null"] == {"aws:TagKeys": "false"}
+    assert set(condition) == {"ArnEquals", "ForAllValues:StringEquals", "Null"}
+
+
 def test_nodes_may_read_the_tags_of_their_tasks(plain: Template) -> None:
     [policy] = roles(plain)["ec2.amazonaws.com"]["Policies"]
     [statement] = [

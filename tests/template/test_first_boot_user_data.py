@@ -10,6 +10,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
+from trainshed.cells import ACCELERATORS
 from trainshed.plan import LustreMount
 from trainshed_constructs import FirstBoot
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 sys.path.insert(0, sys.argv[1])
 from trainshed_node.settings import read_settings
-print(read_settings(Path(sys.argv[2])).lustre)
+print(read_settings(Path(sys.argv[2])))
 """
 
 
@@ -109,11 +110,44 @@ def test_the_program_of_the_ami_understands_its_configuration(node: Node) -> Non
     )
 
     assert read.stdout.strip() == (
-        "Lustre(mount='/fsx', region='us-west-2', "
+        "Settings(region='us-west-2', cluster='', devices={}, scratch=True, "
+        "lustre=Lustre(mount='/fsx', "
         "dns_name_parameter='/trainshed/lustre/train/dns-name', "
         "mount_name_parameter='/trainshed/lustre/train/mount-name', wait_seconds=1800, "
-        "efa_interfaces=0)"
+        "efa_interfaces=0))"
     )
+
+
+def test_the_ami_learns_whose_node_it_is_on_and_which_devices_that_must_have(
+    tmp_path: Path,
+) -> None:
+    node = configured(tmp_path, cluster="Train", devices={"efa": 8, "neuron": 16})
+    node.bake()
+    node.boot()
+
+    read = subprocess.run(
+        ["python3", "-c", READ, str(LIBRARY), str(node.settings)], capture_output=True, text=True
+    )
+
+    assert read.stdout.strip() == (
+        "Settings(region='us-west-2', cluster='Train', devices={'efa': 8, 'neuron': 16}, "
+        "scratch=True, lustre=None)"
+    )
+
+
+@pytest.mark.parametrize("family", ACCELERATORS)
+def test_the_ami_knows_the_devices_of_every_family_that_amis_are_for(
+    tmp_path: Path, family: str
+) -> None:
+    node = configured(tmp_path, devices={family: 1})
+    node.bake()
+    node.boot()
+
+    read = subprocess.run(
+        ["python3", "-c", READ, str(LIBRARY), str(node.settings)], capture_output=True, text=True
+    )
+
+    assert f"devices={{'{family}': 1}}" in read.stdout, read.stderr
 
 
 def test_an_efa_file_system_comes_with_the_number_of_interfaces(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from trainshed.plan import Fleet, load_fleet, plan_fleet
+from trainshed.plan import Fleet, load_fleet, make_plan, plan_fleet
 from trainshed.spec import ClusterSpec, SpecError
 from trainshed_stacks import TrainClusterStack
 
@@ -164,6 +164,9 @@ def test_every_node_is_reported_what_to_do_at_first_boot(
     assert "FailureAction=poweroff" in written
     assert ('"efa_interfaces": 2' in written.replace("\\", "")) is expected
     assert ("dns_name_parameter" in written) is bool(storage)
+    plan = make_plan(cluster)
+    expected_devices = json.dumps({"cluster": "OneCluster", "devices": dict(plan.devices)})
+    assert expected_devices.strip("{}") in written.replace("\\", "")
 
 
 @pytest.mark.parametrize(("nodes", "limit"), [(1, "3"), (15, "3"), (64, "16")])

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,16 @@ class FirstBoot(Construct):
     """The part of the user data that configures the AMI's first-boot program.
 
     User data writes /etc/trainshed/first-boot.json, and has the node power off if the program
-    fails; the rest is in the AMI. Its program sets up scratch space and mounts the file system,
-    whichever stack that is in: it reads where the file system is from the SSM parameters that
-    `LustreFileSystem` publishes, so compute needs no export of the storage stack, and waits half an
-    hour for them and for the mount. Until it is done, systemd does not start the ECS agent: a job
-    would bind an empty directory. An EFA-enabled file system is reached over as many EFA interfaces
-    as given here.
+    fails; the rest is in the AMI. Its program checks that the node has its devices and that each
+    answers, sets up scratch space and mounts the file system, whichever stack that is in: it reads
+    where the file system is from the SSM parameters that `LustreFileSystem` publishes, so compute
+    needs no export of the storage stack, and waits half an hour for them and for the mount. Until
+    it is done, systemd does not start the ECS agent: a job would bind an empty directory. An
+    EFA-enabled file system is reached over as many EFA interfaces as given here.
+
+    The program tells how the boot went by a tag of the instance, `trainshed:boot`, whose value is
+    `ok` or `failed: ` and why, and counts failures in the metric `BootsFailed` (namespace
+    `trainshed`, dimension `Cluster`); `NodeRole` lets it. What cannot be sent holds up nothing.
 
     The launch template has to terminate a node that powers itself off, as `EfaLaunchTemplate` does;
     `FailedBootLimit` bounds how often it is replaced. A node whose AMI has no such program,
@@ -50,7 +55,9 @@ class FirstBoot(Construct):
         stack = Stack(App(), "Compute")
         user_data = ec2.MultipartUserData()
         lustre = LustreMount(name="train", path="/fsx")
-        FirstBoot(stack, "FirstBoot", lustre=lustre).add_to(user_data)
+        FirstBoot(
+            stack, "FirstBoot", cluster="Train", devices={"efa": 8, "neuron": 16}, lustre=lustre
+        ).add_to(user_data)
     """
 
     def __init__(
@@ -58,6 +65,8 @@ class FirstBoot(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        cluster: str | None = None,
+        devices: Mapping[str, int] | None = None,
         lustre: LustreMount | None = None,
     ) -> None:
         """Find the parameters.
@@ -65,9 +74,14 @@ class FirstBoot(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
+            cluster: name of the nodes' cluster; by default nobody is told how a boot went.
+            devices: how many of each kind a node must have, see `trainshed.devices`; by default
+                none are looked for.
             lustre: file system to mount; by default none.
         """
         super().__init__(scope, construct_id)
+        self._cluster = cluster
+        self._devices = devices
         self._lustre = lustre
         self.parameter_names: tuple[str, ...] = ()
         if lustre:
@@ -103,6 +117,10 @@ class FirstBoot(Construct):
 
     def _settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"region": Aws.REGION}
+        if self._cluster:
+            settings["cluster"] = self._cluster
+        if self._devices:
+            settings["devices"] = dict(self._devices)
         if self._lustre:
             dns_name, mount_name = self.parameter_names
             settings["lustre"] = {

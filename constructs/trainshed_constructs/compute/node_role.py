@@ -82,6 +82,8 @@ class NodeRole(Construct):
                 "registers, with this role",
                 own_arn("ecs", "task/*"): "a task gets its id when it starts, on a node that has "
                 "this role",
+                own_arn("ec2", "instance/*"): "AWS Batch launches the instances; the condition "
+                "admits a node itself only",
                 "*": "these actions take no resource (Service Authorization Reference)",
             },
         )
@@ -115,12 +117,27 @@ def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
             resources=["*"],
         ),
         iam.PolicyStatement(
-            # Memory and disk, by the CloudWatch agent of our images; the action takes no resource,
-            # but knows the namespace (packer/scripts/12-agents.sh).
-            sid="ReportMemoryAndDisk",
+            # Memory and disk, by the CloudWatch agent of our images (packer/scripts/12-agents.sh),
+            # and boots that failed; the action takes no resource, but knows the namespace.
+            sid="ReportMetrics",
             actions=["cloudwatch:PutMetricData"],
             resources=["*"],
             conditions={"StringEquals": {"cloudwatch:namespace": "trainshed"}},
+        ),
+        iam.PolicyStatement(
+            # How the boot went, as a tag of the node itself: of the instance that was given these
+            # credentials. AWS's managed policy AWSEC2VssSnapshotPolicy compares the same two.
+            sid="TellHowItBooted",
+            actions=["ec2:CreateTags"],
+            resources=[own_arn("ec2", "instance/*")],
+            conditions={
+                "ArnEquals": {
+                    "ec2:SourceInstanceARN": own_arn("ec2", "instance/${ec2:InstanceID}")
+                },
+                "ForAllValues:StringEquals": {"aws:TagKeys": ["trainshed:boot"]},
+                # Of no keys at all the line above is true.
+                "Null": {"aws:TagKeys": "false"},
+            },
         ),
         iam.PolicyStatement(
             sid="WriteJobLogs",

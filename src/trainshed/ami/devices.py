@@ -4,6 +4,7 @@ from typing import Any
 
 from trainshed.ami.ami import Ami
 from trainshed.catalogue import InstanceType, lookup
+from trainshed.devices import node_devices
 from trainshed.errors import Failure, UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 
@@ -41,10 +42,8 @@ def require_devices(selftest: dict[str, Any], instance: InstanceType) -> dict[st
         selftest: its JSON; `version` of a device's result is how many were found.
         instance: the type that it ran on, with all of `efa_interfaces`.
     """
-    wanted = {
-        "efa device": sum(row.kind.has_efa for row in efa_interfaces(instance)),
-        f"{instance.accelerator.family.value} device": instance.accelerator.count,
-    }
+    devices = node_devices(instance, efa_interfaces(instance))
+    wanted = {f"{kind} device": count for kind, count in devices.items()}
     components = {result["name"]: {**result} for result in selftest["components"]}
     for name, count in wanted.items():
         # The self-test of an older AMI does not know every device.

@@ -1,9 +1,11 @@
 """The plan of one cluster."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed import catalogue
 from trainshed.catalogue import InstanceType
+from trainshed.devices import node_devices
 from trainshed.errors import UnknownName
 from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
@@ -45,6 +47,7 @@ class ClusterPlan:
         capacity: how nodes are bought.
         ami: AMI of the nodes.
         network: the VPC.
+        devices: how many of each kind a node must have to take jobs, see `node_devices`.
         lustre: shared file system, or None.
         lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
         repository: the cluster's own ECR repository of the container image, or None.
@@ -68,6 +71,7 @@ class ClusterPlan:
     capacity: CapacityPlan
     ami: AmiPlan
     network: NetworkPlan
+    devices: Mapping[str, int]
     lustre: LustrePlan | None
     lustre_efa_interfaces: int
     repository: RepositoryPlan | None
@@ -144,6 +148,12 @@ def make_plan(
         else "the layout made for multi-node jobs of AWS Batch",
     )
     _check_task_slot(notes, instance, interfaces)
+    devices = node_devices(instance, interfaces)
+    notes.decide(
+        "devices",
+        ", ".join(f"{count} {kind}" for kind, count in devices.items()),
+        "a node on which one is missing, or does not answer, takes no job",
+    )
     lustre_efa_interfaces = plan_lustre_efa(notes, lustre, instance, interfaces)
     ami = plan_ami(notes, instance, region)
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
@@ -170,6 +180,7 @@ def make_plan(
         capacity=capacity,
         ami=ami,
         network=network,
+        devices=devices,
         lustre=lustre,
         lustre_efa_interfaces=lustre_efa_interfaces,
         repository=plan_repository(spec),
