@@ -148,6 +148,14 @@ def test_user_data_reached_the_first_boot(pair: Pair) -> None:
         assert "names no file system to mount" in journal
 
 
+def test_each_step_of_the_first_boot_was_measured(pair: Pair) -> None:
+    for printed in pair.ask("cat /run/trainshed/boot.json"):
+        state = json.loads(printed)
+
+        assert state["outcome"] == "ok"
+        assert [step["name"] for step in state["steps"]] == ["system", "scratch"]
+
+
 def test_only_the_launch_says_who_may_log_in(pair: Pair, bench: Bench) -> None:
     ours = _public_key(bench)
 

@@ -6,13 +6,15 @@ it is asked. What systemd does with a first boot that fails is shown in guests.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from node_root import HOME, NodeRoot, needs_namespaces
+from node_root import FILES, HOME, NodeRoot, needs_namespaces
 from skips import needs
 
 pytestmark = needs_namespaces
@@ -36,6 +38,16 @@ DENIED = (
     "An error occurred (UnauthorizedOperation) when calling the CreateTags operation: "
     "You are not authorized to perform this operation."
 )
+
+
+# Runs a command that outlives its end, by the function that all programs of a node use.
+RUN = """
+import subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from trainshed_node.system import run
+subprocess.Popen.kill = lambda process: None
+print(run("sleep", "8", timeout=0.2).last_line)
+"""
 
 
 @dataclass(frozen=True)
@@ -321,6 +333,14 @@ def test_a_device_that_never_answers_does_not_hold_the_boot_for_ever(machine: Ma
     refused(boot, f"efa devices do not answer (/{FI_INFO}: /{FI_INFO} took longer than 0 s)")
 
 
+def test_a_tool_that_hangs_in_its_driver_and_cannot_be_killed_is_left_alone() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, FILES / HOME / "lib"], capture_output=True, text=True, timeout=4
+    )
+
+    assert done.stdout == "sleep took longer than 0 s\n"
+
+
 def test_an_ami_without_the_tool_is_refused(machine: Machine) -> None:
     (machine.path / FI_INFO).unlink()
 
@@ -449,6 +469,16 @@ def test_a_signal_that_cannot_be_sent_neither_hides_the_reason_nor_holds_the_boo
     for operation in ("ec2 create-tags", "cloudwatch put-metric-data"):
         warning = f"trainshed: WARNING: {operation} of the boot's signal failed ({reason})"
         assert warning in boot.lines
+
+
+def test_the_reason_is_said_before_anything_that_may_take_time(machine: Machine) -> None:
+    machine.command("aws", "exit 1")
+    machine.unplug(EFA, 0)
+
+    first, *_, last = machine.shell("/opt/trainshed/first-boot 2>&1").stdout.splitlines()
+
+    assert first.startswith("trainshed: ERROR: ")
+    assert last.startswith("trainshed: WARNING: cloudwatch ")
 
 
 def test_a_success_that_cannot_be_signalled_is_a_success(machine: Machine) -> None:

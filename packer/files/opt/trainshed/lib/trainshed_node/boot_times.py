@@ -55,13 +55,13 @@ class BootTimes:
 
     def __str__(self) -> str:
         """Write it for people, for instance `12.1 s, 14 kB received: system 9.0 s 14 kB, ...`."""
-        total = Step(
-            "",
-            sum(step.seconds for step in self.steps),
-            sum(step.received_bytes for step in self.steps),
+        seconds = sum(step.seconds for step in self.steps)
+        received = sum(step.received_bytes for step in self.steps)
+        parts = (
+            f"{step.name} {step.seconds:.1f} s {_kilobytes(step.received_bytes)}"
+            for step in self.steps
         )
-        parts = (f"{step.name} {step.seconds:.1f} s {_kilobytes(step)}" for step in self.steps)
-        return f"{total.seconds:.1f} s, {_kilobytes(total)} received: {', '.join(parts)}"
+        return f"{seconds:.1f} s, {_kilobytes(received)} received: {', '.join(parts)}"
 
 
 def _received_bytes() -> int:
@@ -69,5 +69,5 @@ def _received_bytes() -> int:
     return sum(int(path.read_text(encoding="ascii")) for path in counters if path.parts[-3] != "lo")
 
 
-def _kilobytes(step: Step) -> str:
-    return f"{step.received_bytes / 1000:.0f} kB"
+def _kilobytes(count: int) -> str:
+    return f"{count / 1000:.0f} kB"

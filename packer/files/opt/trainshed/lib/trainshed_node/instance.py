@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-# cloud-init documentation, "Instance metadata": it writes it before user data runs, at each boot.
+# cloud-init documentation, "Directory layout"; it is there before user data runs, at each boot.
 _INSTANCE_ID = Path("/var/lib/cloud/data/instance-id")
 
 

@@ -48,20 +48,24 @@ def run(
         environment: in place of the program's own.
     """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=timeout,
             env=environment,
         )
     except FileNotFoundError:
         return Finished(_NOT_FOUND, "", f"there is no command {command[0]}")
+    try:
+        output, errors = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
+        # Not waited for, as subprocess.run does: what hangs in a driver does not end when killed.
+        process.kill()
         return Finished(_TIMED_OUT, "", f"{command[0]} took longer than {timeout:.0f} s")
-    return Finished(done.returncode, done.stdout, done.stderr)
+    return Finished(process.returncode, output, errors)
 
 
 def has_command(name: str) -> bool:
