@@ -109,6 +109,12 @@ ELSEWHERE = {
         CLUSTERS,
         "describe_jobs(jobs=",
     ),
+    "aws ec2 describe-instances --filters Name=tag:trainshed:cluster,Values=TrainCluster --query "
+    "'Reservations[].Instances[].[InstanceId,State.Name,Tags[?Key==`trainshed:boot`].Value|[0]]' "
+    "--output text": (
+        "tests/guests/test_first_boot.py",
+        "aws ec2 describe-instances --filters Name=tag:trainshed:cluster,Values=TrainCluster",
+    ),
     "aws iam create-service-linked-role --aws-service-name autoscaling.amazonaws.com": (
         OPTIONS,
         "test_commands_of_the_aws_cli_exist",

@@ -201,7 +201,16 @@ def node(bench: Bench, ubuntu_image: str) -> Iterator[Guest]:
     """A node whose file system was there before it."""
     with (
         published(bench, "node"),
-        bench.launched(ubuntu_image, UserData=user_data("node")) as guest,
+        bench.launched(
+            ubuntu_image,
+            UserData=user_data("node"),
+            TagSpecifications=[
+                {
+                    "ResourceType": "instance",
+                    "Tags": [{"Key": "trainshed:cluster", "Value": "TrainCluster"}],
+                }
+            ],
+        ) as guest,
     ):
         guest.wait_for("the agent", lambda: active(guest, "ecs") == "active")
         yield guest
@@ -242,6 +251,16 @@ def test_the_tag_says_that_the_boot_went_well(node: Guest, bench: Bench) -> None
     state = json.loads(node.ssh("sudo cat /run/trainshed/boot.json"))
     assert state["outcome"] == "ok"
     assert [step["name"] for step in state["steps"]] == ["system", "scratch", "lustre"]
+
+
+def test_nodes_are_asked_how_they_booted_as_documented(node: Guest) -> None:
+    told = node.ssh(
+        "aws ec2 describe-instances --filters Name=tag:trainshed:cluster,Values=TrainCluster"
+        " --query 'Reservations[].Instances[].[InstanceId,State.Name,"
+        "Tags[?Key==`trainshed:boot`].Value|[0]]' --output text"
+    )
+
+    assert told.split() == [node.instance_id, "running", "ok"]
 
 
 def test_nothing_is_ordered_in_a_circle(node: Guest) -> None:
