@@ -58,7 +58,7 @@ def run(
     prints, and exits with the job's exit code.
     """
     if fault:
-        check_possible(fault)
+        check_possible(fault, loopback=loopback)
     folder = Path(mkdtemp(prefix="trainshed-rehearsal-"))
     with stoppable(), progress() as step:
         shown = _Shown(step)
@@ -76,19 +76,22 @@ def run(
             folder=folder,
         )
     look = result.look
-    print_records(
-        [
-            {
-                "node": node.index,
-                "address": node.address,
-                "status": node.status,
-                "exit_code": "" if node.exit_code is None else node.exit_code,
-                "reason": node.reason,
-            }
-            for node in look.nodes
-        ],
-        columns=("node", "address", "status", "exit_code", "reason"),
-    )
+    ended = [
+        {
+            "attempt": number,
+            "node": index,
+            "address": attempt.address,
+            "exit_code": "" if attempt.exit_code is None else attempt.exit_code,
+            "reason": attempt.reason,
+        }
+        for index, node in enumerate(look.nodes)
+        for number, attempt in enumerate(node.attempts, start=1)
+    ]
+    if ended:
+        print_records(
+            sorted(ended, key=lambda each: (each["attempt"], each["node"])),
+            columns=("attempt", "node", "address", "exit_code", "reason"),
+        )
     print_records(
         [{"stage": name, "seconds": f"{took:.1f}"} for name, took in result.seconds.items()],
         columns=("stage", "seconds"),

@@ -67,7 +67,7 @@ def stacks_of(
         )
     artifacts = read_json(output / "manifest.json")["artifacts"]
     needed = {cluster}
-    for name in reversed([*templates]):
+    for name in reversed(list(templates)):
         if name in needed:
             needed.update(artifacts[name].get("dependencies", []))
     return {name: template for name, template in templates.items() if name in needed}

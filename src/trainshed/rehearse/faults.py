@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import psutil
 
+from embedded_aws.batch.node_network import namespaces_unavailable
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.errors import TrainshedError
@@ -53,16 +55,15 @@ class Behaviour:
     wrap: Callable[[Sequence[str]], list[str]] | None = None
 
 
-def check_possible(fault: FaultKind) -> None:
+def check_possible(fault: FaultKind, *, loopback: bool) -> None:
     """Refuse a fault that this machine cannot have.
 
     Raises:
         TrainshedError: it needs network namespaces.
     """
-    if fault is FaultKind.CUT_NETWORK and os.geteuid() != 0:
-        raise TrainshedError(
-            f"{fault} needs nodes with networks of their own: run the rehearsal as root"
-        )
+    reason = "not --loopback" if loopback else namespaces_unavailable()
+    if fault is FaultKind.CUT_NETWORK and reason:
+        raise TrainshedError(f"{fault} needs nodes with networks of their own: {reason}")
 
 
 def _late(command: Sequence[str]) -> list[str]:
@@ -82,8 +83,14 @@ def _kill_child(aws: EmbeddedAws, job: str) -> None:
 
 def _cut_network(aws: EmbeddedAws, job: str) -> None:
     process = _processes(aws, job)[0]
+    # Never that of this machine.
+    assert not _network(process.pid).samefile(_network(os.getpid()))
     enter = ["nsenter", f"--target={process.pid}", "--net"]
     subprocess.run([*enter, "ip", "link", "set", "eth0", "down"], check=True)
+
+
+def _network(pid: int) -> Path:
+    return Path(f"/proc/{pid}/ns/net")
 
 
 def _processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:

@@ -27,22 +27,31 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAttempt:
+    """How a node ended in an attempt.
+
+    Attributes:
+        address: its private address.
+        exit_code: of its container; None when it has none.
+        reason: of the container, or else of the attempt.
+    """
+
+    address: str
+    exit_code: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """A node of a job, as it is at the moment.
 
     Attributes:
-        index: of the node.
         status: for instance RUNNING.
-        address: its private address, once it has one.
-        exit_code: of its container.
-        reason: why it is in this state.
+        attempts: that have ended.
     """
 
-    index: int
     status: str
-    address: str = ""
-    exit_code: int | None = None
-    reason: str = ""
+    attempts: Sequence[NodeAttempt]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +150,7 @@ def follow(client: Callable[[str], Any], job: str, nodes: int) -> Iterator[Look]
             reason=whole.get("statusReason", ""),
             attempts=len(whole["attempts"]),
             exit_code=attempt.get("container", {}).get("exitCode"),
-            nodes=[_node(index, row) for index, row in enumerate(rows)],
+            nodes=[_node(row) for row in rows],
             lines=list(_lines(logs, log, main)),
         )
         yield look
@@ -150,15 +159,16 @@ def follow(client: Callable[[str], Any], job: str, nodes: int) -> Iterator[Look]
         sleep(_LOOK_SECONDS)
 
 
-def _node(index: int, row: Mapping[str, Any]) -> Node:
-    container = row.get("container", {})
-    interfaces = container.get("networkInterfaces", [{}])
-    return Node(
-        index=index,
-        status=row["status"],
-        address=interfaces[0].get("privateIpv4Address", ""),
+def _node(row: Mapping[str, Any]) -> Node:
+    return Node(status=row["status"], attempts=[_attempt(each) for each in row["attempts"]])
+
+
+def _attempt(described: Mapping[str, Any]) -> NodeAttempt:
+    container = described["container"]
+    return NodeAttempt(
+        address=container["networkInterfaces"][0]["privateIpv4Address"],
         exit_code=container.get("exitCode"),
-        reason=container.get("reason") or row.get("statusReason", ""),
+        reason=container.get("reason") or described["statusReason"],
     )
 
 
