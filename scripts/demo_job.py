@@ -43,7 +43,8 @@ def main() -> None:
             *(mpirun, "-n", str(RANKS), sys.executable, "-c", ALL_REDUCE),
         ],
     )
-    job, printed, status = submit(batch, submission), [], ""
+    job, status = submit(batch, submission), ""
+    printed: list[str] = []
     for look in follow(boto3.client, job, NODES):
         if look.status != status:
             status = look.status

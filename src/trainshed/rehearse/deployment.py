@@ -11,7 +11,7 @@ from embedded_aws.embedded import EmbeddedAws
 from trainshed import __version__
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
-from trainshed.upgrade.synthesis import read_app, read_json, synthesise
+from trainshed.upgrade.synthesis import SynthesisedStack, read_app, read_json, synthesise
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
 _IN_ECR = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>.+)")
@@ -24,53 +24,32 @@ _MANIFEST = {
 }
 
 
-def synthesised(output: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the templates of the project in the working directory by stack, in order.
+def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
+    """Return the stacks of a cluster of the project here, those that others need first.
 
     Args:
+        cluster: its name.
         output: folder for the cloud assembly.
 
     Raises:
-        TrainshedError: there is no project here, or it does not synthesise.
+        TrainshedError: there is no project here, it does not synthesise, or has no such cluster.
     """
     stacks = synthesise(read_app(Path()), Path(sys.executable), output, __version__)
+    if cluster not in stacks:
+        raise TrainshedError(
+            f"there is no cluster {cluster!r} here; the stacks are: {', '.join(stacks)}"
+        )
     artifacts = read_json(output / "manifest.json")["artifacts"]
-    ordered: dict[str, Mapping[str, Any]] = {}
+    ordered: dict[str, SynthesisedStack] = {}
 
     def add(name: str) -> None:
         for needed in artifacts[name].get("dependencies", []):
             if needed in stacks:
                 add(needed)
-        ordered.setdefault(name, stacks[name].template)
+        ordered.setdefault(name, stacks[name])
 
-    for name in stacks:
-        add(name)
+    add(cluster)
     return ordered
-
-
-def stacks_of(
-    cluster: str, templates: Mapping[str, Mapping[str, Any]], output: Path
-) -> dict[str, Mapping[str, Any]]:
-    """Return the templates of a cluster and of what it needs, in order.
-
-    Args:
-        cluster: its name.
-        templates: all of the project, in order.
-        output: the cloud assembly.
-
-    Raises:
-        TrainshedError: there is no such cluster.
-    """
-    if cluster not in templates:
-        raise TrainshedError(
-            f"there is no cluster {cluster!r} here; the stacks are: {', '.join(templates)}"
-        )
-    artifacts = read_json(output / "manifest.json")["artifacts"]
-    needed = {cluster}
-    for name in reversed(list(templates)):
-        if name in needed:
-            needed.update(artifacts[name].get("dependencies", []))
-    return {name: template for name, template in templates.items() if name in needed}
 
 
 def deploy(aws: EmbeddedAws, templates: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
@@ -105,9 +84,9 @@ def add_image(ecr: Any, image: str) -> None:
         ecr: boto3 client.
         image: as the job definition names it; one of another registry needs nothing.
     """
-    if found := _IN_ECR.fullmatch(image):
-        ecr.put_image(
-            repositoryName=found["name"],
-            imageTag=found["tag"],
-            imageManifest=json.dumps(_MANIFEST),
-        )
+    found = _IN_ECR.fullmatch(image)
+    if not found:
+        return
+    name, tag = found["name"], found["tag"]
+    if not ecr.batch_get_image(repositoryName=name, imageIds=[{"imageTag": tag}])["images"]:
+        ecr.put_image(repositoryName=name, imageTag=tag, imageManifest=json.dumps(_MANIFEST))

@@ -13,7 +13,7 @@ from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
-from trainshed.rehearse import deployment, faults
+from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
 from trainshed.rehearse.job import Look, Submission, follow, job_definition, submit
 from trainshed.sources import shipped
@@ -88,68 +88,81 @@ def rehearse(
         seen: is given each look at the job.
         folder: for the log of the embedded AWS.
     """
-    fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
-    with TemporaryDirectory(prefix="trainshed-rehearse-") as name, _job_path():
+    with TemporaryDirectory(prefix="trainshed-rehearse-") as name, job_path():
         output = Path(name) / "cdk.out"
         with stages.stage("synthesise the cluster"):
-            templates = deployment.stacks_of(
-                rehearsal.cluster, deployment.synthesised(output), output
-            )
+            stacks = deployment.synthesised(rehearsal.cluster, output)
         with stages.stage("start the embedded AWS"):
-            server = start(_settings(rehearsal), log=folder / "rehearsal.log")
+            server = start(
+                _settings(rehearsal, stacks[rehearsal.cluster].region), log=folder / "rehearsal.log"
+            )
         try:
             aws = EmbeddedAws(server)
             with stages.stage("deploy the cluster"):
-                outputs = deployment.deploy(aws, templates)
-            return _run(rehearsal, fault, aws, outputs, stages, seen)
+                outputs = deployment.deploy(
+                    aws, {name: stack.template for name, stack in stacks.items()}
+                )
+            with stages.stage(f"run the job on {rehearsal.nodes} nodes"):
+                look = run_job(rehearsal, aws, outputs, seen)
+            return Result(look=look, seconds=stages.seconds)
         finally:
             server.stop()
 
 
-def _settings(rehearsal: Rehearsal) -> ServerSettings:
+def _settings(rehearsal: Rehearsal, region: str) -> ServerSettings:
     fast = rehearsal.fault is FaultKind.INSUFFICIENT_CAPACITY
     return ServerSettings(
+        regions=(region,),
         as_of=parse_as_of(rehearsal.as_of) if rehearsal.as_of else None,
         jobs=JobSettings(loopback=rehearsal.loopback, speed=_FAST if fast else 1),
     )
 
 
-def _run(
+def run_job(
     rehearsal: Rehearsal,
-    fault: faults.Behaviour | None,
     aws: EmbeddedAws,
     outputs: Mapping[str, str],
-    stages: Stages,
     seen: Callable[[Look], None],
-) -> Result:
+) -> Look:
+    """Run a job on a deployed cluster, with its fault; return the last look at it.
+
+    Args:
+        rehearsal: what to rehearse.
+        aws: where the cluster is, and nothing else.
+        outputs: of the cluster's stack.
+        seen: is given each look at the job.
+    """
+    fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
     group = job_definition(aws.client("batch"), outputs["JobDefinition"])
     if rehearsal.fault is not FaultKind.MISSING_IMAGE:
         deployment.add_image(aws.client("ecr"), group["container"]["image"])
     if fault and fault.before:
         fault.before(aws, outputs)
     command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
-    with stages.stage(f"run the job on {rehearsal.nodes} nodes"):
-        job = submit(
-            aws.client("batch"),
-            Submission(
-                queue=outputs["JobQueue"],
-                definition=outputs["JobDefinition"],
-                nodes=rehearsal.nodes,
-                command=command,
-            ),
-        )
-        inject = fault.during if fault else None
-        for look in follow(aws.client, job, rehearsal.nodes):
-            seen(look)
-            if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in look.lines):
-                inject(aws, job)
-                inject = None
-    return Result(look=look, seconds=stages.seconds)
+    job = submit(
+        aws.client("batch"),
+        Submission(
+            queue=outputs["JobQueue"],
+            definition=outputs["JobDefinition"],
+            nodes=rehearsal.nodes,
+            command=command,
+        ),
+    )
+    inject = fault.during if fault else None
+    for look in follow(aws.client, job, rehearsal.nodes):
+        seen(look)
+        if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in look.lines):
+            inject(aws, job)
+            inject = None
+    return look
 
 
 @contextmanager
-def _job_path() -> Iterator[None]:
-    """Let jobs find what our container images have on their PATH, and this Python's programs."""
+def job_path() -> Iterator[None]:
+    """Let jobs of an embedded AWS that is started meanwhile find this Python's programs and ours.
+
+    Ours are those that the container images have on their PATH.
+    """
     before = os.environ.get("PATH", os.defpath)
     launcher = shipped("packer") / "files" / "opt" / "trainshed"
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), str(launcher), before])

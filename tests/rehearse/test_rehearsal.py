@@ -1,0 +1,202 @@
+"""Rehearsals: a deployed cluster's job, with each fault and without."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Answer, runner
+from job_bench import job_aws
+from skips import needs
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.cli import main
+from trainshed.exit_codes import PEER_LOST
+from trainshed.plan import Fleet, load_fleet
+from trainshed.rehearse import faults
+from trainshed.rehearse.deployment import deploy
+from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
+from trainshed.rehearse.job import Look
+from trainshed.rehearse.rehearsal import Rehearsal, job_path, run_job
+
+ROOT = Path(__file__).parents[2]
+# Its second attempt succeeds at once.
+STEPS = "[ $AWS_BATCH_JOB_ATTEMPT = 1 ] || exit 0; echo step; exec sleep 90"
+LAUNCH = ("trainshed-launch", "--wait", "5")
+MARK = (sys.executable, "-c", "import mpi4py.MPI as m; print(m.COMM_WORLD.allreduce(1))")
+Run = Callable[..., tuple[Look, str]]
+
+
+@pytest.fixture(scope="module")
+def cluster(
+    tmp_path_factory: pytest.TempPathFactory, synthesise: Callable[[Fleet], Path]
+) -> Iterator[tuple[EmbeddedAws, Mapping[str, str]]]:
+    """TrainCluster on an embedded AWS with nodes on loopback."""
+    assembly = synthesise(load_fleet([ROOT / "clusters" / "train.yaml"]))
+    with job_path(), job_aws(tmp_path_factory.mktemp("aws"), JobSettings(loopback=True)) as aws:
+        yield aws, deploy(aws, _stacks(assembly))
+
+
+def _stacks(assembly: Path) -> Mapping[str, Mapping[str, Any]]:
+    parts = ("Prerequisites", "Network", "Storage", "Containers", "Cluster")
+    return {
+        name: json.loads((assembly / f"{name}.template.json").read_text())
+        for name in (f"Train{part}" for part in parts)
+    }
+
+
+@pytest.fixture
+def run(cluster: tuple[EmbeddedAws, Mapping[str, str]]) -> Run:
+    """Run a job; return the last look at it, and what its main node printed."""
+    aws, outputs = cluster
+
+    def job(*command: str, nodes: int = 2, fault: FaultKind | None = None) -> tuple[Look, str]:
+        lines: list[str] = []
+        look = run_job(
+            Rehearsal(cluster="TrainCluster", nodes=nodes, command=command, fault=fault),
+            aws,
+            outputs,
+            lambda look: lines.extend(look.lines),
+        )
+        return look, "\n".join(lines)
+
+    return job
+
+
+def test_a_job_runs_in_the_deployed_queue(run: Run) -> None:
+    look, said = run(*LAUNCH, "sh", "-c", "echo $NODE_RANK of $NNODES", nodes=3)
+
+    assert (look.status, look.attempts, look.exit_code) == ("SUCCEEDED", 1, 0)
+    assert "0 of 3" in said
+    assert [node.attempts[0].exit_code for node in look.nodes] == [0, 0, 0]
+
+
+def test_mpi_runs_on_its_nodes(run: Run) -> None:
+    look, said = run(*LAUNCH, "--processes", "2", "mpirun", "-n", "4", *MARK)
+
+    assert look.status == "SUCCEEDED"
+    assert said.split("\n").count("4") == 4
+
+
+def test_a_failing_job_keeps_its_exit_code(run: Run) -> None:
+    look, _ = run("sh", "-c", "exit 7")
+
+    assert (look.status, look.attempts, look.exit_code) == ("FAILED", 1, 7)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        pytest.param(FaultKind.KILL_CHILD, "Essential container in task exited", id="kill-child"),
+        pytest.param(FaultKind.TERMINATE_HOST, "Host EC2 (instance i-", id="terminate-host"),
+    ],
+)
+def test_a_lost_child_ends_the_attempt_which_is_tried_again(
+    run: Run, fault: FaultKind, reason: str
+) -> None:
+    look, said = run(*LAUNCH, "sh", "-c", STEPS, fault=fault)
+
+    assert (look.status, look.attempts) == ("SUCCEEDED", 2)
+    assert "node 1 (127.80." in said
+    assert "is lost" in said
+    assert look.nodes[0].attempts[0].exit_code == PEER_LOST
+    assert look.nodes[1].attempts[0].reason.startswith(reason)
+
+
+def test_a_child_that_never_starts_is_named(run: Run) -> None:
+    look, said = run(*LAUNCH, "true", fault=FaultKind.CHILD_NEVER_STARTS)
+
+    assert (look.status, look.attempts, look.exit_code) == ("FAILED", 3, PEER_LOST)
+    assert said.count("node 1 of 2 did not come within 5 s") == 3
+
+
+def test_a_job_starts_although_its_main_node_is_late(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "_LATE_SECONDS", 3)
+
+    look, said = run(*LAUNCH, "echo", "started", fault=FaultKind.LATE_MAIN_NODE)
+
+    assert look.status == "SUCCEEDED"
+    assert "started" in said
+
+
+def test_a_missing_log_group_is_named(
+    run: Run, cluster: tuple[EmbeddedAws, Mapping[str, str]]
+) -> None:
+    aws, outputs = cluster
+    look, _ = run("true", fault=FaultKind.MISSING_LOG_GROUP)
+    aws.client("logs").create_log_group(logGroupName=outputs["LogGroup"])
+
+    assert (look.status, look.reason) == ("FAILED", "Task failed to start")
+    assert "log group does not exist" in look.nodes[0].attempts[-1].reason
+
+
+def test_a_missing_image_is_named(run: Run, cluster: tuple[EmbeddedAws, Mapping[str, str]]) -> None:
+    ecr = cluster[0].client("ecr")
+    listed = ecr.list_images(repositoryName="train")["imageIds"]
+    if listed:
+        ecr.batch_delete_image(repositoryName="train", imageIds=listed)
+
+    look, _ = run("true", fault=FaultKind.MISSING_IMAGE)
+
+    assert look.nodes[0].attempts[-1].reason.startswith("CannotPullContainerError: ")
+
+
+def test_every_fault_says_what_must_be_seen() -> None:
+    assert set(BEHAVIOURS) == set(FaultKind)
+    assert all(behaviour.expected for behaviour in BEHAVIOURS.values())
+
+
+def test_the_network_of_the_machine_is_never_cut() -> None:
+    with pytest.raises(Exception, match="needs nodes with networks of their own"):
+        check_possible(FaultKind.CUT_NETWORK, loopback=True)
+
+
+@pytest.fixture
+def rehearse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(ROOT)
+    return runner("trainshed", main, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        pytest.param(
+            (), marks=needs("ip", "unshare", "nsenter", root="nodes have networks"), id="apart"
+        ),
+        pytest.param(("--loopback",), id="loopback"),
+    ],
+)
+def test_the_command_shows_a_job_cancelled_for_want_of_capacity(
+    rehearse: Callable[..., Answer], network: tuple[str, ...]
+) -> None:
+    options = ("--nodes", "2", "--fault", "insufficient-capacity", *network)
+
+    answer = rehearse("rehearse", "TrainCluster", *options, "--", "true")
+
+    assert answer.code == 1
+    assert "job RUNNABLE; nodes: 2 RUNNABLE; CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY" in answer.err
+    assert "Canceled by JobStateTimeLimit action due to reason: CAPACITY" in answer.out
+    assert "run the job on 2 nodes" in answer.out
+
+
+@needs("ip", "unshare", "nsenter", root="nodes have networks of their own")
+def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
+    options = ("--nodes", "2", "--fault", "cut-network")
+
+    answer = rehearse("rehearse", "TrainCluster", *options, "--", *LAUNCH, "sh", "-c", STEPS)
+
+    assert answer.code == 0
+    assert "is lost" in answer.out
+    assert "the job is SUCCEEDED after 2 attempts" in answer.out
+
+
+def test_an_unknown_cluster_is_refused(rehearse: Callable[..., Answer]) -> None:
+    answer = rehearse("rehearse", "Trains", "--", "true")
+
+    assert answer.code == 2
+    assert "there is no cluster 'Trains' here" in answer.err
