@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator
 
 from trainshed.aws import Region
+from trainshed.deployed_stacks import DeployedStack, find_stack, imported_from, importers
 from trainshed.teardown.kept import Kept
-from trainshed.teardown.stacks import DeployedStack, find_stack, imported_from, importers
 
 _STACK_TAG = "aws:cloudformation:stack-name"
 # What every network stack with exports has, and no other stack.

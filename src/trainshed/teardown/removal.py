@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 from trainshed.aws import Region
+from trainshed.deployed_stacks import DeployedStack, status_of
 from trainshed.errors import Failure
-from trainshed.teardown.stacks import DeployedStack, status_of
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5

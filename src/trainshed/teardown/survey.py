@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainshed.aws import Region
+from trainshed.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.errors import Failure, UnknownName
+from trainshed.jobs.lookup import ListedJob, unfinished_jobs
 from trainshed.plan import ClusterPlan
 from trainshed.plan.repository import own_repository
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
-from trainshed.teardown.jobs import Job, unfinished_jobs
 from trainshed.teardown.kept import (
     FLOW_LOGS,
     JOB_LOGS,
@@ -25,7 +26,6 @@ from trainshed.teardown.networks import (
     networks_of,
     unused_networks,
 )
-from trainshed.teardown.stacks import DeployedStack, find_stack, importers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Survey:
     removed: tuple[DeployedStack, ...]
     groups: Mapping[str, tuple[str, ...]]
     kept: tuple[Kept, ...]
-    jobs: tuple[Job, ...]
+    jobs: tuple[ListedJob, ...]
 
 
 def survey(
@@ -110,7 +110,12 @@ def survey(
             each.name: tuple(left_groups(region, each)) for each in networks if each in removed
         },
         kept=tuple(kept),
-        jobs=tuple(unfinished_jobs(region, compute)) if compute in removed and compute else (),
+        jobs=tuple(
+            job
+            for stack in removed
+            for queue in stack.ids("AWS::Batch::JobQueue")
+            for job in unfinished_jobs(region, queue)
+        ),
     )
 
 

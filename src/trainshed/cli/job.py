@@ -1,0 +1,297 @@
+"""`trainshed job`: submit a command to a cluster, follow it, end it, say why it does not run."""
+
+import os
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_json, print_records
+from trainshed.errors import Failure, TrainshedError
+from trainshed.region import environment_region
+
+app = typer.Typer(add_completion=False)
+
+ClusterArgument = Annotated[
+    str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
+]
+JobArgument = Annotated[
+    str,
+    typer.Argument(help="Id of a job, or its name: the newest of that name.", show_default=False),
+]
+JobRegionOption = Annotated[str | None, region_option("AWS region of the job.")]
+
+
+@app.command()
+def submit(
+    cluster: ClusterArgument,
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND...",
+            help="What trainshed-launch starts on the nodes: torchrun, mpirun, deepspeed or any.",
+            show_default=False,
+        ),
+    ],
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="How many nodes.", show_default="instance.nodes.max", metavar="NODES"
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the job.", show_default="the cluster's", metavar="NAME"),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Variable of the command; may be repeated.",
+            show_default=False,
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    timeout_hours: Annotated[
+        float | None,
+        typer.Option(
+            help="End an attempt that takes longer.",
+            show_default="job.timeout_hours",
+            metavar="HOURS",
+        ),
+    ] = None,
+    plain: Annotated[
+        bool,
+        typer.Option(
+            "--plain",
+            help="Run the command on every node as it stands, without trainshed-launch: for "
+            "container images that lack it.",
+        ),
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Follow the job to its end, as trainshed job watch.")
+    ] = False,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+) -> None:
+    """Run a command on the nodes of a cluster; it prints the id of the job.
+
+    The cluster must be deployed. Put the command after --.
+    """
+    from trainshed.jobs.destination import find_destination
+    from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.submission import Submission, launched
+    from trainshed.jobs.submission import submit as submit_job
+
+    plan = load_cluster(cluster, clusters, region)
+    most = plan.spec.instance.nodes.max
+    if nodes is not None and nodes > most:
+        raise TrainshedError(
+            f"--nodes {nodes}: {plan.spec.name} has at most {most} nodes; ask for fewer, or raise "
+            "instance.nodes.max in its file and deploy"
+        )
+    submission = Submission(
+        name=name or plan.spec.name,
+        command=tuple(command) if plain else launched(tuple(command)),
+        nodes=nodes or most,
+        environment=dict(map(_variable, env or ())),
+        timeout_seconds=None if timeout_hours is None else round(timeout_hours * 3600),
+    )
+    place = _region(plan.region)
+    job_id = submit_job(place, find_destination(place, plan.spec.name), submission)
+    typer.echo(job_id)
+    there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
+    if watch:
+        _follow(place, find_job(place, job_id), there)
+        return
+    for what, subcommand in (
+        ("follow it", "watch"),
+        ("why it waits or failed", "why"),
+        ("end it", "cancel"),
+    ):
+        typer.echo(f"{what}: trainshed job {subcommand} {job_id}{there}", err=True)
+
+
+@app.command(name="list")
+def list_command(
+    cluster: ClusterArgument,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the jobs of a cluster, the newest first; AWS Batch forgets old ones."""
+    from trainshed.jobs.destination import find_destination
+    from trainshed.jobs.lookup import all_jobs
+
+    plan = load_cluster(cluster, clusters, region)
+    place = _region(plan.region)
+    found = all_jobs(place, find_destination(place, plan.spec.name).queue)
+    if not found and not as_json:
+        typer.echo(f"{plan.spec.name} has no jobs")
+        return
+    print_records(
+        [{**asdict(each), "age": _age(each.created_at)} for each in found],
+        columns=("name", "job_id", "nodes", "status", "age", "reason"),
+        headings={"job_id": "id"},
+        as_json=as_json,
+    )
+
+
+@app.command()
+def watch(job: JobArgument, region: JobRegionOption = None) -> None:
+    """Show a job, its nodes and the end of the main node's log until it is over.
+
+    On a terminal a table that changes, elsewhere a line for each change. Ctrl-C ends the watching,
+    not the job. Exits with 0 when the job succeeds and with 1 when it fails.
+    """
+    from trainshed.jobs.lookup import find_job
+
+    place = _region(region)
+    _follow(place, find_job(place, job), f" --region {region}" if region else "")
+
+
+@app.command()
+def logs(
+    job: JobArgument,
+    node: Annotated[
+        int | None,
+        typer.Option(help="Index of the node.", show_default="the main node", metavar="N"),
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on until the job is over.")
+    ] = False,
+    region: JobRegionOption = None,
+) -> None:
+    """Print what a node has printed, in its latest attempt."""
+    from trainshed.jobs.logs import follow_log, log_lines
+    from trainshed.jobs.lookup import find_job
+
+    place = _region(region)
+    found = find_job(place, job)
+    if not follow:
+        for line in log_lines(place, found, node):
+            typer.echo(line)
+        return
+    try:
+        for line in follow_log(place, found, node, time.sleep):
+            typer.echo(line)
+    except KeyboardInterrupt:
+        raise _no_longer_watched(found.job_id, "") from None
+
+
+@app.command()
+def cancel(
+    job: JobArgument,
+    reason: Annotated[
+        str, typer.Option(help="Why; AWS Batch keeps it with the job.", metavar="TEXT")
+    ] = "ended by trainshed job cancel",
+    region: JobRegionOption = None,
+) -> None:
+    """End a job, whether it waits or runs; the command gets SIGTERM. Asks nothing."""
+    from trainshed.jobs.ending import end_job
+    from trainshed.jobs.lookup import find_job
+
+    place = _region(region)
+    found = find_job(place, job)
+    end_job(place, found, reason)
+    typer.echo(f"ending job {found.job_id} ({found.name}), which was {found.status}")
+
+
+@app.command()
+def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = False) -> None:
+    """Say why a job waits or has failed, and what to do about it.
+
+    It asks AWS about the job, its queue, compute environment, launches, quota, reservation and
+    nodes. Exits with 1 when it finds something.
+    """
+    from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.why import explain_job, gather
+
+    place = _region(region)
+    now = datetime.now(UTC)
+    found = find_job(place, job)
+    findings = explain_job(gather(place, found, now))
+    if as_json:
+        print_json(
+            {
+                "job_id": found.job_id,
+                "name": found.name,
+                "status": found.status,
+                "findings": [asdict(each) for each in findings],
+            }
+        )
+    else:
+        attempt = f", attempt {found.attempt} of {found.most_attempts}"
+        typer.echo(
+            f"job {found.job_id} ({found.name}) of {found.node_count} nodes is {found.status}"
+            f"{attempt if found.most_attempts > 1 else ''}; submitted {_age(found.created_at)} ago"
+        )
+        for finding in findings:
+            typer.echo(str(finding))
+        if not findings:
+            typer.echo("nothing that AWS tells is wrong with it")
+    raise typer.Exit(bool(findings))
+
+
+def _follow(place: Any, job: Any, there: str) -> None:
+    """Show a job until it is over.
+
+    Args:
+        place: its region.
+        job: the job.
+        there: option that names the region in commands, or an empty text.
+
+    Raises:
+        Failure: the job failed.
+        Exit: somebody pressed Ctrl-C.
+    """
+    from trainshed.cli.job_display import display
+    from trainshed.jobs.logs import LogReader
+    from trainshed.jobs.watching import watch as watch_job
+
+    reader = LogReader(place)
+    try:
+        with display() as show:
+            for now in watch_job(place, job, time.sleep):
+                show(now, list(reader.read(now.main.log)))
+    except KeyboardInterrupt:
+        raise _no_longer_watched(job.job_id, there) from None
+    if now.status == "FAILED":
+        failed = [node for node in now.nodes if node.ending and node.ending.exit_code]
+        ended = [f"node {node.index}: {node.ending}" for node in failed[:1]]
+        raise Failure(
+            f"job {now.job_id} has failed: {'; '.join(ended) or now.reason or 'no reason given'}; "
+            f"see trainshed job why {now.job_id}{there}"
+        )
+
+
+def _no_longer_watched(job_id: str, there: str) -> typer.Exit:
+    typer.echo(
+        f"the job goes on; watch it again: trainshed job watch {job_id}{there}; end it: "
+        f"trainshed job cancel {job_id}{there}",
+        err=True,
+    )
+    return typer.Exit(1)
+
+
+def _region(name: str | None) -> Any:
+    from trainshed.aws import regions
+
+    [place] = regions([name] if name else None)
+    return place
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier() or not name.isascii():
+        raise TrainshedError(f"--env {text}: write NAME=VALUE, with a name of letters, digits, _")
+    return name, value
+
+
+def _age(since: datetime) -> str:
+    from trainshed.cli.job_display import duration
+
+    return duration((datetime.now(UTC) - since).total_seconds())

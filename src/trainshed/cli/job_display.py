@@ -1,0 +1,149 @@
+"""A job as it changes: a live table on a terminal, a line for each change elsewhere."""
+
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import typer
+
+from trainshed.jobs.model import Job, Node
+
+Show = Callable[[Job, Sequence[str]], None]
+
+_TAIL_LINES = 10
+# Of a terminal's height, those that are not for nodes: heading, borders, progress, a rest.
+_OTHER_LINES = _TAIL_LINES + 7
+_FEWEST_ROWS = 3
+
+
+@contextmanager
+def display() -> Iterator[Show]:
+    """Give a function that shows a job as it is now, with the lines that its main node added."""
+    if not sys.stdout.isatty():
+        yield _Lines().show
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    with Live(console=console, auto_refresh=False) as live:
+        yield _Table(live, console).show
+
+
+def duration(seconds: float) -> str:
+    """Return a time such as 0:01:30."""
+    return str(timedelta(seconds=int(seconds)))
+
+
+class _Lines:
+    """Prints what changed since the last look."""
+
+    def __init__(self) -> None:
+        self._job: str | None = None
+        self._nodes: dict[int, str] = {}
+
+    def show(self, job: Job, lines: Sequence[str]) -> None:
+        """Print what changed."""
+        if (state := _job_text(job)) != self._job:
+            self._job = state
+            self._print(job, f"job {state}")
+        changed: dict[str, list[int]] = {}
+        for node in job.nodes:
+            if (text := _node_text(node)) != self._nodes.get(node.index):
+                self._nodes[node.index] = text
+                changed.setdefault(text, []).append(node.index)
+        for text, indices in changed.items():
+            self._print(job, f"node {ranges(indices)} {text}")
+        for line in lines:
+            typer.echo(f"node {job.main.index}: {line}")
+
+    def _print(self, job: Job, text: str) -> None:
+        now = job.stopped_at or datetime.now(UTC)
+        typer.echo(f"{duration((now - job.created_at).total_seconds())} {text}")
+
+
+class _Table:
+    """Draws the nodes anew at each look, above a progress line and the end of the log."""
+
+    def __init__(self, live: Any, console: Any) -> None:
+        self._live, self._console = live, console
+        self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
+        self._since: dict[int, tuple[str, datetime]] = {}
+
+    def show(self, job: Job, lines: Sequence[str]) -> None:
+        """Draw it."""
+        from rich.console import Group
+        from rich.text import Text
+
+        self._tail.extend(lines)
+        tail = Text("\n".join(self._tail), no_wrap=True, overflow="ellipsis", style="dim")
+        parts = [self._nodes(job), Text(f"{job.name} {job.job_id}: {_job_text(job)}"), tail]
+        self._live.update(Group(*parts), refresh=True)
+
+    def _nodes(self, job: Job) -> Any:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table()
+        for heading in ("node", "is", "for", "address", "exit code", "reason"):
+            table.add_column(heading, overflow="fold")
+        rows = max(_FEWEST_ROWS, self._console.height - _OTHER_LINES)
+        # Where not all fit, those that failed are what somebody looks for.
+        shown = sorted(job.nodes, key=lambda node: node.status != "FAILED")[:rows]
+        for node in sorted(shown, key=lambda node: node.index):
+            ending = node.ending
+            cells = (
+                f"{node.index} (main)" if node.is_main else str(node.index),
+                node.status,
+                duration(self._seconds(node)),
+                node.address or "",
+                "" if ending is None or ending.exit_code is None else str(ending.exit_code),
+                (ending.reason or ending.status_reason or "") if ending else "",
+            )
+            table.add_row(*map(Text, cells))
+        if rest := [node for node in job.nodes if node not in shown]:
+            table.caption = f"and {len(rest)} more: {_counts(rest)}"
+        return table
+
+    def _seconds(self, node: Node) -> float:
+        """Return how long a node ran, or for how long it is in its state."""
+        if node.started_at:
+            return ((node.stopped_at or datetime.now(UTC)) - node.started_at).total_seconds()
+        status, since = self._since.get(node.index, ("", datetime.now(UTC)))
+        if status != node.status:
+            since = datetime.now(UTC)
+            self._since[node.index] = (node.status, since)
+        return (datetime.now(UTC) - since).total_seconds()
+
+
+def ranges(indices: Iterable[int]) -> str:
+    """Return numbers in ascending order as a text such as `0, 2-5`."""
+    numbers = sorted(indices)
+    breaks = [after for before, after in pairwise(numbers) if after - before > 1]
+    starts = [*numbers[:1], *breaks]
+    ends = [*(numbers[numbers.index(each) - 1] for each in breaks), *numbers[-1:]]
+    return ", ".join(
+        str(start) if start == end else f"{start}-{end}"
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+def _job_text(job: Job) -> str:
+    attempt = f", attempt {job.attempt} of {job.most_attempts}" if job.attempt > 1 else ""
+    reason = f": {job.reason}" if job.reason else ""
+    return f"{job.status}{attempt}, nodes: {_counts(job.nodes)}{reason}"
+
+
+def _counts(nodes: Iterable[Node]) -> str:
+    counts = Counter(node.status for node in nodes)
+    return ", ".join(f"{count} {status}" for status, count in counts.items())
+
+
+def _node_text(node: Node) -> str:
+    if node.ending:
+        return f"{node.status}: {node.ending}"
+    return f"{node.status} at {node.address}" if node.address else node.status

@@ -1,0 +1,1 @@
+"""Jobs of a cluster: submitted, found, watched, ended, explained."""

@@ -1,0 +1,117 @@
+"""Read what the nodes of a job print, from CloudWatch Logs."""
+
+from collections.abc import Callable, Iterator
+
+from trainshed.aws import Region, accepting
+from trainshed.errors import Failure, TrainshedError
+from trainshed.jobs.model import Job, LogStream, Node
+from trainshed.jobs.watching import watch
+
+# The log driver sends lines to CloudWatch Logs seconds after they were printed.
+_LAST_LINES_SECONDS = 5
+
+
+class LogReader:
+    """Reads one log stream after the other, each line once.
+
+    Args:
+        region: where they are.
+    """
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._stream: LogStream | None = None
+        self._token: str | None = None
+
+    def read(self, stream: LogStream | None) -> Iterator[str]:
+        """Yield the lines that a stream has got since it was last read.
+
+        Another attempt of a job has another stream, which is read from its beginning.
+
+        Args:
+            stream: the stream; None yields nothing. It may not be there yet.
+        """
+        if stream != self._stream:
+            yield from self._rest()
+            self._stream, self._token = stream, None
+        yield from self._rest()
+
+    def _rest(self) -> Iterator[str]:
+        """Yield the lines of the current stream that are not read yet."""
+        with accepting("ResourceNotFoundException"):
+            while stream := self._stream:
+                token = {"nextToken": self._token} if self._token else {}
+                answer = self._region.call(
+                    "logs",
+                    "get_log_events",
+                    logGroupName=stream.group,
+                    logStreamName=stream.name,
+                    startFromHead=True,
+                    **token,
+                )
+                for event in answer["events"]:
+                    yield event["message"]
+                # API reference: at the end of the stream the token that was passed comes back.
+                # A page may be empty before that.
+                before, self._token = self._token, answer["nextForwardToken"]
+                if self._token == before:
+                    return
+
+
+def node_of(job: Job, index: int | None) -> Node:
+    """Return a node of a job, by default its main node.
+
+    Raises:
+        TrainshedError: it has no such node.
+    """
+    if index is None:
+        return job.main
+    if not 0 <= index < len(job.nodes):
+        raise TrainshedError(
+            f"job {job.job_id} has the nodes 0 to {len(job.nodes) - 1}, not {index}"
+        )
+    return job.nodes[index]
+
+
+def log_lines(region: Region, job: Job, index: int | None) -> Iterator[str]:
+    """Yield what a node has printed in its latest attempt.
+
+    Args:
+        region: where the job is.
+        job: the job.
+        index: of the node; None for the main node.
+
+    Raises:
+        TrainshedError: there is no such node.
+        Failure: it has printed nothing yet.
+    """
+    node = node_of(job, index)
+    printed = False
+    for line in LogReader(region).read(node.log):
+        printed = True
+        yield line
+    if not printed:
+        raise Failure(f"node {node.index} is {node.status} and has printed nothing")
+
+
+def follow_log(
+    region: Region, job: Job, index: int | None, pause: Callable[[float], None]
+) -> Iterator[str]:
+    """Yield what a node prints until its job is over, in all attempts from now on.
+
+    Args:
+        region: where the job is.
+        job: the job.
+        index: of the node; None for the main node.
+        pause: waits so many seconds.
+
+    Raises:
+        TrainshedError: there is no such node.
+    """
+    reader = LogReader(region)
+    was_over = job.is_over
+    for now in watch(region, job, pause):
+        yield from reader.read(node_of(now, index).log)
+    if not was_over:
+        pause(_LAST_LINES_SECONDS)
+        yield from reader.read(node_of(now, index).log)

@@ -1,0 +1,148 @@
+"""How the job, or an attempt of it, ended."""
+
+import signal
+from collections.abc import Iterator
+
+from trainshed.exit_codes import PEER_LOST
+from trainshed.findings import Finding, Severity
+from trainshed.jobs.model import Ending
+from trainshed.jobs.why.facts import Facts
+
+_TIMED_OUT = "Job attempt duration exceeded timeout"
+_TIME_LIMIT = "Canceled by JobStateTimeLimit"
+_HOST = "Host EC2"
+_NO_COMMAND = (
+    "the command is not in the container image {image}; with --plain it is started without "
+    "trainshed-launch, which only our images have"
+)
+# What ECS says of a container that did not start, and what to do.
+_NOT_STARTED = {
+    "cannotpullcontainererror": "the container image {image} is not there, or nodes may not or "
+    "cannot pull it: build and push it (trainshed container push CLUSTER), and check the tag",
+    "log group does not exist": "somebody deleted the log group; create it again: aws logs "
+    "create-log-group --log-group-name {log_group}",
+    "executable file not found": _NO_COMMAND,
+    "no such file or directory": _NO_COMMAND,
+    "resourceinitializationerror": "nodes may not read the secret, or do not reach it",
+    "outofmemory": "the container needs more memory than the node has: use smaller batches, or a "
+    "larger instance type",
+}
+# Docker's codes and those of trainshed-launch; docs/jobs.md.
+_CODES = {
+    1: "the command itself failed",
+    78: "what AWS Batch told the launcher of the job is wrong, or the launcher's options are",
+    125: "the container could not be run",
+    126: "the command cannot be executed; is it executable, and for this architecture?",
+    127: "the command is not in the container image; with --plain it is started without "
+    "trainshed-launch, which only our images have",
+    137: "the process was killed by SIGKILL, mostly because the container was out of memory",
+    143: "the process was ended by SIGTERM",
+    PEER_LOST: "another node of the job was lost, or did not come in time",
+}
+
+
+def check_container(facts: Facts) -> Iterator[Finding]:
+    """A container that does not start ends the attempt, before anything is printed."""
+    for ending in dict.fromkeys(_endings(facts)):
+        if not ending.reason or ending.exit_code not in (None, 127, 137):
+            continue
+        reason = ending.reason.casefold()
+        known = [text for part, text in _NOT_STARTED.items() if part in reason]
+        remedy = (known or ["put right what the reason names"])[0]
+        if known or not (ending.status_reason or "").startswith(_HOST):
+            yield Finding(
+                rule="TS-JOB-014",
+                severity=Severity.ERROR,
+                message=f"the container did not run: {ending.reason.rstrip('.')}",
+                remedy=remedy.format(image=facts.job.image, log_group=facts.job.log_group),
+            )
+
+
+def check_exit_code(facts: Facts) -> Iterator[Finding]:
+    """The exit code of the main node's container is that of the launcher."""
+    job = facts.job
+    if _stopped(facts) or job.status == "SUCCEEDED":
+        return
+    for code in dict.fromkeys(ending.exit_code for ending in _endings(facts)):
+        if not code:
+            continue
+        nodes = [
+            node.index for node in job.nodes if node.ending and node.ending.exit_code == code
+        ] or [job.main.index]
+        tried = f", tried {len(job.attempts)} of {job.most_attempts} times"
+        yield Finding(
+            rule="TS-JOB-015",
+            severity=Severity.ERROR,
+            message=f"node {', '.join(map(str, nodes))} ended with exit code {code}: "
+            f"{_meaning(code)}{tried if job.most_attempts > 1 else ''}",
+            remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}",
+        )
+
+
+def check_host(facts: Facts) -> Iterator[Finding]:
+    """The host of a node ended, which ends the node."""
+    job = facts.job
+    endings = (*_endings(facts), *(node.ending for node in job.nodes if node.ending))
+    reasons = [each.status_reason or "" for each in endings if job.status != "SUCCEEDED"]
+    for reason in dict.fromkeys(reason for reason in reasons if reason.startswith(_HOST)):
+        yield Finding(
+            rule="TS-JOB-016",
+            severity=Severity.ERROR,
+            message=f"{reason.rstrip('.')}, while it ran a node of the job",
+            remedy="if nobody ended it, its hardware failed or its Capacity Block ended; AWS Batch "
+            f"tries such a job {job.most_attempts} times, so have it resume from a checkpoint",
+        )
+
+
+def check_timeout(facts: Facts) -> Iterator[Finding]:
+    """A job ends when an attempt takes longer than it may."""
+    job = facts.job
+    if job.status == "FAILED" and (job.reason or "").startswith(_TIMED_OUT):
+        yield Finding(
+            rule="TS-JOB-017",
+            severity=Severity.ERROR,
+            message=f"it took longer than its time-out of {job.timeout_seconds} seconds",
+            remedy="submit with a longer --timeout-hours, or raise job.timeout_hours of the "
+            "cluster file and deploy",
+        )
+
+
+def check_stopped(facts: Facts) -> Iterator[Finding]:
+    """Somebody, or the queue, ended the job."""
+    job = facts.job
+    if job.status != "FAILED" or not job.reason:
+        return
+    if job.reason.startswith(_TIME_LIMIT):
+        yield Finding(
+            rule="TS-JOB-018",
+            severity=Severity.ERROR,
+            message=f"the queue ended it because it waited too long: {job.reason.rstrip('.')}",
+            remedy="submit it again when there is capacity, with fewer nodes, or after mending "
+            "what the reason names",
+        )
+    elif job.was_stopped:
+        yield Finding(
+            rule="TS-JOB-019",
+            severity=Severity.ERROR,
+            message=f"it was ended on request: {job.reason.rstrip('.')}",
+            remedy="submit it again",
+        )
+
+
+def _endings(facts: Facts) -> tuple[Ending, ...]:
+    """Return how the attempts ended, the newest first, when that did not succeed."""
+    return () if facts.job.status == "SUCCEEDED" else facts.job.attempts[::-1]
+
+
+def _stopped(facts: Facts) -> bool:
+    """Whether the exit codes are those of processes that were told to end."""
+    job = facts.job
+    return job.was_stopped or (job.reason or "").startswith((_TIMED_OUT, _TIME_LIMIT))
+
+
+def _meaning(code: int) -> str:
+    if code in _CODES:
+        return _CODES[code]
+    if 128 < code < 128 + signal.NSIG:
+        return f"the process was ended by signal {code - 128}"
+    return "the command's own"

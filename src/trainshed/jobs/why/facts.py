@@ -1,0 +1,164 @@
+"""What is known of a job and of what it needs, for the rules to judge."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from trainshed.jobs.lookup import ListedJob
+from trainshed.jobs.model import WAITING, Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """A job queue.
+
+    Attributes:
+        name: its name.
+        state: ENABLED or DISABLED.
+        status: VALID, INVALID, UPDATING and others.
+        reason: statusReason.
+    """
+
+    name: str
+    state: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A compute environment of the queue.
+
+    Attributes:
+        name: its name.
+        state: ENABLED or DISABLED.
+        status: VALID, INVALID, UPDATING and others.
+        reason: statusReason.
+        kind: EC2, SPOT, FARGATE, UNMANAGED and others.
+        max_vcpus: maxvCpus.
+        instance_types: types or families.
+        ecs_cluster: ARN of the ECS cluster that its nodes join.
+        cluster: name of the trainshed cluster, by the tag of its nodes; None when it is of none.
+        launch_template: id and version; None without one.
+    """
+
+    name: str
+    state: str
+    status: str
+    reason: str
+    kind: str
+    max_vcpus: int
+    instance_types: tuple[str, ...]
+    ecs_cluster: str
+    cluster: str | None
+    launch_template: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedLaunch:
+    """A scaling activity of the environment's Auto Scaling group that failed.
+
+    Attributes:
+        group: name of the group.
+        message: what EC2 or EC2 Auto Scaling said.
+        at: when.
+    """
+
+    group: str
+    message: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """An instance of the environment, also one that has just ended.
+
+    Attributes:
+        instance_id: its id.
+        is_running: it is pending or running.
+        launched_at: when.
+        boot: what its boot signalled: `ok`, `failed: ` and why; None while it has not.
+    """
+
+    instance_id: str
+    is_running: bool
+    launched_at: datetime
+    boot: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """The capacity reservation or Capacity Block that the nodes are launched into.
+
+    Attributes:
+        reservation_id: the `cr-...`.
+        is_block: it is a Capacity Block.
+        state: active, scheduled, expired and others.
+        starts_at: when it begins; None when it has always been there.
+        ends_at: when it ends; None when it does not.
+        total: how many instances it is for.
+        available: how many of these are free.
+    """
+
+    reservation_id: str
+    is_block: bool
+    state: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+    total: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """How many vCPUs of on-demand instances the account may run.
+
+    Attributes:
+        code: of Service Quotas.
+        name: of it.
+        vcpus: the value.
+    """
+
+    code: str
+    name: str
+    vcpus: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known; what could not be asked or does not apply is empty or None.
+
+    Attributes:
+        job: the job.
+        now: when these were gathered.
+        queue: its queue.
+        environments: of the queue, in the order in which it uses them.
+        ahead: jobs of the queue that hold its nodes, or are before it.
+        failed_launches: since the job was submitted, the newest first.
+        instances: of the environments.
+        joined: ids of the instances that have joined ECS; None when that is not known.
+        reservation: that the nodes come from.
+        quota: of the nodes' instance type.
+        unanswered: questions that AWS refused to answer, in its words.
+    """
+
+    job: Job
+    now: datetime
+    queue: Queue | None = None
+    environments: tuple[Environment, ...] = ()
+    ahead: tuple[ListedJob, ...] = ()
+    failed_launches: tuple[FailedLaunch, ...] = ()
+    instances: tuple[Instance, ...] = ()
+    joined: frozenset[str] | None = None
+    reservation: Reservation | None = None
+    quota: Quota | None = None
+    unanswered: tuple[str, ...] = ()
+
+    @property
+    def waits(self) -> bool:
+        """The job has not got its nodes."""
+        return self.job.status in WAITING
+
+    @property
+    def vcpus(self) -> int:
+        """VCPUs of the whole job."""
+        return self.job.node_count * self.job.node_vcpus

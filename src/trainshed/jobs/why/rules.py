@@ -1,0 +1,52 @@
+"""All rules, in the order in which their findings are shown."""
+
+from collections.abc import Callable, Iterator
+
+from trainshed.findings import Finding, Severity
+from trainshed.jobs.why import ended, nodes, queue
+from trainshed.jobs.why.capacity import (
+    check_failed_launches,
+    check_quota,
+    check_reservation,
+)
+from trainshed.jobs.why.facts import Facts
+
+Rule = Callable[[Facts], Iterator[Finding]]
+
+
+def check_unanswered(facts: Facts) -> Iterator[Finding]:
+    """What could not be asked may hide the reason."""
+    for refusal in facts.unanswered:
+        yield Finding(
+            rule="TS-JOB-020",
+            severity=Severity.WARNING,
+            message=f"not looked at: {refusal}",
+            remedy="docs/jobs.md lists the permissions; then ask again",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    ended.check_container,
+    ended.check_exit_code,
+    ended.check_host,
+    ended.check_timeout,
+    ended.check_stopped,
+    queue.check_dependencies,
+    queue.check_queue,
+    queue.check_environments,
+    queue.check_kinds,
+    queue.check_size,
+    queue.check_status_reason,
+    check_failed_launches,
+    check_quota,
+    check_reservation,
+    nodes.check_boots,
+    nodes.check_joined,
+    queue.check_ahead,
+    check_unanswered,
+)
+
+
+def explain_job(facts: Facts) -> list[Finding]:
+    """Return what every rule finds."""
+    return [finding for rule in RULES for finding in rule(facts)]

@@ -1,0 +1,571 @@
+"""`trainshed job`, with jobs that an embedded AWS runs on a deployed cluster."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from command_line import Answer, runner
+from job_bench import job_aws
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
+from trainshed.cli import main
+from trainshed.jobs import logs, watching
+from trainshed.plan import load_fleet
+
+Run = Callable[..., Answer]
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "packer/files/opt/trainshed"
+CLUSTER = """name: TrainCluster
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+image: {uri: "registry.example/train:1"}
+"""
+NO_CAPACITY = Fault(
+    service="ec2",
+    operation="RunInstances",
+    code="InsufficientInstanceCapacity",
+    count=None,
+    when={"InstanceType": "trn1.32xlarge"},
+)
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project's folder with one cluster file."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "clusters").mkdir()
+    (folder / "clusters/train.yaml").write_text(CLUSTER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def aws(
+    clusters: Path,
+    synthesise: Callable[..., Path],
+    publish_ami: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[EmbeddedAws]:
+    """An embedded AWS with the cluster deployed, whose nodes have the launcher."""
+    assembly = synthesise(load_fleet([clusters / "clusters/train.yaml"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+        with job_aws(
+            tmp_path_factory.mktemp("jobs"), JobSettings(loopback=True, speed=60)
+        ) as found:
+            publish_ami(found)
+            for name in ("TrainNetwork", "TrainCluster"):
+                template = json.loads((assembly / f"{name}.template.json").read_text())
+                found.deploy(template, stack_name=name)
+            yield found
+
+
+@pytest.fixture
+def job(
+    aws: EmbeddedAws,
+    clusters: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Run]:
+    """`trainshed job` in the project; afterwards no job is left."""
+    trainshed = runner("trainshed", main, capsys, monkeypatch)
+    aws.lead_here(monkeypatch)
+    monkeypatch.chdir(clusters)
+    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+
+    yield lambda *arguments: trainshed("job", *arguments)
+
+    aws.fail()
+    batch = aws.client("batch")
+    for status in ("RUNNABLE", "STARTING", "RUNNING"):
+        listed = batch.list_jobs(jobQueue=outputs(aws)["JobQueue"], jobStatus=status)
+        for each in listed["jobSummaryList"]:
+            batch.terminate_job(jobId=each["jobId"], reason="the test is over")
+
+
+def outputs(aws: EmbeddedAws) -> dict[str, str]:
+    found = aws.client("cloudformation").describe_stacks(StackName="TrainCluster")["Stacks"][0]
+    return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
+
+
+def shell(job: Run, script: str, *options: str) -> str:
+    """Submit a script to run on each node as it stands; return the job's id."""
+    done = job("submit", "TrainCluster", "--plain", *options, "--", "sh", "-c", script)
+    assert done.code == 0, done.err
+    return done.out.strip()
+
+
+def finished(job: Run, script: str, *options: str) -> str:
+    """Run a script to its end; return the job's id."""
+    job_id = shell(job, script, *options)
+    job("watch", job_id)
+    return job_id
+
+
+def rules(done: Answer) -> list[str]:
+    return [line.split()[0] for line in done.out.splitlines() if line.startswith("TS-")]
+
+
+def test_a_command_runs_on_every_node_through_the_launcher(aws: EmbeddedAws, job: Run) -> None:
+    done = job(
+        *("submit", "TrainCluster", "--nodes", "3", "--name", "ranks", "--env", "WORD=a=b"),
+        *("--watch", "--", "sh", "-c", "echo rank $NODE_RANK of $NNODES says $WORD"),
+    )
+
+    assert done.code == 0, done.err
+    job_id, *shown = done.out.splitlines()
+    assert "node 0: rank 0 of 3 says a=b" in shown
+    assert any("job SUCCEEDED, nodes: " in line for line in shown)
+    [described] = aws.client("batch").describe_jobs(jobs=[job_id])["jobs"]
+    assert (described["jobName"], described["nodeProperties"]["numNodes"]) == ("ranks", 3)
+    assert "rank 2 of 3 says a=b" in job("logs", job_id, "--node", "2").out.splitlines()
+    assert job("why", job_id).out.splitlines()[1:] == ["nothing that AWS tells is wrong with it"]
+
+
+def test_a_job_has_the_name_and_the_nodes_of_its_cluster_unless_others_are_asked_for(
+    job: Run,
+) -> None:
+    submitted = job("submit", "TrainCluster", "--plain", "--", "true")
+
+    job_id = submitted.out.strip()
+    assert submitted.err.splitlines() == [
+        f"follow it: trainshed job watch {job_id}",
+        f"why it waits or failed: trainshed job why {job_id}",
+        f"end it: trainshed job cancel {job_id}",
+    ]
+    listed = {each["job_id"]: each for each in job("list", "TrainCluster", "--json").json}
+    assert (listed[job_id]["name"], listed[job_id]["nodes"]) == ("TrainCluster", 4)
+    # By its name.
+    assert f"job {job_id} (TrainCluster)" in job("why", "TrainCluster").out
+
+
+def test_the_commands_that_submit_names_name_a_region_that_the_environment_does_not(
+    job: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+
+    submitted = job("submit", "TrainCluster", "--plain", "--", "true")
+
+    job_id = submitted.out.strip()
+    assert f"trainshed job watch {job_id} --region us-west-2" in submitted.err
+    assert job("watch", job_id, "--region", "us-west-2").code == 0
+
+
+def test_jobs_are_listed_the_newest_first(job: Run) -> None:
+    first = finished(job, "true", "--name", "first", "--nodes", "1")
+    second = finished(job, "exit 4", "--name", "second", "--nodes", "2")
+
+    done = job("list", "TrainCluster")
+
+    lines = [line for line in done.out.splitlines() if first in line or second in line]
+    assert [("second" in line, "first" in line) for line in lines] == [(True, False), (False, True)]
+    assert "FAILED" in lines[0] and "SUCCEEDED" in lines[1]
+
+
+def test_a_job_that_fails_ends_the_watching_with_the_node_and_its_exit_code(job: Run) -> None:
+    job_id = shell(job, "exit 3", "--nodes", "2")
+
+    watched, explained = job("watch", job_id), job("why", job_id)
+
+    assert watched.code == 1
+    assert f"error: job {job_id} has failed: node 0: exit code 3" in watched.err
+    assert watched.err.endswith(f"see trainshed job why {job_id}\n")
+    assert explained.code == 1
+    assert rules(explained) == ["TS-JOB-015"]
+    assert f"trainshed job logs {job_id} --node 0" in explained.out
+
+
+def test_watching_shows_each_change_once(job: Run, tmp_path: Path) -> None:
+    # It runs until somebody who watches has seen it run.
+    job_id = shell(job, f"until [ -e {tmp_path}/seen ]; do sleep 0.05; done", "--nodes", "3")
+    threading.Timer(1, (tmp_path / "seen").touch).start()
+
+    shown = [line.partition(" ")[2] for line in job("watch", job_id).out.splitlines()]
+
+    states = [line for line in shown if line.startswith("job ")]
+    assert len(states) == len(set(states))
+    assert states[-1].startswith("job SUCCEEDED, nodes: ")
+    assert any(line.startswith("job RUNNING, nodes: 3 RUNNING") for line in states)
+    assert sum(line.endswith("SUCCEEDED: exit code 0") for line in shown) == 1
+
+
+def test_ctrl_c_ends_the_watching_and_not_the_job(
+    aws: EmbeddedAws, job: Run, clusters: Path, tmp_path: Path
+) -> None:
+    job_id = shell(job, f"until [ -e {tmp_path}/end ]; do sleep 0.05; done", "--nodes", "1")
+
+    for command in (["watch"], ["logs", "--follow"]):
+        watching = subprocess.Popen(
+            [sys.executable, "-m", "trainshed.cli", "job", *command, job_id],
+            cwd=clusters,
+            env={**aws.environment, "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert watching.stdout
+        watching.stdout.readline()
+        watching.send_signal(signal.SIGINT)
+        _, said = watching.communicate(timeout=60)
+
+        assert watching.returncode == 1
+        assert said.startswith(f"the job goes on; watch it again: trainshed job watch {job_id}")
+    (tmp_path / "end").touch()
+    assert job("watch", job_id).code == 0
+
+
+def test_a_terminal_shows_every_node_and_the_end_of_the_log(
+    aws: EmbeddedAws, job: Run, clusters: Path
+) -> None:
+    job_id = shell(job, "echo step 1; exit 5", "--nodes", "3")
+    # `script` gives it a terminal.
+    command = f"{sys.executable} -m trainshed.cli job watch {job_id}"
+
+    shown = subprocess.run(
+        ["script", "-qec", command, os.devnull],
+        cwd=clusters,
+        env={**aws.environment, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+
+    assert shown.returncode == 1
+    last = shown.stdout.rpartition("┏")[2]
+    assert "0 (main)" in last
+    assert "FAILED" in last and "│ 5 " in last
+    assert "step 1" in last
+    assert f"TrainCluster {job_id}: FAILED" in last
+
+
+def test_logs_follow_a_job_from_before_its_start_to_its_end(aws: EmbeddedAws, job: Run) -> None:
+    aws.fail(NO_CAPACITY)
+    job_id = shell(job, "echo one; echo two; exit 7", "--nodes", "2")
+    early = job("logs", job_id)
+    aws.fail()
+
+    done = job("logs", job_id, "--follow")
+
+    assert (early.code, early.out) == (1, "")
+    assert early.err == "error: node 0 is RUNNABLE and has printed nothing\n"
+    assert done.code == 0
+    assert done.out.splitlines()[1:] == ["one", "two"]
+    assert job("logs", job_id).out.splitlines()[1:] == ["one", "two"]
+
+
+def test_logs_follow_a_job_into_its_next_attempt(job: Run) -> None:
+    # 197: a node was lost, which the job definition tries again.
+    script = "echo try $AWS_BATCH_JOB_ATTEMPT; [ $AWS_BATCH_JOB_ATTEMPT = 2 ] || exit 197"
+    job_id = shell(job, script, "--nodes", "1")
+
+    done = job("logs", job_id, "--follow")
+
+    said = [line for line in done.out.splitlines() if line.startswith("try")]
+    assert said == ["try 1", "try 2"]
+
+
+def test_a_log_of_many_pages_is_read_to_its_end(job: Run) -> None:
+    job_id = finished(job, "seq 12000", "--nodes", "1")
+
+    assert job("logs", job_id).out.splitlines()[1:] == [str(n) for n in range(1, 12001)]
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_a_job_is_cancelled_whether_it_waits_or_runs(
+    aws: EmbeddedAws, job: Run, starts: bool
+) -> None:
+    if not starts:
+        aws.fail(NO_CAPACITY)
+    job_id = shell(job, "trap 'echo saved; exit 0' TERM; echo on; while :; do sleep 0.05; done")
+    if starts:
+        follow = job_logs_until(aws, job_id, "on")
+        assert follow
+
+    done = job("cancel", job_id, "--reason", "wrong data")
+
+    assert done.code == 0
+    assert done.out.startswith(f"ending job {job_id} (TrainCluster), which was ")
+    assert job("watch", job_id).code == 1
+    explained = job("why", job_id)
+    assert rules(explained) == ["TS-JOB-019"]
+    assert "it was ended on request: wrong data; submit it again" in explained.out
+    again = job("cancel", job_id)
+    assert again.code == 1
+    assert again.err == f"error: job {job_id} is over: it has FAILED\n"
+    if starts:
+        assert "saved" in job("logs", job_id).out
+
+
+def job_logs_until(aws: EmbeddedAws, job_id: str, line: str) -> bool:
+    """Wait until the main node has printed a line."""
+    batch, cloudwatch = aws.client("batch"), aws.client("logs")
+    pause = threading.Event()
+    for _ in range(600):
+        [node] = batch.describe_jobs(jobs=[f"{job_id}#0"])["jobs"]
+        if stream := node["container"].get("logStreamName"):
+            events = cloudwatch.get_log_events(
+                logGroupName=outputs(aws)["LogGroup"], logStreamName=stream, startFromHead=True
+            )["events"]
+            if line in [event["message"] for event in events]:
+                return True
+        pause.wait(0.05)
+    return False
+
+
+WRONG: dict[str, tuple[tuple[str, ...], str]] = {
+    "no command": (("submit", "TrainCluster"), "missing argument 'COMMAND...'"),
+    "no nodes": (
+        ("submit", "TrainCluster", "--nodes", "0", "--", "true"),
+        "invalid value for '--nodes': Input should be greater than or equal to 1",
+    ),
+    "too many nodes": (
+        ("submit", "TrainCluster", "--nodes", "5", "--", "true"),
+        "--nodes 5: TrainCluster has at most 4 nodes; ask for fewer, or raise "
+        "instance.nodes.max in its file and deploy",
+    ),
+    "a name that Batch refuses": (
+        ("submit", "TrainCluster", "--name", "my job", "--", "true"),
+        "a job cannot be called 'my job'",
+    ),
+    "a variable without a value": (
+        ("submit", "TrainCluster", "--env", "WORD", "--", "true"),
+        "--env WORD: write NAME=VALUE",
+    ),
+    "a variable of Batch": (
+        ("submit", "TrainCluster", "--env", "AWS_BATCH_X=1", "--", "true"),
+        "variable AWS_BATCH_X: names that begin with AWS_BATCH are AWS Batch's own",
+    ),
+    "a short time-out": (
+        ("submit", "TrainCluster", "--timeout-hours", "0.01", "--", "true"),
+        "a time-out of 36 seconds is too short; AWS Batch takes 60 or more",
+    ),
+    "another cluster": (("submit", "Train", "--", "true"), "did you mean"),
+    "another job": (("why", "no-such-job"), "no job has the id or the name 'no-such-job'"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_input_is_an_error_that_says_what_to_do(job: Run, wrong: str) -> None:
+    arguments, message = WRONG[wrong]
+
+    done = job(*arguments)
+
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_a_node_that_the_job_does_not_have(job: Run) -> None:
+    job_id = shell(job, "true", "--nodes", "2")
+
+    for options in ((), ("--follow",)):
+        done = job("logs", job_id, "--node", "2", *options)
+
+        assert done.code == 2
+        assert done.err == f"error: job {job_id} has the nodes 0 to 1, not 2\n"
+
+
+def test_a_cluster_that_is_not_deployed(job: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text(CLUSTER.replace("TrainCluster", "OtherCluster"))
+
+    done = job("submit", str(other), "--", "true")
+
+    assert done.code == 1
+    assert done.err == (
+        "error: OtherCluster is not deployed in us-west-2; deploy it: npx cdk deploy OtherCluster\n"
+    )
+
+
+def test_a_stack_without_a_queue(aws: EmbeddedAws, job: Run, tmp_path: Path) -> None:
+    name = f"Other{uuid4().hex[:6]}"
+    aws.deploy({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}, stack_name=name)
+    other = tmp_path / "other.yaml"
+    other.write_text(CLUSTER.replace("TrainCluster", name))
+
+    done = job("list", str(other))
+
+    assert done.code == 1
+    assert "is CREATE_COMPLETE and has no output JobQueue" in done.err
+
+
+def test_why_names_missing_capacity_quota_and_the_job_before(aws: EmbeddedAws, job: Run) -> None:
+    aws.fail(NO_CAPACITY)
+    first = shell(job, "true", "--name", "first")
+    second = shell(job, "true", "--name", "second")
+    stuck(aws, first)
+
+    done, behind = job("why", first), job("why", second)
+
+    assert rules(done) == ["TS-JOB-007", "TS-JOB-010"]
+    assert "AWS Batch says: CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY" in done.out
+    # Nothing has raised it yet.
+    assert "the job needs 512 vCPUs" in done.out and "(L-2C3B7624) is 0;" in done.out
+    assert rules(behind) == ["TS-JOB-010", "TS-JOB-008"]
+    assert f"first {first} RUNNABLE" in behind.out
+    assert job("why", first, "--json").json["findings"][0]["rule"] == "TS-JOB-007"
+
+
+def stuck(aws: EmbeddedAws, job_id: str) -> None:
+    """Wait until AWS Batch says why a job waits."""
+    pause = threading.Event()
+    for _ in range(600):
+        [found] = aws.client("batch").describe_jobs(jobs=[job_id])["jobs"]
+        if "statusReason" in found:
+            return
+        pause.wait(0.05)
+    raise AssertionError("no reason")
+
+
+def test_why_says_that_the_queue_and_the_environment_are_disabled(
+    aws: EmbeddedAws, job: Run
+) -> None:
+    batch, made = aws.client("batch"), outputs(aws)
+    aws.fail(NO_CAPACITY)
+    job_id = shell(job, "true")
+    batch.update_job_queue(jobQueue=made["JobQueue"], state="DISABLED")
+    batch.update_compute_environment(
+        computeEnvironment=made["ComputeEnvironment"], state="DISABLED"
+    )
+
+    done, refused = job("why", job_id), job("submit", "TrainCluster", "--", "true")
+
+    batch.update_compute_environment(computeEnvironment=made["ComputeEnvironment"], state="ENABLED")
+    batch.update_job_queue(jobQueue=made["JobQueue"], state="ENABLED")
+    assert {"TS-JOB-003", "TS-JOB-004"} <= set(rules(done))
+    assert "--state ENABLED" in done.out
+    assert refused.code == 1
+    assert "is disabled and takes no jobs" in refused.err
+
+
+def test_why_names_a_host_that_ended(aws: EmbeddedAws, job: Run, tmp_path: Path) -> None:
+    job_id = shell(job, "echo on; while :; do sleep 0.05; done", "--nodes", "1")
+    assert job_logs_until(aws, job_id, "on")
+    ec2 = aws.client("ec2")
+    nodes = [{"Name": "tag:trainshed:cluster", "Values": ["TrainCluster"]}]
+    running = [{"Name": "instance-state-name", "Values": ["running"]}]
+    [group] = ec2.describe_instances(Filters=nodes + running)["Reservations"]
+    instance = group["Instances"][0]["InstanceId"]
+    ec2.terminate_instances(InstanceIds=[instance])
+    wait_for_attempt(aws, job_id)
+
+    done = job("why", job_id)
+
+    assert "TS-JOB-016" in rules(done)
+    assert f"Host EC2 (instance {instance}) terminated, while it ran a node of the job" in done.out
+    assert ", attempt " in done.out.splitlines()[0]
+
+
+def wait_for_attempt(aws: EmbeddedAws, job_id: str) -> None:
+    """Wait until an attempt of a job is over."""
+    pause = threading.Event()
+    for _ in range(600):
+        [found] = aws.client("batch").describe_jobs(jobs=[job_id])["jobs"]
+        if found["attempts"]:
+            return
+        pause.wait(0.05)
+    raise AssertionError("no attempt has ended")
+
+
+def test_why_says_how_long_a_job_may_take(job: Run) -> None:
+    job_id = finished(
+        job, "while :; do sleep 0.05; done", "--nodes", "1", "--timeout-hours", "0.0167"
+    )
+
+    done = job("why", job_id)
+
+    assert rules(done) == ["TS-JOB-017"]
+    assert "it took longer than its time-out of 60 seconds" in done.out
+
+
+def test_why_names_the_command_that_is_not_there(job: Run) -> None:
+    done = job("submit", "TrainCluster", "--plain", "--nodes", "1", "--", "no-such-program")
+    job("watch", done.out.strip())
+
+    explained = job("why", done.out.strip())
+
+    assert set(rules(explained)) == {"TS-JOB-014"}
+    assert "the command is not in the container image registry.example/train:1" in explained.out
+
+
+def test_why_names_a_boot_that_failed(aws: EmbeddedAws, job: Run) -> None:
+    aws.fail(NO_CAPACITY)
+    job_id = shell(job, "true")
+    batch, ec2 = aws.client("batch"), aws.client("ec2")
+    environment = outputs(aws)["ComputeEnvironment"]
+    [found] = batch.describe_compute_environments(computeEnvironments=[environment])[
+        "computeEnvironments"
+    ]
+    tags = {"trainshed:cluster": "TrainCluster", "trainshed:boot": "failed: 7 of 8 EFA devices"}
+    [node] = ec2.run_instances(
+        ImageId="ami-0ec5000000000ba7c",
+        InstanceType="m5.large",
+        SubnetId=found["computeResources"]["subnets"][0],
+        MinCount=1,
+        MaxCount=1,
+        TagSpecifications=[
+            {
+                "ResourceType": "instance",
+                "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+            }
+        ],
+    )["Instances"]
+
+    done = job("why", job_id)
+
+    ec2.terminate_instances(InstanceIds=[node["InstanceId"]])
+    assert "TS-JOB-012" in rules(done)
+    assert f"the boot of {node['InstanceId']} failed: 7 of 8 EFA devices;" in done.out
+
+
+def test_a_question_that_may_not_be_asked_does_not_stop_the_others(
+    aws: EmbeddedAws, job: Run
+) -> None:
+    aws.fail(NO_CAPACITY)
+    job_id = shell(job, "true")
+    stuck(aws, job_id)
+    aws.fail(
+        NO_CAPACITY,
+        Fault(
+            service="autoscaling",
+            operation="DescribeAutoScalingGroups",
+            code="AccessDenied",
+            count=None,
+        ),
+        Fault(
+            service="servicequotas",
+            operation="GetServiceQuota",
+            code="AccessDeniedException",
+            count=None,
+        ),
+    )
+
+    done = job("why", job_id)
+
+    assert rules(done) == ["TS-JOB-007", "TS-JOB-020", "TS-JOB-020"]
+    assert "may not call autoscaling:DescribeAutoScalingGroups in us-west-2" in done.out
+    assert "may not call service-quotas:GetServiceQuota in us-west-2" in done.out
+
+
+def test_why_asks_for_what_is_missing_of_the_image_and_the_log(aws: EmbeddedAws, job: Run) -> None:
+    group = outputs(aws)["LogGroup"]
+    cloudwatch = aws.client("logs")
+    cloudwatch.delete_log_group(logGroupName=group)
+
+    job_id = finished(job, "true", "--nodes", "1")
+    done = job("why", job_id)
+
+    cloudwatch.create_log_group(logGroupName=group)
+    assert set(rules(done)) == {"TS-JOB-014"}
+    assert f"aws logs create-log-group --log-group-name {group}" in done.out
+    assert job("logs", job_id).code == 1
