@@ -1,0 +1,466 @@
+"""Why a job waits or failed: each rule with a case that fires, and the nearest that does not."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from trainshed.aws import AwsRefusal
+from trainshed.jobs.lookup import ListedJob
+from trainshed.jobs.model import Ending, Job, Node
+from trainshed.jobs.why import explain_job, gather
+from trainshed.jobs.why.facts import (
+    Environment,
+    Facts,
+    FailedLaunch,
+    Instance,
+    Queue,
+    Quota,
+    Reservation,
+)
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def node(index: int = 0, **changes: Any) -> Node:
+    facts: dict[str, Any] = {
+        "index": index,
+        "is_main": index == 0,
+        "status": "RUNNABLE",
+        "address": None,
+        "started_at": None,
+        "stopped_at": None,
+        "ending": None,
+        "log": None,
+    }
+    return Node(**(facts | changes))
+
+
+def ending(
+    exit_code: int | None = None, reason: str | None = None, status_reason: str | None = None
+) -> Ending:
+    return Ending(exit_code=exit_code, reason=reason, status_reason=status_reason)
+
+
+WAITING = Job(
+    job_id="job-1",
+    name="pretrain",
+    status="RUNNABLE",
+    reason=None,
+    queue="arn:queue",
+    created_at=NOW - 20 * MINUTE,
+    started_at=None,
+    stopped_at=None,
+    attempts=(),
+    most_attempts=1,
+    node_count=2,
+    node_vcpus=128,
+    image="registry.example/train:1",
+    log_group="jobs",
+    depends_on=(),
+    timeout_seconds=3600,
+    was_stopped=False,
+    nodes=(node(0), node(1)),
+)
+QUEUE = Queue(name="queue", state="ENABLED", status="VALID", reason="")
+ENVIRONMENT = Environment(
+    name="nodes",
+    state="ENABLED",
+    status="VALID",
+    reason="ComputeEnvironment Healthy",
+    kind="EC2",
+    max_vcpus=256,
+    instance_types=("trn1.32xlarge",),
+    ecs_cluster="arn:cluster",
+    cluster="TrainCluster",
+    launch_template=("lt-1", "3"),
+)
+BLOCK = Reservation(
+    reservation_id="cr-1",
+    is_block=True,
+    state="active",
+    starts_at=NOW - 60 * MINUTE,
+    ends_at=NOW + 60 * MINUTE,
+    total=2,
+    available=2,
+)
+OLD = Instance(instance_id="i-1", is_running=True, launched_at=NOW - 15 * MINUTE, boot=None)
+LAUNCH = FailedLaunch(group="nodes-asg-1", message="", at=NOW - MINUTE)
+FACTS = Facts(job=WAITING, now=NOW, queue=QUEUE, environments=(ENVIRONMENT,), joined=frozenset())
+
+
+def waiting(**changes: Any) -> Facts:
+    return replace(FACTS, **changes)
+
+
+def job(**changes: Any) -> Facts:
+    return replace(FACTS, job=replace(WAITING, **changes))
+
+
+def failed(*endings: Ending, **changes: Any) -> Facts:
+    ended = {"status": "FAILED", "attempts": endings, "nodes": (node(0, ending=endings[-1]),)}
+    return job(**(ended | changes))
+
+
+def environment(**changes: Any) -> Facts:
+    return waiting(environments=(replace(ENVIRONMENT, **changes),))
+
+
+def block(**changes: Any) -> Facts:
+    return waiting(reservation=replace(BLOCK, **changes))
+
+
+def launch(message: str) -> Facts:
+    return waiting(failed_launches=(replace(LAUNCH, message=message),))
+
+
+def quota(vcpus: float, **changes: Any) -> Facts:
+    return waiting(quota=Quota(code="L-2C3B7624", name="Trn", vcpus=vcpus), **changes)
+
+
+def other(status: str = "RUNNING") -> ListedJob:
+    return ListedJob(
+        job_id="job-0",
+        name="other",
+        status=status,
+        reason=None,
+        nodes=8,
+        created_at=NOW - 60 * MINUTE,
+    )
+
+
+FIRES: dict[str, tuple[Facts, str, str]] = {
+    "dependency": (job(status="PENDING", depends_on=("job-0",)), "002", "it depends on job-0"),
+    "dependency failed": (
+        job(status="FAILED", depends_on=("job-0",), reason="Dependent Job failed"),
+        "002",
+        "trainshed job why job-0",
+    ),
+    "queue disabled": (
+        waiting(queue=replace(QUEUE, state="DISABLED")),
+        "003",
+        "update-job-queue --job-queue queue --state ENABLED",
+    ),
+    "queue invalid": (
+        waiting(queue=replace(QUEUE, status="INVALID", reason="no environment")),
+        "003",
+        "INVALID (no environment); mend",
+    ),
+    "environment invalid": (
+        environment(status="INVALID", reason="CLIENT_ERROR - not authorized"),
+        "004",
+        "INVALID (CLIENT_ERROR - not authorized)",
+    ),
+    "environment disabled": (environment(state="DISABLED"), "004", "nodes is DISABLED"),
+    "spot": (environment(kind="SPOT"), "005", "of type SPOT, on which multi-node jobs stay"),
+    "unmanaged": (environment(kind="UNMANAGED", max_vcpus=0), "005", "of type UNMANAGED"),
+    "too many vCPUs": (
+        environment(max_vcpus=255),
+        "006",
+        "2 nodes of 128 vCPUs need 256, and compute environment nodes has at most 255; submit with "
+        "--nodes 1",
+    ),
+    "Batch says why": (
+        job(reason="MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job needs more."),
+        "007",
+        "AWS Batch says: MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - The job needs more; no "
+        "instance type",
+    ),
+    "Batch says something else": (
+        job(reason="UNDETERMINED - Batch job is blocked"),
+        "007",
+        "warning: AWS Batch says: UNDETERMINED",
+    ),
+    "a job ahead": (waiting(ahead=(other(),)), "008", "1 jobs of 8 nodes are before it"),
+    "no capacity": (
+        launch("We currently do not have sufficient trn1.32xlarge capacity in the zone"),
+        "009",
+        "2026-11-22 11:59 UTC: We currently do not have sufficient trn1.32xlarge capacity in the "
+        "zone; wait",
+    ),
+    "limit": (
+        launch("You have requested more vCPU capacity than your current vCPU limit of 0 allows"),
+        "009",
+        "ask for a larger quota",
+    ),
+    "launch template": (
+        launch("You must use a valid fully-formed launch template. Invalid device index"),
+        "009",
+        "deploy the cluster again, which makes a launch template that fits",
+    ),
+    "placement group": (
+        launch("The placement group 'train' is in the state deleting"),
+        "009",
+        "deploy the cluster again; instances of other clusters",
+    ),
+    "another failed launch": (launch("Out of luck."), "009", "Out of luck; put right"),
+    "quota": (quota(255), "010", "needs 256 vCPUs, and the account's quota 'Trn' (L-2C3B7624)"),
+    "block not begun": (
+        block(starts_at=NOW + MINUTE, state="scheduled"),
+        "011",
+        "Capacity Block cr-1 begins at 2026-11-22 12:01 UTC; wait",
+    ),
+    "block over": (block(ends_at=NOW, state="expired"), "011", "is over (expired)"),
+    "block ends": (block(ends_at=NOW + 30 * MINUTE), "011", "ends at 2026-11-22 12:30 UTC"),
+    "reservation cancelled": (
+        block(is_block=False, state="cancelled", ends_at=None),
+        "011",
+        "capacity reservation cr-1 is over (cancelled)",
+    ),
+    "block too small": (block(total=1), "011", "is for 1 instances, and the job has 2 nodes"),
+    "block in use": (block(available=1), "011", "has 1 of its 2 instances free"),
+    "boot failed": (
+        waiting(instances=(replace(OLD, boot="failed: 7 of 8 EFA devices", is_running=False),)),
+        "012",
+        "the boot of i-1 failed: 7 of 8 EFA devices",
+    ),
+    "not joined": (waiting(instances=(OLD,)), "013", "i-1 run for 15 minutes and more"),
+    "booted and not joined": (
+        waiting(instances=(replace(OLD, boot="ok"),)),
+        "013",
+        "their boot was right; check that their subnet reaches ECS",
+    ),
+    "no image": (
+        failed(ending(reason="CannotPullContainerError: manifest unknown")),
+        "014",
+        "the container image registry.example/train:1 is not there",
+    ),
+    "no log group": (
+        failed(ending(reason="CannotStartContainerError: The specified log group does not exist.")),
+        "014",
+        "create-log-group --log-group-name jobs",
+    ),
+    "no command": (
+        failed(ending(127, 'CannotStartContainerError: exec: "x": executable file not found')),
+        "014",
+        "with --plain",
+    ),
+    "another reason": (failed(ending(reason="DockerTimeoutError")), "014", "put right what"),
+    "out of memory": (failed(ending(137, "OutOfMemoryError: Container killed")), "014", "memory"),
+    "exit code": (failed(ending(3)), "015", "node 0 ended with exit code 3: the command's own"),
+    "peer lost": (
+        failed(ending(197), ending(197), most_attempts=2),
+        "015",
+        "another node of the job was lost, or did not come in time, tried 2 of 2 times; trainshed "
+        "job logs job-1 --node 0",
+    ),
+    "killed": (failed(ending(137)), "015", "killed by SIGKILL"),
+    "another signal": (failed(ending(139)), "015", "ended by signal 11"),
+    "tried again": (job(attempts=(ending(197),), most_attempts=3), "015", "tried 1 of 3 times"),
+    "host": (
+        failed(ending(status_reason="Host EC2 (instance i-9) terminated.")),
+        "016",
+        "Host EC2 (instance i-9) terminated, while it ran a node",
+    ),
+    "time-out": (
+        failed(ending(143), reason="Job attempt duration exceeded timeout"),
+        "017",
+        "its time-out of 3600 seconds",
+    ),
+    "time limit": (
+        job(
+            status="FAILED",
+            was_stopped=True,
+            reason="Canceled by JobStateTimeLimit action due to reason: CAPACITY:INSUFFICIENT",
+        ),
+        "018",
+        "the queue ended it because it waited too long",
+    ),
+    "cancelled": (
+        failed(ending(143), was_stopped=True, reason="wrong data"),
+        "019",
+        "it was ended on request: wrong data",
+    ),
+    "unanswered": (waiting(unanswered=("may not call ec2:X",)), "020", "not looked at: may not"),
+}
+SILENT: dict[str, Facts] = {
+    "a job that waits for nothing known": FACTS,
+    "a dependency that is over": job(depends_on=("job-0",)),
+    "a queue that is updated": waiting(queue=replace(QUEUE, status="UPDATING")),
+    "what a running job no longer needs": replace(
+        FACTS,
+        job=replace(WAITING, status="RUNNING", reason="for another reason"),
+        queue=replace(QUEUE, state="DISABLED"),
+        environments=(replace(ENVIRONMENT, state="DISABLED", max_vcpus=0),),
+        ahead=(other(),),
+        failed_launches=(LAUNCH,),
+        instances=(OLD, replace(OLD, boot="failed: something")),
+        quota=Quota(code="L-2C3B7624", name="Trn", vcpus=0),
+        reservation=replace(BLOCK, available=0, ends_at=NOW + MINUTE),
+    ),
+    "one node on Spot": replace(
+        environment(kind="SPOT"), job=replace(WAITING, node_count=1, nodes=(node(),))
+    ),
+    "all vCPUs": environment(max_vcpus=256),
+    "a quota that is enough": quota(256),
+    "a quota beside a block": quota(0, reservation=BLOCK),
+    "a block that runs": block(ends_at=NOW + 31 * MINUTE),
+    "a reservation without an end": block(is_block=False, starts_at=None, ends_at=None),
+    "a reservation that ends, too": block(is_block=False, ends_at=NOW + MINUTE),
+    "a block whose instances run": waiting(
+        reservation=replace(BLOCK, available=0), instances=(replace(OLD, launched_at=NOW),)
+    ),
+    "a boot that went well": waiting(
+        instances=(replace(OLD, boot="ok"),), joined=frozenset(("i-1",))
+    ),
+    "a boot that failed before the job": waiting(
+        instances=(replace(OLD, boot="failed: x", launched_at=NOW - 60 * MINUTE, is_running=False),)
+    ),
+    "a node that has just been launched": waiting(
+        instances=(replace(OLD, launched_at=NOW - 9 * MINUTE),)
+    ),
+    "a node of which it is not known whether it joined": waiting(instances=(OLD,), joined=None),
+    "a success": job(status="SUCCEEDED", attempts=(ending(197), ending(0))),
+    "a success whose child node lost its host": job(
+        status="SUCCEEDED",
+        nodes=(node(), node(1, ending=ending(status_reason="Host EC2 (instance i-9) terminated."))),
+    ),
+    "a block that was there for a job that succeeded": replace(
+        block(ends_at=NOW), job=replace(WAITING, status="SUCCEEDED")
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FIRES)
+def test_a_rule_names_the_reason_and_the_remedy(case: str) -> None:
+    facts, rule, words = FIRES[case]
+
+    found = explain_job(facts)
+
+    own = [finding for finding in found if finding.rule == f"TS-JOB-{rule}"]
+    assert len(own) == 1, found
+    assert words in str(own[0])
+    assert own[0].remedy
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_a_rule_says_nothing_of_what_is_right(case: str) -> None:
+    assert explain_job(SILENT[case]) == []
+
+
+def test_a_cause_is_named_by_one_rule() -> None:
+    alone = {case for case, (facts, _, _) in FIRES.items() if len(explain_job(facts)) == 1}
+
+    # Its exit code is named, too.
+    assert set(FIRES) - alone <= {"no command", "out of memory"}
+
+
+class Answers:
+    """A region that answers from a table, for what the embedded AWS does not do by itself."""
+
+    name = "us-west-2"
+
+    def __init__(self, **answers: Any) -> None:
+        self._answers = answers
+
+    def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation not in self._answers:
+            raise AwsRefusal("AccessDenied", f"may not call {service}:{operation}")
+        answer: dict[str, Any] = self._answers[operation]
+        return answer
+
+    def pages(self, service: str, operation: str, key: str, **params: Any) -> Iterator[Any]:
+        yield from self.call(service, operation, **params)[key]
+
+    def wait(self, service: str, waiter: str, **params: Any) -> None:
+        raise AssertionError("nothing waits")
+
+
+QUEUES = [
+    {
+        "jobQueueName": "queue",
+        "state": "ENABLED",
+        "computeEnvironmentOrder": [{"order": 1, "computeEnvironment": "arn:nodes"}],
+    }
+]
+ENVIRONMENTS = [
+    {
+        "computeEnvironmentArn": "arn:nodes",
+        "computeEnvironmentName": "nodes",
+        "ecsClusterArn": "arn:cluster",
+        "computeResources": {
+            "type": "EC2",
+            "maxvCpus": 256,
+            "instanceTypes": ["trn1.32xlarge"],
+            "tags": {"trainshed:cluster": "TrainCluster"},
+            "launchTemplate": {"launchTemplateId": "lt-1", "version": "3"},
+        },
+    }
+]
+
+
+def test_launches_reservation_and_members_are_looked_up() -> None:
+    activity = {"StatusCode": "Failed", "StatusMessage": "no capacity", "StartTime": NOW}
+    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
+    region: Any = Answers(
+        describe_job_queues={"jobQueues": QUEUES},
+        describe_compute_environments={"computeEnvironments": ENVIRONMENTS},
+        list_jobs={"jobSummaryList": []},
+        describe_auto_scaling_groups={
+            "AutoScalingGroups": [
+                {"AutoScalingGroupName": "nodes-asg-1"},
+                {"AutoScalingGroupName": "other-asg-1"},
+            ]
+        },
+        describe_scaling_activities={
+            "Activities": [
+                activity,
+                {**activity, "StatusCode": "Successful"},
+                {**activity, "StartTime": NOW - 60 * MINUTE},
+            ]
+        },
+        describe_instances={"Reservations": []},
+        list_container_instances={"containerInstanceArns": ["arn:instance"]},
+        describe_container_instances={"containerInstances": [{"ec2InstanceId": "i-1"}]},
+        describe_launch_template_versions={
+            "LaunchTemplateVersions": [
+                {"LaunchTemplateData": {"CapacityReservationSpecification": target}}
+            ]
+        },
+        describe_capacity_reservations={
+            "CapacityReservations": [
+                {
+                    "ReservationType": "capacity-block",
+                    "State": "active",
+                    "StartDate": NOW - 60 * MINUTE,
+                    "EndDate": NOW + 60 * MINUTE,
+                    "TotalInstanceCount": 2,
+                    "AvailableInstanceCount": 2,
+                }
+            ]
+        },
+        get_service_quota={"Quota": {"QuotaName": "Trn", "Value": 0.0}},
+    )
+
+    facts = gather(region, WAITING, NOW)
+
+    assert facts.unanswered == ()
+    [launched] = facts.failed_launches
+    assert (launched.group, launched.message) == ("nodes-asg-1", "no capacity")
+    assert facts.reservation == BLOCK
+    assert facts.joined == frozenset(("i-1",))
+    assert facts.quota == Quota(code="L-2C3B7624", name="Trn", vcpus=0)
+    assert facts.environments == (replace(ENVIRONMENT, reason=""),)
+
+
+def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:
+    region: Any = Answers(
+        describe_job_queues={"jobQueues": QUEUES},
+        describe_compute_environments={"computeEnvironments": ENVIRONMENTS},
+    )
+
+    facts = gather(region, WAITING, NOW)
+
+    assert facts.queue and facts.environments
+    assert facts.joined is None
+    assert [each.rpartition(" ")[2] for each in facts.unanswered] == [
+        "batch:list_jobs",
+        "autoscaling:describe_auto_scaling_groups",
+        "ec2:describe_instances",
+        "ecs:list_container_instances",
+        "ec2:describe_launch_template_versions",
+        "service-quotas:get_service_quota",
+    ]
