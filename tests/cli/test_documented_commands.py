@@ -25,7 +25,8 @@ UPGRADE = "tests/packaging/test_upgrade.py"
 LADDER, BAKE = "tests/ladder/conftest.py", "tests/support/bake_bench.py"
 COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_tools.py"
 CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
-CLUSTERS, OPTIONS = "tests/offline/test_clusters.py", "tests/cli/test_documented_options.py"
+OPTIONS = "tests/cli/test_documented_options.py"
+JOB = "tests/offline/test_job.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
 # What cannot run here, because it needs root, Packer, a container engine, a network, an account or
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
@@ -103,12 +104,6 @@ ELSEWHERE = {
         "tests/offline/test_day_two.py",
         "describe_stacks(StackName=",
     ),
-    "aws batch submit-job --job-name pretrain --job-queue JOB_QUEUE --job-definition "
-    "JOB_DEFINITION --node-overrides numNodes=4": (CLUSTERS, "nodeOverrides="),
-    "aws batch describe-jobs --jobs JOB_ID --query 'jobs[0].[status,statusReason]'": (
-        CLUSTERS,
-        "describe_jobs(jobs=",
-    ),
     "aws ec2 describe-instances --filters Name=tag:trainshed:cluster,Values=TrainCluster --query "
     "'Reservations[].Instances[].[InstanceId,State.Name,Tags[?Key==`trainshed:boot`].Value|[0]]' "
     "--output text": (
@@ -125,6 +120,12 @@ ELSEWHERE = {
     ),
     "trainshed bench judge examples/all-reduce.log --type dl1.24xlarge --nodes 4 "
     "--plot all-reduce.svg": ("tests/cli/test_bench.py", '"judge", "examples/all-reduce.log"'),
+    "trainshed job submit TrainCluster --nodes 4 --name pretrain -- python train.py": (
+        JOB,
+        '("submit", "TrainCluster", "--nodes", "3", "--name", "ranks"',
+    ),
+    "trainshed job watch pretrain": (JOB, 'job("watch", job_id)'),
+    "trainshed job why large": (JOB, 'job("why", "TrainCluster")'),
     "trainshed teardown TrainCluster": (
         "tests/offline/test_teardown.py",
         '"TrainCluster", "--yes"',

@@ -166,7 +166,8 @@ def logs(
     region: JobRegionOption = None,
 ) -> None:
     """Print what a node has printed, in its latest attempt."""
-    from trainshed.jobs.logs import follow_log, log_lines
+    from trainshed.jobs.logs import follow as follow_job
+    from trainshed.jobs.logs import log_lines
     from trainshed.jobs.lookup import find_job
 
     place = _region(region)
@@ -176,8 +177,9 @@ def logs(
             typer.echo(line)
         return
     try:
-        for line in follow_log(place, found, node, time.sleep):
-            typer.echo(line)
+        for _, lines in follow_job(place, found, node, time.sleep):
+            for line in lines:
+                typer.echo(line)
     except KeyboardInterrupt:
         raise _no_longer_watched(found.job_id, "") from None
 
@@ -249,14 +251,12 @@ def _follow(place: Any, job: Any, there: str) -> None:
         Exit: somebody pressed Ctrl-C.
     """
     from trainshed.cli.job_display import display
-    from trainshed.jobs.logs import LogReader
-    from trainshed.jobs.watching import watch as watch_job
+    from trainshed.jobs.logs import follow
 
-    reader = LogReader(place)
     try:
         with display() as show:
-            for now in watch_job(place, job, time.sleep):
-                show(now, list(reader.read(now.main.log)))
+            for now, lines in follow(place, job, None, time.sleep):
+                show(now, lines)
     except KeyboardInterrupt:
         raise _no_longer_watched(job.job_id, there) from None
     if now.status == "FAILED":

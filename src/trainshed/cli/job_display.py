@@ -5,12 +5,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 import typer
 
-from trainshed.jobs.model import Job, Node
+from trainshed.jobs.model import Job, Node, ranges
 
 Show = Callable[[Job, Sequence[str]], None]
 
@@ -47,17 +46,24 @@ class _Lines:
         self._nodes: dict[int, str] = {}
 
     def show(self, job: Job, lines: Sequence[str]) -> None:
-        """Print what changed."""
+        """Print what changed; the last lines of a job come before its end."""
+        if job.is_over:
+            self._print_log(job, lines)
         if (state := _job_text(job)) != self._job:
             self._job = state
             self._print(job, f"job {state}")
         changed: dict[str, list[int]] = {}
         for node in job.nodes:
-            if (text := _node_text(node)) != self._nodes.get(node.index):
+            text = f"{node.status}: {node.ending}" if node.ending else node.status
+            if text != self._nodes.get(node.index):
                 self._nodes[node.index] = text
                 changed.setdefault(text, []).append(node.index)
         for text, indices in changed.items():
             self._print(job, f"node {ranges(indices)} {text}")
+        if not job.is_over:
+            self._print_log(job, lines)
+
+    def _print_log(self, job: Job, lines: Sequence[str]) -> None:
         for line in lines:
             typer.echo(f"node {job.main.index}: {line}")
 
@@ -120,18 +126,6 @@ class _Table:
         return (datetime.now(UTC) - since).total_seconds()
 
 
-def ranges(indices: Iterable[int]) -> str:
-    """Return numbers in ascending order as a text such as `0, 2-5`."""
-    numbers = sorted(indices)
-    breaks = [after for before, after in pairwise(numbers) if after - before > 1]
-    starts = [*numbers[:1], *breaks]
-    ends = [*(numbers[numbers.index(each) - 1] for each in breaks), *numbers[-1:]]
-    return ", ".join(
-        str(start) if start == end else f"{start}-{end}"
-        for start, end in zip(starts, ends, strict=True)
-    )
-
-
 def _job_text(job: Job) -> str:
     attempt = f", attempt {job.attempt} of {job.most_attempts}" if job.attempt > 1 else ""
     reason = f": {job.reason}" if job.reason else ""
@@ -141,9 +135,3 @@ def _job_text(job: Job) -> str:
 def _counts(nodes: Iterable[Node]) -> str:
     counts = Counter(node.status for node in nodes)
     return ", ".join(f"{count} {status}" for status, count in counts.items())
-
-
-def _node_text(node: Node) -> str:
-    if node.ending:
-        return f"{node.status}: {node.ending}"
-    return f"{node.status} at {node.address}" if node.address else node.status

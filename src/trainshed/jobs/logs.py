@@ -94,10 +94,10 @@ def log_lines(region: Region, job: Job, index: int | None) -> Iterator[str]:
         raise Failure(f"node {node.index} is {node.status} and has printed nothing")
 
 
-def follow_log(
+def follow(
     region: Region, job: Job, index: int | None, pause: Callable[[float], None]
-) -> Iterator[str]:
-    """Yield what a node prints until its job is over, in all attempts from now on.
+) -> Iterator[tuple[Job, list[str]]]:
+    """Yield a job as it is now, with what a node has printed since, until the job is over.
 
     Args:
         region: where the job is.
@@ -109,9 +109,7 @@ def follow_log(
         TrainshedError: there is no such node.
     """
     reader = LogReader(region)
-    was_over = job.is_over
     for now in watch(region, job, pause):
-        yield from reader.read(node_of(now, index).log)
-    if not was_over:
-        pause(_LAST_LINES_SECONDS)
-        yield from reader.read(node_of(now, index).log)
+        if now.is_over and not job.is_over:
+            pause(_LAST_LINES_SECONDS)
+        yield now, list(reader.read(node_of(now, index).log))

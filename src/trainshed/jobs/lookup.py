@@ -7,7 +7,7 @@ from typing import Any
 
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.jobs.model import OVER, STARTED, WAITING, Job, node_count, read_job
+from trainshed.jobs.model import OVER, STARTED, WAITING, Job, node_count, read_job, reason_of
 
 # AWS Batch API reference, DescribeJobs: "A list of up to 100 job IDs".
 _DESCRIBED_AT_ONCE = 100
@@ -21,7 +21,7 @@ class ListedJob:
         job_id: its id.
         name: its name.
         status: for instance RUNNING.
-        reason: AWS Batch's statusReason, if it gives one.
+        reason: as that of `Job`.
         nodes: how many it has.
         created_at: when it was submitted.
     """
@@ -124,7 +124,7 @@ def _listed(summary: dict[str, Any]) -> ListedJob:
         job_id=summary["jobId"],
         name=summary["jobName"],
         status=summary["status"],
-        reason=summary.get("statusReason"),
+        reason=reason_of(summary),
         nodes=node_count(summary),
         created_at=datetime.fromtimestamp(summary["createdAt"] / 1000, UTC),
     )

@@ -1,8 +1,9 @@
 """A job and its nodes, as AWS Batch tells of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 # AWS Batch, JobStatus.
@@ -135,6 +136,20 @@ class Job:
         return max(1, len(self.attempts) + (0 if self.is_over else 1))
 
 
+def ranges(indices: Iterable[int]) -> str:
+    """Return indices of nodes in ascending order, for instance `0, 2-5`."""
+    numbers = sorted(indices)
+    gaps = [n for n in range(1, len(numbers)) if numbers[n] - numbers[n - 1] > 1]
+    runs = [numbers[a:b] for a, b in pairwise([0, *gaps, len(numbers)])]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def reason_of(described: Mapping[str, Any]) -> str | None:
+    """Return a statusReason, if it says more than that a container ended by itself."""
+    reason: str | None = described.get("statusReason")
+    return None if reason == _EXITED else reason
+
+
 def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Job:
     """Read a job as DescribeJobs returns it.
 
@@ -147,7 +162,7 @@ def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -
         job_id=described["jobId"],
         name=described["jobName"],
         status=described["status"],
-        reason=None if (reason := described.get("statusReason")) == _EXITED else reason,
+        reason=reason_of(described),
         queue=described["jobQueue"],
         created_at=_time(described, "createdAt") or datetime.fromtimestamp(0, UTC),
         started_at=_time(described, "startedAt"),
@@ -190,11 +205,11 @@ def _node(described: Mapping[str, Any]) -> Node:
 
 def _ending(described: Mapping[str, Any]) -> Ending:
     """Read the ending of an attempt, or of a job or a node."""
-    container, reason = described.get("container", {}), described.get("statusReason")
+    container = described.get("container", {})
     return Ending(
         exit_code=container.get("exitCode"),
         reason=container.get("reason"),
-        status_reason=None if reason == _EXITED else reason,
+        status_reason=reason_of(described),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from trainshed.exit_codes import PEER_LOST
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.model import Ending
+from trainshed.jobs.model import Ending, ranges
 from trainshed.jobs.why.facts import Facts
 
 _TIMED_OUT = "Job attempt duration exceeded timeout"
@@ -73,7 +73,7 @@ def check_exit_code(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule="TS-JOB-015",
             severity=Severity.ERROR,
-            message=f"node {', '.join(map(str, nodes))} ended with exit code {code}: "
+            message=f"node {ranges(nodes)} ended with exit code {code}: "
             f"{_meaning(code)}{tried if job.most_attempts > 1 else ''}",
             remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}",
         )
