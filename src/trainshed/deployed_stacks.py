@@ -20,6 +20,7 @@ class DeployedStack:
         stack_id: its ARN, under which it is found even after its deletion.
         status: for instance CREATE_COMPLETE.
         protected: termination protection is on.
+        outputs: value by key.
         resources: physical ids by resource type.
     """
 
@@ -27,6 +28,7 @@ class DeployedStack:
     stack_id: str
     status: str
     protected: bool
+    outputs: Mapping[str, str]
     resources: Mapping[str, tuple[str, ...]]
 
     def ids(self, *resource_types: str) -> tuple[str, ...]:
@@ -51,6 +53,7 @@ def find_stack(region: Region, name: str) -> DeployedStack | None:
         stack_id=described["StackId"],
         status=described["StackStatus"],
         protected=described.get("EnableTerminationProtection", False),
+        outputs={each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())},
         resources=resources,
     )
 
