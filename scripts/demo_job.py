@@ -13,15 +13,9 @@ from trainshed.rehearse.deployment import add_image
 from trainshed.rehearse.job import Submission, follow, job_definition, submit
 
 NODES, RANKS = 4, 8
-LAUNCH = Path(__file__).parents[1] / "packer/files/opt/trainshed/trainshed-launch"
-# Each rank prints its line at once, so that lines do not mix.
-ALL_REDUCE = """
-import os, socket
-from mpi4py import MPI
-world = MPI.COMM_WORLD
-total = world.allreduce(world.rank)
-os.write(1, f"rank {world.rank} of {world.size} on {socket.gethostname()}: sum {total}\\n".encode())
-"""
+ROOT = Path(__file__).parents[1]
+LAUNCH = ROOT / "packer/files/opt/trainshed/trainshed-launch"
+ALL_REDUCE = ROOT / "examples/all_reduce.py"
 
 
 def main() -> None:
@@ -40,7 +34,7 @@ def main() -> None:
         nodes=NODES,
         command=[
             *(str(LAUNCH), "--processes", str(RANKS // NODES)),
-            *(mpirun, "-n", str(RANKS), sys.executable, "-c", ALL_REDUCE),
+            *(mpirun, "-n", str(RANKS), sys.executable, str(ALL_REDUCE)),
         ],
     )
     job, status = submit(batch, submission), ""

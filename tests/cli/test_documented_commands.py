@@ -35,6 +35,8 @@ ELSEWHERE = {
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
     "make demo": (TEST, "run: make demo"),
+    "trainshed rehearse TrainCluster --nodes 4 -- trainshed-launch --processes 2 mpirun -n 8 "
+    "python examples/all_reduce.py": ("tests/rehearse/test_rehearsal.py", '"rehearse", "TrainCl'),
     "make test": (TEST, "run: make test"),
     "make lint": (TEST, "run: make lint"),
     "make docs": (".github/workflows/docs.yml", "run: make docs"),
