@@ -19,6 +19,7 @@ from typing import Protocol
 from embedded_aws.guests.addresses import Address
 
 _PROGRAMS = ("ip", "mount", "nsenter", "unshare")
+_HELD = ("--fork", "--kill-child")
 # The first process of the namespaces of a job. The embedded AWS holds the other end of its pipe:
 # when that is closed, the kernel ends every process inside, and with them go mounts and networks.
 _HOLD = """
@@ -112,7 +113,7 @@ class BridgedNetwork:
         names = "".join(f"{address} {_name(address)}\n" for address in addresses)
         self._hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{names}")
         self._process = subprocess.Popen(
-            ["unshare", *_APART, "--net", "--mount", "--pid", "sh", "-c", _HOLD],
+            ["unshare", *_HELD, "--net", "--mount", "--pid", "sh", "-c", _HOLD],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[lock],
@@ -140,9 +141,6 @@ class BridgedNetwork:
         self._process.stdout.close()
 
 
-_APART = ("--fork", "--kill-child")
-
-
 def _name(address: str) -> str:
     return f"ip-{address.replace('.', '-')}"
 
@@ -156,7 +154,7 @@ def namespaces_unavailable() -> str | None:
         return "network namespaces need root"
     if missing := [name for name in _PROGRAMS if not shutil.which(name)]:
         return f"network namespaces need {', '.join(missing)}"
-    probe = ["unshare", *_APART, "--net", "--mount", "--pid", "--uts"]
+    probe = ["unshare", *_HELD, "--net", "--mount", "--pid", "--uts"]
     bridge = ["ip", "link", "add", "nodes", "type", "bridge"]
     tried = subprocess.run([*probe, *bridge], capture_output=True, text=True)
     return f"this machine has no namespaces: {tried.stderr.strip()}" if tried.returncode else None
