@@ -10,22 +10,18 @@ time-out in an issue of its users (dmlc/gluon-nlp 825). [M] "Essential container
 """
 
 import random
-import shutil
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import Any
+from tempfile import TemporaryDirectory
 
-from moto.moto_api._internal import mock_random
-
-from embedded_aws.actions import Call, Row
-from embedded_aws.batch import job_environment, node_instances, tables
+from embedded_aws.batch import node_instances, tables
 from embedded_aws.batch.agenda import Agenda
-from embedded_aws.batch.job_containers import Container
+from embedded_aws.batch.attempt_nodes import Node
+from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_images import pull_problem
 from embedded_aws.batch.job_logs import JobLog
 from embedded_aws.batch.job_machine import JobMachine
@@ -33,6 +29,7 @@ from embedded_aws.batch.job_rows import enter, now
 from embedded_aws.batch.node_instances import CannotPlace, Host, Need
 from embedded_aws.batch.node_network import NodeNetwork
 from embedded_aws.batch.node_processes import Listener, NodeProcess, NodeTask
+from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.service_settings import current
@@ -42,95 +39,6 @@ _NOT_STARTED = "Task failed to start"
 _TIMED_OUT = "Job attempt duration exceeded timeout"
 _MAIN_ENDED = "The main node of the job ended"
 _GRACE_SECONDS = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A job that may be attempted: a container job, a child of an array, or a multi-node job.
-
-    Attributes:
-        call: that submitted it.
-        row: as DescribeJobs returns it.
-        definition: name of its definition.
-        nodes: rows of its nodes; the job's own for one that has no nodes.
-        containers: of its nodes; None for what is not a container of ECS.
-        main: index of the main node.
-        after: rows of jobs that have to succeed before it starts.
-        array_size: of its array, for a child.
-    """
-
-    call: Call
-    row: Row
-    definition: str
-    nodes: Sequence[Row]
-    containers: Sequence[Container | None]
-    main: int = 0
-    after: Sequence[Row] = ()
-    array_size: int | None = None
-
-    @property
-    def is_multinode(self) -> bool:
-        """Its nodes have rows of their own."""
-        return self.nodes[0] is not self.row
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How an attempt ended.
-
-    Attributes:
-        succeeded: the main node ended with 0.
-        failure: what the retry rules look at.
-        final: whatever the retry rules say, there is no other attempt.
-    """
-
-    succeeded: bool
-    failure: Failure
-    final: bool
-
-
-# Of an attempt that a bug of the embedded AWS ended.
-_BROKEN = Outcome(
-    succeeded=False,
-    final=True,
-    failure=Failure(
-        exit_code=None,
-        reason=None,
-        status_reason="the embedded AWS failed; its log says why",
-    ),
-)
-
-
-class Watcher:
-    """Who started an attempt, and is told of it from the attempt's thread."""
-
-    def launched(self, attempt: "Attempt") -> None:
-        """Its instances run."""
-
-    def blocked(self, attempt: "Attempt", reason: str) -> None:
-        """It ended before it began, because no instances can be launched."""
-
-    def ended(self, attempt: "Attempt", outcome: Outcome) -> None:
-        """It ended, and nothing of it is left."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Node:
-    """A node in an attempt."""
-
-    index: int
-    row: Row
-    container: Container
-    host: Host
-    address: str
-    task: str = field(default_factory=lambda: mock_random.get_random_hex(32))
-    process: NodeProcess | None = None
-    log: JobLog | None = None
-    started_at: int | None = None
-    over: bool = False
-    exit_code: int | None = None
-    reason: str | None = None
-    status_reason: str | None = None
 
 
 class Attempt:
@@ -164,7 +72,7 @@ class Attempt:
         self._number, self._queue = number, queue
         self._machine, self._watcher = machine, watcher
         self._agenda = Agenda()
-        self._nodes: list[_Node] = []
+        self._nodes: list[Node] = []
         self.stop_reason: str | None = None
         self._jobs = tables.jobs(job.call)
 
@@ -193,7 +101,7 @@ class Attempt:
             self._watcher.blocked(self, str(reason))
             return
         self._watcher.launched(self)
-        outcome = _BROKEN
+        outcome = BROKEN
         try:
             self._run_on(hosts)
             outcome = self._outcome()
@@ -202,31 +110,30 @@ class Attempt:
 
     def _run_on(self, hosts: Sequence[Host]) -> None:
         """Run the nodes and clean up."""
-        folder = Path(mkdtemp(dir=self._machine.folder, prefix="job-"))
-        network = self._machine.network(hosts, folder)
-        try:
+        with ExitStack() as left:
+            left.callback(node_instances.terminate, self.job.call, hosts)
+            folder = TemporaryDirectory(
+                dir=self._machine.folder, prefix="job-", ignore_cleanup_errors=True
+            )
+            path = Path(left.enter_context(folder))
+            network = self._machine.network(hosts, path)
+            left.callback(network.close)
             self._begin(hosts, network)
-            self._run_nodes(folder, network)
-        finally:
-            network.close()
-            shutil.rmtree(folder, ignore_errors=True)
-            node_instances.terminate(self.job.call, hosts)
+            self._run_nodes(path, network)
 
     def _begin(self, hosts: Sequence[Host], network: NodeNetwork) -> None:
         with tables.guard:
             enter(self._jobs, self.job.row, "STARTING")
-            for index, row in enumerate(self.job.nodes):
-                container = self.job.containers[index]
-                assert container is not None
-                node = _Node(
+            for index, host in enumerate(hosts):
+                node = Node(
+                    job=self.job,
+                    need=self.need,
                     index=index,
-                    row=row,
-                    container=container,
-                    host=hosts[index],
+                    host=host,
                     address=network.addresses[index],
                 )
                 self._nodes.append(node)
-                row["container"] = self._describe(node)
+                node.row["container"] = node.describe()
 
     def _run_nodes(self, folder: Path, network: NodeNetwork) -> None:
         start = partial(self._start_node, folder=folder, network=network)
@@ -243,20 +150,24 @@ class Attempt:
         self._kill_later()
         self._agenda.work_until(lambda: all(node.over for node in self._nodes))
 
-    def _start_children(self, start: Callable[[_Node], None]) -> None:
-        children = [node for node in self._nodes if node.index != self.job.main]
+    def _start_children(self, start: Callable[[Node], None]) -> None:
+        children = [node for node in self._nodes if not node.is_main]
         for node in random.sample(children, len(children)):
             if not node.over:
                 start(node)
 
-    def _start_node(self, node: _Node, *, folder: Path, network: NodeNetwork) -> None:
+    def _start_node(self, node: Node, *, folder: Path, network: NodeNetwork) -> None:
         own = folder / str(node.index)
         own.mkdir()
         with tables.guard:
             if node.row is not self.job.row:
                 enter(self._jobs, node.row, "STARTING")
         try:
-            environment = self._environment(node, own, network)
+            environment = node.environment(own, network, number=self._number, queue=self._queue)
+            if role := node.container.get("jobRoleArn"):
+                environment |= self._machine.credentials.grant(
+                    self.job.call, node.task, role, current().endpoint
+                )
             if problem := pull_problem(self.job.call, node.container["image"]):
                 raise TaskRefused(problem)
             command = node.container["command"]
@@ -289,53 +200,20 @@ class Attempt:
             ),
         )
 
-    def _environment(self, node: _Node, folder: Path, network: NodeNetwork) -> dict[str, str]:
-        """Return the variables of a node; those of AWS Batch come last, as nothing changes them.
-
-        Raises:
-            TaskRefused: a secret or the role is not there.
-        """
-        call, container = self.job.call, node.container
-        name = self.need.environment["computeEnvironmentName"]
-        own = {entry["name"]: entry.get("value", "") for entry in container["environment"]}
-        variables = {
-            **job_environment.machine_variables(
-                call, folder, None if network.apart else node.address
-            ),
-            **own,
-            **job_environment.secret_variables(call, container),
-            **job_environment.batch_variables(
-                node.row,
-                environment=name,
-                queue=self._queue,
-                attempt=self._number,
-                size=self.job.array_size,
-            ),
-        }
-        if self.job.is_multinode:
-            variables |= job_environment.node_variables(
-                node.index, self.job.main, len(self._nodes), self._nodes[self.job.main].address
-            )
-        if role := container.get("jobRoleArn"):
-            endpoint = current().endpoint
-            variables |= self._machine.credentials.grant(call, node.task, role, endpoint)
-        return variables
-
-    def _note_start(self, node: _Node) -> None:
+    def _note_start(self, node: Node) -> None:
         node.started_at = now()
-        is_main = node.index == self.job.main
         with tables.guard:
-            for row in (node.row, self.job.row) if is_main else (node.row,):
+            for row in (node.row, self.job.row) if node.is_main else (node.row,):
                 if row["status"] != "RUNNING":
                     enter(self._jobs, row, "RUNNING")
                 row["startedAt"] = node.started_at
-        if is_main:
+        if node.is_main:
             if seconds := self.job.row.get("timeout", {}).get("attemptDurationSeconds"):
                 limit = self._machine.seconds(seconds)
                 self._agenda.add_later(limit, partial(self.stop, _TIMED_OUT))
             self._after_main()
 
-    def _note_end(self, node: _Node, code: int, refused: str | None) -> None:
+    def _note_end(self, node: Node, code: int, refused: str | None) -> None:
         if refused is not None:
             self._end_node(node, None, f"CannotStartContainerError: {refused}", _NOT_STARTED)
         elif node.reason or (node.status_reason or "").startswith("Host EC2"):
@@ -343,7 +221,7 @@ class Attempt:
         else:
             self._end_node(node, code, None, self.stop_reason or node.status_reason or _EXITED)
 
-    def _end_node(self, node: _Node, code: int | None, reason: str | None, status: str) -> None:
+    def _end_node(self, node: Node, code: int | None, reason: str | None, status: str) -> None:
         """Note the end of a node.
 
         Args:
@@ -355,44 +233,13 @@ class Attempt:
         node.over, node.exit_code, node.reason, node.status_reason = True, code, reason, status
         self._machine.credentials.revoke(node.task)
         with tables.guard:
-            node.row["container"] = self._describe(node)
-            attempt = self._described_attempt(node)
+            node.row["container"] = node.describe()
+            attempt = node.describe_attempt()
             node.row["attempts"].append(attempt)
             if self.job.is_multinode:
                 enter(self._jobs, node.row, "SUCCEEDED" if code == 0 else "FAILED", status)
-                if node.index == self.job.main:
+                if node.is_main:
                     self.job.row["attempts"].append(attempt)
-
-    def _describe(self, node: _Node) -> dict[str, Any]:
-        """Return a node's container as DescribeJobs has it."""
-        cluster = self.need.environment["ecsClusterArn"].rpartition("/")[2]
-        described = {
-            **node.container,
-            "taskArn": self.job.call.arn("ecs", f"task/{cluster}/{node.task}"),
-            "containerInstanceArn": self.job.call.arn(
-                "ecs", f"container-instance/{cluster}/{node.host.instance_id}"
-            ),
-            "networkInterfaces": [{"privateIpv4Address": node.address}],
-            "exitCode": node.exit_code,
-            "reason": node.reason,
-            "logStreamName": node.log.stream if node.log else None,
-        }
-        return {name: value for name, value in described.items() if value is not None}
-
-    def _described_attempt(self, node: _Node) -> dict[str, Any]:
-        members = ("containerInstanceArn", "taskArn", "exitCode", "reason", "logStreamName")
-        container = {
-            name: node.row["container"][name]
-            for name in (*members, "networkInterfaces")
-            if name in node.row["container"]
-        }
-        attempt = {
-            "container": container,
-            "startedAt": node.started_at,
-            "stoppedAt": now(),
-            "statusReason": node.status_reason,
-        }
-        return {name: value for name, value in attempt.items() if value is not None}
 
     def _end_all(self) -> None:
         for node in self._nodes:

@@ -17,7 +17,7 @@ from moto.moto_api._internal import mock_random
 
 from embedded_aws.actions import Call, action
 from embedded_aws.batch import compute_environments, job_definitions, job_queues, tables
-from embedded_aws.batch.attempts import Job
+from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_containers import Container, container_of_node, overridden
 from embedded_aws.batch.job_rows import BEFORE_START, enter, no_children, now
 from embedded_aws.batch.job_stops import stop

@@ -14,11 +14,13 @@ from time import monotonic
 
 from embedded_aws.actions import Row
 from embedded_aws.batch import tables
-from embedded_aws.batch.attempts import Attempt, Job, Outcome, Watcher
+from embedded_aws.batch.attempts import Attempt
+from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_credentials import JobCredentials
 from embedded_aws.batch.job_machine import JobMachine
 from embedded_aws.batch.job_rows import enter
 from embedded_aws.batch.node_instances import CannotPlace, Need, need_of
+from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
 
 # Of this machine, however fast the times of AWS Batch pass.
@@ -50,7 +52,7 @@ class _Waiting:
         self.job.row["statusReason"] = reason
 
 
-class Scheduler(Watcher):
+class Scheduler:
     """The jobs of one embedded AWS that are not over.
 
     Args:
@@ -108,13 +110,13 @@ class Scheduler(Watcher):
             for attempt in self._attempts.values():
                 attempt.host_ended(instance_id)
 
-    def launched(self, attempt: Attempt) -> None:
+    def launched(self, attempt: Watched) -> None:
         """Let the next job of the queue be placed."""
         with self._changed:
             del self._placing[attempt.job.row["jobQueue"]]
             self._changed.notify()
 
-    def blocked(self, attempt: Attempt, reason: str) -> None:
+    def blocked(self, attempt: Watched, reason: str) -> None:
         """Put the job back, before all others."""
         with self._changed:
             row = attempt.job.row
@@ -128,7 +130,7 @@ class Scheduler(Watcher):
                 self._waiting.insert(0, waiting)
             self._changed.notify()
 
-    def ended(self, attempt: Attempt, outcome: Outcome) -> None:
+    def ended(self, attempt: Watched, outcome: Outcome) -> None:
         """End the job, or put it back for its next attempt."""
         job = attempt.job
         strategy = job.row.get("retryStrategy", {})

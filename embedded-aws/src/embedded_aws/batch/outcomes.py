@@ -1,0 +1,59 @@
+"""How an attempt of a job ended, and who is told."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from embedded_aws.batch.job import Job
+from embedded_aws.batch.retry_rules import Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How an attempt ended.
+
+    Attributes:
+        succeeded: the main node ended with 0.
+        failure: what the retry rules look at.
+        final: whatever the retry rules say, there is no other attempt.
+    """
+
+    succeeded: bool
+    failure: Failure
+    final: bool
+
+
+# Of an attempt that a bug of the embedded AWS ended.
+BROKEN = Outcome(
+    succeeded=False,
+    final=True,
+    failure=Failure(
+        exit_code=None,
+        reason=None,
+        status_reason="the embedded AWS failed; its log says why",
+    ),
+)
+
+
+class Watched(Protocol):
+    """An attempt, as its watcher knows it.
+
+    Attributes:
+        job: of which it is an attempt.
+        stop_reason: why it is being ended; None when it is not.
+    """
+
+    job: Job
+    stop_reason: str | None
+
+
+class Watcher(Protocol):
+    """Who started attempts, and is told of them from their threads."""
+
+    def launched(self, attempt: Watched) -> None:
+        """Its instances run."""
+
+    def blocked(self, attempt: Watched, reason: str) -> None:
+        """It ended before it began, because no instances can be launched."""
+
+    def ended(self, attempt: Watched, outcome: Outcome) -> None:
+        """It ended, and nothing of it is left."""
