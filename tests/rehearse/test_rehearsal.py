@@ -157,8 +157,11 @@ def test_the_network_of_the_machine_is_never_cut() -> None:
 
 
 @pytest.fixture
-def rehearse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+def rehearse(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Any:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return runner("trainshed", main, capsys, monkeypatch)
 
 

@@ -1,7 +1,6 @@
 """`trainshed rehearse`: run a job of a cluster on this machine before paying for a node."""
 
-from pathlib import Path
-from tempfile import mkdtemp
+from shutil import rmtree
 from typing import Annotated, Any
 
 import typer
@@ -59,7 +58,6 @@ def run(
     """
     if fault:
         check_possible(fault, loopback=loopback)
-    folder = Path(mkdtemp(prefix="trainshed-rehearsal-"))
     with stoppable(), progress() as step:
         shown = _Shown(step)
         result = rehearse(
@@ -73,7 +71,6 @@ def run(
             ),
             stages=Stages(step),
             seen=shown.show,
-            folder=folder,
         )
     look = result.look
     ended = [
@@ -101,10 +98,9 @@ def run(
     attempts = "1 attempt" if look.attempts == 1 else f"{look.attempts} attempts"
     typer.echo(f"the job is {look.status} after {attempts}: {look.reason}")
     if look.status == "SUCCEEDED":
-        (folder / "rehearsal.log").unlink()
-        folder.rmdir()
+        rmtree(result.log.parent)
         return
-    typer.echo(f"the log of the embedded AWS is {folder / 'rehearsal.log'}", err=True)
+    typer.echo(f"the log of the embedded AWS is {result.log}", err=True)
     raise typer.Exit(look.exit_code or 1)
 
 

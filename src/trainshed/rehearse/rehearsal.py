@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from time import monotonic
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -50,10 +50,12 @@ class Result:
 
     Attributes:
         look: the last look at the job.
+        log: of the embedded AWS.
         seconds: of each stage, by its name.
     """
 
     look: Look
+    log: Path
     seconds: Mapping[str, float]
 
 
@@ -77,25 +79,22 @@ class Stages:
         self.seconds[name] = monotonic() - began
 
 
-def rehearse(
-    rehearsal: Rehearsal, *, stages: Stages, seen: Callable[[Look], None], folder: Path
-) -> Result:
+def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Callable[[Look], None]) -> Result:
     """Deploy a cluster to an embedded AWS of its own and run a job there.
 
     Args:
         rehearsal: what to rehearse.
         stages: are told of each stage.
         seen: is given each look at the job.
-        folder: for the log of the embedded AWS.
     """
     with TemporaryDirectory(prefix="trainshed-rehearse-") as name, job_path():
         output = Path(name) / "cdk.out"
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, output)
         with stages.stage("start the embedded AWS"):
-            server = start(
-                _settings(rehearsal, stacks[rehearsal.cluster].region), log=folder / "rehearsal.log"
-            )
+            settings = _settings(rehearsal, stacks[rehearsal.cluster].region)
+            log = Path(mkdtemp(prefix="trainshed-rehearsal-")) / "rehearsal.log"
+            server = start(settings, log=log)
         try:
             aws = EmbeddedAws(server)
             with stages.stage("deploy the cluster"):
@@ -104,7 +103,7 @@ def rehearse(
                 )
             with stages.stage(f"run the job on {rehearsal.nodes} nodes"):
                 look = run_job(rehearsal, aws, outputs, seen)
-            return Result(look=look, seconds=stages.seconds)
+            return Result(look=look, log=log, seconds=stages.seconds)
         finally:
             server.stop()
 
