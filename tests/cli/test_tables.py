@@ -1,19 +1,13 @@
 """Tables on terminals of several widths, and in a pipe: nothing is cut."""
 
-import fcntl
 import os
-import pty
-import re
-import struct
-import subprocess
-import sys
-import termios
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from terminal import on_a_terminal
 
 from trainshed.explain import explain
 from trainshed.plan import load_fleet
@@ -21,7 +15,6 @@ from trainshed.plan import load_fleet
 ROOT = Path(__file__).parents[2]
 # Narrower than most tables, so that cells are folded, and wide.
 WIDTHS = (60, 120)
-STYLE = re.compile(r"\x1b\[[0-9;]*m")
 COMMANDS = {
     "explain": ["explain", "train"],
     "explain all": ["explain"],
@@ -32,28 +25,9 @@ COMMANDS = {
 
 
 @cache
-def on_a_terminal(columns: int, *arguments: str) -> str:
-    """Run `trainshed` on a terminal of so many columns; return what it shows there."""
-    master, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "trainshed.cli", *arguments],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        cwd=ROOT,
-        env={**environment, "TERM": "xterm"},
-    ):
-        os.close(terminal)
-        shown = b""
-        try:
-            while part := os.read(master, 65536):
-                shown += part
-        except OSError:  # Linux's end of file of a terminal
-            pass
-    os.close(master)
-    return STYLE.sub("", shown.decode())
+def terminal(columns: int, *arguments: str) -> str:
+    """What `trainshed` shows on a terminal of so many columns."""
+    return on_a_terminal(columns, *arguments, folder=ROOT, environment=os.environ)[1]
 
 
 def columns_of(shown: str) -> str:
@@ -67,7 +41,7 @@ def columns_of(shown: str) -> str:
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_terminal_of_any_width_shows_whole_cells(command: str, columns: int) -> None:
-    shown = on_a_terminal(columns, *COMMANDS[command])
+    shown = terminal(columns, *COMMANDS[command])
 
     tables = [line for line in shown.splitlines() if line[:1] in "┏┡│└"]
     assert tables
@@ -79,7 +53,7 @@ def test_a_terminal_of_any_width_shows_whole_cells(command: str, columns: int) -
 def test_every_decision_and_reason_is_there_in_whole(columns: int) -> None:
     (plan,) = load_fleet([ROOT / "clusters/train.yaml"]).clusters
 
-    shown = columns_of(on_a_terminal(columns, "explain", "train"))
+    shown = columns_of(terminal(columns, "explain", "train"))
 
     for decision in explain(plan).decisions:
         for text in (decision.field, decision.value, decision.reason):

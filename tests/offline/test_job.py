@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 from command_line import Answer, runner
 from job_bench import job_aws
+from terminal import on_a_terminal
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
@@ -229,20 +230,13 @@ def test_a_terminal_shows_every_node_and_the_end_of_the_log(
     aws: EmbeddedAws, job: Run, clusters: Path
 ) -> None:
     job_id = shell(job, "echo step 1; exit 5", "--nodes", "3")
-    # `script` gives it a terminal.
-    command = f"{sys.executable} -m trainshed.cli job watch {job_id}"
 
-    shown = subprocess.run(
-        ["script", "-qec", command, os.devnull],
-        cwd=clusters,
-        env={**aws.environment, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
+    code, shown = on_a_terminal(
+        120, "job", "watch", job_id, folder=clusters, environment=aws.environment
     )
 
-    assert shown.returncode == 1
-    last = shown.stdout.rpartition("┏")[2]
+    assert code == 1
+    last = shown.rpartition("┏")[2]
     assert "0 (main)" in last
     assert "FAILED" in last and "│ 5 " in last
     assert "step 1" in last
