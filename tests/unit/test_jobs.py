@@ -71,7 +71,7 @@ def test_a_job_that_does_not_change_is_asked_for_less_and_less_often() -> None:
     assert statuses == [*["RUNNABLE"] * 8, "RUNNING", "RUNNING", "SUCCEEDED"]
     assert pauses[0] == 1
     assert pauses[:8] == sorted(pauses[:8])
-    assert max(pauses) == 15
+    assert max(pauses) == 10
     # Something has happened, so more may.
     assert pauses[8] == 1
 

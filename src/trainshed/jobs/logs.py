@@ -8,7 +8,7 @@ from trainshed.jobs.model import Job, LogStream, Node
 from trainshed.jobs.watching import watch
 
 # The log driver sends lines to CloudWatch Logs seconds after they were printed.
-_LAST_LINES_SECONDS = 5
+_LAST_LINES_SECONDS = 2
 
 
 class LogReader:

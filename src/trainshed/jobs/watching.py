@@ -10,7 +10,7 @@ from trainshed.jobs.model import Job
 # AWS Batch slows down accounts that ask often, also for others' calls: a job that does not change
 # is asked for less and less often.
 _SHORTEST_PAUSE_SECONDS = 1.0
-_LONGEST_PAUSE_SECONDS = 15.0
+_LONGEST_PAUSE_SECONDS = 10.0
 _LONGER = 1.5
 
 
