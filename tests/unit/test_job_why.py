@@ -12,13 +12,13 @@ from trainshed.jobs.lookup import ListedJob
 from trainshed.jobs.model import Ending, Job, Node
 from trainshed.jobs.why import explain_job, gather
 from trainshed.jobs.why.facts import (
+    CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
     Quota,
-    Reservation,
 )
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -78,7 +78,7 @@ ENVIRONMENT = Environment(
     cluster="TrainCluster",
     launch_template=("lt-1", "3"),
 )
-BLOCK = Reservation(
+BLOCK = CapacityReservation(
     reservation_id="cr-1",
     is_block=True,
     state="active",

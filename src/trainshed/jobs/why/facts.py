@@ -86,7 +86,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
+class CapacityReservation:
     """The capacity reservation or Capacity Block that the nodes are launched into.
 
     Attributes:
@@ -149,7 +149,7 @@ class Facts:
     failed_launches: tuple[FailedLaunch, ...] = ()
     instances: tuple[Instance, ...] = ()
     joined: frozenset[str] | None = None
-    reservation: Reservation | None = None
+    reservation: CapacityReservation | None = None
     quota: Quota | None = None
     unanswered: tuple[str, ...] = ()
 

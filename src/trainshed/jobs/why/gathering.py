@@ -14,13 +14,13 @@ from trainshed.errors import UnknownName
 from trainshed.jobs.lookup import ListedJob, unfinished_jobs
 from trainshed.jobs.model import Job
 from trainshed.jobs.why.facts import (
+    CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
     Quota,
-    Reservation,
 )
 
 # Set at boot by the AMI's first-boot program.
@@ -183,7 +183,7 @@ def _joined(region: Region, environments: Iterable[Environment]) -> Iterator[str
                 yield each["ec2InstanceId"]
 
 
-def _reservation(region: Region, environments: Iterable[Environment]) -> Reservation | None:
+def _reservation(region: Region, environments: Iterable[Environment]) -> CapacityReservation | None:
     for template in filter(None, (each.launch_template for each in environments)):
         template_id, version = template
         [data] = region.call(
@@ -201,7 +201,7 @@ def _reservation(region: Region, environments: Iterable[Environment]) -> Reserva
             [found] = region.call(
                 "ec2", "describe_capacity_reservations", CapacityReservationIds=[reservation_id]
             )["CapacityReservations"]
-            return Reservation(
+            return CapacityReservation(
                 reservation_id=reservation_id,
                 is_block=found.get("ReservationType") == "capacity-block",
                 state=found["State"],
