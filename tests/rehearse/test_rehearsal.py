@@ -20,7 +20,7 @@ from trainshed.rehearse import deployment, faults
 from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.job import Look
-from trainshed.rehearse.rehearsal import Rehearsal, job_path, run_job
+from trainshed.rehearse.rehearsal import Rehearsal, job_path, run_job, with_files_here
 
 ROOT = Path(__file__).parents[2]
 # Its second attempt succeeds at once.
@@ -144,6 +144,14 @@ def test_a_missing_image_is_named(run: Run, cluster: tuple[EmbeddedAws, Mapping[
     look, _ = run("true", fault=FaultKind.MISSING_IMAGE)
 
     assert look.nodes[0].attempts[-1].reason.startswith("CannotPullContainerError: ")
+
+
+def test_files_of_the_working_directory_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+    command = with_files_here(["python", "examples/all_reduce.py", "--steps", "3"])
+
+    assert command == ["python", str(ROOT / "examples/all_reduce.py"), "--steps", "3"]
 
 
 def test_every_fault_says_what_must_be_seen() -> None:

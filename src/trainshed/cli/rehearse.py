@@ -11,7 +11,7 @@ from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.job import Look
-from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse
+from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
@@ -64,7 +64,7 @@ def run(
             Rehearsal(
                 cluster=cluster,
                 nodes=nodes,
-                command=command,
+                command=with_files_here(command),
                 fault=fault,
                 loopback=loopback,
                 as_of=as_of,

@@ -156,6 +156,11 @@ def run_job(
     return look
 
 
+def with_files_here(command: Sequence[str]) -> list[str]:
+    """Return a command that names files by absolute paths: nodes begin in folders of their own."""
+    return [str(Path(word).resolve()) if Path(word).is_file() else word for word in command]
+
+
 @contextmanager
 def job_path() -> Iterator[None]:
     """Let jobs of an embedded AWS that is started meanwhile find this Python's programs and ours.
