@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from node_root import ENVIRONMENT, HOME, NodeRoot
+
 ROOT = Path(__file__).parents[2]
 LAUNCH = ROOT / "packer/files/opt/trainshed/trainshed-launch"
 _TOO_LONG = 60
@@ -67,6 +69,7 @@ class Nodes:
         wait: int = 30,
         options: tuple[str, ...] = (),
         environment: Mapping[str, str] | None = None,
+        machine: NodeRoot | None = None,
     ) -> Node:
         """Start the launcher of one node.
 
@@ -76,6 +79,7 @@ class Nodes:
             wait: seconds for the nodes to meet.
             options: more of trainshed-launch.
             environment: more than AWS Batch sets.
+            machine: of the node; by default this one.
         """
         log = self.folder / f"node{index}.log"
         # AWS Batch user guide, "Environment variables for multi-node parallel jobs".
@@ -86,13 +90,19 @@ class Nodes:
             "AWS_BATCH_JOB_NODE_INDEX": str(index),
             "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
             "TRAINSHED_ADDRESS": f"{self.prefix}{index + 10}",
+            # This machine may be an instance.
+            "AWS_EC2_METADATA_DISABLED": "true",
         }
+        program = (
+            [*machine.enter(), f"/{HOME}/{LAUNCH.name}"] if machine else [sys.executable, LAUNCH]
+        )
+        path = ENVIRONMENT["PATH"] if machine else os.environ["PATH"]
         if index:
             batch["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = f"{self.prefix}10"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, LAUNCH, "--wait", str(wait), *options, "--", *command],
-                env={"PATH": os.environ["PATH"], **batch, **(environment or {})},
+                [*program, "--wait", str(wait), *options, "--", *command],
+                env={"PATH": path, **batch, **(environment or {})},
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

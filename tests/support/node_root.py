@@ -27,6 +27,8 @@ RECIPE = {
     **{"accelerator": "habana", "orchestrator": "ecs", "base": "ubuntu-22.04"},
     **{"kernel": KERNEL, "ssh_user": "ubuntu", "release": "20260101"},
 }
+# Of what runs in the directory.
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8"}
 _MERGED = ("bin", "lib", "lib64", "sbin")
 _FOLDERS = ("dev", "etc", "home/ubuntu", "opt", "proc", "root", "run", "sys", "tmp", "usr", "var")
 _ENTER = """
@@ -143,11 +145,14 @@ class NodeRoot:
 
     def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
         """Run a command in the directory."""
-        enter = ("sh", "-c", _ENTER, "sh", str(self.path), self.devices, "chroot", str(self.path))
-        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8"}
         return subprocess.run(
-            [*_unshare(), *enter, *command], capture_output=True, text=True, env=environment
+            [*self.enter(), *command], capture_output=True, text=True, env=ENVIRONMENT
         )
+
+    def enter(self) -> tuple[str, ...]:
+        """Return what runs the command that follows in the directory."""
+        enter = ("sh", "-c", _ENTER, "sh", str(self.path), self.devices, "chroot", str(self.path))
+        return (*_unshare(), *enter)
 
     def shell(self, script: str) -> "subprocess.CompletedProcess[str]":
         """Run a shell script in the directory, in one namespace: mounts last until its end."""

@@ -1,4 +1,4 @@
-"""What the containers of a job may do: nothing but what was asked for."""
+"""What the containers of a job may do: see where they run, and what was asked for."""
 
 from collections.abc import Iterator, Sequence
 
@@ -56,18 +56,29 @@ def job_role(
             for index, arn in enumerate(policies)
         ],
     )
-    if buckets:
-        statements = [each for grant in buckets for each in _statements(grant)]
-        check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
-        for statement in statements:
-            role.add_to_policy(statement)
-        acknowledge_wildcards(
-            role,
-            dict.fromkeys(
+    statements = [
+        iam.PolicyStatement(
+            # trainshed-launch orders the ranks by it. The action takes no resource (Service
+            # Authorization Reference, Amazon EC2).
+            sid="SeeTheNetwork",
+            actions=["ec2:DescribeInstanceTopology"],
+            resources=["*"],
+        ),
+        *(each for grant in buckets for each in _statements(grant)),
+    ]
+    check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
+    for statement in statements:
+        role.add_to_policy(statement)
+    acknowledge_wildcards(
+        role,
+        {
+            "*": "the action takes no resource (Service Authorization Reference)",
+            **dict.fromkeys(
                 map(_objects, buckets),
                 "the cluster's file names the bucket and the prefix; jobs name their objects",
             ),
-        )
+        },
+    )
     if policies:
         Validations.of(role).acknowledge(
             *(

@@ -158,7 +158,7 @@ def make_plan(
     ami = plan_ami(notes, instance, region)
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
-    container = plan_container(notes, instance, interfaces)
+    container = plan_container(notes, instance, devices)
     image = plan_image(notes)
     decide_job_access(notes)
     storage_interfaces = lustre.interfaces if lustre else 0

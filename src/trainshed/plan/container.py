@@ -1,11 +1,11 @@
 """The container of a job: what of the node it gets, and how it finds it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.ami.channel import names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
-from trainshed.interfaces import NetworkInterface
 from trainshed.plan.notes import Notes
 
 # ECS registers less memory than the type has: the kernel, firmware and the agent keep some, and
@@ -65,11 +65,17 @@ class ContainerPlan:
 
 
 def plan_container(
-    notes: Notes, instance: InstanceType, interfaces: tuple[NetworkInterface, ...]
+    notes: Notes, instance: InstanceType, node_devices: Mapping[str, int]
 ) -> ContainerPlan:
-    """Give the whole node to the container."""
+    """Give the whole node to the container.
+
+    Args:
+        notes: for decisions and problems.
+        instance: facts of the node's type.
+        node_devices: how many of each kind the node has.
+    """
     family, job = instance.accelerator.family, notes.spec.job
-    efa_devices = sum(row.kind.has_efa for row in interfaces)
+    efa_devices = node_devices.get("efa", 0)
     memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
@@ -85,7 +91,8 @@ def plan_container(
                 ("job", "environment", name),
                 "names that begin with AWS_BATCH are AWS Batch's own; rename it",
             )
-    defaults = dict(_ENVIRONMENT.get(family, {}))
+    # trainshed-launch compares them with what the container finds.
+    defaults = {"TRAINSHED_DEVICES": json.dumps(node_devices), **_ENVIRONMENT.get(family, {})}
     if efa_devices:
         defaults |= _EFA_ENVIRONMENT.get(family, {})
     if not instance.efa_rdma:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from trainshed_launch.channel import ADDRESS, LONGEST, Channel
@@ -14,6 +15,7 @@ from trainshed_launch.log import log
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.settings import Settings
+from trainshed_launch.this_node import ThisNode, examine
 
 _RETRY_SECONDS = 1
 
@@ -40,7 +42,13 @@ class ChildNode:
         Raises:
             LaunchError: the main node did not answer, sent this node away, or is lost.
         """
-        channel = await self._join()
+        here = await asyncio.to_thread(examine, self._settings.environment)
+        if here.problem:
+            log(f"ERROR: this node takes no part: {here.problem}")
+        channel = await self._join(here)
+        if here.problem:
+            await channel.close()
+            return PEER_LOST
         alive = asyncio.ensure_future(channel.stay_alive(self._tail))
         try:
             while start := await channel.receive():
@@ -55,7 +63,7 @@ class ChildNode:
             await asyncio.wait([alive, *self._tasks])
             await channel.close()
 
-    async def _join(self) -> Channel:
+    async def _join(self, node: ThisNode) -> Channel:
         wait, port = self._settings.wait, self._settings.port
         clock = asyncio.get_running_loop()
         deadline = clock.time() + wait
@@ -81,7 +89,13 @@ class ChildNode:
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             channel = Channel(reader, writer)
-            channel.send("hello", job=self._rendezvous.job, index=self._rendezvous.index)
+            channel.send(
+                "hello",
+                job=self._rendezvous.job,
+                index=self._rendezvous.index,
+                problem=node.problem,
+                instance=asdict(node.instance) if node.instance else None,
+            )
             return channel
 
     async def _work(self, channel: Channel, start: Mapping[str, Any]) -> int:

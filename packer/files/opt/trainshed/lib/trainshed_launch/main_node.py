@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Mapping
 from itertools import count
+from typing import Any
 
 from trainshed_launch.agent import AgentServer
 from trainshed_launch.channel import ADDRESS, LONGEST, Channel
@@ -15,6 +17,9 @@ from trainshed_launch.log import log, log_tail
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.settings import Settings
+from trainshed_launch.this_node import examine
+from trainshed_launch.topology import TopologyUnknown, order_by_network
+from trainshed_node.instance import Instance
 
 _REMIND_SECONDS = 15
 # How long a failure waits for its cause: a lost node makes the others fail first.
@@ -26,12 +31,14 @@ class _Child:
     """A child node that has joined.
 
     Args:
-        index: of the node.
+        hello: what it said when it joined.
         channel: to it.
     """
 
-    def __init__(self, index: int, channel: Channel) -> None:
-        self.index = index
+    def __init__(self, hello: Mapping[str, Any], channel: Channel) -> None:
+        self.index: int = hello["index"]
+        self.problem: str = hello["problem"]
+        self.instance = Instance(**hello["instance"]) if hello["instance"] else None
         self.channel = channel
         self.address = channel.peer
         self.tail: list[str] = []
@@ -68,12 +75,13 @@ class MainNode:
         self._main_only = runs_on_main_only(settings.command)
         self._terminated = False
         self._here = ""
+        self._instance: Instance | None = None
 
     async def run(self) -> int:
         """Run the command on all nodes; return the exit code of the job.
 
         Raises:
-            LaunchError: a node did not come, or the command cannot be started.
+            LaunchError: a node did not come or takes no part, or the command cannot be started.
         """
         here = self._settings.environment.get(ADDRESS)
         port = self._settings.port
@@ -85,6 +93,11 @@ class MainNode:
                 "another one with --port"
             ) from error
         try:
+            # The others may join meanwhile, so that they hear of what is wrong here.
+            this_node = await asyncio.to_thread(examine, self._settings.environment)
+            if this_node.problem:
+                raise LaunchError(f"this node takes no part: {this_node.problem}", PEER_LOST)
+            self._instance = this_node.instance
             await self._wait_for_children(self._settings.wait)
             return await self._run_job()
         finally:
@@ -97,6 +110,7 @@ class MainNode:
         clock = asyncio.get_running_loop()
         deadline, remind = clock.time() + wait, 0.0
         while missing := self._missing():
+            self._refuse_unfit()
             left = deadline - clock.time()
             names = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
             if left <= 0:
@@ -109,6 +123,12 @@ class MainNode:
                 log(f"waiting for node {names} of {self._rendezvous.nodes}, {left:.0f} s more")
                 remind = clock.time() + _REMIND_SECONDS
             await self._next_change(min(left, remind - clock.time()))
+        self._refuse_unfit()
+
+    def _refuse_unfit(self) -> None:
+        for child in self._children.values():
+            if child.problem:
+                raise LaunchError(f"{child} takes no part: {child.problem}", PEER_LOST)
 
     def _missing(self) -> list[int]:
         there = {self._rendezvous.index, *self._children}
@@ -130,7 +150,7 @@ class MainNode:
             log(f"{channel.peer} is sent away: it is no missing node of this job")
             await channel.close()
             return
-        child = self._children[index] = _Child(index, channel)
+        child = self._children[index] = _Child(hello, channel)
         self._changed.set()
         alive = asyncio.ensure_future(channel.stay_alive(dict))
         while message := await channel.receive():
@@ -150,7 +170,7 @@ class MainNode:
 
     async def _run_job(self) -> int:
         settings = self._settings
-        children = [self._children[index] for index in sorted(self._children)]
+        children = await self._ranked()
         self._here = children[0].channel.here if children else "127.0.0.1"
         addresses = (self._here, *(child.address for child in children))
         log(f"{len(addresses)} nodes: {' '.join(addresses)}")
@@ -183,6 +203,21 @@ class MainNode:
             for child in children:
                 child.end_runs()
             await agent.close()
+
+    async def _ranked(self) -> list[_Child]:
+        """Return the children in the order of their ranks: 1, 2 and so on."""
+        children = [self._children[index] for index in sorted(self._children)]
+        if len(children) < 2:
+            return children
+        instances = [self._instance, *(child.instance for child in children)]
+        try:
+            order = await asyncio.to_thread(order_by_network, instances)
+        except TopologyUnknown as error:
+            log(f"ranks follow the numbers of the nodes, not the network: {error}")
+            return children
+        ranked = [children[number - 1] for number in order[1:]]
+        log(f"ranks follow the network: {', '.join(f'node {child.index}' for child in ranked)}")
+        return ranked
 
     def _terminate(self, process: Process) -> None:
         """Hand a signal on; what then ends does so because it was asked to."""

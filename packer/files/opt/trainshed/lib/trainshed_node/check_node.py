@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trainshed_node.check_settings import check_settings
-from trainshed_node.devices import find, wait_for_drivers
+from trainshed_node.devices import device_problems, wait_for_drivers
 from trainshed_node.errors import NodeError
 from trainshed_node.instance import instance_id
 from trainshed_node.recipe import read_recipe
@@ -26,25 +26,14 @@ def check_node(home: Path, expected: Mapping[str, int]) -> None:
     Raises:
         NodeError: with everything that is wrong.
     """
-    problems = [*_device_problems(expected), *_setting_problems(home)]
+    wait_for_drivers()
+    problems = [*device_problems(expected), *_setting_problems(home)]
     if problems:
         raise NodeError(
             instance_id(),
             f"takes no job: {'; '.join(problems)}; terminate this node, and if the next one says"
             " the same, correct its AMI or its launch template",
         )
-
-
-def _device_problems(expected: Mapping[str, int]) -> Iterator[str]:
-    wait_for_drivers()
-    for kind, wanted in expected.items():
-        found = find(kind)
-        if found.on_bus < wanted:
-            yield f"{found.on_bus} of {wanted} {kind} devices are on the PCI bus"
-        elif found.files < wanted:
-            yield f"{found.files} of {wanted} {kind} devices have a driver (see dmesg)"
-        elif found.problem:
-            yield f"{kind} devices do not answer ({found.problem})"
 
 
 def _setting_problems(home: Path) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """The devices of a node: where each kind shows, and what makes it answer.
 
-The first boot compares them with what the node's plan counts on, the self-test with what is on the
-PCI bus.
+The first boot and trainshed-launch compare them with what the node's plan counts on, the self-test
+with what is on the PCI bus.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,6 +118,22 @@ def find(kind: str) -> Found:
     if 0 < answering < files:
         return Found(on_bus, files, f"{tool} lists {answering} of {files}")
     return Found(on_bus, files, "")
+
+
+def device_problems(expected: Mapping[str, int]) -> Iterator[str]:
+    """Yield what is wrong with the devices of this node, or of this container.
+
+    Args:
+        expected: how many devices of each kind there must be.
+    """
+    for kind, wanted in expected.items():
+        found = find(kind)
+        if found.on_bus < wanted:
+            yield f"{found.on_bus} of {wanted} {kind} devices are on the PCI bus"
+        elif found.files < wanted:
+            yield f"{found.files} of {wanted} {kind} devices have a driver (see dmesg)"
+        elif found.problem:
+            yield f"{kind} devices do not answer ({found.problem})"
 
 
 def _files(kind: str) -> int:

@@ -71,15 +71,22 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     return Settings(
         region=text(document, "region", where) if calls else "",
         cluster=text(document, "cluster", where) if "cluster" in document else "",
-        devices=_devices(document, where),
+        devices=device_counts(_object(document, "devices", where) or {}, f"{where}: devices"),
         scratch=scratch,
         lustre=_lustre(document, where),
     )
 
 
-def _devices(document: dict[str, Any], where: str) -> dict[str, int]:
-    entry = _object(document, "devices", where) or {}
-    where = f"{where}: devices"
+def device_counts(entry: dict[str, Any], where: str) -> dict[str, int]:
+    """Return how many devices of each kind a node must have.
+
+    Args:
+        entry: the JSON object.
+        where: it stands, for messages.
+
+    Raises:
+        NodeError: it names a kind that is none of `DEVICES`, or a count that is no number.
+    """
     _only(entry, set(DEVICES), where)
     return {kind: _whole_number(entry, kind, where) for kind in entry}
 

@@ -1,0 +1,72 @@
+"""What a node finds out about itself before it takes part in a job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainshed_launch.errors import LaunchError
+from trainshed_node.devices import device_problems
+from trainshed_node.errors import NodeError
+from trainshed_node.instance import Instance, ask_metadata
+from trainshed_node.settings import device_counts, read_settings
+
+_DEVICES = "TRAINSHED_DEVICES"
+_ACCELERATOR = "TRAINSHED_ACCELERATOR"
+_WITHOUT_DEVICES = ("", "cpu")
+
+
+@dataclass(frozen=True)
+class ThisNode:
+    """This node.
+
+    Attributes:
+        problem: why it cannot take part; empty if it can.
+        instance: which EC2 instance it is; None when nothing says so.
+    """
+
+    problem: str
+    instance: Instance | None
+
+
+def examine(environment: Mapping[str, str]) -> ThisNode:
+    """Check the devices of this node, and ask which instance it is; takes seconds.
+
+    Args:
+        environment: of this process.
+
+    Raises:
+        LaunchError: what says which devices there must be cannot be understood.
+    """
+    instance = ask_metadata(environment)
+    try:
+        problems = "; ".join(device_problems(_expected_devices(environment)))
+    except NodeError as error:
+        raise LaunchError(str(error)) from error
+    if problems:
+        problems += (
+            f"; terminate {instance.name if instance else 'its instance'}, and if the next one says"
+            " the same, correct the AMI, the launch template or the job definition"
+        )
+    return ThisNode(problems, instance)
+
+
+def _expected_devices(environment: Mapping[str, str]) -> Mapping[str, int]:
+    """Return what the job definition counts on, or on a plain node its user data.
+
+    The same job definition runs without devices in a rehearsal, where the image is the one for
+    CPUs, or none of ours.
+    """
+    stated = environment.get(_DEVICES)
+    if stated is None:
+        return read_settings().devices
+    if environment.get(_ACCELERATOR, "") in _WITHOUT_DEVICES:
+        return {}
+    try:
+        document = json.loads(stated)
+    except ValueError as error:
+        raise NodeError(_DEVICES, f"is not JSON ({error}); correct it") from None
+    if not isinstance(document, dict):
+        raise NodeError(_DEVICES, f"must be a JSON object, not {stated}; correct it")
+    return device_counts(document, _DEVICES)
