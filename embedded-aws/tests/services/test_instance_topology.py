@@ -1,0 +1,100 @@
+"""Where instances are in the network."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def launch(ec2: Any) -> Callable[..., list[str]]:
+    """Launch instances, in a placement group or none; return their ids."""
+
+    def run(count: int, group: str = "", type: str = "trn1.32xlarge") -> list[str]:
+        image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+        subnets = ec2.describe_subnets(
+            Filters=[
+                {"Name": "default-for-az", "Values": ["true"]},
+                {"Name": "availability-zone-id", "Values": ["usw2-az4"]},
+            ]
+        )["Subnets"]
+        launched = ec2.run_instances(
+            ImageId=image,
+            InstanceType=type,
+            SubnetId=subnets[0]["SubnetId"],
+            MinCount=count,
+            MaxCount=count,
+            **({"Placement": {"GroupName": group}} if group else {}),
+        )
+        return [instance["InstanceId"] for instance in launched["Instances"]]
+
+    return run
+
+
+def network_nodes(ec2: Any, *names: str) -> list[list[str]]:
+    rows = ec2.describe_instance_topology(InstanceIds=list(names))["Instances"]
+    by_name = {row["InstanceId"]: row.get("NetworkNodes", []) for row in rows}
+    return [by_name[name] for name in names]
+
+
+def test_instances_of_a_cluster_placement_group_are_together(
+    ec2: Any, launch: Callable[..., list[str]], placement_group: str
+) -> None:
+    together, alone = launch(2, placement_group), launch(2)
+
+    first, second, third, fourth = network_nodes(ec2, *together, *alone)
+
+    assert first == second
+    assert len(set(first)) == 3
+    assert len({*first, *third, *fourth}) == 7
+    assert first[0] == third[0] == fourth[0]
+
+
+def test_types_without_a_topology_and_instances_that_do_not_run_have_no_network_nodes(
+    ec2: Any, launch: Callable[..., list[str]]
+) -> None:
+    [small], [stopped], [newest] = launch(1, type="c5.large"), launch(1), launch(1)
+    ec2.stop_instances(InstanceIds=[stopped])
+
+    assert network_nodes(ec2, small, stopped) == [[], []]
+    everything = ec2.describe_instance_topology()["Instances"]
+    assert newest in {row["InstanceId"] for row in everything}
+    assert small not in {row["InstanceId"] for row in everything}
+
+
+def test_groups_and_filters_select(
+    ec2: Any, launch: Callable[..., list[str]], placement_group: str
+) -> None:
+    inside, _ = launch(2, placement_group), launch(1)
+
+    rows = ec2.describe_instance_topology(
+        GroupNames=[placement_group], Filters=[{"Name": "instance-type", "Values": ["trn1*"]}]
+    )["Instances"]
+
+    assert {row["InstanceId"] for row in rows} == set(inside)
+    assert {(row["GroupName"], row["ZoneId"]) for row in rows} == {(placement_group, "usw2-az4")}
+
+
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [
+        pytest.param(
+            {"InstanceIds": ["i-0123456789abcdef0"] * 101}, "InvalidParameterValue", id="101"
+        ),
+        pytest.param(
+            {"InstanceIds": ["i-0123456789abcdef0"], "MaxResults": 5},
+            "InvalidParameterCombination",
+            id="names-and-pages",
+        ),
+        pytest.param(
+            {"InstanceIds": ["i-0123456789abcdef0"]}, "InvalidInstanceID.NotFound", id="none"
+        ),
+        pytest.param(
+            {"Filters": [{"Name": "state", "Values": ["x"]}]}, "InvalidParameterValue", id="filter"
+        ),
+    ],
+)
+def test_what_ec2_refuses(
+    ec2: Any, refusal: Callable[..., Any], params: dict[str, Any], code: str
+) -> None:
+    assert refusal(ec2.describe_instance_topology, **params).code == code
