@@ -446,14 +446,23 @@ def test_nodes_may_read_the_tags_of_their_tasks(plain: Template) -> None:
     assert ends == [":container-instance/*", ":task/*"]
 
 
-def test_containers_have_a_role_that_only_tasks_of_this_account_take_and_that_may_do_nothing(
+def test_containers_have_a_role_of_tasks_of_this_account_that_may_see_the_network_alone(
     plain: Template,
 ) -> None:
     role = roles(plain)["ecs-tasks.amazonaws.com"]
     [statement] = role["AssumeRolePolicyDocument"]["Statement"]
 
     assert statement["Condition"]["StringEquals"]["aws:SourceAccount"] == {"Ref": "AWS::AccountId"}
-    assert role.keys() & {"Policies", "ManagedPolicyArns"} == set()
+    [policy] = role["Policies"]
+    assert policy["PolicyDocument"]["Statement"] == [
+        {
+            "Sid": "SeeTheNetwork",
+            "Effect": "Allow",
+            "Action": "ec2:DescribeInstanceTopology",
+            "Resource": "*",
+        }
+    ]
+    assert "ManagedPolicyArns" not in role
     plain.resource_count_is("AWS::IAM::Policy", 0)
 
 

@@ -51,34 +51,28 @@ def job_role(
                 },
             },
         ),
+        inline_policies={"Launch": iam.PolicyDocument(statements=[_see_the_network()])},
         managed_policies=[
             iam.ManagedPolicy.from_managed_policy_arn(scope, f"{construct_id}Policy{index}", arn)
             for index, arn in enumerate(policies)
         ],
     )
-    statements = [
-        iam.PolicyStatement(
-            # trainshed-launch orders the ranks by it. The action takes no resource (Service
-            # Authorization Reference, Amazon EC2).
-            sid="SeeTheNetwork",
-            actions=["ec2:DescribeInstanceTopology"],
-            resources=["*"],
-        ),
-        *(each for grant in buckets for each in _statements(grant)),
-    ]
-    check_policy_size(role, statements, shorten_by="name fewer buckets, or a wider prefix")
-    for statement in statements:
-        role.add_to_policy(statement)
     acknowledge_wildcards(
-        role,
-        {
-            "*": "the action takes no resource (Service Authorization Reference)",
-            **dict.fromkeys(
+        role, {"*": "the action takes no resource (Service Authorization Reference)"}
+    )
+    if buckets:
+        statements = [each for grant in buckets for each in _statements(grant)]
+        everything = [_see_the_network(), *statements]
+        check_policy_size(role, everything, shorten_by="name fewer buckets, or a wider prefix")
+        for statement in statements:
+            role.add_to_policy(statement)
+        acknowledge_wildcards(
+            role,
+            dict.fromkeys(
                 map(_objects, buckets),
                 "the cluster's file names the bucket and the prefix; jobs name their objects",
             ),
-        },
-    )
+        )
     if policies:
         Validations.of(role).acknowledge(
             *(
@@ -90,6 +84,16 @@ def job_role(
             )
         )
     return role
+
+
+def _see_the_network() -> iam.PolicyStatement:
+    """Let trainshed-launch order the ranks by the network between the nodes.
+
+    Service Authorization Reference, Amazon EC2: the action takes no resource.
+    """
+    return iam.PolicyStatement(
+        sid="SeeTheNetwork", actions=["ec2:DescribeInstanceTopology"], resources=["*"]
+    )
 
 
 def _objects(grant: BucketGrant) -> str:
