@@ -12,14 +12,18 @@ from collections.abc import Mapping, Sequence
 from trainshed_node.instance import Instance
 from trainshed_node.system import Finished, run
 
-_SECONDS = 5
+# A program that is read from a cold disk takes seconds; all nodes wait for it.
+_SECONDS = 10
 # API reference, DescribeInstanceTopology: at most so many instances that are named.
 _LARGEST_CALL = 100
 _NO_COMMAND = 127
 # An image may lack the AWS CLI, and its Python have the SDK.
 _WITH_BOTOCORE = """
 import json, sys
-from botocore.session import Session
+try:
+    from botocore.session import Session
+except ImportError:
+    sys.exit("there is neither the AWS CLI nor botocore")
 ec2 = Session().create_client("ec2", region_name=sys.argv[1])
 answer = ec2.describe_instance_topology(InstanceIds=sys.argv[2:])
 print(json.dumps({"Instances": answer["Instances"]}))
@@ -77,8 +81,11 @@ def _ask(instances: Sequence[Instance]) -> Mapping[str, Sequence[str]]:
         answer = _describe(instances[0].region, names)
         if not answer.ok:
             raise TopologyUnknown(answer.last_line)
-        for row in json.loads(answer.output)["Instances"]:
-            layers[row["InstanceId"]] = row.get("NetworkNodes") or ()
+        try:
+            for row in json.loads(answer.output)["Instances"]:
+                layers[row["InstanceId"]] = row.get("NetworkNodes") or ()
+        except (ValueError, KeyError, TypeError) as error:
+            raise TopologyUnknown("its answer is not the one that is documented") from error
     return layers
 
 
