@@ -7,7 +7,7 @@ export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema recipes golden clean
+.PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema recipes golden clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -46,7 +46,7 @@ demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exist
 test: setup ## Run the test suite, all but the ladder
 	@pytest -n auto --dist loadfile -q -m "not ladder"
 
-test-skipped: setup ## Run the tests that `scripts/test-bare SKIPPED` skipped; as root, after `make tools guests`
+test-skipped: setup ## Run the tests that `scripts/test-bare SKIPPED` skipped; as root, after `make tools guests torch`
 	@xargs --no-run-if-empty --delimiter='\n' pytest -n auto --dist loadfile -q <"$(SKIPPED)"
 
 # All of them run in `make test`; these few show that they run without the rest of the repository.
@@ -64,6 +64,11 @@ tools: ## Install the Debian packages that the ladder needs; as root, on Debian 
 	@apt-get update -qq
 	@DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \
 		<.ci/apt-packages >/dev/null
+
+# Outside the lock: as a dependency of the toolkit it would bring gigabytes of CUDA. The version with
+# +cpu is PyTorch's own, and counts as newer.
+torch: setup ## Install PyTorch for CPUs, which tests of torchrun need
+	@pip install --quiet --disable-pip-version-check --extra-index-url https://download.pytorch.org/whl/cpu torch==2.13.0
 
 guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
