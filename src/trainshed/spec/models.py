@@ -339,8 +339,8 @@ class JobSpec(Model):
     """ARNs of managed policies for what else jobs may do; default: none."""
     attempts: Whole = Field(default=3, ge=1, le=10)
     """Tries of a job that lost a node: its main node failed or could not start, or the main node's
-    container ended with exit code 197, which says that another node was lost. AWS Batch notices
-    only the main node by itself. A job that ends with any other code is not tried again."""
+    container ended with exit code 197, which says that a node was lost or lacks a device. AWS Batch
+    notices only the main node by itself. A job that ends with any other code is not tried again."""
     timeout_hours: Whole = Field(default=72, ge=1, le=8760)
     """A job that runs longer is stopped."""
 
