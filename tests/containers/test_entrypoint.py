@@ -12,6 +12,7 @@ import pytest
 import skips
 
 ENTRYPOINT = Path(__file__).parents[2] / "containers/shared/entrypoint"
+LAUNCH = Path(__file__).parents[2] / "packer/files/opt/trainshed/trainshed-launch"
 EFA, NEURON, GPU, GAUDI = "infiniband/uverbs0", "neuron0", "nvidia0", "accel/accel0"
 Enter = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -240,6 +241,25 @@ def enter_cpu(**more: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+def test_the_launcher_hears_of_what_is_missing_and_tells_the_other_nodes() -> None:
+    ended = subprocess.run(
+        [ENTRYPOINT, LAUNCH, "true"],
+        env={
+            "PATH": os.environ["PATH"],
+            "TRAINSHED_ACCELERATOR": "neuron",
+            "AWS_BATCH_JOB_ID": "job",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    said = "takes no part: no Neuron device in this container; name /dev/neuron0 and so on"
+    assert f"trainshed-launch: ERROR: this node {said}" in ended.stdout
+    assert ended.returncode == 78
 
 
 def test_the_exit_code_is_that_of_the_command(enter: Enter) -> None:

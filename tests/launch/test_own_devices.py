@@ -130,3 +130,15 @@ def test_an_expectation_that_makes_no_sense_is_a_wrong_configuration(
 
         assert launcher.wait() == 78
     assert f"trainshed-launch: ERROR: {said}" in launcher.said
+
+
+def test_what_the_entrypoint_of_a_child_finds_ends_the_job_at_once(job: Nodes) -> None:
+    # No attempt would end otherwise: it is the job definition that lacks something.
+    problem = "no GPU in this container; ask for GPUs in the job definition"
+
+    main = job.start(0, "true", wait=WAIT)
+    child = job.start(1, "true", wait=WAIT, environment={"TRAINSHED_PROBLEM": problem})
+
+    assert main.wait() == 78
+    assert f"ERROR: node 1 ({job.prefix}11) takes no part: {problem}" in main.said
+    assert child.wait() == 78

@@ -48,7 +48,7 @@ class ChildNode:
         channel = await self._join(here)
         if here.problem:
             await channel.close()
-            return PEER_LOST
+            return here.code
         alive = asyncio.ensure_future(channel.stay_alive(self._tail))
         try:
             while start := await channel.receive():
@@ -94,6 +94,7 @@ class ChildNode:
                 job=self._rendezvous.job,
                 index=self._rendezvous.index,
                 problem=node.problem,
+                code=node.code,
                 instance=asdict(node.instance) if node.instance else None,
             )
             return channel

@@ -38,6 +38,7 @@ class _Child:
     def __init__(self, hello: Mapping[str, Any], channel: Channel) -> None:
         self.index: int = hello["index"]
         self.problem: str = hello["problem"]
+        self.problem_code: int = hello["code"]
         self.instance = Instance(**hello["instance"]) if hello["instance"] else None
         self.channel = channel
         self.address = channel.peer
@@ -96,7 +97,7 @@ class MainNode:
             # The others may join meanwhile, so that they hear of what is wrong here.
             this_node = await asyncio.to_thread(examine, self._settings.environment)
             if this_node.problem:
-                raise LaunchError(f"this node takes no part: {this_node.problem}", PEER_LOST)
+                raise LaunchError(f"this node takes no part: {this_node.problem}", this_node.code)
             self._instance = this_node.instance
             await self._wait_for_children(self._settings.wait)
             return await self._run_job()
@@ -128,7 +129,7 @@ class MainNode:
     def _refuse_unfit(self) -> None:
         for child in self._children.values():
             if child.problem:
-                raise LaunchError(f"{child} takes no part: {child.problem}", PEER_LOST)
+                raise LaunchError(f"{child} takes no part: {child.problem}", child.problem_code)
 
     def _missing(self) -> list[int]:
         there = {self._rendezvous.index, *self._children}

@@ -6,12 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed_launch.errors import LaunchError
+from trainshed_launch.errors import CONFIGURATION_ERROR, PEER_LOST, LaunchError
 from trainshed_node.devices import device_problems
 from trainshed_node.errors import NodeError
 from trainshed_node.instance import Instance, ask_metadata
 from trainshed_node.settings import device_counts, read_settings
 
+# Of the entrypoint of our images.
+_PROBLEM = "TRAINSHED_PROBLEM"
 _DEVICES = "TRAINSHED_DEVICES"
 _ACCELERATOR = "TRAINSHED_ACCELERATOR"
 _WITHOUT_DEVICES = ("", "cpu")
@@ -23,10 +25,12 @@ class ThisNode:
 
     Attributes:
         problem: why it cannot take part; empty if it can.
+        code: exit code of the job in that case.
         instance: which EC2 instance it is; None when nothing says so.
     """
 
     problem: str
+    code: int
     instance: Instance | None
 
 
@@ -40,6 +44,8 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
         LaunchError: what says which devices there must be cannot be understood.
     """
     instance = ask_metadata(environment)
+    if _PROBLEM in environment:
+        return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, instance)
     try:
         problems = "; ".join(device_problems(_expected_devices(environment)))
     except NodeError as error:
@@ -49,7 +55,8 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
             f"; terminate {instance.name if instance else 'its instance'}, and if the next one says"
             " the same, correct the AMI, the launch template or the job definition"
         )
-    return ThisNode(problems, instance)
+    # Another attempt may get other nodes.
+    return ThisNode(problems, PEER_LOST, instance)
 
 
 def _expected_devices(environment: Mapping[str, str]) -> Mapping[str, int]:
