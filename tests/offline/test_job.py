@@ -318,7 +318,11 @@ def job_logs_until(aws: EmbeddedAws, job_id: str, line: str) -> bool:
 
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
-    "no command": (("submit", "TrainCluster"), "missing argument 'COMMAND...'"),
+    "no dashes": (
+        ("submit", "TrainCluster", "torchrun", "train.py"),
+        "put `--` before the command: trainshed job submit CLUSTER [OPTIONS] -- COMMAND...",
+    ),
+    "no command": (("submit", "TrainCluster", "--"), "missing argument 'COMMAND...'"),
     "no nodes": (
         ("submit", "TrainCluster", "--nodes", "0", "--", "true"),
         "invalid value for '--nodes': Input should be greater than or equal to 1",

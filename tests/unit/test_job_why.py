@@ -9,7 +9,7 @@ import pytest
 
 from trainshed.aws import AwsRefusal
 from trainshed.jobs.lookup import ListedJob
-from trainshed.jobs.model import Ending, Job, Node
+from trainshed.jobs.model import Ending, Job, JobNode
 from trainshed.jobs.why import explain_job, gather
 from trainshed.jobs.why.facts import (
     CapacityReservation,
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def node(index: int = 0, **changes: Any) -> Node:
+def node(index: int = 0, **changes: Any) -> JobNode:
     facts: dict[str, Any] = {
         "index": index,
         "is_main": index == 0,
@@ -36,7 +36,7 @@ def node(index: int = 0, **changes: Any) -> Node:
         "ending": None,
         "log": None,
     }
-    return Node(**(facts | changes))
+    return JobNode(**(facts | changes))
 
 
 def ending(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
-from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.options import CommandAfterDashes, JsonOption, region_option
 from trainshed.cli.output import print_json, print_records
 from trainshed.errors import Failure, TrainshedError
 from trainshed.region import environment_region
@@ -26,7 +26,7 @@ JobArgument = Annotated[
 JobRegionOption = Annotated[str | None, region_option("AWS region of the job.")]
 
 
-@app.command()
+@app.command(cls=CommandAfterDashes)
 def submit(
     cluster: ClusterArgument,
     command: Annotated[

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from trainshed.jobs.model import Job, Node, ranges
+from trainshed.jobs.model import Job, JobNode, ranges
 
 Show = Callable[[Job, Sequence[str]], None]
 
@@ -115,7 +115,7 @@ class _Table:
             table.caption = f"and {len(rest)} more: {_counts(rest)}"
         return table
 
-    def _seconds(self, node: Node) -> float:
+    def _seconds(self, node: JobNode) -> float:
         """Return how long a node ran, or for how long it is in its state."""
         if node.started_at:
             return ((node.stopped_at or datetime.now(UTC)) - node.started_at).total_seconds()
@@ -132,6 +132,6 @@ def _job_text(job: Job) -> str:
     return f"{job.status}{attempt}, nodes: {_counts(job.nodes)}{reason}"
 
 
-def _counts(nodes: Iterable[Node]) -> str:
+def _counts(nodes: Iterable[JobNode]) -> str:
     counts = Counter(node.status for node in nodes)
     return ", ".join(f"{count} {status}" for status, count in counts.items())

@@ -3,6 +3,9 @@
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+from trainshed.errors import TrainshedError
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -15,3 +18,15 @@ def region_option(what: str, default: str = "AWS_REGION, or that of the profile"
         default: what counts without it.
     """
     return typer.Option("--region", help=what, show_default=default, metavar="REGION")
+
+
+class CommandAfterDashes(TyperCommand):
+    """Requires `--` before a command of the user's, whose options would be taken for ours."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse arguments without `--`."""
+        if "--" not in args and not set(args) & {"-h", "--help"}:
+            raise TrainshedError(
+                f"put `--` before the command: {ctx.command_path} CLUSTER [OPTIONS] -- COMMAND..."
+            )
+        return super().parse_args(ctx, args)

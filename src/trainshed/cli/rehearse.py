@@ -4,11 +4,10 @@ from shutil import rmtree
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from trainshed.cli.options import CommandAfterDashes
 from trainshed.cli.output import print_records
 from trainshed.cli.progress import progress
-from trainshed.errors import TrainshedError
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.job import Look
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
@@ -17,18 +16,7 @@ from trainshed.stopping import stoppable
 app = typer.Typer(add_completion=False)
 
 
-class _RehearseCommand(TyperCommand):
-    """Requires `--` before the command of the job."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if "--" not in args and not set(args) & {"-h", "--help"}:
-            raise TrainshedError(
-                "put `--` before the command: trainshed rehearse CLUSTER [OPTIONS] -- COMMAND..."
-            )
-        return super().parse_args(ctx, args)
-
-
-@app.command(cls=_RehearseCommand)
+@app.command(cls=CommandAfterDashes)
 def run(
     cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
     command: Annotated[

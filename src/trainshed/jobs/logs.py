@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from trainshed.aws import Region, accepting
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.model import Job, LogStream, Node
+from trainshed.jobs.model import Job, JobNode, LogStream
 from trainshed.jobs.watching import watch
 
 # The log driver sends lines to CloudWatch Logs seconds after they were printed.
@@ -58,7 +58,7 @@ class LogReader:
                     return
 
 
-def node_of(job: Job, index: int | None) -> Node:
+def node_of(job: Job, index: int | None) -> JobNode:
     """Return a node of a job, by default its main node.
 
     Raises:

@@ -52,7 +52,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class JobNode:
     """One node of a job, in its latest attempt.
 
     Attributes:
@@ -118,7 +118,7 @@ class Job:
     depends_on: tuple[str, ...]
     timeout_seconds: int | None
     was_stopped: bool
-    nodes: tuple[Node, ...]
+    nodes: tuple[JobNode, ...]
 
     @property
     def is_over(self) -> bool:
@@ -126,7 +126,7 @@ class Job:
         return self.status in OVER
 
     @property
-    def main(self) -> Node:
+    def main(self) -> JobNode:
         """The main node."""
         return next(node for node in self.nodes if node.is_main)
 
@@ -185,11 +185,11 @@ def node_count(described: Mapping[str, Any]) -> int:
     return int(described.get("nodeProperties", {}).get("numNodes", 1))
 
 
-def _node(described: Mapping[str, Any]) -> Node:
+def _node(described: Mapping[str, Any]) -> JobNode:
     details = described.get("nodeDetails", {"nodeIndex": 0, "isMainNode": True})
     container = described.get("container", {})
     over = described["status"] in OVER
-    return Node(
+    return JobNode(
         index=details["nodeIndex"],
         is_main=details["isMainNode"],
         status=described["status"],
