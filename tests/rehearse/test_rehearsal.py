@@ -190,7 +190,7 @@ def test_the_command_shows_a_job_cancelled_for_want_of_capacity(
 def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
     options = ("--nodes", "2", "--fault", "cut-network")
 
-    answer = rehearse("rehearse", "TrainCluster", *options, "--", *LAUNCH, "sh", "-c", STEPS)
+    answer = rehearse("rehearse", "TrainCluster", *options, "--", "sh", "-c", STEPS)
 
     assert answer.code == 0
     assert "is lost" in answer.out

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
-from trainshed.cli.options import CommandAfterDashes, JsonOption, region_option
+from trainshed.cli.options import CommandAfterDashes, JsonOption, PlainOption, region_option
 from trainshed.cli.output import print_json, print_records
 from trainshed.errors import Failure, TrainshedError
 from trainshed.region import environment_region
@@ -63,14 +63,7 @@ def submit(
             metavar="HOURS",
         ),
     ] = None,
-    plain: Annotated[
-        bool,
-        typer.Option(
-            "--plain",
-            help="Run the command on every node as it stands, without trainshed-launch: for "
-            "container images that lack it.",
-        ),
-    ] = False,
+    plain: PlainOption = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Follow the job to its end, as trainshed job watch.")
     ] = False,

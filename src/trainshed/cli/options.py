@@ -8,6 +8,14 @@ from typer.core import TyperCommand
 from trainshed.errors import TrainshedError
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+PlainOption = Annotated[
+    bool,
+    typer.Option(
+        "--plain",
+        help="Run the command on every node as it stands, without trainshed-launch: for "
+        "container images that lack it.",
+    ),
+]
 
 
 def region_option(what: str, default: str = "AWS_REGION, or that of the profile") -> Any:

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from trainshed.cli.options import CommandAfterDashes
+from trainshed.cli.options import CommandAfterDashes, PlainOption
 from trainshed.cli.output import print_records
 from trainshed.cli.progress import progress
+from trainshed.jobs.submission import launched
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.job import Look
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
@@ -20,8 +21,13 @@ app = typer.Typer(add_completion=False)
 def run(
     cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
     command: Annotated[
-        list[str], typer.Argument(help="After `--`: what each node runs.", metavar="COMMAND...")
+        list[str],
+        typer.Argument(
+            help="What trainshed-launch starts on the nodes: torchrun, mpirun, deepspeed or any.",
+            metavar="COMMAND...",
+        ),
     ],
+    plain: PlainOption = False,
     nodes: Annotated[int, typer.Option(min=1, max=256, help="Nodes of the job.")] = 4,
     fault: Annotated[
         FaultKind | None, typer.Option(help="What goes wrong.", show_default="nothing")
@@ -46,13 +52,14 @@ def run(
     """
     if fault:
         check_possible(fault, loopback=loopback)
+    found = tuple(with_files_here(command))
     with stoppable(), progress() as step:
         shown = _Shown(step)
         result = rehearse(
             Rehearsal(
                 cluster=cluster,
                 nodes=nodes,
-                command=with_files_here(command),
+                command=found if plain else launched(found),
                 fault=fault,
                 loopback=loopback,
                 as_of=as_of,

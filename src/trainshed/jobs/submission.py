@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
@@ -60,7 +61,7 @@ class Submission:
 
 def launched(command: tuple[str, ...]) -> tuple[str, ...]:
     """Put the launcher in front of a command that does not begin with it."""
-    return command if command[0] == LAUNCHER else (LAUNCHER, *command)
+    return command if PurePath(command[0]).name == LAUNCHER else (LAUNCHER, *command)
 
 
 def submit(region: Region, destination: Destination, submission: Submission) -> str:
