@@ -10,7 +10,7 @@ from pathlib import Path
 import boto3
 
 from trainshed.rehearse.deployment import add_image
-from trainshed.rehearse.job import Submission, follow, job_definition, submit
+from trainshed.rehearse.job import RehearsalJob, follow, job_definition, submit
 
 NODES, RANKS = 4, 8
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ def main() -> None:
     add_image(boto3.client("ecr"), container["image"])
     mpirun = shutil.which("mpirun")
     assert mpirun, "the development packages bring MPICH"
-    submission = Submission(
+    submission = RehearsalJob(
         queue=outputs["JobQueue"],
         definition=outputs["JobDefinition"],
         nodes=NODES,

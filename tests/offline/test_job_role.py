@@ -99,6 +99,7 @@ def test_a_job_reads_and_writes_its_data_and_deletes_nothing(
     s3.get_object(**OBJECT)
     s3.list_objects_v2(Bucket="my-runs", Prefix="a/")
     s3.get_object(Bucket="corpus", Key="text")
+    as_role("ec2", role).describe_instance_topology()
     refusals: list[Callable[[], Any]] = [
         lambda: s3.delete_object(**OBJECT),
         lambda: s3.get_object(Bucket="my-runs", Key="text"),
@@ -111,7 +112,13 @@ def test_a_job_reads_and_writes_its_data_and_deletes_nothing(
             refused()
 
     assert used_and_denied(clean_aws, role) == (
-        {"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListBucket", "s3:PutObject"},
+        {
+            "ec2:DescribeInstanceTopology",
+            "s3:AbortMultipartUpload",
+            "s3:GetObject",
+            "s3:ListBucket",
+            "s3:PutObject",
+        },
         set(),
         {
             "ec2:DescribeInstances",

@@ -10,7 +10,7 @@ _LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
+class RehearsalJob:
     """A job to run on a cluster.
 
     Attributes:
@@ -87,7 +87,7 @@ def job_definition(batch: Any, arn: str) -> Mapping[str, Any]:
     return group
 
 
-def submit(batch: Any, submission: Submission) -> str:
+def submit(batch: Any, submission: RehearsalJob) -> str:
     """Submit a multi-node job; return its id."""
     target = job_definition(batch, submission.definition)["targetNodes"]
     submitted = batch.submit_job(

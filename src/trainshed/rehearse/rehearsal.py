@@ -15,7 +15,7 @@ from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
-from trainshed.rehearse.job import Look, Submission, follow, job_definition, submit
+from trainshed.rehearse.job import Look, RehearsalJob, follow, job_definition, submit
 from trainshed.sources import shipped
 
 # The time limit of our queues for missing capacity, a day, takes some seconds.
@@ -140,7 +140,7 @@ def run_job(
     command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
     job = submit(
         aws.client("batch"),
-        Submission(
+        RehearsalJob(
             queue=outputs["JobQueue"],
             definition=outputs["JobDefinition"],
             nodes=rehearsal.nodes,
