@@ -14,6 +14,7 @@ from skips import needs
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.cli import main
+from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.plan import Fleet, load_fleet
 from trainshed.rehearse import deployment, faults
@@ -72,6 +73,11 @@ def test_a_job_runs_in_the_deployed_queue(run: Run) -> None:
     assert (look.status, look.attempts, look.exit_code) == ("SUCCEEDED", 1, 0)
     assert "0 of 3" in said
     assert len(look.nodes) == 3
+
+
+def test_a_job_of_more_nodes_than_the_cluster_may_have_does_not_wait(run: Run) -> None:
+    with pytest.raises(TrainshedError, match=r"^--nodes 17: .*: MISCONFIGURATION:.*nodes\.max"):
+        run("true", nodes=17)
 
 
 def test_mpi_runs_on_its_nodes(run: Run) -> None:

@@ -13,6 +13,7 @@ from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
+from trainshed.errors import TrainshedError, one_line
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
 from trainshed.rehearse.job import Look, RehearsalJob, follow, job_definition, submit
@@ -20,6 +21,8 @@ from trainshed.sources import shipped
 
 # The time limit of our queues for missing capacity, a day, takes some seconds.
 _FAST = 20_000
+# Reasons of AWS Batch that waiting does not remove.
+_NEVER = "MISCONFIGURATION:"
 _FROM_THE_LAUNCHER = ("trainshed-launch: ", "embedded AWS: ")
 
 
@@ -130,6 +133,9 @@ def run_job(
         aws: where the cluster is, and nothing else.
         outputs: of the cluster's stack.
         seen: is given each look at the job.
+
+    Raises:
+        TrainshedError: the cluster can never have so many nodes.
     """
     fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
     group = job_definition(aws.client("batch"), outputs["JobDefinition"])
@@ -150,6 +156,11 @@ def run_job(
     inject = fault.during if fault else None
     for look in follow(aws.client, job, rehearsal.nodes):
         seen(look)
+        if look.status == "RUNNABLE" and look.reason.startswith(_NEVER):
+            raise TrainshedError(
+                f"--nodes {rehearsal.nodes}: the job can never start: {one_line(look.reason)}; ask "
+                "for fewer nodes, or raise instance.nodes.max in the cluster's file"
+            )
         if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in look.lines):
             inject(aws, job)
             inject = None
