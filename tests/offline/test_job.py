@@ -353,6 +353,18 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("submit", "TrainCluster", "--timeout-hours", "0.01", "--", "true"),
         "a time-out of 36 seconds is too short; AWS Batch takes 60 or more",
     ),
+    "a time-out without an end": (
+        ("submit", "TrainCluster", "--timeout-hours", "inf", "--", "true"),
+        "--timeout-hours inf: write a number of hours",
+    ),
+    "a time-out that is no number": (
+        ("submit", "TrainCluster", "--timeout-hours", "nan", "--", "true"),
+        "--timeout-hours nan: write a number of hours",
+    ),
+    "an empty program": (
+        ("submit", "TrainCluster", "--", ""),
+        "the first word of the command is empty; name a program",
+    ),
     "another cluster": (("submit", "Train", "--", "true"), "did you mean"),
     "another job": (("why", "no-such-job"), "no job has the id or the name 'no-such-job'"),
 }

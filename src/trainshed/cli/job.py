@@ -1,5 +1,6 @@
 """`trainshed job`: submit a command to a cluster, follow it, end it, say why it does not run."""
 
+import math
 import os
 import time
 from dataclasses import asdict
@@ -91,7 +92,7 @@ def submit(
         command=tuple(command) if plain else launched(tuple(command)),
         nodes=nodes or most,
         environment=dict(map(_variable, env or ())),
-        timeout_seconds=None if timeout_hours is None else round(timeout_hours * 3600),
+        timeout_seconds=None if timeout_hours is None else _seconds(timeout_hours),
     )
     place = _region(plan.region)
     job_id = submit_job(place, find_destination(place, plan.spec.name), submission)
@@ -282,6 +283,12 @@ def _variable(text: str) -> tuple[str, str]:
     if not equals or not name.isidentifier() or not name.isascii():
         raise TrainshedError(f"--env {text}: write NAME=VALUE, with a name of letters, digits, _")
     return name, value
+
+
+def _seconds(hours: float) -> int:
+    if not math.isfinite(hours):
+        raise TrainshedError(f"--timeout-hours {hours}: write a number of hours")
+    return round(hours * 3600)
 
 
 def _age(since: datetime) -> str:

@@ -32,9 +32,12 @@ class CommandAfterDashes(TyperCommand):
     """Requires `--` before a command of the user's, whose options would be taken for ours."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse arguments without `--`."""
+        """Refuse arguments without `--`, and an empty program."""
         if "--" not in args and not set(args) & {"-h", "--help"}:
             raise TrainshedError(
                 f"put `--` before the command: {ctx.command_path} CLUSTER [OPTIONS] -- COMMAND..."
             )
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        if ctx.params.get("command", ("program",))[0] == "":
+            raise TrainshedError("the first word of the command is empty; name a program")
+        return rest
