@@ -22,6 +22,7 @@ from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.job import Look
 from trainshed.rehearse.rehearsal import Rehearsal, job_path, run_job, with_files_here
+from trainshed.upgrade.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 # Its second attempt succeeds at once.
@@ -203,12 +204,21 @@ def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
     assert "the job is SUCCEEDED after 2 attempts" in answer.out
 
 
-def test_an_unknown_cluster_is_refused(
-    rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["Trains", "TrainNetwork"])
+def test_what_is_no_cluster_with_a_queue_is_refused(
+    rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(deployment, "synthesise", lambda *_: {"TrainCluster": None})
+    stacks = {
+        "TrainNetwork": SynthesisedStack(region="us-west-2", template={}),
+        "TrainCluster": SynthesisedStack(
+            region="us-west-2", template={"Outputs": {"JobDefinition": {}}}
+        ),
+    }
+    monkeypatch.setattr(deployment, "synthesise", lambda *_: stacks)
 
-    answer = rehearse("rehearse", "Trains", "--", "true")
+    answer = rehearse("rehearse", name, "--", "true")
 
     assert answer.code == 2
-    assert "no cluster 'Trains' here; the stacks are: TrainCluster" in answer.err
+    assert (
+        f"no cluster '{name}' with a job queue here; those with one are: TrainCluster" in answer.err
+    )

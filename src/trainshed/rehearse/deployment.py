@@ -32,12 +32,19 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
         output: folder for the cloud assembly.
 
     Raises:
-        TrainshedError: there is no project here, it does not synthesise, or has no such cluster.
+        TrainshedError: there is no project here, it does not synthesise, or has no such
+            cluster with a job queue.
     """
     stacks = synthesise(read_app(Path()), Path(sys.executable), output, __version__)
-    if cluster not in stacks:
+    with_queues = [
+        name
+        for name, stack in stacks.items()
+        if "JobDefinition" in stack.template.get("Outputs", {})
+    ]
+    if cluster not in with_queues:
         raise TrainshedError(
-            f"there is no cluster {cluster!r} here; the stacks are: {', '.join(stacks)}"
+            f"there is no cluster {cluster!r} with a job queue here; those with one are: "
+            f"{', '.join(with_queues) or 'none'}"
         )
     artifacts = read_json(output / "manifest.json")["artifacts"]
     ordered: dict[str, SynthesisedStack] = {}
