@@ -40,6 +40,17 @@ def test_a_command_is_named_as_it_is_typed(trainshed: Command, endpoint: str) ->
     assert "trainshed offline run [OPTIONS] -- COMMAND" in without_dashes.err
 
 
+def test_jobs_of_an_embedded_aws_that_is_started_here_find_the_launcher(
+    trainshed: Command, project: Project, tmp_path: Path
+) -> None:
+    found = tmp_path / "found"
+
+    answer = trainshed("offline", "run", "--", "sh", "-c", f"command -v trainshed-launch >{found}")
+
+    assert answer.code == 0
+    assert found.read_text().endswith("/trainshed-launch\n")
+
+
 def test_an_ami_is_added_that_can_be_published(
     trainshed: Command, endpoint: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,16 +8,18 @@ from embedded_aws.cli.commands import app as embedded_app
 from embedded_aws.cli.commands import asking, connect
 from embedded_aws.errors import program
 from trainshed.offline.stand_in import add_stand_in
+from trainshed.rehearse.rehearsal import job_path
 
 app = typer.Typer(add_completion=False)
 app.add_typer(embedded_app)
 
 
 @app.callback(help="An AWS on this machine: no account, no network, no cost.")
-def _name_commands(context: typer.Context) -> None:
-    """Have messages of the embedded AWS name its commands as they are typed here."""
+def _prepare(context: typer.Context) -> None:
+    """Have messages of the embedded AWS name its commands as typed here, and jobs find ours."""
     before = program.set("trainshed offline")
     context.call_on_close(lambda: program.reset(before))
+    context.with_resource(job_path())
 
 
 @app.command()
