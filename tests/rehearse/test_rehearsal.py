@@ -2,9 +2,11 @@
 
 import json
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from command_line import Answer, runner
@@ -17,11 +19,11 @@ from trainshed.cli import main
 from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.plan import Fleet, load_fleet
-from trainshed.rehearse import deployment, faults
+from trainshed.rehearse import deployment, faults, rehearsal
 from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.job import Look
-from trainshed.rehearse.rehearsal import Rehearsal, job_path, run_job, with_files_here
+from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.upgrade.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
@@ -222,3 +224,25 @@ def test_what_is_no_cluster_with_a_queue_is_refused(
     assert (
         f"no cluster '{name}' with a job queue here; those with one are: TrainCluster" in answer.err
     )
+
+
+def test_a_rehearsal_that_is_stopped_leaves_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(server: Any) -> None:
+        raise KeyboardInterrupt
+
+    stack = SynthesisedStack(region="us-west-2", template={})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(deployment, "synthesised", lambda *_: {"TrainCluster": stack})
+    monkeypatch.setattr(rehearsal, "start", lambda *_, **__: Mock())
+    monkeypatch.setattr(rehearsal, "EmbeddedAws", stopped)
+
+    with pytest.raises(KeyboardInterrupt):
+        rehearsal.rehearse(
+            Rehearsal(cluster="TrainCluster", nodes=1, command=("true",)),
+            stages=Stages(lambda _: None),
+            seen=lambda _: None,
+        )
+
+    assert not list(tmp_path.iterdir())

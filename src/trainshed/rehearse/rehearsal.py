@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
 from time import monotonic
 
@@ -107,6 +108,9 @@ def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Callable[[Look], Non
             with stages.stage(f"run the job on {rehearsal.nodes} nodes"):
                 look = run_job(rehearsal, aws, outputs, seen)
             return Result(look=look, log=log, seconds=stages.seconds)
+        except KeyboardInterrupt:
+            rmtree(log.parent)
+            raise
         finally:
             server.stop()
 
