@@ -65,10 +65,10 @@ tools: ## Install the Debian packages that the ladder needs; as root, on Debian 
 	@DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \
 		<.ci/apt-packages >/dev/null
 
-# Outside the lock: as a dependency of the toolkit it would bring gigabytes of CUDA. The version with
-# +cpu is PyTorch's own, and counts as newer.
-torch: setup ## Install PyTorch for CPUs, which tests of torchrun need
-	@pip install --quiet --disable-pip-version-check --extra-index-url https://download.pytorch.org/whl/cpu torch==2.13.0
+# Outside the lock: for most machines PyPI has it with CUDA, several GB. PyTorch's own index has a smaller
+# one for CPUs: make torch PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+torch: setup ## Install PyTorch, which tests of torchrun need
+	@pip install --quiet --disable-pip-version-check torch==2.13.0
 
 guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
