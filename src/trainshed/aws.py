@@ -5,7 +5,7 @@ boto3 takes longer to import than most commands take to run, so it is imported b
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,10 +50,12 @@ class Region:
 
     Args:
         name: for instance `us-west-2`.
+        client: makes a boto3 client of a service; by default by the environment's credentials.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, client: Callable[[str], Any] | None = None) -> None:
         self.name = name
+        self._make = client or self._from_environment
         self._clients: dict[str, Any] = {}
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
@@ -97,17 +99,20 @@ class Region:
             self._client(service).get_waiter(waiter).wait(**params)
 
     def _client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = self._make(service)
+        return self._clients[service]
+
+    def _from_environment(self, service: str) -> Any:
         import boto3
         from botocore.config import Config
 
-        if service not in self._clients:
-            config = Config(
-                connect_timeout=10,
-                read_timeout=60,
-                retries={"mode": "standard", "max_attempts": 4},
-            )
-            self._clients[service] = boto3.client(service, region_name=self.name, config=config)
-        return self._clients[service]
+        config = Config(
+            connect_timeout=10,
+            read_timeout=60,
+            retries={"mode": "standard", "max_attempts": 4},
+        )
+        return boto3.client(service, region_name=self.name, config=config)
 
 
 def regions(named: list[str] | None) -> list[Region]:

@@ -35,6 +35,7 @@ def node(index: int = 0, **changes: Any) -> JobNode:
         "stopped_at": None,
         "ending": None,
         "log": None,
+        "attempts": (),
     }
     return JobNode(**(facts | changes))
 

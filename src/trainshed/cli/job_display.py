@@ -49,7 +49,7 @@ class _Lines:
         """Print what changed; the last lines of a job come before its end."""
         if job.is_over:
             self._print_log(job, lines)
-        if (state := _job_text(job)) != self._job:
+        if (state := job_text(job)) != self._job:
             self._job = state
             self._print(job, f"job {state}")
         changed: dict[str, list[int]] = {}
@@ -87,7 +87,7 @@ class _Table:
 
         self._tail.extend(lines)
         tail = Text("\n".join(self._tail), no_wrap=True, overflow="ellipsis", style="dim")
-        parts = [self._nodes(job), Text(f"{job.name} {job.job_id}: {_job_text(job)}"), tail]
+        parts = [self._nodes(job), Text(f"{job.name} {job.job_id}: {job_text(job)}"), tail]
         self._live.update(Group(*parts), refresh=True)
 
     def _nodes(self, job: Job) -> Any:
@@ -126,7 +126,8 @@ class _Table:
         return (datetime.now(UTC) - since).total_seconds()
 
 
-def _job_text(job: Job) -> str:
+def job_text(job: Job) -> str:
+    """Return the state of a job and of its nodes."""
     attempt = f", attempt {job.attempt} of {job.most_attempts}" if job.attempt > 1 else ""
     reason = f": {job.reason}" if job.reason else ""
     return f"{job.status}{attempt}, nodes: {_counts(job.nodes)}{reason}"

@@ -1,16 +1,18 @@
 """`trainshed rehearse`: run a job of a cluster on this machine before paying for a node."""
 
+from collections.abc import Sequence
 from shutil import rmtree
 from typing import Annotated, Any
 
 import typer
 
+from trainshed.cli.job_display import job_text
 from trainshed.cli.options import CommandAfterDashes, PlainOption
 from trainshed.cli.output import print_records
 from trainshed.cli.progress import progress
+from trainshed.jobs.model import Job
 from trainshed.jobs.submission import launched
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
-from trainshed.rehearse.job import Look
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.stopping import stoppable
 
@@ -28,7 +30,12 @@ def run(
         ),
     ],
     plain: PlainOption = False,
-    nodes: Annotated[int, typer.Option(min=1, max=256, help="Nodes of the job.")] = 4,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=256, help="Nodes of the job.", show_default="4, at most instance.nodes.max"
+        ),
+    ] = None,
     fault: Annotated[
         FaultKind | None, typer.Option(help="What goes wrong.", show_default="nothing")
     ] = None,
@@ -67,22 +74,21 @@ def run(
             stages=Stages(step),
             seen=shown.show,
         )
-    look = result.look
+    job = result.job
     ended = [
         {
             "attempt": number,
-            "node": index,
-            "address": attempt.address,
-            "exit_code": "" if attempt.exit_code is None else attempt.exit_code,
-            "reason": attempt.reason,
+            "node": node.index,
+            "exit_code": "" if ending.exit_code is None else ending.exit_code,
+            "reason": ending.reason or ending.status_reason or "",
         }
-        for index, node in enumerate(look.nodes)
-        for number, attempt in enumerate(node.attempts, start=1)
+        for node in job.nodes
+        for number, ending in enumerate(node.attempts, start=1)
     ]
     if ended:
         print_records(
             sorted(ended, key=lambda each: (each["attempt"], each["node"])),
-            columns=("attempt", "node", "address", "exit_code", "reason"),
+            columns=("attempt", "node", "exit_code", "reason"),
         )
     print_records(
         [{"stage": name, "seconds": f"{took:.1f}"} for name, took in result.seconds.items()],
@@ -90,13 +96,14 @@ def run(
     )
     if fault:
         typer.echo(f"expected with {fault}: {BEHAVIOURS[fault].expected}")
-    attempts = "1 attempt" if look.attempts == 1 else f"{look.attempts} attempts"
-    typer.echo(f"the job is {look.status} after {attempts}: {look.reason}")
-    if look.status == "SUCCEEDED":
+    attempts = "1 attempt" if len(job.attempts) == 1 else f"{len(job.attempts)} attempts"
+    reason = f": {job.reason}" if job.reason else ""
+    typer.echo(f"the job has {job.status} after {attempts}{reason}")
+    if job.status == "SUCCEEDED":
         rmtree(result.log.parent)
         return
     typer.echo(f"the log of the embedded AWS is {result.log}", err=True)
-    raise typer.Exit(look.exit_code or 1)
+    raise typer.Exit((job.attempts[-1].exit_code if job.attempts else None) or 1)
 
 
 class _Shown:
@@ -110,17 +117,11 @@ class _Shown:
         self._step = step
         self._before = ""
 
-    def show(self, look: Look) -> None:
+    def show(self, job: Job, lines: Sequence[str]) -> None:
         """Show a change of states, and the new lines of the log."""
-        counts: dict[str, int] = {}
-        for node in look.nodes:
-            counts[node.status] = counts.get(node.status, 0) + 1
-        nodes = ", ".join(f"{number} {status}" for status, number in counts.items())
-        now = f"job {look.status}; nodes: {nodes}"
-        if look.reason and not look.is_over:
-            now += f"; {look.reason}"
+        now = f"job {job_text(job)}"
         if now != self._before:
             self._step(now)
             self._before = now
-        for line in look.lines:
+        for line in lines:
             typer.echo(line)

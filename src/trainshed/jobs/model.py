@@ -53,7 +53,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobNode:
-    """One node of a job, in its latest attempt.
+    """One node of a job; if nothing else is said, in its latest attempt.
 
     Attributes:
         index: from 0.
@@ -64,6 +64,7 @@ class JobNode:
         stopped_at: when it ended.
         ending: how it ended; None while it has not.
         log: its output; None before its container starts.
+        attempts: how each attempt that is over ended.
     """
 
     index: int
@@ -74,6 +75,7 @@ class JobNode:
     stopped_at: datetime | None
     ending: Ending | None
     log: LogStream | None
+    attempts: tuple[Ending, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +169,7 @@ def read_job(described: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -
         created_at=_time(described, "createdAt") or datetime.fromtimestamp(0, UTC),
         started_at=_time(described, "startedAt"),
         stopped_at=_time(described, "stoppedAt"),
-        attempts=tuple(map(_ending, described.get("attempts", ()))),
+        attempts=_attempts(described),
         most_attempts=described.get("retryStrategy", {}).get("attempts", 1),
         node_count=node_count(described),
         node_vcpus=_vcpus(container),
@@ -200,7 +202,12 @@ def _node(described: Mapping[str, Any]) -> JobNode:
         stopped_at=_time(described, "stoppedAt"),
         ending=_ending(described) if over else None,
         log=_log(container),
+        attempts=_attempts(described),
     )
+
+
+def _attempts(described: Mapping[str, Any]) -> tuple[Ending, ...]:
+    return tuple(map(_ending, described.get("attempts", ())))
 
 
 def _ending(described: Mapping[str, Any]) -> Ending:

@@ -9,6 +9,7 @@ from typing import Any
 
 from embedded_aws.embedded import EmbeddedAws
 from trainshed import __version__
+from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.upgrade.synthesis import SynthesisedStack, read_app, read_json, synthesise
@@ -84,16 +85,26 @@ def _channels(templates: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
             yield found[0]
 
 
-def add_image(ecr: Any, image: str) -> None:
-    """Have ECR list an image that stands for that of a job; nothing is in it.
+def node_properties(region: Region, definition: str) -> Mapping[str, Any]:
+    """Return the nodes of a multi-node job definition, by its ARN."""
+    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
+    found: Mapping[str, Any] = answer["jobDefinitions"][0]["nodeProperties"]
+    return found
+
+
+def add_image(region: Region, definition: str) -> None:
+    """Have ECR list an image that stands for that of a job definition; nothing is in it.
 
     Args:
-        ecr: boto3 client.
-        image: as the job definition names it; one of another registry needs nothing.
+        region: of an embedded AWS.
+        definition: its ARN; an image of another registry needs nothing.
     """
-    found = _IN_ECR.fullmatch(image)
+    [group] = node_properties(region, definition)["nodeRangeProperties"]
+    found = _IN_ECR.fullmatch(group["container"]["image"])
     if not found:
         return
-    name, tag = found["name"], found["tag"]
-    if not ecr.batch_get_image(repositoryName=name, imageIds=[{"imageTag": tag}])["images"]:
-        ecr.put_image(repositoryName=name, imageTag=tag, imageManifest=json.dumps(_MANIFEST))
+    there = {"repositoryName": found["name"]}
+    tag = found["tag"]
+    if not region.call("ecr", "batch_get_image", **there, imageIds=[{"imageTag": tag}])["images"]:
+        manifest = json.dumps(_MANIFEST)
+        region.call("ecr", "put_image", **there, imageTag=tag, imageManifest=manifest)

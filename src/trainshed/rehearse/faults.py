@@ -3,12 +3,11 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -16,7 +15,6 @@ from embedded_aws.batch.node_network import namespaces_unavailable
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.errors import TrainshedError
-from trainshed.rehearse.job import job_definition
 
 # The child that a fault hits.
 _CHILD = 1
@@ -52,7 +50,7 @@ class Behaviour:
     expected: str
     before: Callable[[EmbeddedAws, Mapping[str, str]], None] | None = None
     during: Callable[[EmbeddedAws, str], None] | None = None
-    wrap: Callable[[Sequence[str]], list[str]] | None = None
+    wrap: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
 
 
 def check_possible(fault: FaultKind, *, loopback: bool) -> None:
@@ -66,13 +64,13 @@ def check_possible(fault: FaultKind, *, loopback: bool) -> None:
         raise TrainshedError(f"{fault} needs nodes with networks of their own: {reason}")
 
 
-def _late(command: Sequence[str]) -> list[str]:
+def _late(command: tuple[str, ...]) -> tuple[str, ...]:
     first = f"sleep {_LATE_SECONDS}"
-    return ["sh", "-c", _WRAPPED.format(index=0, first=first), "late", *command]
+    return ("sh", "-c", _WRAPPED.format(index=0, first=first), "late", *command)
 
 
-def _never(command: Sequence[str]) -> list[str]:
-    return ["sh", "-c", _WRAPPED.format(index=_CHILD, first="exec sleep 86400"), "never", *command]
+def _never(command: tuple[str, ...]) -> tuple[str, ...]:
+    return ("sh", "-c", _WRAPPED.format(index=_CHILD, first="exec sleep 86400"), "never", *command)
 
 
 def _kill_child(aws: EmbeddedAws, job: str) -> None:
@@ -122,11 +120,7 @@ def _no_capacity(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
 
 
 def _no_log_group(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
-    container: Mapping[str, Any] = job_definition(aws.client("batch"), outputs["JobDefinition"])[
-        "container"
-    ]
-    group = container["logConfiguration"]["options"]["awslogs-group"]
-    aws.client("logs").delete_log_group(logGroupName=group)
+    aws.client("logs").delete_log_group(logGroupName=outputs["LogGroup"])
 
 
 BEHAVIOURS: Mapping[FaultKind, Behaviour] = {

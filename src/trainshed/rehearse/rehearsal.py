@@ -8,23 +8,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
-from time import monotonic
+from time import monotonic, sleep
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
-from trainshed.errors import TrainshedError, one_line
+from trainshed.aws import Region
+from trainshed.errors import TrainshedError
+from trainshed.jobs.destination import Destination
+from trainshed.jobs.logs import follow
+from trainshed.jobs.lookup import find_job
+from trainshed.jobs.model import Job
+from trainshed.jobs.submission import Submission, submit
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
-from trainshed.rehearse.job import Look, RehearsalJob, follow, job_definition, submit
 from trainshed.sources import shipped
 
 # The time limit of our queues for missing capacity, a day, takes some seconds.
 _FAST = 20_000
-# Reasons of AWS Batch that waiting does not remove.
-_NEVER = "MISCONFIGURATION:"
+# Unless a number is given.
+_NODES = 4
+# The account and its limits are our own: nobody is slowed down.
+_LOOK_SECONDS = 0.1
 _FROM_THE_LAUNCHER = ("trainshed-launch: ", "embedded AWS: ")
+
+
+Seen = Callable[[Job, Sequence[str]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +43,16 @@ class Rehearsal:
 
     Attributes:
         cluster: name of the cluster.
-        nodes: of the job.
         command: of every node.
+        nodes: of the job; None for 4, or fewer where the cluster has fewer.
         fault: what goes wrong, or None.
         loopback: nodes on loopback, for root, too.
         as_of: month or day whose instance types exist; None for today's.
     """
 
     cluster: str
-    nodes: int
-    command: Sequence[str]
+    command: tuple[str, ...]
+    nodes: int | None = None
     fault: FaultKind | None = None
     loopback: bool = False
     as_of: str | None = None
@@ -53,12 +63,12 @@ class Result:
     """How a rehearsal ended.
 
     Attributes:
-        look: the last look at the job.
+        job: as it ended.
         log: of the embedded AWS.
         seconds: of each stage, by its name.
     """
 
-    look: Look
+    job: Job
     log: Path
     seconds: Mapping[str, float]
 
@@ -83,13 +93,16 @@ class Stages:
         self.seconds[name] = monotonic() - began
 
 
-def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Callable[[Look], None]) -> Result:
+def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Seen) -> Result:
     """Deploy a cluster to an embedded AWS of its own and run a job there.
 
     Args:
         rehearsal: what to rehearse.
         stages: are told of each stage.
-        seen: is given each look at the job.
+        seen: is given the job again and again, with what its main node has printed since.
+
+    Raises:
+        TrainshedError: the cluster has fewer nodes.
     """
     with TemporaryDirectory(prefix="trainshed-rehearse-") as name, job_path():
         output = Path(name) / "cdk.out"
@@ -105,9 +118,9 @@ def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Callable[[Look], Non
                 outputs = deployment.deploy(
                     aws, {name: stack.template for name, stack in stacks.items()}
                 )
-            with stages.stage(f"run the job on {rehearsal.nodes} nodes"):
-                look = run_job(rehearsal, aws, outputs, seen)
-            return Result(look=look, log=log, seconds=stages.seconds)
+            with stages.stage("run the job"):
+                job = run_job(rehearsal, aws, outputs, seen)
+            return Result(job=job, log=log, seconds=stages.seconds)
         except KeyboardInterrupt:
             rmtree(log.parent)
             raise
@@ -128,47 +141,43 @@ def run_job(
     rehearsal: Rehearsal,
     aws: EmbeddedAws,
     outputs: Mapping[str, str],
-    seen: Callable[[Look], None],
-) -> Look:
-    """Run a job on a deployed cluster, with its fault; return the last look at it.
+    seen: Seen,
+) -> Job:
+    """Run a job on a deployed cluster, with its fault; return it as it ended.
 
     Args:
         rehearsal: what to rehearse.
         aws: where the cluster is, and nothing else.
         outputs: of the cluster's stack.
-        seen: is given each look at the job.
+        seen: as for `rehearse`.
 
     Raises:
-        TrainshedError: the cluster can never have so many nodes.
+        TrainshedError: the cluster has fewer nodes.
     """
+    region = Region(aws.settings.regions[0], aws.client)
+    destination = Destination(queue=outputs["JobQueue"], definition=outputs["JobDefinition"])
     fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
-    group = job_definition(aws.client("batch"), outputs["JobDefinition"])
     if rehearsal.fault is not FaultKind.MISSING_IMAGE:
-        deployment.add_image(aws.client("ecr"), group["container"]["image"])
+        deployment.add_image(region, destination.definition)
     if fault and fault.before:
         fault.before(aws, outputs)
+    most = deployment.node_properties(region, destination.definition)["numNodes"]
+    nodes = rehearsal.nodes or min(_NODES, most)
+    if nodes > most:
+        raise TrainshedError(
+            f"--nodes {nodes}: {rehearsal.cluster} has at most {most} nodes; ask for fewer, or "
+            "raise instance.nodes.max in the cluster's file"
+        )
     command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
-    job = submit(
-        aws.client("batch"),
-        RehearsalJob(
-            queue=outputs["JobQueue"],
-            definition=outputs["JobDefinition"],
-            nodes=rehearsal.nodes,
-            command=command,
-        ),
-    )
+    submission = Submission(name="rehearsal", command=command, nodes=nodes)
+    job = find_job(region, submit(region, destination, submission))
     inject = fault.during if fault else None
-    for look in follow(aws.client, job, rehearsal.nodes):
-        seen(look)
-        if look.status == "RUNNABLE" and look.reason.startswith(_NEVER):
-            raise TrainshedError(
-                f"--nodes {rehearsal.nodes}: the job can never start: {one_line(look.reason)}; ask "
-                "for fewer nodes, or raise instance.nodes.max in the cluster's file"
-            )
-        if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in look.lines):
-            inject(aws, job)
+    for now, lines in follow(region, job, None, lambda _: sleep(_LOOK_SECONDS)):
+        seen(now, lines)
+        if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in lines):
+            inject(aws, job.job_id)
             inject = None
-    return look
+    return now
 
 
 def with_files_here(command: Sequence[str]) -> list[str]:
