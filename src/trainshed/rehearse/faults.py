@@ -59,7 +59,7 @@ def check_possible(fault: FaultKind, *, loopback: bool) -> None:
     Raises:
         TrainshedError: it needs network namespaces.
     """
-    reason = "not --loopback" if loopback else namespaces_unavailable()
+    reason = "leave out --loopback" if loopback else namespaces_unavailable()
     if fault is FaultKind.CUT_NETWORK and reason:
         raise TrainshedError(f"{fault} needs nodes with networks of their own: {reason}")
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, mkdtemp
@@ -104,12 +105,13 @@ def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Seen) -> Result:
     Raises:
         TrainshedError: the cluster has fewer nodes.
     """
+    as_of = parse_as_of(rehearsal.as_of) if rehearsal.as_of else None
     with TemporaryDirectory(prefix="trainshed-rehearse-") as name, job_path():
         output = Path(name) / "cdk.out"
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, output)
         with stages.stage("start the embedded AWS"):
-            settings = _settings(rehearsal, stacks[rehearsal.cluster].region)
+            settings = _settings(rehearsal, stacks[rehearsal.cluster].region, as_of)
             log = Path(mkdtemp(prefix="trainshed-rehearsal-")) / "rehearsal.log"
             server = start(settings, log=log)
         try:
@@ -128,11 +130,11 @@ def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Seen) -> Result:
             server.stop()
 
 
-def _settings(rehearsal: Rehearsal, region: str) -> ServerSettings:
+def _settings(rehearsal: Rehearsal, region: str, as_of: date | None) -> ServerSettings:
     fast = rehearsal.fault is FaultKind.INSUFFICIENT_CAPACITY
     return ServerSettings(
         regions=(region,),
-        as_of=parse_as_of(rehearsal.as_of) if rehearsal.as_of else None,
+        as_of=as_of,
         jobs=JobSettings(loopback=rehearsal.loopback, speed=_FAST if fast else 1),
     )
 
