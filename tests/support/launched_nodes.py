@@ -89,7 +89,7 @@ class Nodes:
             "AWS_BATCH_JOB_NUM_NODES": str(self.nodes),
             "AWS_BATCH_JOB_NODE_INDEX": str(index),
             "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
-            "TRAINSHED_ADDRESS": f"{self.prefix}{index + 10}",
+            "EMBEDDED_AWS_ADDRESS": f"{self.prefix}{index + 10}",
             # This machine may be an instance.
             "AWS_EC2_METADATA_DISABLED": "true",
         }

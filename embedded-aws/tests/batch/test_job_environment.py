@@ -48,7 +48,7 @@ def test_nothing_of_the_users_own_environment_reaches_a_container_job(bench: Job
     job = bench.run(PRINT_ENVIRONMENT, environment=[{"name": "MODEL", "value": "bert"}])
 
     found = environment(bench, job)
-    assert set(found) == ALWAYS | {"MODEL", "TRAINSHED_ADDRESS"}
+    assert set(found) == ALWAYS | {"MODEL", "EMBEDDED_AWS_ADDRESS"}
     assert found["MODEL"] == "bert"
     assert found["AWS_BATCH_JOB_ID"] == job["jobId"]
     assert found["AWS_BATCH_JOB_ATTEMPT"] == "1"

@@ -23,7 +23,7 @@ from embedded_aws.cloudformation.clients import client
 from embedded_aws.service_settings import current
 
 # By which a process on loopback learns its own address; a container on AWS has one alone.
-_OWN_ADDRESS = "TRAINSHED_ADDRESS"
+_OWN_ADDRESS = "EMBEDDED_AWS_ADDRESS"
 
 
 def batch_variables(

@@ -12,8 +12,8 @@ SILENCE_SECONDS = 30
 ALIVE_SECONDS = 1
 # Of one message: a command may be as long as the system lets it.
 LONGEST = 2**24
-# The variable with a node's own address, where nodes share a machine: in a rehearsal.
-ADDRESS = "TRAINSHED_ADDRESS"
+# The variable with a node's own address, where nodes share a machine: on an embedded AWS.
+ADDRESS = "EMBEDDED_AWS_ADDRESS"
 
 
 class Channel:
