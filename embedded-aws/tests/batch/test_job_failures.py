@@ -162,11 +162,23 @@ def test_a_missing_log_group_fails_the_task(bench: JobBench) -> None:
     assert with_group["container"]["logStreamName"].startswith("bert/default/")
 
 
-def test_a_command_that_is_not_there_fails_the_task(bench: JobBench) -> None:
-    job = bench.run(["no-such-program"])
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        pytest.param("no-such", "executable file not found in $PATH", id="name"),
+        pytest.param("/no/such", "stat /no/such: no such file or directory", id="path"),
+        pytest.param("/etc/passwd", "permission denied", id="no-program"),
+    ],
+)
+def test_a_program_that_cannot_be_run_fails_the_task_by_its_name(
+    bench: JobBench, program: str, why: str
+) -> None:
+    job = bench.run([program])
 
     assert job["statusReason"] == "Task failed to start"
-    assert "No such file" in job["container"]["reason"]
+    reason = job["container"]["reason"]
+    assert reason.startswith("CannotStartContainerError: Error response from daemon: ")
+    assert reason.endswith(f'unable to start container process: exec: "{program}": {why}: unknown')
 
 
 def test_jobs_of_a_queue_that_is_deleted_end(bench: JobBench) -> None:

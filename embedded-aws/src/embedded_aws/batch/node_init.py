@@ -26,8 +26,6 @@ from typing import NoReturn
 # [S] prctl(2).
 _PR_SET_CHILD_SUBREAPER = 36
 SIZE_BYTES = 4
-# Exit codes of shells for programs that are not there, or are not programs.
-_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
 def main() -> NoReturn:
@@ -52,9 +50,9 @@ def main() -> NoReturn:
             start_new_session=True,
         )
     except OSError as error:
-        control.sendall(json.dumps({"refused": error.strerror}).encode() + b"\n")
-        missing = isinstance(error, FileNotFoundError)
-        os._exit(_NOT_FOUND if missing else _NOT_EXECUTABLE)
+        refused = _refused(order["command"][0], error)
+        control.sendall(json.dumps({"refused": refused}).encode() + b"\n")
+        os._exit(1)
     control.sendall(b"{}\n")
     # Their ends are the command's now.
     for stream in (1, 2):
@@ -62,6 +60,23 @@ def main() -> NoReturn:
     code = _wait(command.pid, control, ended)
     _kill_the_rest()
     os._exit(code)
+
+
+def _refused(program: str, error: OSError) -> str:
+    """Return why a program cannot be run, in the words of Docker and runc.
+
+    [S] Issues of their users: nextflow-io/nextflow 5657 (AWS Batch, a path that is not there),
+    apocas/dockerode 654 (a name that is not in PATH), edp963/davinci-docker 23 (not executable).
+    """
+    why = str(error.strerror).lower()
+    if isinstance(error, FileNotFoundError):
+        by_path = "/" in program
+        why = f"stat {program}: {why}" if by_path else "executable file not found in $PATH"
+    return (
+        "Error response from daemon: failed to create task for container: failed to create shim "
+        "task: OCI runtime create failed: runc create failed: unable to start container process: "
+        f'exec: "{program}": {why}: unknown'
+    )
 
 
 def _read(control: socket.socket, size: int) -> bytes:
