@@ -139,6 +139,7 @@ def test_file_systems_on_the_ladder_are_made(fsx: Any, wanted: Params, change: P
             "are 1200, 2400 and multiples of 2400 GiB.",
             id="capacity",
         ),
+        pytest.param({"StorageCapacity": 0}, "Storage capacity 0 GiB", id="no-capacity"),
         pytest.param(
             {"StorageCapacity": 3600, "LustreConfiguration": SCRATCH_2},
             "3600 GiB is not valid for SCRATCH_2",
@@ -180,6 +181,15 @@ def test_file_systems_on_the_ladder_are_made(fsx: Any, wanted: Params, change: P
             },
             "1500, 3000, 6000, 12000 and multiples of 12000",
             id="iops",
+        ),
+        pytest.param(
+            {
+                "LustreConfiguration": {
+                    "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 204000}
+                }
+            },
+            "less than or equal to 192000",
+            id="most-iops",
         ),
         pytest.param(
             {"LustreConfiguration": {"MetadataConfiguration": {"Mode": "AUTOMATIC", "Iops": 6000}}},

@@ -233,7 +233,7 @@ def test_good_retry_strategies_are_accepted(
         ),
         pytest.param({"timeout": {"attemptDurationSeconds": 59}}, "at least 60", id="timeout"),
         pytest.param({"platformCapabilities": ["FARGATE"]}, "Fargate", id="fargate"),
-        pytest.param({"type": "single"}, "container, multinode", id="type"),
+        pytest.param({"type": "single"}, "Value 'single' at 'type' failed", id="type"),
         pytest.param({"parameters": {"x": "y" * 25000}}, "at most 24576", id="size"),
     ],
 )

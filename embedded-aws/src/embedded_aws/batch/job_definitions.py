@@ -93,8 +93,7 @@ def _check_definition(definition: Mapping[str, Any]) -> None:
     Raises:
         Refusal: ClientException.
     """
-    kind = definition["type"]
-    if kind == "multinode":
+    if definition["type"] == "multinode":
         if "nodeProperties" not in definition:
             raise refuse("nodeProperties must be provided for a job definition of type multinode.")
         if "containerProperties" in definition:
@@ -102,15 +101,13 @@ def _check_definition(definition: Mapping[str, Any]) -> None:
         if "FARGATE" in definition.get("platformCapabilities", []):
             raise refuse("Multi-node parallel jobs are not supported on Fargate.")
         check_nodes(definition["nodeProperties"])
-    elif kind == "container":
+    else:
         if "nodeProperties" in definition:
             raise refuse("nodeProperties are only for a job definition of type multinode.")
         if not {"containerProperties", "ecsProperties", "eksProperties"} & set(definition):
             raise refuse("containerProperties must be provided.")
         if "containerProperties" in definition:
             check_container(definition["containerProperties"])
-    else:
-        raise refuse(f"type {kind} must be one of container, multinode.")
     check_retry(definition.get("retryStrategy", {}))
     check_timeout(definition.get("timeout", {}))
     if (size := len(json.dumps(definition, separators=(",", ":")))) > _SIZE_BYTES:

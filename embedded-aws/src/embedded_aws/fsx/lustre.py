@@ -121,7 +121,7 @@ def _check_metadata(lustre: Mapping[str, Any], deployment: str, storage: str) ->
     if storage == "INTELLIGENT_TIERING":
         valid, allowed = iops in (6000, 12000), "6000, 12000"
     else:
-        valid = iops in (1500, 3000, 6000) or (12000 <= iops <= 192000 and iops % 12000 == 0)
+        valid = iops in (1500, 3000, 6000) or iops % 12000 == 0
         allowed = "1500, 3000, 6000, 12000 and multiples of 12000 up to 192000"
     if not valid:
         raise bad_request(f"Metadata Iops {iops} is not valid. Valid values are {allowed}.")
@@ -161,7 +161,7 @@ def _check_capacity(params: FileSystemParams) -> None:
     else:
         step, small = _STEP_GIB[deployment], (1200, 2400)
         kind = f"{deployment} file systems"
-    if capacity in small or (capacity and capacity > 0 and capacity % step == 0):
+    if capacity in small or (capacity and capacity % step == 0):
         return
     first = f"{', '.join(map(str, small))} and multiples" if small else "multiples"
     raise bad_request(
