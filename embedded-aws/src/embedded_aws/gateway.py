@@ -105,29 +105,34 @@ class Gateway:
         """Return what answers a call of AWS or of the container registry."""
         if self._registry and self._registry.serves(request):
             return self._registry
-        account, service = self._settings.accounts[0], ""
-        if found := _CREDENTIAL.search(request.headers.get("Authorization", "")):
-            key, region, service = found.groups()
-            account = account_of(key) or _issuer(key) or account
-            if refusal := self._refusal(account, region, service):
-                return _error(request, service, *refusal)
-            try:
-                denial = self._denial(request, key, account, region, service)
-            except NotImplementedError as error:
-                return _unsupported(request, service, error)
-            if denial:
-                return _error(request, service, denial.code, denial.message, denial.status)
-            if current().faults and (fault := _fault(request, account, region, service)):
-                return _error(request, service, fault.code, fault.message, fault.status)
+        signed = _CREDENTIAL.search(request.headers.get("Authorization", ""))
+        key, region, service = signed.groups() if signed else ("", "", "")
+        account = account_of(key) or _issuer(key) or self._settings.accounts[0]
         request.environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
 
-        def by_moto(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
             try:
-                return self._moto(environ, start_response)
-            except NotImplementedError as error:
-                return _unsupported(request, service, error)(environ, start_response)
+                error = self._prevented(request, key, account, region, service) if signed else None
+                return (error or self._moto)(environ, start_response)
+            except NotImplementedError as reason:
+                # In place of an HTTP 500, which SDKs retry.
+                message = f"The embedded AWS does not support this call ({reason})"
+                unsupported = _error(request, service, "UnsupportedOperation", message)
+                return unsupported(environ, start_response)
 
-        return by_moto
+        return answer
+
+    def _prevented(
+        self, request: Request, key: str, account: str, region: str, service: str
+    ) -> Response | None:
+        """Return the error for a call that does not get as far as its service, or None."""
+        if refusal := self._refusal(account, region, service):
+            return _error(request, service, *refusal)
+        if denial := self._denial(request, key, account, region, service):
+            return _error(request, service, denial.code, denial.message, denial.status)
+        if current().faults and (fault := _fault(request, account, region, service)):
+            return _error(request, service, fault.code, fault.message, fault.status)
+        return None
 
     def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
         """Return error code and message when the account or region is not enabled."""
@@ -236,12 +241,6 @@ def _fault(request: Request, account: str, region: str, service: str) -> Fault |
     if operation in _LAUNCHES and (zone := zone_of_launch(account, region, parameters)):
         parameters["AvailabilityZone"] = zone
     return current().faults.take(service, operation, parameters)
-
-
-def _unsupported(request: Request, service: str, error: NotImplementedError) -> Response:
-    """Return what answers in place of an HTTP 500, which SDKs retry."""
-    message = f"The embedded AWS does not support this call ({error})"
-    return _error(request, service, "UnsupportedOperation", message)
 
 
 def _error(
