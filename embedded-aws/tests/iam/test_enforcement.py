@@ -429,6 +429,19 @@ def test_expired_credentials_are_refused(
     assert error(getattr(expired, call))["Code"] == code
 
 
+def test_a_compressed_request_is_read(make_role: MakeRole, as_role: As, allow: Allow) -> None:
+    condition = {"StringEquals": {"cloudwatch:namespace": "Training"}}
+    role = make_role(allow("cloudwatch:PutMetricData", Condition=condition))
+    metrics = as_role("cloudwatch", role)
+    # boto3 compresses requests from 10,240 bytes on.
+    data = [{"MetricName": f"loss-{index:0250}", "Value": 1.0} for index in range(100)]
+
+    metrics.put_metric_data(Namespace="Training", MetricData=data)
+
+    refused = error(metrics.put_metric_data, Namespace="Other", MetricData=data)
+    assert refused["Code"] == "AccessDeniedException"
+
+
 def test_everybody_may_ask_who_he_is(make_role: MakeRole, as_role: As, allow: Allow) -> None:
     deny = {**allow("*"), "Effect": "Deny"}
 
