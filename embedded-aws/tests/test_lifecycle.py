@@ -62,8 +62,13 @@ def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
 
 
 def test_up_with_other_settings_says_what_runs(project_up: Project, running: Running) -> None:
-    with pytest.raises(ServerError, match=r"other settings is already running.*embedded-aws down"):
+    with pytest.raises(ServerError, match="other settings is already running") as refused:
         project_up.up(ServerSettings(accounts=("210987654321",)))
+
+    assert str(refused.value).endswith(
+        "(accounts 123456789012; regions us-west-2; as of today; registry none; guests no; "
+        "jobs on loopback no; job speed 1); stop it first: embedded-aws down"
+    )
 
 
 def test_it_listens_on_loopback_only(running: Running) -> None:

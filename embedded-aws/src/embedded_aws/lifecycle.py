@@ -183,7 +183,9 @@ def _same(running: Running, asked: ServerSettings) -> Running:
         f"an embedded AWS with other settings is already running at {has.endpoint} "
         f"(accounts {', '.join(has.accounts)}; regions {', '.join(has.regions)}; "
         f"as of {has.as_of or 'today'}; registry {has.registry or 'none'}; "
-        f"guests {'yes' if has.guests else 'no'}; {has.jobs}); stop it first: {program.get()} down"
+        f"guests {'yes' if has.guests else 'no'}; "
+        f"jobs on loopback {'yes' if has.jobs.loopback else 'no'}; job speed {has.jobs.speed:g}); "
+        f"stop it first: {program.get()} down"
     )
 
 
