@@ -57,9 +57,38 @@ def test_types_without_a_topology_and_instances_that_do_not_run_have_no_network_
     ec2.stop_instances(InstanceIds=[stopped])
 
     assert network_nodes(ec2, small, stopped) == [[], []]
-    everything = ec2.describe_instance_topology()["Instances"]
-    assert newest in {row["InstanceId"] for row in everything}
-    assert small not in {row["InstanceId"] for row in everything}
+    pages = ec2.get_paginator("describe_instance_topology").paginate()
+    everything = {row["InstanceId"] for page in pages for row in page["Instances"]}
+    assert newest in everything
+    assert small not in everything
+
+
+def test_the_newest_types_have_four_network_nodes(
+    ec2: Any, launch: Callable[..., list[str]]
+) -> None:
+    assert [len(nodes) for nodes in network_nodes(ec2, *launch(1, type="p6-b200.48xlarge"))] == [4]
+
+
+def test_instances_that_are_not_named_come_in_pages(
+    ec2: Any, launch: Callable[..., list[str]], placement_group: str
+) -> None:
+    inside = launch(21, placement_group)
+
+    first = ec2.describe_instance_topology(GroupNames=[placement_group])
+    rest = ec2.describe_instance_topology(
+        GroupNames=[placement_group], NextToken=first["NextToken"]
+    )
+    pages = [
+        len(page["Instances"])
+        for page in ec2.get_paginator("describe_instance_topology").paginate(
+            GroupNames=[placement_group], PaginationConfig={"PageSize": 9}
+        )
+    ]
+
+    found = [row["InstanceId"] for page in (first, rest) for row in page["Instances"]]
+    assert (len(first["Instances"]), sorted(found)) == (20, sorted(inside))
+    assert "NextToken" not in rest
+    assert pages == [9, 9, 3]
 
 
 def test_groups_and_filters_select(
@@ -81,6 +110,8 @@ def test_groups_and_filters_select(
         pytest.param(
             {"InstanceIds": ["i-0123456789abcdef0"] * 101}, "InvalidParameterValue", id="101"
         ),
+        pytest.param({"GroupNames": ["bert"] * 101}, "InvalidParameterValue", id="101-groups"),
+        pytest.param({"NextToken": "more"}, "InvalidParameterValue", id="token"),
         pytest.param(
             {"InstanceIds": ["i-0123456789abcdef0"], "MaxResults": 5},
             "InvalidParameterCombination",

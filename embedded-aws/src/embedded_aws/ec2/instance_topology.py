@@ -1,7 +1,8 @@
 """Where instances are in the network, which moto does not have.
 
-[S] EC2 API reference, DescribeInstanceTopology: at most 100 named instances, and MaxResults not
-with them; network nodes from the top down, none for another type or an instance that does not run.
+[S] EC2 API reference, DescribeInstanceTopology: at most 100 named instances or groups, and
+MaxResults not with instances, otherwise 20 in a page; network nodes from the top down, none for
+another type or an instance that does not run.
 [S] User guide, "Prerequisites for Amazon EC2 topology": the types. [S] AWS CLI reference, its
 example: without names, the instances of these types.
 [I] Instances of one cluster placement group are under the same network nodes; others share the top
@@ -19,6 +20,7 @@ from embedded_aws.ec2.tags import select
 from embedded_aws.ec2.zones import zone_of
 
 _LARGEST_CALL = 100
+_PAGE = 20
 # How many layers, by type.
 _LAYERS = {
     **dict.fromkeys(("g6e.*", "g7e.*", "hpc6*", "hpc7*", "hpc8a.96xlarge"), 3),
@@ -38,8 +40,9 @@ _FILTERS = {
 def describe_instance_topology(call: Call) -> dict[str, Any]:
     """Describe named instances, those of placement groups, or all of a type that has a topology."""
     names, groups = call.params.get("InstanceIds", []), call.params.get("GroupNames", [])
-    if len(names) > _LARGEST_CALL:
-        raise invalid_value(f"At most {_LARGEST_CALL} instance IDs can be specified.")
+    for what, given in (("instance IDs", names), ("placement group names", groups)):
+        if len(given) > _LARGEST_CALL:
+            raise invalid_value(f"At most {_LARGEST_CALL} {what} can be specified.")
     if names and "MaxResults" in call.params:
         raise invalid_combination(
             "The parameter instancesSet cannot be used with the parameter maxResults"
@@ -51,7 +54,19 @@ def describe_instance_topology(call: Call) -> dict[str, Any]:
     call.dry_run()
     rows = [_row(call, instance) for instance in found]
     rows = [row for row in rows if not groups or row.get("GroupName") in groups]
-    return {"Instances": select(call, rows, _FILTERS)}
+    selected = select(call, rows, _FILTERS)
+    return {"Instances": selected} if names else _page(call, selected)
+
+
+def _page(call: Call, rows: list[Row]) -> dict[str, Any]:
+    """Return the page of rows that the call asks for; the token of the next is where it begins."""
+    token = call.params.get("NextToken", "0")
+    if not token.isdecimal():
+        raise invalid_value(f"Value ({token}) for parameter nextToken is invalid.")
+    start = int(token)
+    end = start + call.params.get("MaxResults", _PAGE)
+    more = {"NextToken": str(end)} if end < len(rows) else {}
+    return {"Instances": rows[start:end], **more}
 
 
 def _row(call: Call, instance: Any) -> Row:
