@@ -17,16 +17,6 @@ ALWAYS = {
 OF_NODES = {
     *("AWS_BATCH_JOB_MAIN_NODE_INDEX", "AWS_BATCH_JOB_NODE_INDEX", "AWS_BATCH_JOB_NUM_NODES"),
 }
-TRUST = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {
-            "Effect": "Allow",
-            "Principal": {"Service": "ecs-tasks.amazonaws.com"},
-            "Action": "sts:AssumeRole",
-        }
-    ],
-}
 
 
 def environment(bench: JobBench, job: Any) -> dict[str, str]:
@@ -37,9 +27,15 @@ def environment(bench: JobBench, job: Any) -> dict[str, str]:
     return found
 
 
-def role(bench: JobBench) -> str:
+def role(bench: JobBench, service: str = "ecs-tasks.amazonaws.com") -> str:
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": "sts:AssumeRole",
+    }
+    trust = {"Version": "2012-10-17", "Statement": [statement]}
     made = bench.aws.client("iam").create_role(
-        RoleName=bench.name, AssumeRolePolicyDocument=json.dumps(TRUST)
+        RoleName=bench.name, AssumeRolePolicyDocument=json.dumps(trust)
     )
     return str(made["Role"]["Arn"])
 
@@ -169,6 +165,12 @@ def test_a_job_without_a_role_has_no_credentials(bench: JobBench) -> None:
 
 def test_a_role_that_is_not_there_fails_the_task(bench: JobBench) -> None:
     job = bench.run("true", jobRoleArn="arn:aws:iam::123456789012:role/none")
+
+    assert job["container"]["reason"].startswith("ECS was unable to assume the role")
+
+
+def test_a_role_that_lets_other_services_in_fails_the_task(bench: JobBench) -> None:
+    job = bench.run("true", jobRoleArn=role(bench, "ec2.amazonaws.com"))
 
     assert job["container"]["reason"].startswith("ECS was unable to assume the role")
 

@@ -13,7 +13,7 @@ from moto.backends import get_backend
 
 from embedded_aws.actions import Call
 from embedded_aws.batch.task_refused import TaskRefused
-from embedded_aws.iam.roles import role_exists
+from embedded_aws.iam.roles import can_assume
 
 CREDENTIALS_PATH = "/_embedded-aws/job-credentials/"
 _LIFE = timedelta(hours=6)
@@ -36,9 +36,9 @@ class JobCredentials:
         """Let a task ask; return the variables that its container needs for that.
 
         Raises:
-            TaskRefused: there is no such role.
+            TaskRefused: there is no such role, or it does not let ECS's tasks in.
         """
-        if not role_exists(call, role):
+        if not can_assume(call, "ecs-tasks.amazonaws.com", role):
             raise TaskRefused(
                 f"ECS was unable to assume the role '{role}' that was provided for this task. "
                 "Please verify that the role being passed has the proper trust relationship and "

@@ -6,14 +6,13 @@ that CodeBuild may not assume.
 embedded AWS has no connections. A build that is started runs nothing.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.iam.service_principals import lets_in
+from embedded_aws.iam.roles import can_assume
 
 # A project, as BatchGetProjects returns it.
 Project = dict[str, Any]
@@ -119,9 +118,7 @@ def _artifact_faults(artifacts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _role_faults(call: Call, arn: str) -> Iterator[str]:
-    roles = {role.arn: role for role in call.backend("iam").get_roles()}
-    trust = json.loads(roles[arn].assume_role_policy_document) if arn in roles else {}
-    if not lets_in(trust, "codebuild.amazonaws.com"):
+    if not can_assume(call, "codebuild.amazonaws.com", arn):
         yield f"CodeBuild is not authorized to perform: sts:AssumeRole on {arn}"
 
 
