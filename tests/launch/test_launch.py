@@ -42,6 +42,28 @@ def test_every_node_runs_the_command_with_its_rank(job: Nodes) -> None:
         assert f"\n{index} of 3, main {job.prefix}10\n" in node.said
 
 
+def test_the_children_end_before_the_main_node(job: Nodes, tmp_path: Path) -> None:
+    # AWS Batch stops what still runs when the main node ends: it would look like a failure.
+    slow = _slow_to_exit(tmp_path, seconds=0.5)
+    main = job.start(0, "true")
+    children = [job.start(index, "true", environment=slow) for index in (1, 2)]
+
+    assert main.wait() == 0
+
+    assert [child.process.poll() for child in children] == [0, 0]
+
+
+def test_a_child_that_does_not_end_is_not_waited_for_long(job: Nodes, tmp_path: Path) -> None:
+    main = job.start(0, "true")
+    job.start(1, "true")
+    stuck = job.start(2, "true", environment=_slow_to_exit(tmp_path, seconds=100))
+
+    # The child says nothing more, so that after 30 seconds it would be lost.
+    assert main.process.wait(timeout=20) == 0
+
+    assert stuck.process.poll() is None
+
+
 def test_a_command_that_fails_on_a_child_ends_the_job_with_its_code(job: Nodes) -> None:
     failing = "if [ $NODE_RANK = 2 ]; then echo out of memory; exit 9; fi; exec sleep 60"
 
@@ -228,6 +250,13 @@ def test_a_rank_of_mpirun_that_fails_ends_the_job(job: Nodes) -> None:
 def test_one_node_needs_no_orchestrator(tmp_path: Path) -> None:
     with nodes_of_a_job(tmp_path, 1) as job:
         assert job.start(0, "sh", "-c", "exit 4").wait() == 4
+
+
+def _slow_to_exit(folder: Path, *, seconds: float) -> dict[str, str]:
+    """Return variables that make a launcher wait when all but its exit is done."""
+    at_exit = f"import atexit, time; atexit.register(time.sleep, {seconds})"
+    (folder / "sitecustomize.py").write_text(at_exit, encoding="utf-8")
+    return {"PYTHONPATH": str(folder)}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -61,6 +62,10 @@ class Channel:
         while True:
             self.send("alive", **fields())
             await asyncio.sleep(ALIVE_SECONDS)
+
+    def keep_until_exit(self) -> None:
+        """Let the other end see the connection closed when this process has ended, not before."""
+        os.dup(self._writer.get_extra_info("socket").fileno())
 
     async def close(self) -> None:
         """Close the connection, when all is sent."""

@@ -54,6 +54,8 @@ class ChildNode:
             while start := await channel.receive():
                 if start["kind"] == "start":
                     return await self._work(channel, start)
+                if start["kind"] == "stop":
+                    break
             raise LaunchError("the main node ended before the job began; read its log", PEER_LOST)
         finally:
             if self._process:
@@ -89,6 +91,7 @@ class ChildNode:
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             channel = Channel(reader, writer)
+            channel.keep_until_exit()
             channel.send(
                 "hello",
                 job=self._rendezvous.job,

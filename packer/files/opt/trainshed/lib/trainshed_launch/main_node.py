@@ -24,6 +24,9 @@ from trainshed_node.instance import Instance
 _REMIND_SECONDS = 15
 # How long a failure waits for its cause: a lost node makes the others fail first.
 _SETTLE_SECONDS = 5
+# What the children of an ended job may take. AWS Batch kills this node 30 seconds after SIGTERM, of
+# which its own command may take 25.
+_LEAVE_SECONDS = 4
 _SSH_FAILED = 255
 
 
@@ -45,6 +48,7 @@ class _Child:
         self.tail: list[str] = []
         self.code: int | None = None
         self.lost = False
+        self.gone = False
         self.answered = False
         self.leaving = False
         self.runs: dict[int, asyncio.Future[int]] = {}
@@ -102,10 +106,20 @@ class MainNode:
             await self._wait_for_children(self._settings.wait)
             return await self._run_job()
         finally:
-            for child in self._children.values():
-                child.channel.send("stop")
-                await child.channel.close()
+            await self._dismiss()
             server.close()
+
+    async def _dismiss(self) -> None:
+        """Let the children end first: AWS Batch stops what runs when the main node has ended."""
+        clock = asyncio.get_running_loop()
+        deadline = clock.time() + _LEAVE_SECONDS
+        children = self._children.values()
+        for child in children:
+            child.channel.send("stop")
+        while clock.time() < deadline and not all(child.gone or child.lost for child in children):
+            await self._next_change(deadline - clock.time())
+        for child in children:
+            await child.channel.close()
 
     async def _wait_for_children(self, wait: float) -> None:
         clock = asyncio.get_running_loop()
@@ -165,6 +179,7 @@ class MainNode:
                 child.leaving = True
             self._changed.set()
         alive.cancel()
+        child.gone = True
         child.lost = child.code is None
         child.end_runs()
         self._changed.set()
