@@ -249,7 +249,10 @@ def test_a_rank_of_mpirun_that_fails_ends_the_job(job: Nodes) -> None:
 
 def test_one_node_needs_no_orchestrator(tmp_path: Path) -> None:
     with nodes_of_a_job(tmp_path, 1) as job:
-        assert job.start(0, "sh", "-c", "exit 4").wait() == 4
+        node = job.start(0, "sh", "-c", "exit 4")
+
+        assert node.wait() == 4
+    assert "nodes" not in node.said
 
 
 def _slow_to_exit(folder: Path, *, seconds: float) -> dict[str, str]:

@@ -64,10 +64,10 @@ def teardown(
     if not dry_run and found.removed:
         if found.jobs and not end_jobs:
             raise Failure(
-                f"{len(found.jobs)} jobs have not ended: wait for them, or end them with --end-jobs"
+                f"jobs that have not ended: {len(found.jobs)}; wait, or end them with --end-jobs"
             )
         if not yes:
-            typer.confirm(f"delete {len(found.removed)} stacks?", abort=True, err=True)
+            typer.confirm("delete these stacks?", abort=True, err=True)
         with progress() as show:
             remove(place, found, show=show)
     if as_json:

@@ -189,7 +189,8 @@ class MainNode:
         children = await self._ranked()
         self._here = children[0].channel.here if children else "127.0.0.1"
         addresses = (self._here, *(child.address for child in children))
-        log(f"{len(addresses)} nodes: {' '.join(addresses)}")
+        if children:
+            log(f"{len(addresses)} nodes: {' '.join(addresses)}")
         nodes = Nodes(addresses=addresses, rank=0, processes=settings.processes)
         agent = AgentServer(settings.folder, settings.program, self._run_on)
         await agent.start()
