@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 import skips
 
+from trainshed_node.devices import DEVICES
+from trainshed_node.pci import EFA as EFA_CARD
+
 ENTRYPOINT = Path(__file__).parents[2] / "containers/shared/entrypoint"
 LAUNCH = Path(__file__).parents[2] / "packer/files/opt/trainshed/trainshed-launch"
 EFA, NEURON, GPU, GAUDI = "infiniband/uverbs0", "neuron0", "nvidia0", "accel/accel0"
@@ -241,6 +244,18 @@ def enter_cpu(**more: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize("kind", DEVICES)
+def test_device_files_are_those_that_the_launcher_counts(kind: str) -> None:
+    # The entrypoint is one shell script, which reads no Python.
+    words = ENTRYPOINT.read_text().replace(")", " ").replace("(", " ").split()
+
+    assert {f"/{pattern}" for pattern in DEVICES[kind].files} <= set(words)
+
+
+def test_amazon_has_the_same_number_here_and_for_the_launcher() -> None:
+    assert f"!= {EFA_CARD.vendor} ]]" in ENTRYPOINT.read_text()
 
 
 def test_the_launcher_hears_of_what_is_missing_and_tells_the_other_nodes() -> None:
