@@ -92,13 +92,9 @@ def _huge_pages() -> Result:
     ]
     if not needed:
         return unchecked("huge pages", "this machine has no card that needs them")
+    pages = max(needed)
     reserved = int(Path("/proc/sys/vm/nr_hugepages").read_text(encoding="ascii"))
-    return Result(
-        "huge pages",
-        str(reserved),
-        str(max(needed)),
-        OK if reserved >= max(needed) else FAILED,
-        ""
-        if reserved >= max(needed)
-        else f"{reserved} of {max(needed)}: memory was taken before they were reserved",
-    )
+    if reserved >= pages:
+        return Result("huge pages", str(reserved), str(pages), OK)
+    why = f"{reserved} of {pages}: memory was taken before they were reserved"
+    return Result("huge pages", str(reserved), str(pages), FAILED, why)
