@@ -106,14 +106,15 @@ class MainNode:
             await self._wait_for_children(self._settings.wait)
             return await self._run_job()
         finally:
-            await self._dismiss()
             server.close()
+            await self._dismiss()
 
     async def _dismiss(self) -> None:
         """Let the children end first: AWS Batch stops what runs when the main node has ended."""
         clock = asyncio.get_running_loop()
         deadline = clock.time() + _LEAVE_SECONDS
-        children = self._children.values()
+        # One that was about to join may come meanwhile.
+        children = [*self._children.values()]
         for child in children:
             child.channel.send("stop")
         while clock.time() < deadline and not all(child.gone or child.lost for child in children):
