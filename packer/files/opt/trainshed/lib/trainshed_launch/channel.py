@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from trainshed_launch.time_limit import within
+
 # A node that says nothing for so long is lost. Each says something every ALIVE_SECONDS.
 SILENCE_SECONDS = 30
 ALIVE_SECONDS = 1
@@ -47,7 +49,7 @@ class Channel:
     async def receive(self, seconds: float | None = SILENCE_SECONDS) -> dict[str, Any] | None:
         """Return the next message; None when the other end is gone, or silent for too long."""
         try:
-            line = await asyncio.wait_for(self._reader.readline(), seconds)
+            line = await within(seconds, self._reader.readline())
             message = json.loads(line) if line.endswith(b"\n") else None
         except (asyncio.TimeoutError, OSError, ValueError):
             return None

@@ -16,6 +16,7 @@ from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.settings import Settings
 from trainshed_launch.this_node import ThisNode, examine
+from trainshed_launch.time_limit import within
 
 _RETRY_SECONDS = 1
 
@@ -74,11 +75,11 @@ class ChildNode:
         log(f"node {self._rendezvous.index} joins the main node, {main}")
         while True:
             try:
-                reader, writer = await asyncio.wait_for(
+                reader, writer = await within(
+                    min(10, max(deadline - clock.time(), 1)),
                     asyncio.open_connection(
                         main, port, local_addr=(here, 0) if here else None, limit=LONGEST
                     ),
-                    min(10, max(deadline - clock.time(), 1)),
                 )
             except (OSError, asyncio.TimeoutError) as error:
                 if clock.time() + _RETRY_SECONDS > deadline:

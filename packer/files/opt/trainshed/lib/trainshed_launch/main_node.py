@@ -18,6 +18,7 @@ from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
 from trainshed_launch.settings import Settings
 from trainshed_launch.this_node import examine
+from trainshed_launch.time_limit import within
 from trainshed_launch.topology import TopologyUnknown, order_by_network
 from trainshed_node.instance import Instance
 
@@ -153,7 +154,7 @@ class MainNode:
     async def _next_change(self, seconds: float | None = None) -> None:
         self._changed.clear()
         try:
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            await within(seconds, self._changed.wait())
         except asyncio.TimeoutError:
             return
 
