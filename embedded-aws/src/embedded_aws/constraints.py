@@ -11,6 +11,7 @@ import regex
 
 # The services whose requests are checked, with their error codes.
 CODES = {
+    "autoscaling": "ValidationError",
     "batch": "ClientException",
     "codebuild": "InvalidInputException",
     "ec2": "InvalidParameterValue",
@@ -20,6 +21,8 @@ CODES = {
 # A region has other instance types than a model. [S] Batch takes retry actions in any case. The
 # pattern of a placement group's ARN matches nothing.
 _OTHERWISE_CHECKED = ("InstanceType", "PlacementGroupArn", "RetryAction")
+# Java's way to write the characters above U+FFFF.
+_SURROGATES, _ABOVE = r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010FFFF"
 
 
 def violations(shape: Any, value: Any, path: str) -> Iterator[str]:
@@ -50,7 +53,9 @@ def _broken(shape: Any, value: Any) -> str | None:
     what, size = ("length", len(value)) if isinstance(value, Sized) else ("value", value)
     if "enum" in rules and value not in rules["enum"]:
         return f"satisfy enum value set: [{', '.join(rules['enum'])}]"
-    if "pattern" in rules and not regex.fullmatch(rules["pattern"], value):
+    if "pattern" in rules and not regex.fullmatch(
+        rules["pattern"].replace(_SURROGATES, _ABOVE), value
+    ):
         return f"satisfy regular expression pattern: {rules['pattern']}"
     if "min" in rules and size < rules["min"]:
         return f"have {what} greater than or equal to {rules['min']}"

@@ -19,6 +19,7 @@ from xml.sax.saxutils import escape
 from moto.iam.models import iam_backends
 from werkzeug import Request, Response
 
+from embedded_aws.autoscaling import convergence
 from embedded_aws.batch.job_credentials import CREDENTIALS_PATH
 from embedded_aws.ec2.zones import zone_of_launch
 from embedded_aws.ecr.registry import Registry
@@ -184,6 +185,7 @@ class Gateway:
         current().faults.set(from_json(_json(request)))
         if scheduler := current().jobs:
             scheduler.wake()
+        convergence.try_again()
         return Response(status=HTTPStatus.NO_CONTENT)
 
     def _reset(self, request: Request) -> NoReturn:

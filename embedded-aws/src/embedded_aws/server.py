@@ -149,6 +149,7 @@ def _serve(
             registry=settings.registry,
             guests=engine,
             jobs=jobs,
+            speed=settings.jobs.speed,
             endpoint=settings.endpoint,
         )
     )

@@ -24,12 +24,14 @@ class ServiceSettings:
         faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
         jobs: runs AWS Batch's jobs; None for jobs that stay RUNNABLE.
+        speed: how many times faster than on AWS the times pass that services wait.
     """
 
     as_of: date | None = None
     registry: str | None = None
     guests: GuestEngine | None = None
     jobs: "Scheduler | None" = None
+    speed: float = 1
     endpoint: str = ""
     faults: Faults = field(default_factory=Faults)
 

@@ -122,12 +122,6 @@ SAMPLES: Mapping[str, dict[str, Any]] = {
         "ParentId": att("Api", "RootResourceId"),
         "PathPart": "jobs",
     },
-    "AWS::AutoScaling::AutoScalingGroup": {
-        "MinSize": "0",
-        "MaxSize": "0",
-        "LaunchConfigurationName": ref("Launch"),
-        "VPCZoneIdentifier": [ref("Subnet")],
-    },
     "AWS::CloudWatch::Dashboard": {"DashboardBody": '{"widgets": []}'},
     "AWS::DataPipeline::Pipeline": {
         "Name": "pipeline",

@@ -135,6 +135,15 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
         lambda made: {"LaunchTemplateData": {"InstanceType": "trn1.32xlarge"}},
     ),
     (
+        "AWS::AutoScaling::AutoScalingGroup",
+        lambda made: {
+            "MinSize": "0",
+            "MaxSize": "0",
+            "LaunchTemplate": {"LaunchTemplateId": made["Nodes"].ref, "Version": "1"},
+            "VPCZoneIdentifier": [made["Subnet"].ref],
+        },
+    ),
+    (
         "AWS::EC2::CapacityReservation",
         lambda made: {
             "InstanceType": "trn1.32xlarge",
@@ -368,6 +377,8 @@ def made(client: Any, deploy: Any) -> dict[str, Any]:
         return {"S3Bucket": bucket, "S3Key": "layer.zip"}
 
     made: dict[str, Any] = {"image": own_ami(client), "upload": upload}
+    data = {"InstanceType": "trn1.32xlarge", "ImageId": made["image"]}
+    made["Nodes"] = deploy("AWS::EC2::LaunchTemplate", "Nodes", LaunchTemplateData=data)
     for resource_type, properties in SAMPLES:
         logical_id = resource_type.rpartition(":")[2]
         made[logical_id] = deploy(resource_type, logical_id, **properties(made))

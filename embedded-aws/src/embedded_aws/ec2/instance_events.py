@@ -4,10 +4,12 @@
 [S] EventBridge user guide, "Using resource-based policies": a function is called only if its own
 policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens
 and there is no error.
-Targets other than functions get no events here; jobs of AWS Batch hear of their instances, too.
+Targets other than functions get no events here; jobs of AWS Batch and Auto Scaling groups hear of
+their instances, too.
 """
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,6 +19,16 @@ from moto.moto_api._internal import mock_random
 
 from embedded_aws.service_settings import current
 
+# Called with moto's instance.
+_Listener = Callable[[Any], None]
+_listeners: list[_Listener] = []
+
+
+def when_ended(listener: _Listener) -> _Listener:
+    """Register the decorated function to be called when an instance stops or is terminated."""
+    _listeners.append(listener)
+    return listener
+
 
 def publish_state(instance: Any, state: str) -> None:
     """Publish an instance's new state to EventBridge.
@@ -25,8 +37,11 @@ def publish_state(instance: Any, state: str) -> None:
         instance: moto's.
         state: for instance `terminated`.
     """
-    if state in ("stopped", "terminated") and (scheduler := current().jobs):
-        scheduler.host_ended(instance.id)
+    if state in ("stopped", "terminated"):
+        for listener in _listeners:
+            listener(instance)
+        if scheduler := current().jobs:
+            scheduler.host_ended(instance.id)
     ec2 = instance.ec2_backend
     event: Any = {
         "version": "0",

@@ -1,0 +1,206 @@
+"""Keeping groups at their desired capacity.
+
+[S] User guide: instances are spread over the subnets; where one cannot launch, another is tried;
+an instance that is terminated, stopped or set unhealthy is terminated and replaced; scale-in takes
+unprotected instances of the zone with most, of the oldest launch template first. The words of
+causes are those of `activities`. [I] A failed launch is tried again after a minute; each instance
+is launched by itself, and the first that cannot be launched anywhere ends the attempt. A group
+sees at once that an instance has ended, where it takes AWS some minutes.
+"""
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from embedded_aws.autoscaling import activities, launches
+from embedded_aws.autoscaling.activities import at_this_time
+from embedded_aws.autoscaling.group import Group, Member, guard
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.ec2.instance_events import when_ended
+from embedded_aws.service_settings import current
+
+_TRY_AGAIN_SECONDS = 60
+# moto's instances know their groups by this attribute.
+_GROUP = "embedded_aws_auto_scaling_group"
+_DIFFERENCE = "in response to a difference between desired and actual capacity"
+
+# Groups whose launches failed, with what tries again.
+_trying_again: dict[Group, threading.Timer] = {}
+
+
+def converge(group: Group, request: str = "") -> None:
+    """Bring a group to its desired capacity, as far as it can be.
+
+    Args:
+        group: the group.
+        request: the sentence of a cause that says what a user changed.
+    """
+    with guard:
+        if not group.exists:
+            return
+        replaced = _end_unhealthy(group)
+        _scale_in(group, request)
+        _scale_out(group, request, replaced)
+
+
+def try_again() -> None:
+    """Try failed launches again at once, because faults have changed."""
+    with guard:
+        waiting = list(_trying_again)
+    for group in waiting:
+        _soon(group)
+
+
+def end(group: Group, members: Sequence[Member]) -> None:
+    """Terminate instances, which leave the group."""
+    ids = [member.instance_id for member in members]
+    group.members = [member for member in group.members if member.instance_id not in ids]
+    if ids:
+        ec2 = client("ec2", account=group.call.account, region=group.call.region)
+        ec2.terminate_instances(InstanceIds=ids)
+
+
+def record_end(group: Group, member: Member, cause: str) -> dict[str, Any]:
+    """Record that an instance is terminated, and why."""
+    return activities.record(
+        group,
+        f"Terminating EC2 instance: {member.instance_id}",
+        cause,
+        Details=activities.place(member.subnet_id, member.facts["AvailabilityZone"]),
+    )
+
+
+def _end_unhealthy(group: Group) -> int:
+    """Terminate what is unhealthy, and return how many instances that were."""
+    if not all(map(group.runs, ("HealthCheck", "ReplaceUnhealthy", "Terminate"))):
+        return 0
+    unhealthy = [member for member in group.members if not group.is_healthy(member)]
+    for member in unhealthy:
+        why = (
+            "a user health-check."
+            if member.unhealthy
+            else "an EC2 health check indicating it has been terminated or stopped."
+        )
+        cause = at_this_time(f"an instance was taken out of service in response to {why}")
+        record_end(group, member, cause)
+    end(group, unhealthy)
+    return len(unhealthy)
+
+
+def _scale_in(group: Group, request: str) -> None:
+    before, surplus = len(group.members), len(group.members) - group.desired
+    if surplus <= 0 or not group.runs("Terminate"):
+        return
+    chosen: list[Member] = []
+    while len(chosen) < surplus and (left := _unprotected(group, chosen)):
+        chosen.append(_first_to_go(group, left))
+    cause = [request] if request else []
+    if len(chosen) < surplus:
+        activities.record(
+            group,
+            "Could not scale to desired capacity because all remaining instances are protected "
+            "from scale-in.",
+            "  ".join([*cause, at_this_time("group reached equilibrium.")]),
+            StatusCode="Cancelled",
+        )
+    if chosen:
+        shrinking = f"shrinking the capacity from {before} to {before - len(chosen)}."
+        cause.append(
+            at_this_time(f"an instance was taken out of service {_DIFFERENCE}, {shrinking}")
+        )
+        cause += [
+            at_this_time(f"instance {member.instance_id} was selected for termination.")
+            for member in chosen
+        ]
+    for member in chosen:
+        record_end(group, member, "  ".join(cause))
+    end(group, chosen)
+
+
+def _unprotected(group: Group, chosen: Sequence[Member]) -> list[Member]:
+    return [it for it in group.members if it not in chosen and not it.protected]
+
+
+def _first_to_go(group: Group, candidates: Sequence[Member]) -> Member:
+    """Return the instance that the default termination policy takes."""
+    zones = [member.facts["AvailabilityZone"] for member in candidates]
+
+    def order(member: Member) -> tuple[int, bool, int]:
+        outdated = member.facts["LaunchTemplate"] != group.fields["LaunchTemplate"]
+        crowd = zones.count(member.facts["AvailabilityZone"])
+        return -crowd, not outdated, group.members.index(member)
+
+    return min(candidates, key=order)
+
+
+def _scale_out(group: Group, request: str, replaced: int) -> None:
+    if timer := _trying_again.pop(group, None):
+        timer.cancel()
+    before = len(group.members)
+    if not group.runs("Launch"):
+        return
+    for number in range(group.desired - before):
+        if number < replaced:
+            what = "an instance was launched in response to an unhealthy instance needing to be"
+            cause = at_this_time(f"{what} replaced.")
+        else:
+            growing = f"increasing the capacity from {before} to {group.desired}."
+            started = at_this_time(f"an instance was started {_DIFFERENCE}, {growing}")
+            cause = "  ".join(filter(None, [request, started]))
+        if not _launch(group, cause):
+            _later(group)
+            return
+
+
+def _launch(group: Group, cause: str) -> bool:
+    """Launch one instance in the first of the group's subnets that can."""
+    ec2 = client("ec2", account=group.call.account, region=group.call.region)
+    subnets = {
+        it["SubnetId"]: it for it in ec2.describe_subnets(SubnetIds=group.subnets)["Subnets"]
+    }
+    homes = [member.subnet_id for member in group.members]
+    for subnet_id in sorted(group.subnets, key=homes.count):
+        subnet = subnets[subnet_id]
+        details = activities.place(subnet_id, subnet["AvailabilityZone"])
+        tags = {key: tag["Value"] for key, tag in group.tags.items() if tag["PropagateAtLaunch"]}
+        try:
+            launched = launches.launch(group.call, group.fields, subnet, tags)
+        except launches.LaunchFailed as error:
+            activities.failed_launch(group, cause, str(error), details)
+            continue
+        instance_id = launched["InstanceId"]
+        facts = {
+            "InstanceType": launched["InstanceType"],
+            "ImageId": launched["ImageId"],
+            "AvailabilityZone": subnet["AvailabilityZone"],
+            "AvailabilityZoneId": subnet["AvailabilityZoneId"],
+            "LaunchTemplate": group.fields["LaunchTemplate"],
+        }
+        protected = group.fields["NewInstancesProtectedFromScaleIn"]
+        group.members.append(
+            Member(instance_id=instance_id, subnet_id=subnet_id, facts=facts, protected=protected)
+        )
+        setattr(group.call.backend("ec2").get_instance(instance_id), _GROUP, group)
+        description = f"Launching a new EC2 instance: {instance_id}"
+        activities.record(group, description, cause, Details=details)
+        return True
+    return False
+
+
+def _later(group: Group) -> None:
+    timer = threading.Timer(_TRY_AGAIN_SECONDS / current().speed, converge, [group])
+    timer.daemon = True
+    _trying_again[group] = timer
+    timer.start()
+
+
+def _soon(group: Group) -> None:
+    threading.Thread(target=partial(converge, group), daemon=True).start()
+
+
+@when_ended
+def _replace(instance: Any) -> None:
+    """Look at a group again when an instance of it has ended, whoever ended it."""
+    if group := getattr(instance, _GROUP, None):
+        _soon(group)

@@ -1,0 +1,133 @@
+"""One Auto Scaling group, its instances and its tags, as they are kept."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.autoscaling.refusals import invalid
+
+# Held by whoever reads or changes groups: their instances end at any time.
+guard = threading.RLock()
+
+GROUP_NAME_TAG = "aws:autoscaling:groupName"
+
+
+@dataclass(slots=True, kw_only=True)
+class Member:
+    """An instance of a group.
+
+    Attributes:
+        instance_id: its id.
+        subnet_id: in which the group launched it.
+        facts: what Describe actions show of it that does not change.
+        protected: scale-in leaves it alone.
+        unhealthy: SetInstanceHealth said so.
+    """
+
+    instance_id: str
+    subnet_id: str
+    facts: Mapping[str, Any]
+    protected: bool
+    unhealthy: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Group:
+    """A group.
+
+    Attributes:
+        call: that created it; later launches are made in its name.
+        fields: as DescribeAutoScalingGroups shows them, without what the other attributes hold.
+        members: its instances, oldest first.
+        tags: by key, as DescribeAutoScalingGroups shows them.
+        suspended: its suspended processes.
+    """
+
+    call: Call
+    fields: Row
+    members: list[Member] = field(default_factory=list)
+    tags: dict[str, Row] = field(default_factory=dict)
+    suspended: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.fields["AutoScalingGroupName"])
+
+    @property
+    def desired(self) -> int:
+        """Its desired capacity."""
+        return int(self.fields["DesiredCapacity"])
+
+    @property
+    def subnets(self) -> list[str]:
+        """The ids of its subnets."""
+        return [each.strip() for each in self.fields["VPCZoneIdentifier"].split(",")]
+
+    @property
+    def exists(self) -> bool:
+        """Whether it has not been deleted."""
+        return groups(self.call).get(self.name) is self
+
+    def runs(self, process: str) -> bool:
+        """Return whether a process is not suspended."""
+        return process not in self.suspended
+
+    def state_of(self, member: Member) -> str:
+        """Return the EC2 state of an instance."""
+        ec2 = self.call.backend("ec2")
+        for instance in ec2.all_instances():
+            if instance.id == member.instance_id:
+                return str(instance.state)
+        return "terminated"
+
+    def is_healthy(self, member: Member) -> bool:
+        """Return whether an instance passes its health checks.
+
+        [S] User guide, "Health checks for instances": one that is not running is unhealthy.
+        """
+        return not member.unhealthy and self.state_of(member) in ("pending", "running")
+
+    def shown(self, member: Member) -> Row:
+        """Return an instance as DescribeAutoScalingInstances shows it."""
+        healthy = self.is_healthy(member)
+        pending = self.state_of(member) == "pending"
+        return {
+            **member.facts,
+            "InstanceId": member.instance_id,
+            "AutoScalingGroupName": self.name,
+            "LifecycleState": "Pending" if pending else "InService" if healthy else "Terminating",
+            "HealthStatus": "Healthy" if healthy else "Unhealthy",
+            "ProtectedFromScaleIn": member.protected,
+        }
+
+    def described(self) -> Row:
+        """Return the group as DescribeAutoScalingGroups shows it."""
+        return {
+            **self.fields,
+            "Instances": [self.shown(member) for member in self.members],
+            "Tags": list(self.tags.values()),
+            "SuspendedProcesses": [
+                {"ProcessName": name, "SuspensionReason": "User suspended"}
+                for name in self.suspended
+            ],
+        }
+
+
+def groups(call: Call) -> dict[str, Group]:
+    """Return the groups of a call's account and region, by name."""
+    return call.state("autoscaling", "groups", dict[str, Group])
+
+
+def find(call: Call, name: str) -> Group:
+    """Return a group.
+
+    Raises:
+        Refusal: there is none of that name.
+    """
+    found = groups(call).get(name)
+    if found is None:
+        raise invalid(f"AutoScalingGroup name not found - AutoScalingGroup {name} not found")
+    return found

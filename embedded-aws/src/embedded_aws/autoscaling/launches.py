@@ -1,0 +1,120 @@
+"""Launching one instance of a group, with all that RunInstances checks and refuses.
+
+[S] User guide, "Create a launch template for an Auto Scaling group", "Tag Auto Scaling groups and
+instances": the group's subnet goes to the template's interfaces; its tags precede the template's.
+[S] At CreateAutoScalingGroup the launch is tried without launching: "You must use a valid
+fully-formed launch template" and EC2's words (terraform-provider-aws). [I] Nothing about
+capacity is tried then.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from embedded_aws.actions import Call, Refusal, Row
+from embedded_aws.autoscaling.group import GROUP_NAME_TAG
+from embedded_aws.autoscaling.refusals import invalid
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.cloudformation.handlers.tags import tag_list
+from embedded_aws.ec2.launch_templates import template_data
+from embedded_aws.service_settings import current
+
+# What a launch later may have, as it is.
+_CAPACITY = ("InsufficientFreeAddressesInSubnet", "ReservationCapacityExceeded")
+
+
+class LaunchFailed(Exception):
+    """EC2 launched no instance; the message is EC2's."""
+
+
+def check(call: Call, fields: Row, subnets: list[str]) -> None:
+    """Refuse a group from whose launch template EC2 could never launch.
+
+    Args:
+        call: that creates or changes the group.
+        fields: of the group.
+        subnets: where it is to launch.
+
+    Raises:
+        Refusal: in EC2's words.
+    """
+    for subnet_id in subnets:
+        try:
+            _run(call, fields, subnet_id, {}, DryRun=True)
+        except ClientError as error:
+            refused = error.response["Error"]
+            if refused["Code"] not in ("DryRunOperation", *_CAPACITY):
+                message = "You must use a valid fully-formed launch template."
+                raise invalid(f"{message} {refused['Message']}") from error
+        except Refusal as error:
+            message = "You must use a valid fully-formed launch template."
+            raise invalid(f"{message} {error.message}") from error
+
+
+def launch(call: Call, fields: Row, subnet: Row, tags: Mapping[str, str]) -> Row:
+    """Launch an instance and return it as DescribeInstances does.
+
+    Args:
+        call: in whose account and region.
+        fields: of the group.
+        subnet: as DescribeSubnets shows it.
+        tags: of the instance.
+
+    Raises:
+        LaunchFailed: EC2 refused.
+    """
+    try:
+        facts = {
+            "InstanceType": template_data(call, _specification(fields)).get("InstanceType", ""),
+            "AvailabilityZone": subnet["AvailabilityZone"],
+            "SubnetId": subnet["SubnetId"],
+        }
+        # The gateway, which these calls do not pass, answers those of others with faults.
+        if fault := current().faults.take("ec2", "RunInstances", facts):
+            raise LaunchFailed(fault.message)
+        launched: Row = _run(call, fields, subnet["SubnetId"], tags)["Instances"][0]
+    except ClientError as error:
+        raise LaunchFailed(error.response["Error"]["Message"]) from error
+    except Refusal as error:
+        raise LaunchFailed(error.message) from error
+    return launched
+
+
+def _run(
+    call: Call, fields: Row, subnet_id: str, tags: Mapping[str, str], **more: Any
+) -> dict[str, Any]:
+    template = template_data(call, _specification(fields))
+    own = {**tags, GROUP_NAME_TAG: fields["AutoScalingGroupName"]}
+    request: dict[str, Any] = {
+        "LaunchTemplate": _specification(fields),
+        "MinCount": 1,
+        "MaxCount": 1,
+        "TagSpecifications": _tags(template, own),
+        **more,
+    }
+    if interfaces := template.get("NetworkInterfaces"):
+        request["NetworkInterfaces"] = [{**each, "SubnetId": subnet_id} for each in interfaces]
+    else:
+        request["SubnetId"] = subnet_id
+    if group := fields.get("PlacementGroup"):
+        request["Placement"] = {"GroupName": group}
+    ec2 = client("ec2", account=call.account, region=call.region)
+    answer: dict[str, Any] = ec2.run_instances(**request)
+    return answer
+
+
+def _specification(fields: Row) -> dict[str, str]:
+    """Return the launch template of a group as EC2 takes it, which wants only one of its names."""
+    template = fields["LaunchTemplate"]
+    return {key: value for key, value in template.items() if key != "LaunchTemplateName"}
+
+
+def _tags(template: Mapping[str, Any], own: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the TagSpecifications of a launch: the template's, and on instances the group's."""
+    specified = {
+        each["ResourceType"]: {tag["Key"]: tag["Value"] for tag in each.get("Tags", [])}
+        for each in template.get("TagSpecifications", [])
+    }
+    specified["instance"] = {**specified.get("instance", {}), **own}
+    return [{"ResourceType": kind, "Tags": tag_list(tags)} for kind, tags in specified.items()]

@@ -1,0 +1,19 @@
+"""EC2 Auto Scaling's most frequent refusals."""
+
+from embedded_aws.actions import Refusal
+
+
+def invalid(message: str) -> Refusal:
+    """Return the refusal of an invalid request."""
+    return Refusal("ValidationError", message)
+
+
+def unsupported(what: str) -> Refusal:
+    """Return the refusal of what the embedded AWS does not do.
+
+    Args:
+        what: for instance `a mixed instances policy`.
+    """
+    return Refusal(
+        "UnsupportedOperation", f"The embedded AWS does not support {what} of Auto Scaling groups"
+    )

@@ -1,0 +1,114 @@
+"""AWS::AutoScaling::AutoScalingGroup.
+
+[S] Schema of the type: the group is complete when it has its desired capacity; $Latest and
+$Default are not supported; the stack's own tags go to the instances, too. [S] CloudFormation does
+not force a deletion: it sets the sizes to 0 and waits, in vain where instances are protected from
+scale-in (aws-cdk issue 18179, fault injection workshop issue 114). [M] "Group did not stabilize".
+[I] A creation or an update fails at the first launch that fails, and a deletion at once, where
+CloudFormation waits for some time.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from embedded_aws.cloudformation.failures import PartlyDone, reason_of
+from embedded_aws.cloudformation.handlers.handler import Handler
+from embedded_aws.cloudformation.handlers.setting import Setting
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Made,
+    Properties,
+    Request,
+    resource,
+)
+
+_KIND = "auto-scaling-group"
+
+
+@resource("AWS::AutoScaling::AutoScalingGroup")
+class AutoScalingGroup(Handler):
+    """A group; its Ref is its name."""
+
+    service = "autoscaling"
+    target = name = "AutoScalingGroupName"
+    creation = "CreateAutoScalingGroup", "AutoScalingGroupName"
+    changing = "UpdateAutoScalingGroup"
+    defaults = {"PlacementGroup": ""}
+    settings = {
+        "Cooldown": Setting(put="UpdateAutoScalingGroup", argument="DefaultCooldown", neutral=300)
+    }
+    reading = "DescribeAutoScalingGroups", "AutoScalingGroups"
+
+    def _wanted(self, request: Request) -> dict[str, Any]:
+        wanted = super()._wanted(request)
+        if wanted.get("LaunchTemplate", {}).get("Version") in ("$Latest", "$Default"):
+            raise HandlerError(
+                "$Latest and $Default are not supported as Version of LaunchTemplate; use "
+                "LatestVersionNumber or DefaultVersionNumber of the launch template"
+            )
+        if "Cooldown" in wanted:
+            wanted["DefaultCooldown"] = wanted.pop("Cooldown")
+        if subnets := wanted.get("VPCZoneIdentifier"):
+            wanted["VPCZoneIdentifier"] = ",".join(subnets)
+        wanted["Tags"] = _tags(request, wanted["AutoScalingGroupName"])
+        return wanted
+
+    def create(self, request: Request) -> Made:
+        """Create the group; one that does not get its instances is left to the rollback."""
+        made = super().create(request)
+        if failure := self._unstable(request, made.physical_id):
+            raise PartlyDone(reason_of(failure), made.physical_id)
+        return made
+
+    def update(self, request: Request, physical_id: str, before: Properties) -> Made:
+        """Change the group; its instances stay as they are."""
+        made = super().update(request, physical_id, before)
+        if failure := self._unstable(request, physical_id):
+            raise failure
+        return made
+
+    def _retag(
+        self, request: Request, physical_id: str, tags: Mapping[str, str], stale: list[str]
+    ) -> None:
+        client = request.client(self.service)
+        client.create_or_update_tags(Tags=_tags(request, physical_id))
+        if stale:
+            named = {"ResourceId": physical_id, "ResourceType": _KIND}
+            client.delete_tags(Tags=[{**named, "Key": key} for key in stale])
+
+    def _delete(self, request: Request, physical_id: str) -> None:
+        if not self._described(request, physical_id):
+            return
+        client = request.client(self.service)
+        client.update_auto_scaling_group(
+            AutoScalingGroupName=physical_id, MinSize=0, MaxSize=0, DesiredCapacity=0
+        )
+        if failure := self._unstable(request, physical_id):
+            raise failure
+        client.delete_auto_scaling_group(AutoScalingGroupName=physical_id)
+
+    def _unstable(self, request: Request, physical_id: str) -> HandlerError | None:
+        """Return the error for a group that is not as large as it is to be, or None."""
+        group = self._described(request, physical_id)
+        if len(group["Instances"]) == group["DesiredCapacity"]:
+            return None
+        [newest, *_] = request.client(self.service).describe_scaling_activities(
+            AutoScalingGroupName=physical_id, MaxRecords=1
+        )["Activities"]
+        sizes = f"{len(group['Instances'])}/{group['MinSize']}/{group['MaxSize']}"
+        return HandlerError(
+            "Group did not stabilize. {current/minSize/maxSize} group size = {" + sizes + "}. "
+            f"Failed Scaling Activity: {newest.get('StatusMessage') or newest['Description']}",
+            "NotStabilized",
+        )
+
+
+def _tags(request: Request, group: str) -> list[dict[str, Any]]:
+    """Return the group's tags: its own say whether instances get them; they get the stack's."""
+    stack = [
+        {"Key": key, "Value": value, "PropagateAtLaunch": True}
+        for key, value in request.tags.items()
+    ]
+    by_key = {tag["Key"]: tag for tag in [*stack, *request.properties.get("Tags", [])]}
+    named = {"ResourceId": group, "ResourceType": _KIND}
+    return [{**tag, **named} for tag in by_key.values()]
