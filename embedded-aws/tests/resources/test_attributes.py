@@ -340,6 +340,7 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
     ("AWS::CloudWatch::Alarm", lambda made: ALARM),
     ("AWS::Lambda::LayerVersion", lambda made: {"Content": made["upload"](made["Bucket"].ref)}),
     ("AWS::CDK::Metadata", lambda made: {"Analytics": "v2:deflate64:x"}),
+    ("AWS::CloudFormation::WaitCondition", lambda made: {}),
     ("AWS::CloudFormation::WaitConditionHandle", lambda made: {}),
 )
 

@@ -288,7 +288,36 @@ def test_unhealthy_instances_stay_while_nothing_replaces_them(
     assert health == ["Unhealthy", "Healthy"]
 
 
-def test_scale_in_takes_the_oldest_unprotected_instance(
+def test_scale_in_takes_the_oldest_instance(autoscaling: Any, created: str) -> None:
+    second = ids(autoscaling, created)[1]
+
+    autoscaling.set_desired_capacity(AutoScalingGroupName=created, DesiredCapacity=1)
+
+    assert ids(autoscaling, created) == [second]
+
+
+def test_scale_in_takes_instances_of_another_template_version_first(
+    autoscaling: Any, ec2: Any, created: str, template: dict[str, str]
+) -> None:
+    old = ids(autoscaling, created)
+    ec2.create_launch_template_version(
+        LaunchTemplateName=template["LaunchTemplateName"], SourceVersion="1", LaunchTemplateData={}
+    )
+    autoscaling.update_auto_scaling_group(
+        AutoScalingGroupName=created,
+        LaunchTemplate={**template, "Version": "2"},
+        DesiredCapacity=3,
+    )
+    new = ids(autoscaling, created)[2]
+    autoscaling.update_auto_scaling_group(AutoScalingGroupName=created, LaunchTemplate=template)
+
+    autoscaling.set_desired_capacity(AutoScalingGroupName=created, DesiredCapacity=2)
+
+    assert ids(autoscaling, created) == old
+    assert new not in old
+
+
+def test_scale_in_takes_unprotected_instances_only(
     autoscaling: Any, ec2: Any, created: str
 ) -> None:
     first, second = ids(autoscaling, created)
@@ -367,6 +396,22 @@ def test_bounds_move_the_desired_capacity(
 
     assert described(autoscaling, created)["DesiredCapacity"] == desired
     assert len(ids(autoscaling, created)) == desired
+
+
+def test_a_refused_update_changes_nothing(
+    autoscaling: Any, created: str, refusal: Callable[..., Any]
+) -> None:
+    before = described(autoscaling, created)
+
+    refused = refusal(
+        autoscaling.update_auto_scaling_group,
+        AutoScalingGroupName=created,
+        MinSize=1,
+        PlacementGroup="missing",
+    )
+
+    assert refused.code == "ValidationError"
+    assert described(autoscaling, created) == before
 
 
 def test_a_group_with_instances_is_deleted_only_by_force(

@@ -90,7 +90,7 @@ def _run(
         "LaunchTemplate": _specification(fields),
         "MinCount": 1,
         "MaxCount": 1,
-        "TagSpecifications": _tags(template, own),
+        "TagSpecifications": [{"ResourceType": "instance", "Tags": tag_list(own)}],
         **more,
     }
     if interfaces := template.get("NetworkInterfaces"):
@@ -108,13 +108,3 @@ def _specification(fields: Row) -> dict[str, str]:
     """Return the launch template of a group as EC2 takes it, which wants only one of its names."""
     template = fields["LaunchTemplate"]
     return {key: value for key, value in template.items() if key != "LaunchTemplateName"}
-
-
-def _tags(template: Mapping[str, Any], own: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the TagSpecifications of a launch: the template's, and on instances the group's."""
-    specified = {
-        each["ResourceType"]: {tag["Key"]: tag["Value"] for tag in each.get("Tags", [])}
-        for each in template.get("TagSpecifications", [])
-    }
-    specified["instance"] = {**specified.get("instance", {}), **own}
-    return [{"ResourceType": kind, "Tags": tag_list(tags)} for kind, tags in specified.items()]

@@ -5,14 +5,15 @@ $Default are not supported; the stack's own tags go to the instances, too. [S] C
 not force a deletion: it sets the sizes to 0 and waits, in vain where instances are protected from
 scale-in (aws-cdk issue 18179, fault injection workshop issue 114). [M] "Group did not stabilize".
 [I] A creation or an update fails at the first launch that fails, and a deletion at once, where
-CloudFormation waits for some time.
+CloudFormation waits for some time; with a creation policy, its signals alone decide.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
-from embedded_aws.cloudformation.handlers.handler import Handler
+from embedded_aws.cloudformation.handlers.handler import Handler, changed
 from embedded_aws.cloudformation.handlers.setting import Setting
 from embedded_aws.cloudformation.resource import (
     HandlerError,
@@ -21,8 +22,11 @@ from embedded_aws.cloudformation.resource import (
     Request,
     resource,
 )
+from embedded_aws.cloudformation.template.creation_policy import creation_policy
+from embedded_aws.cloudformation.template.update_policy import ignores_unmodified_sizes
 
 _KIND = "auto-scaling-group"
+_SIZES = ("DesiredCapacity", "MaxSize", "MinSize")
 
 
 @resource("AWS::AutoScaling::AutoScalingGroup")
@@ -56,12 +60,18 @@ class AutoScalingGroup(Handler):
     def create(self, request: Request) -> Made:
         """Create the group; one that does not get its instances is left to the rollback."""
         made = super().create(request)
+        if creation_policy(request.logical_id, request.definition):
+            return made
         if failure := self._unstable(request, made.physical_id):
             raise PartlyDone(reason_of(failure), made.physical_id)
         return made
 
     def update(self, request: Request, physical_id: str, before: Properties) -> Made:
         """Change the group; its instances stay as they are."""
+        if ignores_unmodified_sizes(request.definition):
+            same = [name for name in _SIZES if not changed(request, before, name)]
+            request = replace(request, properties=_without(request.properties, same))
+            before = _without(before, same)
         made = super().update(request, physical_id, before)
         if failure := self._unstable(request, physical_id):
             raise failure
@@ -87,6 +97,11 @@ class AutoScalingGroup(Handler):
             raise failure
         client.delete_auto_scaling_group(AutoScalingGroupName=physical_id)
 
+    def signallers(self, request: Request, physical_id: str) -> Collection[str]:
+        """Return the ids of the group's instances."""
+        group = self._described(request, physical_id)
+        return [instance["InstanceId"] for instance in group["Instances"]]
+
     def _unstable(self, request: Request, physical_id: str) -> HandlerError | None:
         """Return the error for a group that is not as large as it is to be, or None."""
         group = self._described(request, physical_id)
@@ -101,6 +116,10 @@ class AutoScalingGroup(Handler):
             f"Failed Scaling Activity: {newest.get('StatusMessage') or newest['Description']}",
             "NotStabilized",
         )
+
+
+def _without(properties: Properties, names: Collection[str]) -> Properties:
+    return {name: value for name, value in properties.items() if name not in names}
 
 
 def _tags(request: Request, group: str) -> list[dict[str, Any]]:

@@ -4,9 +4,9 @@ As on AWS, a handler knows nothing of templates: it gets resolved properties and
 service's ordinary API, so that what the API refuses, the stack refuses with the same words.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 # Resolved template properties; JSON has no types.
 Properties = Mapping[str, Any]
@@ -57,6 +57,7 @@ class Request:
         resource_type: for instance `AWS::EC2::PlacementGroup`.
         logical_id: the resource's name in the template.
         properties: with every Ref, GetAtt and function resolved.
+        definition: the template's resource without its properties: policies, metadata.
         stack_name: name of the stack.
         stack_id: ARN of the stack.
         account: 12 digits.
@@ -75,6 +76,7 @@ class Request:
     account: str
     region: str
     tags: Mapping[str, str]
+    definition: Mapping[str, Any] = field(default_factory=dict)
     former_tags: Mapping[str, str] = field(default_factory=dict)
     client: Callable[[str], Any]
 
@@ -132,6 +134,15 @@ class ResourceHandler(Protocol):
 
     def delete(self, request: Request, physical_id: str) -> None:
         """Delete the resource; do nothing if it does not exist."""
+        ...
+
+
+@runtime_checkable
+class SignalledByInstances(Protocol):
+    """A handler of resources whose own instances signal that they are complete."""
+
+    def signallers(self, request: Request, physical_id: str) -> Collection[str]:
+        """Return the ids of the instances."""
         ...
 
 

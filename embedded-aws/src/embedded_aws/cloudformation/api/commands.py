@@ -3,6 +3,7 @@
 from moto.core.responses import ActionResult, EmptyResult
 
 from embedded_aws.actions import Refusal
+from embedded_aws.cloudformation import signals
 from embedded_aws.cloudformation.api.submission import Submission, admission, cannot
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.execution import operations
@@ -97,6 +98,14 @@ class Commands(Submission):
                 )
             self._begin(stack, "UPDATE_ROLLBACK_IN_PROGRESS")
         launch(stack, lambda: operations.roll_back_update(stack, skip=skip))
+        return EmptyResult()
+
+    def signal_resource(self) -> ActionResult:
+        """SignalResource: to a resource that is being created."""
+        signal = signals.Signal(
+            unique_id=self._get_param("UniqueId"), status=self._get_param("Status")
+        )
+        signals.send(self._stack(), self._get_param("LogicalResourceId"), signal)
         return EmptyResult()
 
     def update_termination_protection(self) -> ActionResult:

@@ -61,6 +61,9 @@ def converge(stack: Stack, changes: Changes) -> None:
             done = work.cancel(task) if failed else work.run(task)
             if not done:
                 failed.setdefault(task.verb, []).append(task.after.logical_id)
+        for task in filter(work.waits, tasks):
+            if not work.complete(task, cancelled=bool(failed)):
+                failed.setdefault(task.verb, []).append(task.after.logical_id)
         if failed:
             raise ConvergeFailed(failure_reason(failed))
 
@@ -139,6 +142,20 @@ class _Work:
             failed = failure.resource
             if before and (failure.untouched or (replaces and not failed.physical_id)):
                 self._stack.store(replace(before, status=failed.status, reason=failed.reason))
+            return False
+        return True
+
+    def waits(self, task: _Task) -> bool:
+        """Return whether what was made waits for signals."""
+        return task.after.logical_id in self._step.awaited
+
+    def complete(self, task: _Task, *, cancelled: bool) -> bool:
+        """Wait for the signals, unless another resource failed; return False when it failed."""
+        try:
+            if cancelled:
+                raise self._step.cancel(task.after.logical_id)
+            self._step.complete(task.after.logical_id)
+        except StepFailed:
             return False
         return True
 

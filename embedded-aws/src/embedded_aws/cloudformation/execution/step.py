@@ -1,21 +1,32 @@
 """One resource: created, updated or deleted, with its events."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from time import monotonic
 from typing import Any
 
+from embedded_aws.cloudformation import signals
 from embedded_aws.cloudformation.clients import client
+from embedded_aws.cloudformation.execution.awaiting import Awaited, NotSignalled
 from embedded_aws.cloudformation.execution.support import supporting_handler
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
 from embedded_aws.cloudformation.records import Resource
-from embedded_aws.cloudformation.resource import HandlerError, Made, Request, ResourceHandler
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Made,
+    Request,
+    ResourceHandler,
+    SignalledByInstances,
+)
 from embedded_aws.cloudformation.schema import is_custom, schema_of
 from embedded_aws.cloudformation.stack import STACK_TYPE, Stack
+from embedded_aws.cloudformation.template.creation_policy import creation_policy
 from embedded_aws.cloudformation.template.dynamic import with_dynamic_references
 from embedded_aws.cloudformation.template.validation import valid_properties
+from embedded_aws.service_settings import current
 
 # moto's backends are not safe for threads: concurrent deployments take turns, resource by
 # resource. Resources that wait for others (functions, nested stacks) do not hold the turn.
@@ -38,12 +49,18 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What a stack does to its resources, one at a time."""
+    """What a stack does to its resources, one at a time.
+
+    Attributes:
+        stack: the stack.
+        awaited: the signals for which resources wait that are made, by logical id.
+    """
 
     stack: Stack
+    awaited: dict[str, Awaited] = field(default_factory=dict)
 
     def create(self, resource: Resource, verb: str = "CREATE") -> Resource:
-        """Make a resource.
+        """Make a resource; one with a creation policy is not complete yet.
 
         Args:
             resource: what to make; its properties are resolved.
@@ -52,11 +69,61 @@ class Step:
         Raises:
             StepFailed: it could not be made.
         """
-        made = self._make(resource, verb, lambda request: _handler(resource).create(request))
-        self.stack.store(
+        policy = creation_policy(resource.logical_id, resource.definition)
+        # Its instances may signal before it counts as made.
+        mailbox = signals.expect(self.stack, resource.logical_id) if policy else None
+        begun = monotonic()
+        try:
+            made = self._make(resource, verb, lambda request: _handler(resource).create(request))
+        except StepFailed:
+            signals.expect_no_more(self.stack, resource.logical_id)
+            raise
+        made = self.stack.store(
             self.stack.record_resource(made, f"{verb}_IN_PROGRESS", "Resource creation Initiated")
         )
-        return self.stack.store(self.stack.record_resource(made, f"{verb}_COMPLETE"))
+        if policy is None or mailbox is None:
+            return self.stack.store(self.stack.record_resource(made, f"{verb}_COMPLETE"))
+        self.awaited[made.logical_id] = Awaited(
+            stack=self.stack,
+            resource=made,
+            verb=verb,
+            policy=policy,
+            mailbox=mailbox,
+            ends_at=begun + policy.seconds / current().speed,
+            signallers=partial(self._signallers, made),
+        )
+        return made
+
+    def complete(self, logical_id: str) -> Resource:
+        """Wait for the signals to a resource, after which it is complete.
+
+        Raises:
+            StepFailed: they failed, or did not come in time.
+        """
+        awaited = self.awaited.pop(logical_id)
+        try:
+            awaited.wait()
+        except NotSignalled as error:
+            raise self._incomplete(awaited, str(error)) from error
+        finally:
+            signals.expect_no_more(self.stack, logical_id)
+        done = self.stack.record_resource(awaited.resource, f"{awaited.verb}_COMPLETE")
+        return self.stack.store(done)
+
+    def cancel(self, logical_id: str) -> StepFailed:
+        """End the wait for the signals to a resource, which fails, because others failed."""
+        signals.expect_no_more(self.stack, logical_id)
+        return self._incomplete(self.awaited.pop(logical_id), "Resource creation cancelled")
+
+    def _incomplete(self, awaited: Awaited, reason: str) -> StepFailed:
+        failed = self.stack.record_resource(awaited.resource, f"{awaited.verb}_FAILED", reason)
+        return StepFailed(self.stack.store(failed), untouched=False)
+
+    def _signallers(self, resource: Resource) -> Collection[str] | None:
+        handler = _handler(resource)
+        if not isinstance(handler, SignalledByInstances):
+            return None
+        return handler.signallers(self._request(resource), resource.physical_id)
 
     def update(self, before: Resource, after: Resource) -> Resource:
         """Change a resource in place.
@@ -155,6 +222,7 @@ class Step:
             resource_type=resource.resource_type,
             logical_id=resource.logical_id,
             properties=resource.sent,
+            definition=resource.definition,
             stack_name=self.stack.name,
             stack_id=self.stack.stack_id,
             account=self.stack.account,

@@ -7,6 +7,7 @@ from typing import Any
 
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.stack_output import stack_output
+from embedded_aws.cloudformation.template import creation_policy, update_policy
 from embedded_aws.cloudformation.template.checks import check_references, check_rules, unresolved
 from embedded_aws.cloudformation.template.document import Template
 from embedded_aws.cloudformation.template.functions import condition, evaluate, function_in
@@ -23,7 +24,8 @@ class DesiredState:
         parameters: with their values.
         names: what `Ref` returns of parameters and pseudo parameters.
         tags: the stack's tags.
-        resources: the resources whose condition holds, functions `Fn::If` decided.
+        resources: the resources whose condition holds, functions `Fn::If` decided, those of
+            creation and update policies evaluated.
         outputs: the outputs whose condition holds.
         dependencies: what each resource needs to exist before it.
         order: logical ids, each after its dependencies.
@@ -84,7 +86,10 @@ def prepare(
         imported,
     )
     check_rules(template.section("Rules"), scope)
-    resources = _active(template.resources, scope)
+    resources = {
+        logical_id: _with_policies(logical_id, resource, scope)
+        for logical_id, resource in _active(template.resources, scope).items()
+    }
     outputs = _active(template.section("Outputs"), scope)
     dependencies = _dependencies(template, resources, outputs)
     for resource in resources.values():
@@ -155,6 +160,16 @@ def _decided(value: Any, scope: Scope) -> Any:
     if isinstance(value, list):
         return [_decided(item, scope) for item in value]
     return value
+
+
+def _with_policies(logical_id: str, resource: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
+    """Evaluate the policies of a resource, which refer to parameters only, and check them."""
+    names = (creation_policy.ATTRIBUTE, update_policy.ATTRIBUTE)
+    policies = {name: evaluate(resource[name], scope) for name in names if name in resource}
+    evaluated = {**resource, **policies}
+    creation_policy.check_creation_policy(logical_id, evaluated)
+    update_policy.check_update_policy(logical_id, evaluated)
+    return evaluated
 
 
 def _dependencies(

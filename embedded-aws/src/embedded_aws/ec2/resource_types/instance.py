@@ -1,7 +1,7 @@
 """Single EC2 instances."""
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from embedded_aws.cloudformation.handlers.handler import changed, renamed
@@ -96,6 +96,10 @@ class Instance(Ec2Handler):
             self._set(request, physical_id, name)
         if stop:
             ec2.start_instances(InstanceIds=[physical_id])
+
+    def signallers(self, request: Request, physical_id: str) -> Collection[str]:
+        """Return the instance's id."""
+        return [physical_id]
 
     def _set(self, request: Request, instance_id: str, name: str) -> None:
         value = request.properties[name]
