@@ -459,3 +459,27 @@ def test_other_keys_are_not_restricted(clean_aws: EmbeddedAws, make_role: MakeRo
     )
 
     assert user.describe_vpcs()["Vpcs"] == clean_aws.client("ec2").describe_vpcs()["Vpcs"] == []
+
+
+@pytest.mark.parametrize(("stack", "signals"), [("Nodes", True), ("Others", False)])
+def test_a_role_signals_the_stacks_that_it_may(
+    clean_aws: EmbeddedAws, make_role: Any, as_role: Any, allow: Any, stack: str, signals: bool
+) -> None:
+    condition = {
+        "Type": "AWS::CloudFormation::WaitCondition",
+        "CreationPolicy": {"ResourceSignal": {"Timeout": "PT1H"}},
+    }
+    clean_aws.client("cloudformation").create_stack(
+        StackName="Nodes", TemplateBody=json.dumps({"Resources": {"Done": condition}})
+    )
+    arn = f"arn:aws:cloudformation:us-west-2:123456789012:stack/{stack}/*"
+    role = make_role(allow("cloudformation:SignalResource", arn))
+    signal = {"StackName": "Nodes", "LogicalResourceId": "Done", "UniqueId": "a"}
+
+    try:
+        as_role("cloudformation", role).signal_resource(**signal, Status="SUCCESS")
+    except ClientError as error:
+        assert not signals
+        assert "is not authorized to perform: cloudformation:SignalResource" in str(error)
+    else:
+        assert signals

@@ -1,0 +1,92 @@
+"""Auto Scaling groups of servers: when launches are tried again, and time-outs pass."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from job_bench import job_aws
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
+
+_pause = threading.Event()
+_TOO_OFTEN = 500
+SHORTAGE = Fault(service="ec2", operation="RunInstances", code="InsufficientInstanceCapacity")
+
+
+@pytest.fixture(scope="module")
+def fast_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """A minute of AWS's lasts a tenth of a second."""
+    with job_aws(tmp_path_factory.mktemp("aws"), JobSettings(speed=600)) as aws:
+        yield aws
+
+
+def create_group(aws: EmbeddedAws) -> Callable[[], list[str]]:
+    """Create a group of two, and return what gives the ids of its instances."""
+    ec2, autoscaling = aws.client("ec2"), aws.client("autoscaling")
+    vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="usw2-az4")[
+        "Subnet"
+    ]["SubnetId"]
+    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "trn1.32xlarge"}
+    ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData=data)
+    autoscaling.create_auto_scaling_group(
+        AutoScalingGroupName="nodes",
+        LaunchTemplate={"LaunchTemplateName": "nodes", "Version": "1"},
+        MinSize=2,
+        MaxSize=2,
+        VPCZoneIdentifier=subnet,
+    )
+
+    def ids() -> list[str]:
+        [group] = autoscaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+        return [each["InstanceId"] for each in group["Instances"]]
+
+    return ids
+
+
+def until(holds: Callable[[], bool]) -> None:
+    for _ in range(_TOO_OFTEN):
+        if holds():
+            return
+        _pause.wait(0.02)
+    raise AssertionError("it never came about")
+
+
+def test_a_failed_launch_is_tried_again_after_a_minute(fast_aws: EmbeddedAws) -> None:
+    fast_aws.fail(SHORTAGE)
+
+    ids = create_group(fast_aws)
+
+    until(lambda: len(ids()) == 2)
+    activities = fast_aws.client("autoscaling").describe_scaling_activities()["Activities"]
+    assert sorted(each["StatusCode"] for each in activities) == [
+        "Failed",
+        "Successful",
+        "Successful",
+    ]
+
+
+def test_failed_launches_are_tried_again_at_once_when_the_faults_change(
+    clean_aws: EmbeddedAws,
+) -> None:
+    clean_aws.fail(replace(SHORTAGE, count=None))
+    ids = create_group(clean_aws)
+    assert ids() == []
+
+    clean_aws.fail()
+
+    until(lambda: len(ids()) == 2)
+
+
+def test_the_time_of_a_creation_policy_passes_as_fast(fast_aws: EmbeddedAws) -> None:
+    condition = {
+        "Type": "AWS::CloudFormation::WaitCondition",
+        "CreationPolicy": {"ResourceSignal": {"Timeout": "PT5M"}},
+    }
+
+    with pytest.raises(DeploymentFailed, match=r"Failed to receive 1 resource signal\(s\)"):
+        fast_aws.deploy({"Resources": {"Done": condition}}, stack_name="Slow")
