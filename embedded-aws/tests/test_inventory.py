@@ -59,3 +59,28 @@ def test_jobs_that_are_not_multi_node_are_reported_too(clean_aws: EmbeddedAws) -
     assert inventory(clean_aws.client) == [
         {"kind": "job definition", "name": "single:1", "facts": "container"}
     ]
+
+
+def test_groups_tell_how_many_instances_they_have(
+    clean_aws: EmbeddedAws, deployed: Callable[..., Deployment]
+) -> None:
+    subnet = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZoneId": "usw2-az4"}
+    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "trn1.32xlarge"}
+    group = {
+        "MinSize": "2",
+        "MaxSize": "2",
+        "LaunchTemplate": {"LaunchTemplateId": {"Ref": "Node"}, "Version": "1"},
+        "VPCZoneIdentifier": [{"Ref": "Subnet"}],
+    }
+    resources = {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": subnet},
+        "Node": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
+        "Nodes": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": group},
+    }
+    stack = deployed({"Resources": resources}, stack_name="Nodes")
+
+    [found] = [row for row in inventory(clean_aws.client) if row["kind"] == "auto scaling group"]
+
+    assert found["name"] == stack.resources["Nodes"]
+    assert found["facts"] == "2 of 2 instances"

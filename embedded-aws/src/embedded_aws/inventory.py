@@ -63,6 +63,10 @@ def _compute(client: Callable[[str], Any]) -> Iterator[Row]:
             f"version {latest['VersionNumber']}: {len(interfaces)} interfaces, {with_efa} with EFA"
         )
         yield _row("launch template", template["LaunchTemplateId"], facts)
+    groups = client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    for group in groups:
+        facts = f"{len(group['Instances'])} of {group['DesiredCapacity']} instances"
+        yield _row("auto scaling group", group["AutoScalingGroupName"], facts)
 
 
 def _batch(client: Callable[[str], Any]) -> Iterator[Row]:

@@ -102,7 +102,10 @@ def _settings(
     ] = False,
     job_speed: Annotated[
         float,
-        typer.Option(help="How many times faster AWS Batch's own time-outs and time limits pass."),
+        typer.Option(
+            help="How many times faster the times pass that AWS Batch, EC2 Auto Scaling and "
+            "creation policies wait."
+        ),
     ] = 1,
 ) -> ServerSettings:
     """Return the settings for the options.
