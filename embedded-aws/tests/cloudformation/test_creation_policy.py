@@ -141,7 +141,8 @@ def reasons(stack: Any, logical_id: str) -> list[tuple[str, str]]:
 def test_a_group_is_complete_when_its_instances_have_signalled(
     stack: Any, group: Any, signal: Any, nodes: Any
 ) -> None:
-    assert stack.create(group(policy(2))) == "CREATE_IN_PROGRESS"
+    # The call returns long before the time-out.
+    assert stack.create(group(policy(2, "PT15S"))) == "CREATE_IN_PROGRESS"
     first, second = nodes()
 
     signal("Nodes", first)
@@ -277,6 +278,19 @@ def test_a_resource_that_waits_is_cancelled_when_another_fails(stack: Any) -> No
     )
 
     assert stack.reason("Done", "CREATE_FAILED") == "Resource creation cancelled"
+
+
+def test_a_stack_that_waits_may_be_deleted(stack: Any, group: Any, nodes: Any) -> None:
+    stack.create(group(policy(2)))
+    stack_id, instances = stack.described["StackId"], nodes()
+
+    stack.cloud.cloudformation.delete_stack(StackName=stack.name)
+
+    waiter = stack.cloud.cloudformation.get_waiter("stack_delete_complete")
+    waiter.wait(StackName=stack_id, WaiterConfig={"Delay": 0.1, "MaxAttempts": 100})
+    found = stack.cloud.client("ec2").describe_instances(InstanceIds=instances)
+    states = {it["State"]["Name"] for each in found["Reservations"] for it in each["Instances"]}
+    assert states == {"terminated"}
 
 
 def test_a_signal_counts_once_and_may_become_a_failure(stack: Any, signal: Any) -> None:

@@ -348,6 +348,32 @@ def test_protected_instances_stay_and_the_activity_says_so(
     assert newest["Description"].startswith("Could not scale to desired capacity because all")
 
 
+def test_a_launch_into_a_subnet_that_is_gone_fails(
+    autoscaling: Any, ec2: Any, name: str, group: Callable[..., dict[str, Any]], subnet: str
+) -> None:
+    autoscaling.create_auto_scaling_group(**group(DesiredCapacity=0))
+    ec2.delete_subnet(SubnetId=subnet)
+
+    autoscaling.set_desired_capacity(AutoScalingGroupName=name, DesiredCapacity=1)
+
+    [failed] = activities(autoscaling, name)
+    assert failed["StatusMessage"] == (
+        f"The subnet ID '{subnet}' does not exist. Launching EC2 instance failed."
+    )
+
+
+def test_termination_protection_does_not_stop_a_group(
+    autoscaling: Any, ec2: Any, created: str
+) -> None:
+    first = ids(autoscaling, created)[0]
+    protection = {"Value": True}
+    ec2.modify_instance_attribute(InstanceId=first, DisableApiTermination=protection)
+
+    autoscaling.set_desired_capacity(AutoScalingGroupName=created, DesiredCapacity=1)
+
+    assert instance(ec2, first)["State"]["Name"] == "terminated"
+
+
 @pytest.mark.parametrize(("shrinks", "left"), [(False, 2), (True, 1)])
 def test_an_instance_is_terminated_in_its_group(
     autoscaling: Any, created: str, shrinks: bool, left: int

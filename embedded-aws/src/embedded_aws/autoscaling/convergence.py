@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from embedded_aws.actions import Refusal
 from embedded_aws.autoscaling import activities, launches
 from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.group import Group, Member, guard
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.instance_events import when_ended
+from embedded_aws.ec2.subnets import subnet_of
 from embedded_aws.service_settings import current
 
 _TRY_AGAIN_SECONDS = 60
@@ -58,6 +60,10 @@ def end(group: Group, members: Sequence[Member]) -> None:
     group.members = [member for member in group.members if member.instance_id not in ids]
     if ids:
         ec2 = client("ec2", account=group.call.account, region=group.call.region)
+        for instance in group.call.backend("ec2").all_instances():
+            if instance.id in ids:
+                # [S] EC2 user guide: termination protection does not stop Auto Scaling.
+                instance.disable_api_termination = False
         ec2.terminate_instances(InstanceIds=ids)
 
 
@@ -155,26 +161,23 @@ def _scale_out(group: Group, request: str, replaced: int) -> None:
 
 def _launch(group: Group, cause: str) -> bool:
     """Launch one instance in the first of the group's subnets that can."""
-    ec2 = client("ec2", account=group.call.account, region=group.call.region)
-    subnets = {
-        it["SubnetId"]: it for it in ec2.describe_subnets(SubnetIds=group.subnets)["Subnets"]
-    }
     homes = [member.subnet_id for member in group.members]
     for subnet_id in sorted(group.subnets, key=homes.count):
-        subnet = subnets[subnet_id]
-        details = activities.place(subnet_id, subnet["AvailabilityZone"])
+        details = "{}"
         tags = {key: tag["Value"] for key, tag in group.tags.items() if tag["PropagateAtLaunch"]}
         try:
+            subnet = subnet_of(group.call, subnet_id)
+            details = activities.place(subnet_id, subnet.availability_zone)
             launched = launches.launch(group.call, group.fields, subnet, tags)
-        except launches.LaunchFailed as error:
-            activities.failed_launch(group, cause, str(error), details)
+        except (launches.LaunchFailed, Refusal) as error:
+            activities.failed_launch(group, cause, error.message, details)
             continue
         instance_id = launched["InstanceId"]
         facts = {
             "InstanceType": launched["InstanceType"],
             "ImageId": launched["ImageId"],
-            "AvailabilityZone": subnet["AvailabilityZone"],
-            "AvailabilityZoneId": subnet["AvailabilityZoneId"],
+            "AvailabilityZone": subnet.availability_zone,
+            "AvailabilityZoneId": subnet.availability_zone_id,
             "LaunchTemplate": group.fields["LaunchTemplate"],
         }
         protected = group.fields["NewInstancesProtectedFromScaleIn"]

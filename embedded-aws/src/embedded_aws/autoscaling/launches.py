@@ -25,7 +25,15 @@ _CAPACITY = ("InsufficientFreeAddressesInSubnet", "ReservationCapacityExceeded")
 
 
 class LaunchFailed(Exception):
-    """EC2 launched no instance; the message is EC2's."""
+    """EC2 launched no instance.
+
+    Args:
+        message: EC2's.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 def check(call: Call, fields: Row, subnets: list[str]) -> None:
@@ -52,32 +60,30 @@ def check(call: Call, fields: Row, subnets: list[str]) -> None:
             raise invalid(f"{message} {error.message}") from error
 
 
-def launch(call: Call, fields: Row, subnet: Row, tags: Mapping[str, str]) -> Row:
+def launch(call: Call, fields: Row, subnet: Any, tags: Mapping[str, str]) -> Row:
     """Launch an instance and return it as DescribeInstances does.
 
     Args:
         call: in whose account and region.
         fields: of the group.
-        subnet: as DescribeSubnets shows it.
+        subnet: moto's.
         tags: of the instance.
 
     Raises:
-        LaunchFailed: EC2 refused.
+        LaunchFailed, Refusal: EC2 refused.
     """
     try:
         facts = {
             "InstanceType": template_data(call, _specification(fields)).get("InstanceType", ""),
-            "AvailabilityZone": subnet["AvailabilityZone"],
-            "SubnetId": subnet["SubnetId"],
+            "AvailabilityZone": subnet.availability_zone,
+            "SubnetId": subnet.id,
         }
         # The gateway, which these calls do not pass, answers those of others with faults.
         if fault := current().faults.take("ec2", "RunInstances", facts):
             raise LaunchFailed(fault.message)
-        launched: Row = _run(call, fields, subnet["SubnetId"], tags)["Instances"][0]
+        launched: Row = _run(call, fields, subnet.id, tags)["Instances"][0]
     except ClientError as error:
         raise LaunchFailed(error.response["Error"]["Message"]) from error
-    except Refusal as error:
-        raise LaunchFailed(error.message) from error
     return launched
 
 

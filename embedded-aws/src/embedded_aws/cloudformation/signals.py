@@ -28,12 +28,17 @@ class Signal:
 
 
 class Mailbox:
-    """Takes the signals to one resource."""
+    """Takes the signals to one resource.
+
+    Attributes:
+        cancelled: nobody wants them any more.
+    """
 
     def __init__(self) -> None:
+        self.cancelled = False
         self._seen: dict[str, str] = {}
         self._guard = threading.Lock()
-        self._signals: queue.SimpleQueue[Signal] = queue.SimpleQueue()
+        self._signals: queue.SimpleQueue[Signal | None] = queue.SimpleQueue()
 
     def post(self, logical_id: str, signal: Signal) -> None:
         """Deliver a signal.
@@ -50,8 +55,13 @@ class Mailbox:
             self._seen[signal.unique_id] = signal.status
         self._signals.put(signal)
 
+    def cancel(self) -> None:
+        """End the wait for signals."""
+        self.cancelled = True
+        self._signals.put(None)
+
     def take(self, seconds: float) -> Signal | None:
-        """Return the next signal, or None when none comes in time."""
+        """Return the next signal, or None when none comes in time or they are cancelled."""
         try:
             return self._signals.get(timeout=max(0, seconds))
         except queue.Empty:
@@ -70,6 +80,18 @@ def expect(stack: Stack, logical_id: str) -> Mailbox:
 def expect_no_more(stack: Stack, logical_id: str) -> None:
     """Refuse further signals to a resource."""
     _mailboxes.pop((stack.stack_id, logical_id), None)
+
+
+def are_expected(stack: Stack) -> bool:
+    """Return whether a resource of a stack waits for signals."""
+    return any(stack_id == stack.stack_id for stack_id, _ in list(_mailboxes))
+
+
+def cancel(stack: Stack) -> None:
+    """End the wait for signals to the resources of a stack."""
+    for (stack_id, _), mailbox in list(_mailboxes.items()):
+        if stack_id == stack.stack_id:
+            mailbox.cancel()
 
 
 def send(stack: Stack, logical_id: str, signal: Signal) -> None:

@@ -53,6 +53,7 @@ class Stack:
         gone: resources that it had.
         root_id, parent_id: for a nested stack.
         operation_id: of the operation that runs or ran last.
+        deletion_requested: it is to be deleted when its creation has ended.
     """
 
     stack_id: str
@@ -76,6 +77,7 @@ class Stack:
     root_id: str | None = None
     token: str | None = None
     operation_id: str = ""
+    deletion_requested: bool = False
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     updated: datetime | None = None
     deleted: datetime | None = None
@@ -116,6 +118,10 @@ class Stack:
     def protect(self, protected: bool) -> None:
         """Switch termination protection."""
         self.termination_protection = protected
+
+    def request_deletion(self) -> None:
+        """Have it deleted when its creation has ended."""
+        self.deletion_requested = True
 
     def nest_in(self, parent: "Stack") -> None:
         """Make it a nested stack of another one."""

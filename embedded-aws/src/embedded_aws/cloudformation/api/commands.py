@@ -66,6 +66,10 @@ class Commands(Submission):
                     f"Invalid operation on stack [{stack.name}]. When you delete a stack, specify "
                     "which resources to retain only when the stack is in the DELETE_FAILED state."
                 )
+            if stack.status == "CREATE_IN_PROGRESS" and signals.are_expected(stack):
+                stack.request_deletion()
+                signals.cancel(stack)
+                return EmptyResult()
             if stack.in_progress:
                 raise cannot(stack, "deleted")
             self._begin(stack, "DELETE_IN_PROGRESS")

@@ -10,12 +10,15 @@ of Auto Scaling groups "... for the current batch", and the SUCCESS or FAILURE s
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from time import monotonic
+from typing import Final
 
 from embedded_aws.cloudformation.execution.runs import answer_callers
 from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.signals import Mailbox
 from embedded_aws.cloudformation.stack import Stack
 from embedded_aws.cloudformation.template.creation_policy import CreationPolicy
+
+CANCELLED: Final = "Resource creation cancelled"
 
 
 class NotSignalled(Exception):
@@ -54,6 +57,8 @@ class Awaited:
         answer_callers()
         while len(statuses) < self.policy.count:
             signal = self.mailbox.take(self.ends_at - monotonic())
+            if self.mailbox.cancelled:
+                raise NotSignalled(CANCELLED)
             if signal is None:
                 self._time_out(list(statuses.values()))
                 return

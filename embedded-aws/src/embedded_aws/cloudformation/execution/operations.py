@@ -34,7 +34,7 @@ def create(store: Store, stack: Stack, changes: Changes, on_failure: str) -> Non
     try:
         _converge_and_publish_outputs(store, stack, changes)
     except ConvergeFailed as failure:
-        if on_failure == "DO_NOTHING":
+        if on_failure == "DO_NOTHING" or stack.deletion_requested:
             stack.record("CREATE_FAILED", str(failure))
         elif on_failure == "DELETE":
             delete(store, stack, f"{failure} Delete requested by user.")
@@ -42,6 +42,8 @@ def create(store: Store, stack: Stack, changes: Changes, on_failure: str) -> Non
             roll_back_creation(stack, f"{failure} Rollback requested by user.")
     else:
         stack.complete("CREATE_COMPLETE")
+    if stack.deletion_requested:
+        delete(store, stack)
 
 
 def update(store: Store, stack: Stack, changes: Changes, *, disable_rollback: bool) -> None:

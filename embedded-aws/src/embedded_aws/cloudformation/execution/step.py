@@ -10,7 +10,7 @@ from typing import Any
 
 from embedded_aws.cloudformation import signals
 from embedded_aws.cloudformation.clients import client
-from embedded_aws.cloudformation.execution.awaiting import Awaited, NotSignalled
+from embedded_aws.cloudformation.execution.awaiting import CANCELLED, Awaited, NotSignalled
 from embedded_aws.cloudformation.execution.support import supporting_handler
 from embedded_aws.cloudformation.failures import PartlyDone, reason_of
 from embedded_aws.cloudformation.records import Resource
@@ -113,7 +113,7 @@ class Step:
     def cancel(self, logical_id: str) -> StepFailed:
         """End the wait for the signals to a resource, which fails, because others failed."""
         signals.expect_no_more(self.stack, logical_id)
-        return self._incomplete(self.awaited.pop(logical_id), "Resource creation cancelled")
+        return self._incomplete(self.awaited.pop(logical_id), CANCELLED)
 
     def _incomplete(self, awaited: Awaited, reason: str) -> StepFailed:
         failed = self.stack.record_resource(awaited.resource, f"{awaited.verb}_FAILED", reason)
