@@ -288,6 +288,9 @@ def test_a_stack_that_waits_may_be_deleted(stack: Any, group: Any, nodes: Any) -
 
     waiter = stack.cloud.cloudformation.get_waiter("stack_delete_complete")
     waiter.wait(StackName=stack_id, WaiterConfig={"Delay": 0.1, "MaxAttempts": 100})
+    events = stack.cloud.cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
+    [failed] = [it for it in events if it["ResourceStatus"] == "CREATE_FAILED"][1:]
+    assert failed["ResourceStatusReason"] == "Resource creation cancelled"
     found = stack.cloud.client("ec2").describe_instances(InstanceIds=instances)
     states = {it["State"]["Name"] for each in found["Reservations"] for it in each["Instances"]}
     assert states == {"terminated"}

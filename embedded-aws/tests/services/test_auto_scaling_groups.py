@@ -505,6 +505,22 @@ def test_a_group_is_refused(
     assert refused.message.startswith(message)
 
 
+def test_a_template_without_an_instance_type_is_refused(
+    autoscaling: Any,
+    group: Callable[..., dict[str, Any]],
+    refusal: Callable[..., Any],
+    ec2: Any,
+    name: str,
+) -> None:
+    template = {"LaunchTemplateName": f"{name}-other"}
+    data = {"ImageId": "ami-0123456789abcdef0"}
+    ec2.create_launch_template(**template, LaunchTemplateData=data)
+
+    refused = refusal(autoscaling.create_auto_scaling_group, **group(LaunchTemplate=template))
+
+    assert refused.message.endswith("The launch template must have an InstanceType.")
+
+
 def test_a_zone_without_the_instance_type_is_refused_at_once(
     autoscaling: Any,
     ec2: Any,

@@ -39,6 +39,8 @@ def converge(group: Group, request: str = "") -> None:
         request: the sentence of a cause that says what a user changed.
     """
     with guard:
+        if timer := _trying_again.pop(group, None):
+            timer.cancel()
         if not group.exists:
             return
         replaced = _end_unhealthy(group)
@@ -141,8 +143,6 @@ def _first_to_go(group: Group, candidates: Sequence[Member]) -> Member:
 
 
 def _scale_out(group: Group, request: str, replaced: int) -> None:
-    if timer := _trying_again.pop(group, None):
-        timer.cancel()
     before = len(group.members)
     if not group.runs("Launch"):
         return

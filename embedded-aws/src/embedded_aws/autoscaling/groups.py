@@ -18,7 +18,7 @@ from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.convergence import converge, end
 from embedded_aws.autoscaling.group import Group, find, groups, guard
 from embedded_aws.autoscaling.pages import page
-from embedded_aws.autoscaling.refusals import invalid, unsupported
+from embedded_aws.autoscaling.refusals import bad_template, invalid, unsupported
 from embedded_aws.autoscaling.tags import put
 from embedded_aws.ec2.launch_templates import template_data
 from embedded_aws.ec2.subnets import subnet_of
@@ -193,7 +193,7 @@ def _checked(call: Call, given: Row) -> Row:
     for name, value in given.items():
         if name in _NEUTRAL and value != _NEUTRAL[name]:
             raise unsupported(f"{name} {value}")
-        if name not in (*_DEFAULTS, *_OTHERS, *_NEUTRAL):
+        if value and name not in (*_DEFAULTS, *_OTHERS, *_NEUTRAL):
             raise unsupported(name)
     fields = dict(given)
     if template := given.get("LaunchTemplate"):
@@ -233,8 +233,7 @@ def _with_both_names(call: Call, template: Row) -> Row:
     try:
         template_data(call, template)
     except Refusal as error:
-        message = "You must use a valid fully-formed launch template."
-        raise invalid(f"{message} {error.message}") from error
+        raise bad_template(error.message) from error
     ec2 = call.backend("ec2")
     template_id = template.get("LaunchTemplateId") or ec2.launch_template_name_to_ids.get(
         template.get("LaunchTemplateName")

@@ -4,7 +4,7 @@
 instances": the group's subnet goes to the template's interfaces; its tags precede the template's.
 [S] At CreateAutoScalingGroup the launch is tried without launching: "You must use a valid
 fully-formed launch template" and EC2's words (terraform-provider-aws). [I] Nothing about
-capacity is tried then.
+capacity is tried then; a template without an instance type is refused, in these words.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from embedded_aws.actions import Call, Refusal, Row
+from embedded_aws.actions import Call, Row
 from embedded_aws.autoscaling.group import GROUP_NAME_TAG
-from embedded_aws.autoscaling.refusals import invalid
+from embedded_aws.autoscaling.refusals import bad_template
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.handlers.tags import tag_list
 from embedded_aws.ec2.launch_templates import template_data
@@ -47,17 +47,15 @@ def check(call: Call, fields: Row, subnets: list[str]) -> None:
     Raises:
         Refusal: in EC2's words.
     """
+    if "InstanceType" not in template_data(call, _specification(fields)):
+        raise bad_template("The launch template must have an InstanceType.")
     for subnet_id in subnets:
         try:
             _run(call, fields, subnet_id, {}, DryRun=True)
         except ClientError as error:
             refused = error.response["Error"]
             if refused["Code"] not in ("DryRunOperation", *_CAPACITY):
-                message = "You must use a valid fully-formed launch template."
-                raise invalid(f"{message} {refused['Message']}") from error
-        except Refusal as error:
-            message = "You must use a valid fully-formed launch template."
-            raise invalid(f"{message} {error.message}") from error
+                raise bad_template(refused["Message"]) from error
 
 
 def launch(call: Call, fields: Row, subnet: Any, tags: Mapping[str, str]) -> Row:
@@ -74,7 +72,7 @@ def launch(call: Call, fields: Row, subnet: Any, tags: Mapping[str, str]) -> Row
     """
     try:
         facts = {
-            "InstanceType": template_data(call, _specification(fields)).get("InstanceType", ""),
+            "InstanceType": template_data(call, _specification(fields))["InstanceType"],
             "AvailabilityZone": subnet.availability_zone,
             "SubnetId": subnet.id,
         }

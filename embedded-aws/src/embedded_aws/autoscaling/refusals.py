@@ -8,6 +8,15 @@ def invalid(message: str) -> Refusal:
     return Refusal("ValidationError", message)
 
 
+def bad_template(message: str) -> Refusal:
+    """Return the refusal of a launch template.
+
+    Args:
+        message: EC2's.
+    """
+    return invalid(f"You must use a valid fully-formed launch template. {message}")
+
+
 def unsupported(what: str) -> Refusal:
     """Return the refusal of what the embedded AWS does not do.
 
