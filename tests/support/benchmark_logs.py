@@ -79,6 +79,14 @@ $ nccom-test -r 64 -N 2 -d fp32 allr --hosts 10.1.4.145 10.1.4.138
 Avg bus bandwidth:\t80.1100GB/s
 """
 
+# As of Neuron SDK 2.31, with --stats avg p50 and --show-algorithm.
+NCCOM_TODAY = """
++ nccom-test -r 64 -N 2 -b 8 -e 1073741824 -f 2 -d fp32 all_reduce --hosts 10.1.4.145 10.1.4.138
+    size(B)    count(elems)    type    time:avg(us)    time:p50(us)    algbw(GB/s)    busbw(GB/s)    algorithm
+   33554432         8388608    fp32         2754.15            2750          11.35          22.34    kangaring
+Avg bus bandwidth:\t22.3400GB/s
+"""  # noqa: E501
+
 
 def hccl(
     nw: float,

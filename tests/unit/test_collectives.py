@@ -8,6 +8,7 @@ from benchmark_logs import (
     HCCL_REPORT_WITH_UNITS,
     NCCL_2019,
     NCCOM,
+    NCCOM_TODAY,
     SOCKET,
     hccl,
     nccl,
@@ -73,6 +74,14 @@ def test_nccom_test_prints_gib_and_calls_them_gb() -> None:
     assert (run.tool, run.operation, run.ranks) == (Tool.NCCOM_TEST, Operation.ALL_REDUCE, 64)
     # 33554432 bytes in 768 us.
     assert run.largest.algorithm_gb_per_s == pytest.approx(43.69, abs=0.01)
+
+
+def test_nccom_test_of_today_names_the_statistic_of_its_times() -> None:
+    run = read(NCCOM_TODAY)
+
+    assert (run.operation, run.ranks, run.largest.size_bytes) == (Operation.ALL_REDUCE, 64, MB_32)
+    assert run.largest.time_us == 2754.15
+    assert run.largest.bus_gb_per_s == pytest.approx(23.99, abs=0.01)
 
 
 def test_hccl_demo_prints_a_block_for_one_size() -> None:

@@ -31,11 +31,13 @@ def read_nccom_test(lines: Sequence[LogLine]) -> ToolOutput | None:
 
 
 def _measure(row: TableRow) -> Iterator[Measurement]:
+    # `time(us)`; since 2025 `time:avg(us)`, or one column for each statistic that was asked for.
+    time = next(heading for heading in row.cells if heading.startswith("time"))
     yield Measurement(
         line=row.line.number,
         size_bytes=int(row.number("size(B)")),
         data_type=row.cells["type"],
-        time_us=row.number("time(us)"),
+        time_us=row.number(time),
         algorithm_gb_per_s=row.number("algbw(GB/s)") * _GIB_IN_GB,
         bus_gb_per_s=row.number("busbw(GB/s)") * _GIB_IN_GB,
     )
