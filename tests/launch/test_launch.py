@@ -1,5 +1,6 @@
 """trainshed-launch on nodes of one job: who runs what, how the job ends, and with which code."""
 
+import shlex
 import signal
 import socket
 import subprocess
@@ -74,6 +75,55 @@ def test_a_command_that_fails_on_a_child_ends_the_job_with_its_code(job: Nodes) 
     assert "  | out of memory" in main.said
     # The others are asked to end.
     assert job.started[1].wait() == 128 + signal.SIGTERM
+
+
+def test_a_command_that_may_fail_on_some_nodes_ends_on_every_node(job: Nodes) -> None:
+    # The nodes that fail do so before the one that succeeds.
+    script = (
+        'if [ $NODE_RANK != 1 ]; then echo broken $NODE_RANK; exit "$((NODE_RANK + 5))"; fi; '
+        "sleep 2; echo well"
+    )
+
+    main = job.start_all("sh", "-c", script, options=("--keep-going",))
+
+    assert main.wait() == 5
+    assert "the command ended with exit code 5 on the main node" in main.said
+    assert f"ended with exit code 7 on node 2 ({job.prefix}12), its last lines:" in main.said
+    assert "  | broken 2" in main.said
+    assert "on node 1 " not in main.said
+    assert [job.started[index].wait() for index in (1, 2)] == [0, 7]
+    assert "\nwell\n" in job.started[1].said
+
+
+def test_a_lost_node_ends_a_job_that_keeps_going(job: Nodes) -> None:
+    main = job.start_all("sh", "-c", RUNNING, options=("--keep-going",))
+    for node in job.started.values():
+        node.wait_until("running")
+
+    job.started[1].process.kill()
+
+    assert main.wait() == PEER_LOST
+    assert f"node 1 ({job.prefix}11) is lost" in main.said
+
+
+def test_mpirun_ends_a_job_that_keeps_going(job: Nodes) -> None:
+    assert job.start_all("mpirun", "-n", "3", "true", options=("--keep-going",)).wait() == 0
+
+
+def test_a_program_on_the_main_node_alone_may_run_mpirun_on_all(job: Nodes) -> None:
+    # As nccom-test does: it is given the addresses, and starts mpirun by itself.
+    script = (
+        "[ $NODE_RANK = 0 ] || exit 0; "
+        'mpirun -n 3 -hosts "$(echo $TRAINSHED_ADDRESSES | tr " " ,)" '
+        f"{sys.executable} -c {shlex.quote(ALL_REDUCE)}"
+    )
+
+    main = job.start_all("sh", "-c", script)
+
+    assert main.wait() == 0
+    words = [line.split() for line in main.said.splitlines() if line.startswith("started by")]
+    assert [word[4] for word in words] == ["3"] * 3
+    assert len({word[2] for word in words}) == 3
 
 
 def test_a_command_that_fails_on_the_main_node_ends_the_job(job: Nodes) -> None:

@@ -199,3 +199,20 @@ def test_an_unknown_type_is_reported_with_the_nearest_one() -> None:
 def test_an_unknown_region_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(UnknownName, match=r"'us-west2' is not known; did you mean us-west-2"):
         catalogue.zone_ids("us-west2")
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "ranks"),
+    [
+        ("dl1.24xlarge", 8),
+        ("p4d.24xlarge", 8),
+        ("trn1.32xlarge", 32),
+        # Two of a Trainium2's NeuronCores work as one.
+        ("trn2.48xlarge", 64),
+        ("inf2.48xlarge", 24),
+    ],
+)
+def test_an_instance_has_a_rank_for_each_device_or_logical_core(
+    instance_type: str, ranks: int
+) -> None:
+    assert catalogue.lookup(instance_type).accelerator.ranks == ranks

@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
+# NeuronCores that the Neuron runtime makes one of unless NEURON_LOGICAL_NC_CONFIG says otherwise:
+# AWS Neuron documentation, "NCCOM-TEST User Guide", environment variables.
+_CORES_OF_A_RANK = {"Trainium2": 2}
+
 
 class AcceleratorFamily(StrEnum):
     """Who makes the accelerator, which decides its driver, its AMI and its devices."""
@@ -39,6 +43,11 @@ class Accelerator:
     count: int
     memory_mib: int
     cores: int = 0
+
+    @property
+    def ranks(self) -> int:
+        """How many processes use all of an instance: one a device, or a logical NeuronCore."""
+        return self.count * (self.cores // _CORES_OF_A_RANK.get(self.name, 1) or 1)
 
     def __str__(self) -> str:
         """Return for instance `16 x Trainium (neuron), 32 GiB, 2 NeuronCores each`."""

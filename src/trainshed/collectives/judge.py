@@ -38,9 +38,8 @@ class Cluster:
 
     @property
     def ranks(self) -> int:
-        """One for each accelerator, or for each NeuronCore."""
-        accelerator = self.instance.accelerator
-        return self.nodes * accelerator.count * max(accelerator.cores, 1)
+        """One for each accelerator, or for each logical NeuronCore."""
+        return self.nodes * self.instance.accelerator.ranks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,12 +39,16 @@ class Nodes:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that PyTorch's launchers, and scripts, read."""
+        """The variables that PyTorch's launchers, and scripts, read.
+
+        TRAINSHED_ADDRESSES is for programs that take the addresses of all nodes as arguments.
+        """
         return {
             "MASTER_ADDR": self.addresses[0],
             "MASTER_PORT": str(MASTER_PORT),
             "NNODES": str(len(self.addresses)),
             "NODE_RANK": str(self.rank),
+            "TRAINSHED_ADDRESSES": " ".join(self.addresses),
         }
 
 

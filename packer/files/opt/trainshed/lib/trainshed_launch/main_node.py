@@ -251,9 +251,12 @@ class MainNode:
         if self._terminated:
             return own.result() if own.done() else None
         children = self._children.values()
-        failed = [child for child in children if child.code]
         own_code = own.result() if own.done() else None
-        if failed or own_code or any(child.leaving for child in children):
+        everywhere = self._main_only or all(child.code is not None for child in children)
+        ended = own_code is not None and everywhere
+        counts = ended or not self._settings.keep_going
+        failed = [child for child in children if child.code and counts]
+        if failed or (own_code and counts) or any(child.leaving for child in children):
             # When a node is lost, the others fail by that, and often before the loss is noticed.
             # When the whole job is asked to end, a child may be asked first.
             await self._settle()
@@ -263,14 +266,22 @@ class MainNode:
             if child.lost or child.leaving:
                 log_tail(f"{child} is lost", child.tail)
                 return PEER_LOST
+        if counts and (own_code or failed):
+            return self._failure(own_code, failed)
+        return 0 if ended else None
+
+    def _failure(self, own_code: int | None, failed: list[_Child]) -> int:
+        """Name the nodes on which the command failed; return the job's exit code.
+
+        Where the first failure ends the job, the others may have failed by that.
+        """
         if own_code:
             log(f"the command ended with exit code {own_code} on the main node")
-            return own_code
+        if not self._settings.keep_going:
+            del failed[0 if own_code else 1 :]
         for child in failed:
             log_tail(f"the command ended with exit code {child.code} on {child}", child.tail)
-            return child.code
-        everywhere = self._main_only or all(child.code == 0 for child in children)
-        return 0 if own_code == 0 and everywhere else None
+        return own_code or failed[0].code or 0
 
     async def _settle(self) -> None:
         """Ask all children for a sign of life; those that give none are lost."""

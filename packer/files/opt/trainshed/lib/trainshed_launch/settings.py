@@ -15,6 +15,7 @@ class Settings:
         command: what to start.
         environment: of the command.
         processes: of mpirun and DeepSpeed on each node.
+        keep_going: a command that fails on one node does not end it on the others.
         wait: seconds until all nodes must have come.
         port: of the main node.
         program: path of the launcher.
@@ -24,6 +25,7 @@ class Settings:
     command: Sequence[str]
     environment: Mapping[str, str]
     processes: int
+    keep_going: bool
     wait: float
     port: int
     program: Path
