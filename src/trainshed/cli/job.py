@@ -2,6 +2,7 @@
 
 import math
 import os
+import shlex
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -10,7 +11,16 @@ from typing import Annotated, Any
 import typer
 
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
-from trainshed.cli.options import CommandAfterDashes, JsonOption, PlainOption, region_option
+from trainshed.cli.options import (
+    CommandAfterDashes,
+    CommandArgument,
+    JsonOption,
+    PlainOption,
+    RecipeOption,
+    SetOption,
+    parameters,
+    region_option,
+)
 from trainshed.cli.output import print_json, print_records
 from trainshed.errors import Failure, TrainshedError
 from trainshed.region import environment_region
@@ -30,14 +40,9 @@ JobRegionOption = Annotated[str | None, region_option("AWS region of the job.")]
 @app.command(cls=CommandAfterDashes)
 def submit(
     cluster: ClusterArgument,
-    command: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMMAND...",
-            help="What trainshed-launch starts on the nodes: torchrun, mpirun, deepspeed or any.",
-            show_default=False,
-        ),
-    ],
+    command: CommandArgument = None,
+    recipe: RecipeOption = None,
+    values: SetOption = None,
     nodes: Annotated[
         int | None,
         typer.Option(
@@ -46,7 +51,9 @@ def submit(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(help="Name of the job.", show_default="the cluster's", metavar="NAME"),
+        typer.Option(
+            help="Name of the job.", show_default="the recipe's, or the cluster's", metavar="NAME"
+        ),
     ] = None,
     env: Annotated[
         list[str] | None,
@@ -71,14 +78,15 @@ def submit(
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
 ) -> None:
-    """Run a command on the nodes of a cluster; it prints the id of the job.
+    """Run a command or a recipe on the nodes of a cluster; it prints the id of the job.
 
-    The cluster must be deployed. Put the command after --.
+    The cluster must be deployed. Put a command after --.
     """
     from trainshed.jobs.destination import find_destination
     from trainshed.jobs.lookup import find_job
     from trainshed.jobs.submission import Submission, launched
     from trainshed.jobs.submission import submit as submit_job
+    from trainshed.recipes import Work, work_on
 
     plan = load_cluster(cluster, clusters, region)
     most = plan.spec.instance.nodes.max
@@ -87,13 +95,25 @@ def submit(
             f"--nodes {nodes}: {plan.spec.name} has at most {most} nodes; ask for fewer, or raise "
             "instance.nodes.max in its file and deploy"
         )
+    if recipe:
+        work = work_on(plan, recipe, nodes or most, parameters(values))
+        # AWS Batch takes no dot in the name of a job.
+        default_name = recipe.replace(".", "-")
+    else:
+        words = tuple(command or ())
+        work = Work(command=words if plain else launched(words))
+        default_name = plan.spec.name
     submission = Submission(
-        name=name or plan.spec.name,
-        command=tuple(command) if plain else launched(tuple(command)),
+        name=name or default_name,
+        command=work.command,
         nodes=nodes or most,
-        environment=dict(map(_variable, env or ())),
+        environment={**work.environment, **dict(map(_variable, env or ()))},
         timeout_seconds=None if timeout_hours is None else _seconds(timeout_hours),
     )
+    if recipe:
+        for variable, value in work.environment.items():
+            typer.echo(f"variable: {variable}={value}", err=True)
+        typer.echo(f"command: {shlex.join(work.command)}", err=True)
     place = _region(plan.region)
     job_id = submit_job(place, find_destination(place, plan.spec.name), submission)
     typer.echo(job_id)
@@ -107,6 +127,46 @@ def submit(
         ("end it", "cancel"),
     ):
         typer.echo(f"{what}: trainshed job {subcommand} {job_id}{there}", err=True)
+
+
+@app.command(name="recipes")
+def recipes_command(
+    cluster: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of a cluster, or its file: those that its nodes can run.",
+            show_default=False,
+        ),
+    ] = None,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the ready-made jobs: what each does, and the parameters that it takes."""
+    from trainshed.recipes import recipes, recipes_for
+
+    found = recipes()
+    if cluster:
+        plan = load_cluster(cluster, clusters, region)
+        found = recipes_for(plan.instance)
+        if not found and not as_json:
+            typer.echo(f"no recipe is for {plan.instance.name}")
+            return
+    print_records(
+        [
+            {
+                "recipe": recipe.name,
+                "accelerator": recipe.family,
+                "what": recipe.what,
+                "parameters": [asdict(each) for each in recipe.parameters]
+                if as_json
+                else [f"{each.name}={each.default}" for each in recipe.parameters],
+            }
+            for recipe in found
+        ],
+        columns=("recipe", "accelerator", "what", "parameters"),
+        as_json=as_json,
+    )
 
 
 @app.command(name="list")

@@ -1,5 +1,6 @@
 """Options that many commands have."""
 
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -28,16 +29,73 @@ def region_option(what: str, default: str = "AWS_REGION, or that of the profile"
     return typer.Option("--region", help=what, show_default=default, metavar="REGION")
 
 
+CommandArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="COMMAND...",
+        help="What trainshed-launch starts on the nodes: torchrun, mpirun, deepspeed or any.",
+        show_default=False,
+    ),
+]
+RecipeOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Run a ready-made job instead of a command: trainshed job recipes lists them.",
+        show_default=False,
+        metavar="NAME",
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Parameter of the recipe; may be repeated.",
+        show_default=False,
+        metavar="NAME=VALUE",
+    ),
+]
+
+
 class CommandAfterDashes(TyperCommand):
-    """Requires `--` before a command of the user's, whose options would be taken for ours."""
+    """Requires a recipe, or `--` before a command, whose options would be taken for ours."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse arguments without `--`, and an empty program."""
-        if "--" not in args and not set(args) & {"-h", "--help"}:
+        """Refuse a command without `--`, an empty or no program, and a command beside a recipe."""
+        ours = args[: args.index("--")] if "--" in args else args
+        asks_recipe = any(word.partition("=")[0] == "--recipe" for word in ours)
+        if "--" not in args and not asks_recipe and not set(args) & {"-h", "--help"}:
             raise TrainshedError(
-                f"put `--` before the command: {ctx.command_path} CLUSTER [OPTIONS] -- COMMAND..."
+                f"put `--` before the command: {ctx.command_path} CLUSTER [OPTIONS] -- COMMAND..., "
+                "or name a ready-made job with --recipe"
             )
         rest = super().parse_args(ctx, args)
-        if ctx.params.get("command", ("program",))[0] == "":
+        command, recipe = ctx.params.get("command"), ctx.params.get("recipe")
+        if recipe and command:
+            raise TrainshedError(
+                f"--recipe {recipe} and the command {shlex.join(command)} exclude each other; "
+                "leave one of them out"
+            )
+        if recipe and ctx.params["plain"]:
+            raise TrainshedError(
+                f"--plain: the recipe {recipe} needs trainshed-launch; leave --plain out"
+            )
+        if ctx.params.get("values") and not recipe:
+            raise TrainshedError("--set is for the parameters of a recipe; name one with --recipe")
+        if not recipe and not command:
+            raise TrainshedError("missing argument 'COMMAND...'; put it after --, or use --recipe")
+        if command and command[0] == "":
             raise TrainshedError("the first word of the command is empty; name a program")
         return rest
+
+
+def parameters(given: list[str] | None) -> dict[str, str]:
+    """Read the values of `--set`.
+
+    Raises:
+        TrainshedError: one is no pair of a name and a value.
+    """
+    pairs = [word.partition("=") for word in given or ()]
+    for name, equals, value in pairs:
+        if not (name and equals):
+            raise TrainshedError(f"--set {name}{equals}{value}: write NAME=VALUE")
+    return {name: value for name, _, value in pairs}

@@ -1,17 +1,27 @@
 """`trainshed rehearse`: run a job of a cluster on this machine before paying for a node."""
 
+import shlex
 from collections.abc import Sequence
 from shutil import rmtree
 from typing import Annotated, Any
 
 import typer
 
+from trainshed.cli.cluster import ALL_CLUSTERS, load_cluster
 from trainshed.cli.job_display import job_text
-from trainshed.cli.options import CommandAfterDashes, PlainOption
+from trainshed.cli.options import (
+    CommandAfterDashes,
+    CommandArgument,
+    PlainOption,
+    RecipeOption,
+    SetOption,
+    parameters,
+)
 from trainshed.cli.output import print_records
 from trainshed.cli.progress import progress
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import launched
+from trainshed.recipes import rehearsal_on
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.stopping import stoppable
@@ -22,13 +32,9 @@ app = typer.Typer(add_completion=False)
 @app.command(cls=CommandAfterDashes)
 def run(
     cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
-    command: Annotated[
-        list[str],
-        typer.Argument(
-            help="What trainshed-launch starts on the nodes: torchrun, mpirun, deepspeed or any.",
-            metavar="COMMAND...",
-        ),
-    ],
+    command: CommandArgument = None,
+    recipe: RecipeOption = None,
+    values: SetOption = None,
     plain: PlainOption = False,
     nodes: Annotated[
         int | None,
@@ -59,14 +65,20 @@ def run(
     """
     if fault:
         check_possible(fault, loopback=loopback)
-    found = tuple(with_files_here(command))
+    if recipe:
+        plan = load_cluster(cluster, ALL_CLUSTERS, None)
+        words = rehearsal_on(plan, recipe, parameters(values)).command
+        typer.echo(f"command: {shlex.join(words)}", err=True)
+    else:
+        found = tuple(with_files_here(command or ()))
+        words = found if plain else launched(found)
     with stoppable(), progress() as step:
         shown = _Shown(step)
         result = rehearse(
             Rehearsal(
                 cluster=cluster,
                 nodes=nodes,
-                command=found if plain else launched(found),
+                command=words,
                 fault=fault,
                 loopback=loopback,
                 as_of=as_of,

@@ -1,0 +1,17 @@
+"""Ready-made jobs: benchmarks and checks of the nodes, with published settings."""
+
+from trainshed.recipes.cluster import rehearsal_on, work_on
+from trainshed.recipes.lookup import find_recipe, recipes, recipes_for
+from trainshed.recipes.model import JobNodes, Parameter, Recipe, Work
+
+__all__ = [
+    "JobNodes",
+    "Parameter",
+    "Recipe",
+    "Work",
+    "find_recipe",
+    "recipes",
+    "recipes_for",
+    "rehearsal_on",
+    "work_on",
+]

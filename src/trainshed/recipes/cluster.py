@@ -1,0 +1,49 @@
+"""A recipe on the nodes of a planned cluster."""
+
+from collections.abc import Mapping
+
+from trainshed.errors import TrainshedError
+from trainshed.plan import ClusterPlan
+from trainshed.recipes.lookup import find_recipe
+from trainshed.recipes.model import JobNodes, Work
+
+
+def work_on(plan: ClusterPlan, recipe: str, nodes: int, given: Mapping[str, str]) -> Work:
+    """Return what a job of a recipe runs.
+
+    Args:
+        plan: of the cluster.
+        recipe: its name.
+        nodes: of the job.
+        given: parameters that were set.
+
+    Raises:
+        TrainshedError: there is no such recipe or parameter, it is not for the cluster's nodes, or
+            a value is wrong.
+    """
+    found = find_recipe(recipe, plan.instance)
+    mount = plan.lustre_mount
+    job_nodes = JobNodes(
+        instance=plan.instance, count=nodes, shared_folder=mount.path if mount else None
+    )
+    return found.work(job_nodes, found.read(given))
+
+
+def rehearsal_on(plan: ClusterPlan, recipe: str, given: Mapping[str, str]) -> Work:
+    """Return the rehearsal of a recipe: the same on CPUs, small.
+
+    Args:
+        plan: of the cluster.
+        recipe: its name.
+        given: parameters that were set.
+
+    Raises:
+        TrainshedError: as `work_on` does; or the recipe has no rehearsal.
+    """
+    found = find_recipe(recipe, plan.instance)
+    if found.rehearsal is None:
+        raise TrainshedError(
+            f"the recipe {recipe} cannot be rehearsed: it needs {plan.instance.accelerator.name}; "
+            f"submit it to the cluster: trainshed job submit {plan.spec.name} --recipe {recipe}"
+        )
+    return found.rehearsal(found.read(given))

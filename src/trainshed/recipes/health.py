@@ -1,0 +1,76 @@
+"""A check of each node by itself: all its accelerators, and the links between them.
+
+trainshed-launch checks the devices before. All nodes do it at once, and each to its end: the log
+names every node that failed, and `trainshed bench judge` one that is slow.
+"""
+
+from trainshed.catalogue import AcceleratorFamily
+from trainshed.jobs.submission import LAUNCHER
+from trainshed.recipes.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
+from trainshed.recipes.model import JobNodes, Parameter, Recipe, Values, Work
+
+_MINUTES = "minutes"
+_PARAMETERS = (
+    Parameter(
+        name=_MINUTES,
+        what="a node that takes longer has failed, with exit code 124",
+        default="10",
+        source="ours: the benchmark itself takes seconds",
+    ),
+)
+
+
+def _on_each(command: tuple[str, ...], values: Values) -> Work:
+    limit = ("timeout", f"{values[_MINUTES]}m")
+    return Work(command=(LAUNCHER, "--keep-going", *limit, *command))
+
+
+def _hccl_demo(nodes: JobNodes, values: Values) -> Work:
+    """By its README, "Running HCCL on 1 server"."""
+    benchmark = hccl_demo(
+        "127.0.0.1:5555",
+        f"--nranks {nodes.ranks_each} --ranks_per_node {nodes.ranks_each} --node_id 0 "
+        "--test all_reduce --size 33554432 --loop 1000",
+    )
+    return _on_each(benchmark, values)
+
+
+def _nccom_test(nodes: JobNodes, values: Values) -> Work:
+    """By AWS Neuron's "NCCOM-TEST User Guide", single instance; 32 MB is its own size."""
+    # --check may be followed by the name of a method, so the operation does not follow it.
+    benchmark = f"nccom-test -r {nodes.ranks_each} -d fp32 --check --non-interactive all_reduce"
+    return _on_each(shell(benchmark), values)
+
+
+def _nccl_tests(nodes: JobNodes, values: Values) -> Work:
+    """By the README of nccl-tests, "Quick examples": without mpirun, one process for all GPUs."""
+    benchmark = f"all_reduce_perf -b 8 -e 134217728 -f 2 -g {nodes.ranks_each}"
+    return _on_each(shell(benchmark), values)
+
+
+_WHAT = "checks each node alone: its devices, and an all-reduce between them by {}"
+
+HEALTH = (
+    Recipe(
+        name="health",
+        what=_WHAT.format("hccl_demo"),
+        family=AcceleratorFamily.HABANA,
+        parameters=_PARAMETERS,
+        work=_hccl_demo,
+    ),
+    Recipe(
+        name="health",
+        what=_WHAT.format("nccom-test"),
+        family=AcceleratorFamily.NEURON,
+        parameters=_PARAMETERS,
+        work=_nccom_test,
+        without=WITHOUT_NCCOM_TEST,
+    ),
+    Recipe(
+        name="health",
+        what=_WHAT.format("nccl-tests"),
+        family=AcceleratorFamily.NVIDIA,
+        parameters=_PARAMETERS,
+        work=_nccl_tests,
+    ),
+)
