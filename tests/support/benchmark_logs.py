@@ -88,6 +88,25 @@ Avg bus bandwidth:\t22.3400GB/s
 """  # noqa: E501
 
 
+def nccom(busbw: Mapping[int, float]) -> str:
+    """Return what nccom-test of today prints, without the command.
+
+    Args:
+        busbw: bus bandwidth by message size, in GiB/s, which it calls GB/s.
+    """
+    rows = [
+        f"{size:11d}{size // 4:16d}    fp32{size / bus / 1.0737e3:16.2f}{bus / 2:15.2f}{bus:15.2f}"
+        for size, bus in busbw.items()
+    ]
+    return "\n".join(
+        [
+            "    size(B)    count(elems)    type    time:avg(us)    algbw(GB/s)    busbw(GB/s)",
+            *rows,
+            f"Avg bus bandwidth:\t{sum(busbw.values()) / len(busbw):.4f}GB/s",
+        ]
+    )
+
+
 def hccl(
     nw: float,
     *,
@@ -137,6 +156,32 @@ size          count         type          redop         time          algo_bw   
 33554432      8388608       float         sum           2500.250      13.420000     26.001250
 
 """
+
+
+def hccl_report(test: str, sizes: Sequence[int], *, ranks: int, nw: float = 25) -> str:
+    """Return a report of hccl_demo for a range of sizes, as of SynapseAI 1.21.
+
+    Args:
+        test: the operation.
+        sizes: the smallest and the largest.
+        ranks: Gaudis.
+        nw: network bandwidth in GB/s.
+    """
+    reduces = "reduce" in test
+    factor = (1 + (test == "all_reduce")) * (ranks - 1) / ranks
+    columns = ["size", "count", "type", *(["redop"] if reduces else []), "time", "algo_bw", "nw_bw"]
+    units = ["(B)", "(elements)", "", *([""] if reduces else []), "(us)", "(GB/s)", "(GB/s)"]
+    lines = [columns, units]
+    size = sizes[0]
+    while size <= sizes[1]:
+        algo = nw / factor
+        numbers = [f"{size / algo / 1e3:.3f}", f"{algo:.6f}", f"{nw:.6f}"]
+        lines.append([str(size), str(size // 4), "float", *(["sum"] if reduces else []), *numbers])
+        size *= 2
+    table = "\n".join("".join(f"{cell:<14}" for cell in line) for line in lines)
+    title = f"[SUMMARY REPORT]\n(src!=dst, collective={test}, iterations=1000)"
+    return f"{'#' * 60}\n{title}\n\n{table}"
+
 
 HCCL_REPORT_WITH_UNITS = """
 [BANDWIDTH SUMMARY REPORT]

@@ -14,7 +14,7 @@ def recipes() -> tuple[Recipe, ...]:
 
 def recipes_for(instance: InstanceType) -> tuple[Recipe, ...]:
     """Return the recipes for an instance type."""
-    return tuple(recipe for recipe in recipes() if not recipe.refusal(instance))
+    return tuple(recipe for recipe in recipes() if recipe.fits(instance))
 
 
 def find_recipe(name: str, instance: InstanceType) -> Recipe:
@@ -27,11 +27,15 @@ def find_recipe(name: str, instance: InstanceType) -> Recipe:
     if not named:
         raise UnknownName("recipe", name, {recipe.name for recipe in recipes()})
     for recipe in named:
-        if not recipe.refusal(instance):
+        if recipe.fits(instance):
             return recipe
-    own = [recipe for recipe in named if recipe.family is instance.accelerator.family] or named
-    reasons = "; ".join(recipe.refusal(instance) or "" for recipe in own)
+    accelerator = instance.accelerator
+    families = ", ".join(recipe.family for recipe in named)
+    reasons = [
+        recipe.without[accelerator.name] for recipe in named if accelerator.name in recipe.without
+    ]
+    reason = "; ".join(reasons) or f"it is for {families}, and the type has {accelerator.name}"
     others = ", ".join(recipe.name for recipe in recipes_for(instance)) or "none"
     raise TrainshedError(
-        f"the recipe {name} does not run on {instance.name}: {reasons} (recipes that do: {others})"
+        f"the recipe {name} does not run on {instance.name}: {reason} (recipes that do: {others})"
     )

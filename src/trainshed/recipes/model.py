@@ -143,9 +143,7 @@ class Recipe:
             each.name: each.read(given.get(each.name, each.default)) for each in self.parameters
         }
 
-    def refusal(self, instance: InstanceType) -> str | None:
-        """Return why it is not for an instance type, or None when it is."""
+    def fits(self, instance: InstanceType) -> bool:
+        """Return whether it is for an instance type."""
         accelerator = instance.accelerator
-        if accelerator.family is not self.family:
-            return f"it is for {self.family}, and {instance.name} has {accelerator.name}"
-        return self.without.get(accelerator.name)
+        return accelerator.family is self.family and accelerator.name not in self.without

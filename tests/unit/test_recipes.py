@@ -1,0 +1,175 @@
+"""Recipes: the command of each, for every instance type that it is for."""
+
+import shlex
+
+import pytest
+
+from trainshed.catalogue import AcceleratorFamily, all_types, lookup
+from trainshed.errors import TrainshedError
+from trainshed.jobs.submission import LAUNCHER
+from trainshed.recipes import JobNodes, Recipe, find_recipe, recipes, recipes_for
+from trainshed.recipes.model import Kind
+
+ALL = [
+    pytest.param(recipe, instance_type, id=f"{recipe.name}-{instance_type}")
+    for instance_type in all_types()
+    for recipe in recipes_for(lookup(instance_type))
+]
+
+
+def command(
+    name: str, instance_type: str, nodes: int, shared_folder: str | None = None, **given: str
+) -> str:
+    instance = lookup(instance_type)
+    recipe = find_recipe(name, instance)
+    job_nodes = JobNodes(instance=instance, count=nodes, shared_folder=shared_folder)
+    return shlex.join(recipe.work(job_nodes, recipe.read(given)).command)
+
+
+@pytest.mark.parametrize(("recipe", "instance_type"), ALL)
+def test_every_type_gets_the_ranks_that_it_has(recipe: Recipe, instance_type: str) -> None:
+    instance = lookup(instance_type)
+    ranks = instance.accelerator.ranks
+
+    work = recipe.work(JobNodes(instance=instance, count=1), recipe.read({}))
+
+    assert work.command[0] == LAUNCHER
+    words = set(shlex.split(" ".join(work.command)))
+    assert str(ranks) in words
+    if recipe.name == "collectives" and instance.efa_interfaces_max:
+        several = recipe.work(JobNodes(instance=instance, count=3), recipe.read({}))
+        assert str(3 * ranks) in shlex.split(" ".join(several.command))
+
+
+def test_hccl_demo_runs_on_each_node_by_its_number() -> None:
+    found = command("collectives", "dl1.24xlarge", 4, operation="all_gather", iterations="20")
+
+    assert found == (
+        "trainshed-launch sh -exc 'cd /opt/hccl_demo; export HCCL_COMM_ID=$MASTER_ADDR:$MASTER_PORT"
+        "; python3 -u run_hccl_demo.py --nranks 32 --ranks_per_node 8 --node_id $NODE_RANK "
+        "--test all_gather --size_range 33554432 268435456 --loop 20; exit'"
+    )
+
+
+def test_nccom_test_runs_on_the_main_node_with_the_addresses_of_all() -> None:
+    assert command("collectives", "trn1.32xlarge", 2) == (
+        "trainshed-launch sh -exc '[ $NODE_RANK = 0 ] || exit 0; "
+        "export NEURON_RT_ROOT_COMM_ID=$MASTER_ADDR:$MASTER_PORT; "
+        "nccom-test -r 64 -N 2 -b 8 -e 1073741824 -f 2 -n 50 -w 5 -d fp32 --non-interactive "
+        "all_reduce --hosts $TRAINSHED_ADDRESSES'"
+    )
+
+
+def test_nccom_test_on_one_node_needs_no_addresses() -> None:
+    found = command("collectives", "trn1.2xlarge", 1)
+
+    assert "nccom-test -r 2 -b 8 " in found
+    assert "-N" not in found and "--hosts" not in found
+
+
+def test_nccl_tests_get_a_process_for_each_gpu() -> None:
+    found = command("collectives", "p5.48xlarge", 16, min_bytes="64K")
+
+    assert found.startswith("trainshed-launch --processes 8 mpirun -n 128 -N 8 ")
+    assert found.endswith(" all_reduce_perf -b 65536 -e 1073741824 -f 2 -g 1 -c 1 -n 100")
+
+
+def test_nccl_says_in_the_log_whether_it_uses_efa() -> None:
+    instance = lookup("p5.48xlarge")
+    recipe = find_recipe("collectives", instance)
+
+    work = recipe.work(JobNodes(instance=instance, count=2), recipe.read({}))
+
+    assert work.environment == {"NCCL_DEBUG": "INFO"}
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "benchmark"),
+    [
+        ("dl1.24xlarge", "--nranks 8 --ranks_per_node 8 --node_id 0 "),
+        ("trn2.48xlarge", "nccom-test -r 64 "),
+        ("g5.xlarge", "all_reduce_perf -b 8 -e 134217728 -f 2 -g 1"),
+    ],
+)
+def test_health_runs_on_each_node_by_itself(instance_type: str, benchmark: str) -> None:
+    found = command("health", instance_type, 4, minutes="3")
+
+    assert found.startswith("trainshed-launch --keep-going timeout 3m sh -exc ")
+    assert benchmark in found
+
+
+def test_the_recipes_of_a_maker_have_one_name_each() -> None:
+    found = [(recipe.name, recipe.family) for recipe in recipes()]
+
+    assert len(found) == len(set(found))
+    for recipe in recipes():
+        assert recipe.what[-1] != "."
+        recipe.read({})
+        for parameter in recipe.parameters:
+            assert parameter.source
+            assert bool(parameter.choices) == (parameter.kind is Kind.CHOICE)
+
+
+def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
+    for family in set(AcceleratorFamily) - {AcceleratorFamily.QUALCOMM}:
+        named = {recipe.name for recipe in recipes() if recipe.family is family}
+        assert named >= {"collectives", "health"}
+    assert recipes_for(lookup("dl2q.24xlarge")) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "instance_type", "given", "message"),
+    [
+        pytest.param(
+            *("colectives", "dl1.24xlarge", {}),
+            "recipe 'colectives' is not known; did you mean collectives?",
+            id="recipe",
+        ),
+        pytest.param(
+            *("health", "dl2q.24xlarge", {}),
+            r"the recipe health does not run on dl2q.24xlarge: it is for habana, neuron, nvidia, "
+            r"and the type has Qualcomm AI100 \(recipes that do: none\)",
+            id="maker",
+        ),
+        pytest.param(
+            *("collectives", "inf1.24xlarge", {}),
+            "does not run on inf1.24xlarge: nccom-test is not for the first Inferentia",
+            id="accelerator",
+        ),
+        pytest.param(
+            *("collectives", "dl1.24xlarge", {"max_byte": "1G"}),
+            "parameter of the recipe collectives 'max_byte' is not known; did you mean max_bytes?",
+            id="parameter",
+        ),
+        pytest.param(
+            *("collectives", "dl1.24xlarge", {"operation": "allreduce"}),
+            "operation 'allreduce' is not known; did you mean all_reduce?",
+            id="choice",
+        ),
+        pytest.param(
+            *("collectives", "dl1.24xlarge", {"max_bytes": "1T"}),
+            "max_bytes=1T: write bytes, for instance 8, 64K or 1G",
+            id="size",
+        ),
+        pytest.param(
+            *("collectives", "dl1.24xlarge", {"max_bytes": "0"}),
+            "max_bytes=0: write bytes",
+            id="no-size",
+        ),
+        pytest.param(
+            *("collectives", "dl1.24xlarge", {"min_bytes": "1G"}),
+            "min_bytes is 1073741824 bytes, more than max_bytes, 268435456",
+            id="sizes",
+        ),
+        pytest.param(
+            *("health", "dl1.24xlarge", {"minutes": "1.5"}),
+            "minutes=1.5: write a whole number from 1",
+            id="number",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(
+    name: str, instance_type: str, given: dict[str, str], message: str
+) -> None:
+    with pytest.raises(TrainshedError, match=message):
+        command(name, instance_type, 1, **given)
