@@ -31,7 +31,11 @@ def test_every_type_gets_the_ranks_that_it_has(recipe: Recipe, instance_type: st
     instance = lookup(instance_type)
     ranks = instance.accelerator.ranks
 
-    work = recipe.work(JobNodes(instance=instance, count=1), recipe.read({}))
+    # As far as a published number of sequences in a step can be shared.
+    given = {name: str(64 * ranks) for name in ("global_batch",) if name in recipe.read({})}
+    work = recipe.work(
+        JobNodes(instance=instance, count=1, shared_folder="/fsx"), recipe.read(given)
+    )
 
     assert work.command[0] == LAUNCHER
     words = set(shlex.split(" ".join(work.command)))
@@ -173,3 +177,92 @@ def test_what_is_wrong_is_said(
 ) -> None:
     with pytest.raises(TrainshedError, match=message):
         command(name, instance_type, 1, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "instance_type", "nodes", "expected"),
+    [
+        pytest.param(
+            *("bert-1.5b", "dl1.24xlarge", 16),
+            "trainshed-launch torchrun --nproc-per-node 8 --no-python trainshed-bert --zero 1 "
+            "--sequence-length 128 --model 1.5b --micro-batch 16 --accumulation 24 "
+            "--steps 155000 --data synthetic --checkpoint /fsx/checkpoints/bert-1.5b "
+            "--checkpoint-every 200 --seed 12439",
+            id="1.5b",
+        ),
+        pytest.param(
+            *("bert-5b", "dl1.24xlarge", 16),
+            "trainshed-launch torchrun --nproc-per-node 8 --no-python trainshed-bert --zero 2 "
+            "--sequence-length 128 --model 5b --micro-batch 24 --accumulation 4 "
+            "--steps 75000 --data synthetic --checkpoint /fsx/checkpoints/bert-5b "
+            "--checkpoint-every 200 --seed 12439",
+            id="5b",
+        ),
+        pytest.param(
+            *("bert-340m", "trn1.32xlarge", 4),
+            "trainshed-launch torchrun --nproc-per-node 32 --no-python trainshed-bert --zero 0 "
+            "--sequence-length 128 --model 340m --micro-batch 16 --accumulation 8 "
+            "--steps 28125 --data synthetic --checkpoint /fsx/checkpoints/bert-340m "
+            "--checkpoint-every 200 --seed 12439",
+            id="trainium",
+        ),
+    ],
+)
+def test_a_training_has_the_published_settings(
+    name: str, instance_type: str, nodes: int, expected: str
+) -> None:
+    assert command(name, instance_type, nodes, "/fsx") == expected
+
+
+def test_a_published_global_batch_is_that_of_any_number_of_nodes() -> None:
+    # 65536 sequences, 64 at once on each of 8 Gaudis.
+    for nodes, accumulation in ((1, 128), (2, 64), (8, 16)):
+        assert f"--accumulation {accumulation} " in command(
+            "bert-340m", "dl1.24xlarge", nodes, "/fsx"
+        )
+    with pytest.raises(
+        TrainshedError,
+        match="global_batch 65536 is no multiple of 1536, which is micro_batch 64 on",
+    ):
+        command("bert-340m", "dl1.24xlarge", 3, "/fsx")
+
+
+def test_folders_may_be_on_the_file_system_or_elsewhere() -> None:
+    found = command(
+        *("bert-1.5b", "dl1.24xlarge", 1, "/fsx"), data="SHARED/wiki", checkpoint="/scratch/SHARED"
+    )
+
+    assert "--data /fsx/wiki --checkpoint /scratch/SHARED " in found
+
+
+def test_checkpoints_need_a_folder_that_all_nodes_share() -> None:
+    with pytest.raises(TrainshedError, match="the cluster has no file system; add storage"):
+        command("bert-1.5b", "dl1.24xlarge", 1)
+    with pytest.raises(TrainshedError, match="checkpoint=: the value is empty"):
+        command("bert-1.5b", "dl1.24xlarge", 1, checkpoint="")
+
+
+@pytest.mark.parametrize("recipe", [each for each in recipes() if each.name.startswith("bert")])
+def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: Recipe) -> None:
+    assert recipe.rehearsal
+    instance = lookup(
+        "dl1.24xlarge" if recipe.family is AcceleratorFamily.HABANA else "trn1.32xlarge"
+    )
+    job_nodes = JobNodes(instance=instance, count=1, shared_folder="/fsx")
+
+    work = recipe.work(job_nodes, recipe.read({}))
+    small = recipe.rehearsal("/tmp/shared")
+
+    full = " ".join(work.command)
+    zero = full[full.index("--zero") :].split()[1]
+    assert " ".join(small.command) == (
+        "trainshed-launch torchrun --nproc-per-node 2 --no-python trainshed-bert "
+        f"--zero {zero} --sequence-length 128 --model tiny --data synthetic "
+        "--checkpoint /tmp/shared --checkpoint-every 5"
+    )
+    assert small.environment == {}
+
+
+def test_inferentia_does_not_train() -> None:
+    with pytest.raises(TrainshedError, match="Inferentia does not train"):
+        command("bert-340m", "inf2.48xlarge", 1, "/fsx")

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from shutil import rmtree
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +15,6 @@ from trainshed.cli.options import (
     CommandArgument,
     PlainOption,
     RecipeOption,
-    SetOption,
-    parameters,
 )
 from trainshed.cli.output import print_records
 from trainshed.cli.progress import progress
@@ -34,7 +33,6 @@ def run(
     cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
     command: CommandArgument = None,
     recipe: RecipeOption = None,
-    values: SetOption = None,
     plain: PlainOption = False,
     nodes: Annotated[
         int | None,
@@ -65,14 +63,18 @@ def run(
     """
     if fault:
         check_possible(fault, loopback=loopback)
-    if recipe:
-        plan = load_cluster(cluster, ALL_CLUSTERS, None)
-        words = rehearsal_on(plan, recipe, parameters(values)).command
-        typer.echo(f"command: {shlex.join(words)}", err=True)
-    else:
-        found = tuple(with_files_here(command or ()))
-        words = found if plain else launched(found)
-    with stoppable(), progress() as step:
+    with (
+        stoppable(),
+        progress() as step,
+        TemporaryDirectory(prefix="trainshed-rehearse-") as shared,
+    ):
+        if recipe:
+            plan = load_cluster(cluster, ALL_CLUSTERS, None)
+            words = rehearsal_on(plan, recipe, shared).command
+            typer.echo(f"command: {shlex.join(words)}", err=True)
+        else:
+            found = tuple(with_files_here(command or ()))
+            words = found if plain else launched(found)
         shown = _Shown(step)
         result = rehearse(
             Rehearsal(

@@ -29,16 +29,17 @@ def work_on(plan: ClusterPlan, recipe: str, nodes: int, given: Mapping[str, str]
     return found.work(job_nodes, found.read(given))
 
 
-def rehearsal_on(plan: ClusterPlan, recipe: str, given: Mapping[str, str]) -> Work:
+def rehearsal_on(plan: ClusterPlan, recipe: str, folder: str) -> Work:
     """Return the rehearsal of a recipe: the same on CPUs, small.
 
     Args:
         plan: of the cluster.
         recipe: its name.
-        given: parameters that were set.
+        folder: that its nodes share.
 
     Raises:
-        TrainshedError: as `work_on` does; or the recipe has no rehearsal.
+        TrainshedError: there is no such recipe, it is not for the cluster's nodes, or it has no
+            rehearsal.
     """
     found = find_recipe(recipe, plan.instance)
     if found.rehearsal is None:
@@ -46,4 +47,4 @@ def rehearsal_on(plan: ClusterPlan, recipe: str, given: Mapping[str, str]) -> Wo
             f"the recipe {recipe} cannot be rehearsed: it needs {plan.instance.accelerator.name}; "
             f"submit it to the cluster: trainshed job submit {plan.spec.name} --recipe {recipe}"
         )
-    return found.rehearsal(found.read(given))
+    return found.rehearsal(folder)

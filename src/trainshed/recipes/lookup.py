@@ -2,6 +2,7 @@
 
 from trainshed.catalogue import InstanceType
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.recipes.bert import BERT
 from trainshed.recipes.collectives import COLLECTIVES
 from trainshed.recipes.health import HEALTH
 from trainshed.recipes.model import Recipe
@@ -9,7 +10,7 @@ from trainshed.recipes.model import Recipe
 
 def recipes() -> tuple[Recipe, ...]:
     """Return all recipes."""
-    return (*COLLECTIVES, *HEALTH)
+    return (*COLLECTIVES, *HEALTH, *BERT)
 
 
 def recipes_for(instance: InstanceType) -> tuple[Recipe, ...]:
