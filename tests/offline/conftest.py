@@ -1,9 +1,24 @@
-"""An embedded AWS for tests that reach behind its APIs."""
+"""An embedded AWS for tests that reach behind its APIs, and one with a cluster that takes jobs."""
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import job_bench
 import pytest
+from accelerator_tools import install
+from command_line import Answer, runner
+from deployed_jobs import CLUSTER, outputs
 from in_process import in_process_aws
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
+from trainshed.cli import main
+from trainshed.jobs import logs, watching
+from trainshed.plan import load_fleet
+
+PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 
 
 @pytest.fixture(scope="session")
@@ -11,3 +26,68 @@ def endpoint() -> Iterator[str]:
     """An embedded AWS within this process; not seeded."""
     with in_process_aws() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project's folder with one cluster file."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "clusters").mkdir()
+    (folder / "clusters/train.yaml").write_text(CLUSTER)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def job_aws(
+    clusters: Path,
+    synthesise: Callable[..., Path],
+    publish_ami: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[EmbeddedAws]:
+    """An embedded AWS with the cluster deployed.
+
+    Its nodes have the launcher, and a stand-in of nccom-test.
+    """
+    assembly = synthesise(load_fleet([clusters / "clusters/train.yaml"]))
+    tools = install(tmp_path_factory.mktemp("tools"), "nccom-test")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), str(tools), os.environ["PATH"]]))
+        folder, settings = tmp_path_factory.mktemp("jobs"), JobSettings(loopback=True, speed=60)
+        with job_bench.job_aws(folder, settings) as found:
+            publish_ami(found)
+            for name in ("TrainNetwork", "TrainCluster"):
+                template = json.loads((assembly / f"{name}.template.json").read_text())
+                found.deploy(template, stack_name=name)
+            yield found
+
+
+@pytest.fixture
+def trainshed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Answer]:
+    """The command `trainshed`."""
+    return runner("trainshed", main, capsys, monkeypatch)
+
+
+@pytest.fixture
+def job(
+    job_aws: EmbeddedAws,
+    clusters: Path,
+    trainshed: Callable[..., Answer],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[..., Answer]]:
+    """`trainshed job` in the project; afterwards no job is left."""
+    job_aws.lead_here(monkeypatch)
+    monkeypatch.chdir(clusters)
+    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+
+    yield lambda *arguments: trainshed("job", *arguments)
+
+    job_aws.fail()
+    batch = job_aws.client("batch")
+    for status in ("RUNNABLE", "STARTING", "RUNNING"):
+        listed = batch.list_jobs(jobQueue=outputs(job_aws)["JobQueue"], jobStatus=status)
+        for each in listed["jobSummaryList"]:
+            batch.terminate_job(jobId=each["jobId"], reason="the test is over")

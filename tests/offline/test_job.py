@@ -1,37 +1,24 @@
 """`trainshed job`, with jobs that an embedded AWS runs on a deployed cluster."""
 
-import json
-import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from command_line import Answer, runner
-from job_bench import job_aws
+from command_line import Answer
+from deployed_jobs import CLUSTER, outputs
 from terminal import on_a_terminal
 
-from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
-from trainshed.cli import main
-from trainshed.jobs import logs, watching
-from trainshed.plan import load_fleet
 
 Run = Callable[..., Answer]
 
-ROOT = Path(__file__).parents[2]
-PROGRAMS = ROOT / "packer/files/opt/trainshed"
-CLUSTER = """name: TrainCluster
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {max: 4}}
-image: {uri: "registry.example/train:1"}
-"""
 NO_CAPACITY = Fault(
     service="ec2",
     operation="RunInstances",
@@ -41,64 +28,9 @@ NO_CAPACITY = Fault(
 )
 
 
-@pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project's folder with one cluster file."""
-    folder = tmp_path_factory.mktemp("project")
-    (folder / "clusters").mkdir()
-    (folder / "clusters/train.yaml").write_text(CLUSTER)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def aws(
-    clusters: Path,
-    synthesise: Callable[..., Path],
-    publish_ami: Callable[..., str],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[EmbeddedAws]:
-    """An embedded AWS with the cluster deployed, whose nodes have the launcher."""
-    assembly = synthesise(load_fleet([clusters / "clusters/train.yaml"]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
-        with job_aws(
-            tmp_path_factory.mktemp("jobs"), JobSettings(loopback=True, speed=60)
-        ) as found:
-            publish_ami(found)
-            for name in ("TrainNetwork", "TrainCluster"):
-                template = json.loads((assembly / f"{name}.template.json").read_text())
-                found.deploy(template, stack_name=name)
-            yield found
-
-
 @pytest.fixture
-def job(
-    aws: EmbeddedAws,
-    clusters: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Run]:
-    """`trainshed job` in the project; afterwards no job is left."""
-    trainshed = runner("trainshed", main, capsys, monkeypatch)
-    aws.lead_here(monkeypatch)
-    monkeypatch.chdir(clusters)
-    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
-    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
-    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
-
-    yield lambda *arguments: trainshed("job", *arguments)
-
-    aws.fail()
-    batch = aws.client("batch")
-    for status in ("RUNNABLE", "STARTING", "RUNNING"):
-        listed = batch.list_jobs(jobQueue=outputs(aws)["JobQueue"], jobStatus=status)
-        for each in listed["jobSummaryList"]:
-            batch.terminate_job(jobId=each["jobId"], reason="the test is over")
-
-
-def outputs(aws: EmbeddedAws) -> dict[str, str]:
-    found = aws.client("cloudformation").describe_stacks(StackName="TrainCluster")["Stacks"][0]
-    return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
+def aws(job_aws: EmbeddedAws) -> EmbeddedAws:
+    return job_aws
 
 
 def shell(job: Run, script: str, *options: str) -> str:
