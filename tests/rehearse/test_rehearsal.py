@@ -16,6 +16,7 @@ from skips import needs
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.cli import main
+from trainshed.cli import rehearse as rehearse_command
 from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
@@ -252,3 +253,54 @@ def test_a_rehearsal_that_is_stopped_leaves_no_log(
         )
 
     assert not list(tmp_path.iterdir())
+
+
+def test_a_recipe_is_rehearsed_with_its_tiny_model(
+    rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Rehearsal] = []
+
+    def stopped(wanted: Rehearsal, **_: object) -> None:
+        # Its nodes share the folder.
+        assert Path(wanted.command[wanted.command.index("--checkpoint") + 1]).is_dir()
+        asked.append(wanted)
+        raise TrainshedError("stopped here")
+
+    monkeypatch.setattr(rehearse_command, "rehearse", stopped)
+
+    answer = rehearse("rehearse", "TrainCluster", "--nodes", "2", "--recipe", "bert-340m")
+
+    assert answer.err.endswith("error: stopped here\n")
+    [wanted] = asked
+    assert (wanted.cluster, wanted.nodes) == ("TrainCluster", 2)
+    words = " ".join(wanted.command)
+    assert words.startswith("trainshed-launch torchrun --nproc-per-node 2 --no-python ")
+    assert " trainshed-bert --zero 0 " in words and " --model tiny " in words
+    assert f"command: {words}" in answer.err
+    assert not Path(wanted.command[wanted.command.index("--checkpoint") + 1]).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(
+            ("--recipe", "health"),
+            "the recipe health cannot be rehearsed: it needs Trainium; submit it to the cluster: "
+            "trainshed job submit TrainCluster --recipe health",
+            id="no-rehearsal",
+        ),
+        pytest.param(("--recipe", "bert"), "did you mean bert-5b?", id="unknown"),
+        pytest.param(
+            ("--recipe", "bert-340m", "--", "true"),
+            "--recipe bert-340m and the command true exclude each other",
+            id="both",
+        ),
+    ],
+)
+def test_a_recipe_that_cannot_be_rehearsed_is_said(
+    rehearse: Callable[..., Answer], arguments: tuple[str, ...], message: str
+) -> None:
+    answer = rehearse("rehearse", "TrainCluster", *arguments)
+
+    assert answer.code == 2
+    assert message in answer.err
