@@ -26,7 +26,7 @@ LADDER, BAKE = "tests/ladder/conftest.py", "tests/support/bake_bench.py"
 COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_tools.py"
 CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
 OPTIONS = "tests/cli/test_documented_options.py"
-JOB = "tests/offline/test_job.py"
+JOB, RECIPES = "tests/offline/test_job.py", "tests/offline/test_job_recipes.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
 # What cannot run here, because it needs root, Packer, a container engine, a network, an account or
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
@@ -126,6 +126,15 @@ ELSEWHERE = {
         JOB,
         '("submit", "TrainCluster", "--nodes", "3", "--name", "ranks"',
     ),
+    "trainshed job submit TrainCluster --nodes 2 --recipe collectives --set operation=all_gather": (
+        RECIPES,
+        '("submit", "TrainCluster", "--recipe", "collectives", "--set", "min_bytes=1M")',
+    ),
+    "trainshed job submit TrainCluster --recipe health": (
+        RECIPES,
+        '("submit", "TrainCluster", "--recipe", "health", *options)',
+    ),
+    "trainshed job watch health": (RECIPES, 'job("watch", job_id)'),
     "trainshed job watch pretrain": (JOB, 'job("watch", job_id)'),
     "trainshed job why large": (JOB, 'job("why", "TrainCluster")'),
     "trainshed teardown TrainCluster": (
