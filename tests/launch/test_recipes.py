@@ -80,12 +80,14 @@ def test_the_log_of_collectives_is_judged_as_it_stands(
 ) -> None:
     install(tools, program)
 
-    start(job, "collectives", instance_type, f"operation={operation}", "max_bytes=128M")
+    start(
+        job, "collectives", instance_type, f"operation={operation}", "min_bytes=8M", "max_bytes=32M"
+    )
 
     codes = [node.wait() for node in job.started.values()]
     assert codes == [0] * NODES, job.started[0].said
     run = read_main(job)
-    assert (run.tool, run.operation, run.largest.size_bytes) == (tool, operation, 128 * 1024**2)
+    assert (run.tool, run.operation, run.largest.size_bytes) == (tool, operation, 32 * 1024**2)
     assert run.failures == ()
     cluster = Cluster(instance=lookup(instance_type), nodes=NODES)
     assert run.ranks in (None, cluster.ranks)

@@ -51,7 +51,7 @@ def test_hccl_demo_runs_on_each_node_by_its_number() -> None:
     assert found == (
         "trainshed-launch sh -exc 'cd /opt/hccl_demo; export HCCL_COMM_ID=$MASTER_ADDR:$MASTER_PORT"
         "; python3 -u run_hccl_demo.py --nranks 32 --ranks_per_node 8 --node_id $NODE_RANK "
-        "--test all_gather --size_range 33554432 268435456 --loop 20; exit'"
+        "--test all_gather --size_range 1048576 33554432 --loop 20; exit'"
     )
 
 
@@ -162,7 +162,7 @@ def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
         ),
         pytest.param(
             *("collectives", "dl1.24xlarge", {"min_bytes": "1G"}),
-            "min_bytes is 1073741824 bytes, more than max_bytes, 268435456",
+            "min_bytes is 1073741824 bytes, more than max_bytes, 33554432",
             id="sizes",
         ),
         pytest.param(

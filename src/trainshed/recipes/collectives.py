@@ -116,9 +116,8 @@ def _nccl_tests(nodes: JobNodes, values: Values) -> Work:
 
 
 _WHAT = "bandwidth of a collective operation between all accelerators, by {}"
-_HCCL_DEMO_SOURCE = (
-    "hccl_demo README (32 MB, 1000 times), Intel Habana, EFA Peer Direct on DL1 (up to 256 MB)"
-)
+# Of an all-gather it is what each rank sends: at 256 MB, what 128 ranks send does not fit into one.
+_HCCL_DEMO_SOURCE = "hccl_demo README: 32 MB, 1000 times; the smallest is ours"
 _NCCOM_TEST_SOURCE = "AWS Neuron documentation, NCCOM-TEST User Guide, multiple instances"
 _NCCL_TESTS_SOURCE = "EC2 user guide, Get started with EFA and NCCL"
 
@@ -127,7 +126,7 @@ COLLECTIVES = (
         name="collectives",
         what=_WHAT.format("hccl_demo"),
         family=AcceleratorFamily.HABANA,
-        parameters=_parameters("32M", "256M", "1000", _HCCL_DEMO_SOURCE),
+        parameters=_parameters("1M", "32M", "1000", _HCCL_DEMO_SOURCE),
         work=_hccl_demo,
     ),
     Recipe(
