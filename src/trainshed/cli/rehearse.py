@@ -70,7 +70,7 @@ def run(
     ):
         if recipe:
             plan = load_cluster(cluster, ALL_CLUSTERS, None)
-            words = rehearsal_on(plan, recipe, shared).command
+            words = rehearsal_on(plan, recipe, shared)
             typer.echo(f"command: {shlex.join(words)}", err=True)
         else:
             found = tuple(with_files_here(command or ()))

@@ -60,7 +60,7 @@ def _run(name: str, steps: str, source: str) -> tuple[Parameter, ...]:
         ),
         Parameter(
             name="checkpoint",
-            what="folder for checkpoints, of all nodes; one that is there is gone on from",
+            what="folder for checkpoints; a training goes on from what it finds there",
             default=f"{_SHARED}/checkpoints/{name}",
             source="ours",
             kind=Kind.TEXT,
@@ -72,22 +72,23 @@ def _run(name: str, steps: str, source: str) -> tuple[Parameter, ...]:
             source="ours",
         ),
         Parameter(
+            name="keep",
+            what="checkpoints that are kept, the last ones",
+            default="2",
+            source="ours: those of a whole training would fill a file system",
+        ),
+        Parameter(
             name="seed", what="of weights, data and dropout", default="12439", source=_HABANA
         ),
     )
 
 
-def _bert(
-    ranks: int, zero: int, options: Mapping[str, object], environment: Mapping[str, str]
-) -> Work:
+def _bert(ranks: int, zero: int, options: Mapping[str, int | str]) -> tuple[str, ...]:
     """Return the training on each node, with so many processes there."""
     words = [str(word) for option in options.items() for word in option]
-    return Work(
-        command=(
-            *(LAUNCHER, "torchrun", "--nproc-per-node", str(ranks), "--no-python"),
-            *("trainshed-bert", "--zero", str(zero), "--sequence-length", "128", *words),
-        ),
-        environment=environment,
+    return (
+        *(LAUNCHER, "torchrun", "--nproc-per-node", str(ranks), "--no-python"),
+        *("trainshed-bert", "--zero", str(zero), "--sequence-length", "128", *words),
     )
 
 
@@ -103,24 +104,25 @@ def _training(
             "--data": _folder(nodes, values, "data"),
             "--checkpoint": _folder(nodes, values, "checkpoint"),
             "--checkpoint-every": values["checkpoint_every"],
+            "--keep": values["keep"],
             "--seed": values["seed"],
         }
-        return _bert(nodes.ranks_each, zero, options, environment)
+        return Work(command=_bert(nodes.ranks_each, zero, options), environment=environment)
 
     return work
 
 
-def _rehearsal(zero: int) -> Callable[[str], Work]:
-    def work(folder: str) -> Work:
-        options = {
+def _rehearsal(zero: int) -> Callable[[str], tuple[str, ...]]:
+    def command(folder: str) -> tuple[str, ...]:
+        options: Mapping[str, int | str] = {
             "--model": "tiny",
             "--data": "synthetic",
             "--checkpoint": folder,
             "--checkpoint-every": _REHEARSAL_EVERY,
         }
-        return _bert(_REHEARSAL_RANKS, zero, options, {})
+        return _bert(_REHEARSAL_RANKS, zero, options)
 
-    return work
+    return command
 
 
 def _shares(nodes: JobNodes, values: Values) -> int:

@@ -114,8 +114,8 @@ class Recipe:
         family: whose accelerators it is for.
         parameters: what may be set.
         work: makes the command of some nodes, with a value of each parameter.
-        rehearsal: makes the same for CPUs, small, by a folder that the nodes share; None where
-            there is none.
+        rehearsal: makes a command that does the same on CPUs, small, with a folder that the nodes
+            share; None where there is none.
         without: accelerators of the family that it is not for, with the reason.
     """
 
@@ -124,7 +124,7 @@ class Recipe:
     family: AcceleratorFamily
     parameters: tuple[Parameter, ...]
     work: Callable[[JobNodes, Values], Work]
-    rehearsal: Callable[[str], Work] | None = None
+    rehearsal: Callable[[str], tuple[str, ...]] | None = None
     without: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, given: Mapping[str, str]) -> Values:
