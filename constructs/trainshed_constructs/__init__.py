@@ -2,6 +2,7 @@
 
 from trainshed_constructs.compute.batch_multi_node import BatchMultiNode
 from trainshed_constructs.compute.cluster_placement_group import ClusterPlacementGroup
+from trainshed_constructs.compute.ec2_cluster import Ec2Cluster
 from trainshed_constructs.compute.efa_launch_template import EfaLaunchTemplate
 from trainshed_constructs.compute.first_boot import FirstBoot
 from trainshed_constructs.compute.node_role import NodeRole
@@ -12,7 +13,11 @@ from trainshed_constructs.custom_resources.default_security_group.construct impo
     DefaultSecurityGroupRules,
 )
 from trainshed_constructs.custom_resources.existing_lustre.construct import ExistingLustre
-from trainshed_constructs.custom_resources.failed_boot_limit.construct import FailedBootLimit
+from trainshed_constructs.custom_resources.failed_boot_limit.construct import (
+    FailedBootLimit,
+    disable_environment,
+    suspend_launches,
+)
 from trainshed_constructs.custom_resources.network_guard.construct import NetworkGuard
 from trainshed_constructs.custom_resources.new_repository_name.construct import NewRepositoryName
 from trainshed_constructs.custom_resources.pinned_ami.construct import PinnedAmi
@@ -38,6 +43,7 @@ __all__ = [
     "ConstructError",
     "ContainerImageNotice",
     "DefaultSecurityGroupRules",
+    "Ec2Cluster",
     "EfaLaunchTemplate",
     "EfaSecurityGroup",
     "ExistingLustre",
@@ -54,7 +60,9 @@ __all__ = [
     "TrainingNetwork",
     "TrainingRepository",
     "UnprotectOnRollback",
+    "disable_environment",
     "encrypt_with_key",
     "grant_pull",
     "prefix_role_names",
+    "suspend_launches",
 ]

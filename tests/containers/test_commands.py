@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batch_plans import batch_of
 
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import load_fleet
@@ -74,7 +75,7 @@ def test_push_prints_the_digest_and_the_line_of_the_spec(
     changed = cluster.read_text().replace("image: {repository: train, tag: v1}", line)
     cluster.write_text(changed)
     (plan,) = load_fleet([cluster]).clusters
-    assert (plan.image.digest, plan.image.tag) == (digest, None)
+    assert (batch_of(plan).image.digest, batch_of(plan).image.tag) == (digest, None)
 
 
 @pytest.mark.parametrize("command", ["build", "push", "list"])

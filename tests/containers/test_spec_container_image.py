@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
+from batch_plans import batch_of
 from pydantic import ValidationError
 
 from trainshed.plan import make_plan
@@ -37,7 +38,7 @@ def spec(**image: str) -> ClusterSpec:
 def test_a_plan_has_a_tag_or_a_digest(
     image: dict[str, str], tag: str | None, digest: str | None
 ) -> None:
-    planned = make_plan(spec(**image)).image
+    planned = batch_of(make_plan(spec(**image))).image
 
     assert (planned.tag, planned.digest) == (tag, digest)
     assert planned.tag_or_digest == (tag or digest)

@@ -24,7 +24,7 @@ from vendors.package import Contents, Package, program
 from vendors.services import daemon, unit
 
 from trainshed.plan import LustreMount
-from trainshed_constructs import FailedBootLimit, FirstBoot
+from trainshed_constructs import FailedBootLimit, FirstBoot, disable_environment
 
 PACKER = Path(__file__).parents[2] / "packer"
 DNS, NAME = "fs-1.fsx.us-west-2.amazonaws.com", "abcdefgh"
@@ -432,8 +432,7 @@ def test_nodes_that_fail_stop_the_launching_of_more(bench: Bench, ubuntu_image: 
         stack,
         "Limit",
         cluster="Failing",
-        compute_environment_arn=arn,
-        min_vcpus=0,
+        stop=disable_environment(arn, min_vcpus=0),
         limit=1,
         hours=3,
     )

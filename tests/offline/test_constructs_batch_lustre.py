@@ -8,6 +8,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.assertions import Template
+from batch_plans import batch_of
 
 from embedded_aws.deployment import Deployment, DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
@@ -105,9 +106,11 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         launch_template_version=node.latest_version,
         instance_type=plan.instance.name,
         nodes=plan.spec.instance.nodes,
-        container=plan.container,
-        image_uri=repository.repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
-        image_type=plan.ami.batch_image_type,
+        container=batch_of(plan).container,
+        image_uri=repository.repository.repository_uri_for_tag_or_digest(
+            batch_of(plan).image.tag_or_digest
+        ),
+        image_type=batch_of(plan).image_type,
         image_id=ssm.StringParameter.value_for_string_parameter(stack, plan.ami.parameter),
         placement_group_name=ClusterPlacementGroup(stack, "Peers").name,
         mount=plan.lustre.spec.mount,

@@ -19,7 +19,7 @@ from moto.backends import get_backend
 
 from embedded_aws.deployment import deploy_template
 from embedded_aws.ec2.guest_instances import switched_itself_off
-from trainshed_constructs import FailedBootLimit
+from trainshed_constructs import FailedBootLimit, disable_environment
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
 _PATIENCE_SECONDS = 300
@@ -118,7 +118,12 @@ def cluster(client: Callable[[str], Any]) -> Iterator[Cluster]:
         synthesizer=cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False),
     )
     limit = FailedBootLimit(
-        stack, "Limit", cluster=name, compute_environment_arn=arn, min_vcpus=128, limit=2, hours=3
+        stack,
+        "Limit",
+        cluster=name,
+        stop=disable_environment(arn, min_vcpus=128),
+        limit=2,
+        hours=3,
     )
     cdk.CfnOutput(stack, "Log", value=limit.function.log_group.log_group_name)
     done = deploy_template(

@@ -139,7 +139,7 @@ def test_a_node_pulls_its_image_and_writes_its_logs(
     role = next(
         each["Arn"]
         for each in clean_aws.client("iam").list_roles()["Roles"]
-        if each.get("Description") == "Nodes of an AWS Batch compute environment"
+        if each.get("Description") == "Nodes of a training cluster"
     )
     ecr, logs = as_role("ecr", role), as_role("logs", role)
     repository = container["image"].partition("/")[2].partition(":")[0]

@@ -11,6 +11,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Template
+from batch_plans import batch_of
 from cdk_nag import AwsSolutionsChecks
 from syrupy.assertion import SnapshotAssertion
 
@@ -73,9 +74,11 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
         launch_template_version="1",
         instance_type=plan.instance.name,
         nodes=plan.spec.instance.nodes,
-        container=plan.container,
-        image_uri=repository.repository.repository_uri_for_tag_or_digest(plan.image.tag_or_digest),
-        image_type=plan.ami.batch_image_type,
+        container=batch_of(plan).container,
+        image_uri=repository.repository.repository_uri_for_tag_or_digest(
+            batch_of(plan).image.tag_or_digest
+        ),
+        image_type=batch_of(plan).image_type,
         image_id=None if plan.ami.parameter else plan.ami.asked,
         placement_group_name="peers",
         mount=plan.lustre.spec.mount,

@@ -9,6 +9,7 @@ import pytest
 from aws_cdk import Duration
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
+from batch_plans import batch_of
 
 from trainshed.exit_codes import PEER_LOST
 from trainshed.plan import ContainerPlan, make_plan
@@ -30,7 +31,7 @@ def container_of(instance_type: str) -> ContainerPlan:
         region="us-west-2",
         instance=InstanceSpec(type=instance_type, nodes=NodeRange(max=2), ami="ami-0123abcd"),
     )
-    return make_plan(spec).container
+    return batch_of(make_plan(spec)).container
 
 
 def build(scope: cdk.Stack, **changes: Any) -> BatchMultiNode:
@@ -408,6 +409,8 @@ def test_nodes_have_no_managed_policy_and_a_wildcard_only_where_aws_takes_no_res
             "ec2:DescribeTags",
             "ecr:GetAuthorizationToken",
             "ecs:DiscoverPollEndpoint",
+        ],
+        [
             "ssm:UpdateInstanceInformation",
             "ssmmessages:CreateControlChannel",
             "ssmmessages:CreateDataChannel",

@@ -186,7 +186,9 @@ def test_nodes_that_fail_to_boot_are_replaced_a_bounded_number_of_times(
     [environment] = resources(template, "AWS::Batch::ComputeEnvironment")
     computes = environment["Properties"]["ComputeResources"]
     assert function["LIMIT"] == limit
-    assert function["MIN_VCPUS"] == str(computes["MinvCpus"])
+    stop = json.dumps(function["STOP"])
+    assert "update_compute_environment" in stop
+    assert f"minvCpus={computes['MinvCpus']}" in json.dumps(function["UNDO"])
     # The tag by which it knows its nodes.
     assert function["CLUSTER"] == computes["Tags"]["trainshed:cluster"]
     [rule] = resources(template, "AWS::Events::Rule")

@@ -1,5 +1,6 @@
-"""The function that disables a compute environment: what other services do not always answer."""
+"""The function that stops launches: what other services do not always answer."""
 
+import json
 import logging
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from trainshed_constructs import disable_environment
 from trainshed_constructs.custom_resources.failed_boot_limit import handler as failed_boot_limit
 
 ARN = "arn:aws:batch:us-west-2:123456789012:compute-environment/x"
@@ -54,12 +56,14 @@ class Aws:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Any:
     def call(aws: Aws, *, minimum: int = 0) -> Aws:
+        stop = disable_environment(ARN, min_vcpus=minimum)
         names = {
             "CLUSTER": "C",
-            "ENVIRONMENT": ARN,
             "LIMIT": "3",
             "HOURS": "3",
-            "MIN_VCPUS": str(minimum),
+            "STOP": json.dumps(stop.call),
+            "STOPPED": stop.done,
+            "UNDO": stop.undo,
         }
         for name, value in names.items():
             monkeypatch.setenv(name, value)

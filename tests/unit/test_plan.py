@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from batch_plans import batch_of
 
 from trainshed.catalogue import all_types, lookup, regions_offering
 from trainshed.plan import ClusterPlan, make_plan
@@ -563,7 +564,10 @@ def test_the_image_follows_the_accelerator(
     ami = planned(text(name)).ami
 
     assert ami.cell == cell
-    assert (ami.parameter, ami.batch_image_type) == (f"/trainshed/ami/{cell}/stable", image_type)
+    assert (ami.parameter, batch_of(planned(text(name))).image_type) == (
+        f"/trainshed/ami/{cell}/stable",
+        image_type,
+    )
     assert ami.root_device == root_device
 
 
@@ -604,7 +608,7 @@ def test_the_root_device_is_that_of_a_projects_own_packer_folder(
 def test_the_container_gets_the_devices_and_variables_of_its_accelerator(
     planned: Planned, name: str, gpus: int, uverbs: int, neuron: int, variable: tuple[str, str]
 ) -> None:
-    container = planned(text(name)).container
+    container = batch_of(planned(text(name))).container
 
     assert container.gpus == gpus
     assert [d for d in container.devices if "uverbs" in d] == [
@@ -628,7 +632,7 @@ def test_collectives_keep_off_the_interface_that_ecs_adds(
 ) -> None:
     region = "us-east-2" if name.startswith("trn2") else "us-west-2"
 
-    container = planned(text(name, region)).container
+    container = batch_of(planned(text(name, region))).container
 
     assert variable in container.environment.items()
 
@@ -652,11 +656,11 @@ def test_an_image_that_may_not_put_efa_first_is_doubtful_where_there_are_other_d
 
 def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:
     for name in ("trn1.32xlarge", "p4d.24xlarge", "p5.48xlarge"):
-        assert "RDMAV_FORK_SAFE" not in planned(text(name)).container.environment
+        assert "RDMAV_FORK_SAFE" not in batch_of(planned(text(name))).container.environment
 
 
 def test_a_device_without_rdma_is_not_reported_to_use_it(planned: Planned) -> None:
-    container = planned(text("inf1.24xlarge")).container
+    container = batch_of(planned(text("inf1.24xlarge"))).container
 
     assert container.environment["FI_PROVIDER"] == "efa"
     assert "FI_EFA_USE_DEVICE_RDMA" not in container.environment
@@ -665,11 +669,11 @@ def test_a_device_without_rdma_is_not_reported_to_use_it(planned: Planned) -> No
 def test_the_users_variables_win(planned: Planned) -> None:
     plan = planned(text(added="job: {environment: {FI_PROVIDER: sockets}}"))
 
-    assert plan.container.environment["FI_PROVIDER"] == "sockets"
+    assert batch_of(plan).container.environment["FI_PROVIDER"] == "sockets"
 
 
 def test_memory_leaves_room_for_the_kernel_and_ecs(planned: Planned) -> None:
-    container = planned(text()).container
+    container = batch_of(planned(text())).container
 
     assert container.memory_mib == int(512 * 1024 * 0.925) - 5128 * 2
     assert container.shared_memory_mib == container.memory_mib // 8
@@ -739,9 +743,9 @@ def test_an_image_of_elsewhere_is_pulled_with_rights_where_it_is_in_ecr(
 ) -> None:
     plan = planned(text(added=f"image: {{uri: '{uri}'}}"))
 
-    found = plan.image.ecr
+    found = batch_of(plan).image.ecr
     assert (found and (found.account, found.region, found.name)) == ecr
-    assert plan.image.uri == uri
+    assert batch_of(plan).image.uri == uri
     assert plan.repository is None
 
 
@@ -756,8 +760,8 @@ def test_every_decision_has_a_reason(planned: Planned) -> None:
 def test_the_plan_of_one_spec_is_always_the_same(planned: Planned) -> None:
     first, second = planned(text()), planned(text())
 
-    assert (first.interfaces, first.network, first.container) == (
+    assert (first.interfaces, first.network, batch_of(first).container) == (
         second.interfaces,
         second.network,
-        second.container,
+        batch_of(second).container,
     )

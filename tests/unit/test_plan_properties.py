@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from batch_plans import batch_of
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -72,12 +73,14 @@ def test_every_type_with_efa_makes_a_cluster_and_no_other_does(name: str) -> Non
     plan = make_plan(two_nodes(name))
 
     assert sum(row.kind.has_efa for row in plan.interfaces) == instance.efa_interfaces_max
-    assert sum("uverbs" in device for device in plan.container.devices) == (
+    assert sum("uverbs" in device for device in batch_of(plan).container.devices) == (
         instance.efa_interfaces_max
     )
     assert ("TS-LIF-001" in [finding.rule for finding in plan.findings]) == instance.withdrawn
     assert plan.capacity.own_placement_group
-    assert bool(plan.container.gpus) == (instance.accelerator.family is AcceleratorFamily.NVIDIA)
+    assert bool(batch_of(plan).container.gpus) == (
+        instance.accelerator.family is AcceleratorFamily.NVIDIA
+    )
 
 
 # EFA is 1d0f, Gaudi 1da3: what the rules of our AMIs reserve, in pages of 2 MiB.
@@ -95,7 +98,7 @@ def test_a_container_leaves_room_for_huge_pages_and_for_the_system(name: str) ->
     spec = two_nodes(name)
     one = spec.instance.model_copy(update={"nodes": NodeRange(max=1)})
 
-    container = make_plan(spec.model_copy(update={"instance": one})).container
+    container = batch_of(make_plan(spec.model_copy(update={"instance": one}))).container
 
     left = instance.memory_mib - reserved - container.memory_mib
     assert left >= 0.05 * instance.memory_mib + ECS_AGENT_MIB

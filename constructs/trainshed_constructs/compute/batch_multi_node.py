@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
-from aws_cdk import Duration, RemovalPolicy, Token
+from aws_cdk import Duration, Token
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from trainshed.plan import ContainerPlan
-from trainshed.plan.cluster import LONGEST_UPDATE_MINUTES
+from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
 from trainshed.spec import BucketGrant, NodeRange
+from trainshed_constructs.compute.ecs_agent_policy import (
+    ecs_agent_statements,
+    ecs_agent_wildcards,
+)
+from trainshed_constructs.compute.job_logs import job_logs
 from trainshed_constructs.compute.job_queue import job_queue
 from trainshed_constructs.compute.job_role import job_role
 from trainshed_constructs.compute.multi_node_job import multi_node_job
@@ -149,14 +153,14 @@ class BatchMultiNode(Construct):
         )
         if problems:
             raise ConstructError(self, "; ".join(problems))
-        self.log_group = logs.LogGroup(
+        self.log_group = job_logs(self, "Logs")
+        node_role = NodeRole(
             self,
-            "Logs",
-            retention=logs.RetentionDays.THREE_MONTHS,
-            # What a run said outlives the compute, until its retention ends.
-            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+            "NodeRole",
+            log_group=self.log_group,
+            statements=ecs_agent_statements(),
+            wildcards=ecs_agent_wildcards(),
         )
-        node_role = NodeRole(self, "NodeRole", log_group=self.log_group)
         self.instance_role: iam.Role = node_role.role
         self.job_role = job_role(self, "JobRole", buckets=buckets, policies=policies)
         # L1: the L2 ManagedEc2EcsComputeEnvironment always renders SecurityGroupIds, cannot name a

@@ -36,8 +36,9 @@ class EfaLaunchTemplate(Construct):
     - User data only as MIME multi-part, because AWS Batch adds a part of its own.
     - CDK tags on the instances, volumes and interfaces that are launched, too.
 
-    No subnet, key pair or instance profile: AWS Batch has them in the compute environment and
-    ignores them here (AWS Batch user guide, "Use Amazon EC2 launch templates").
+    No subnet and no key pair. AWS Batch has subnets, placement group and instance profile in the
+    compute environment, and ignores them here (AWS Batch user guide, "Use Amazon EC2 launch
+    templates"); an Auto Scaling group takes the last two from here.
 
     Attributes:
         launch_template: the resource.
@@ -82,6 +83,8 @@ class EfaLaunchTemplate(Construct):
         user_data: ec2.MultipartUserData | None = None,
         image_id: str | None = None,
         instance_type: str | None = None,
+        instance_profile_arn: str | None = None,
+        placement_group_name: str | None = None,
         kms_key_arn: str | None = None,
     ) -> None:
         """Declare the launch template.
@@ -100,6 +103,8 @@ class EfaLaunchTemplate(Construct):
             user_data: what the node runs at boot.
             image_id: AMI; by default whoever launches names it.
             instance_type: by default whoever launches names it.
+            instance_profile_arn: by default whoever launches names it.
+            placement_group_name: cluster placement group; by default whoever launches names it.
             kms_key_arn: key that encrypts the root volume; by default the account's own for EBS.
 
         Raises:
@@ -125,6 +130,12 @@ class EfaLaunchTemplate(Construct):
             launch_template_data=_Data.LaunchTemplateDataProperty(
                 image_id=image_id,
                 instance_type=instance_type,
+                iam_instance_profile=_Data.IamInstanceProfileProperty(arn=instance_profile_arn)
+                if instance_profile_arn
+                else None,
+                placement=_Data.PlacementProperty(group_name=placement_group_name)
+                if placement_group_name
+                else None,
                 user_data=Fn.base64(user_data.render()) if user_data else None,
                 network_interfaces=[
                     _Data.NetworkInterfaceProperty(

@@ -32,6 +32,7 @@ class FirstBoot(Construct):
     The program tells how the boot went by a tag of the instance, `trainshed:boot`, whose value is
     `ok` or `failed: ` and why, and counts failures in the metric `BootsFailed` (namespace
     `trainshed`, dimension `Cluster`); `NodeRole` lets it. What cannot be sent holds up nothing.
+    With `signals`, it also signals CloudFormation that the boot went well, for a creation policy.
 
     The launch template has to terminate a node that powers itself off, as `EfaLaunchTemplate` does;
     `FailedBootLimit` bounds how often it is replaced. A node whose AMI has no such program,
@@ -68,6 +69,7 @@ class FirstBoot(Construct):
         cluster: str | None = None,
         devices: Mapping[str, int] | None = None,
         lustre: LustreMount | None = None,
+        signals: str | None = None,
     ) -> None:
         """Find the parameters.
 
@@ -78,11 +80,14 @@ class FirstBoot(Construct):
             devices: how many of each kind a node must have, see `trainshed.devices`; by default
                 none are looked for.
             lustre: file system to mount; by default none.
+            signals: logical id, in this stack, of the resource whose creation waits for the node;
+                by default none.
         """
         super().__init__(scope, construct_id)
         self._cluster = cluster
         self._devices = devices
         self._lustre = lustre
+        self._signals = signals
         self.parameter_names: tuple[str, ...] = ()
         if lustre:
             prefix = parameter_prefix(lustre.name)
@@ -121,6 +126,8 @@ class FirstBoot(Construct):
             settings["cluster"] = self._cluster
         if self._devices:
             settings["devices"] = dict(self._devices)
+        if self._signals:
+            settings["signals"] = {"stack": Aws.STACK_NAME, "resource": self._signals}
         if self._lustre:
             dns_name, mount_name = self.parameter_names
             settings["lustre"] = {

@@ -1,21 +1,14 @@
-"""What the containers of a job may do: see where they run, and what was asked for."""
+"""The role of the containers of a job."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from aws_cdk import Acknowledgment, Aws, Stack, Validations
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from trainshed.spec import BucketGrant
-from trainshed_constructs.ami_pipeline.policy_size import check_policy_size
+from trainshed_constructs.compute.job_access import grant_job_access, see_the_network
 from trainshed_constructs.wildcards import acknowledge_wildcards
-
-# By the words of `BucketAccess`.
-_OBJECT_ACTIONS = {
-    "read": ["s3:GetObject"],
-    "write": ["s3:PutObject", "s3:AbortMultipartUpload"],
-    "delete": ["s3:DeleteObject"],
-}
 
 
 def job_role(
@@ -51,68 +44,10 @@ def job_role(
                 },
             },
         ),
-        inline_policies={"Launch": iam.PolicyDocument(statements=[_see_the_network()])},
-        managed_policies=[
-            iam.ManagedPolicy.from_managed_policy_arn(scope, f"{construct_id}Policy{index}", arn)
-            for index, arn in enumerate(policies)
-        ],
+        inline_policies={"Launch": iam.PolicyDocument(statements=[see_the_network()])},
     )
     acknowledge_wildcards(
         role, {"*": "the action takes no resource (Service Authorization Reference)"}
     )
-    if buckets:
-        statements = [each for grant in buckets for each in _statements(grant)]
-        everything = [_see_the_network(), *statements]
-        check_policy_size(role, everything, shorten_by="name fewer buckets, or a wider prefix")
-        for statement in statements:
-            role.add_to_policy(statement)
-        acknowledge_wildcards(
-            role,
-            dict.fromkeys(
-                map(_objects, buckets),
-                "the cluster's file names the bucket and the prefix; jobs name their objects",
-            ),
-        )
-    if policies:
-        Validations.of(role).acknowledge(
-            *(
-                Acknowledgment(
-                    id=f"AwsSolutions-IAM4[Policy::{arn}]",
-                    reason="the cluster's file names this policy",
-                )
-                for arn in policies
-            )
-        )
+    grant_job_access(role, buckets=buckets, policies=policies, inline=[see_the_network()])
     return role
-
-
-def _see_the_network() -> iam.PolicyStatement:
-    """Let trainshed-launch order the ranks by the network between the nodes.
-
-    Service Authorization Reference, Amazon EC2: the action takes no resource.
-    """
-    return iam.PolicyStatement(
-        sid="SeeTheNetwork", actions=["ec2:DescribeInstanceTopology"], resources=["*"]
-    )
-
-
-def _objects(grant: BucketGrant) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{grant.bucket}/{grant.prefix}*"
-
-
-def _statements(grant: BucketGrant) -> Iterator[iam.PolicyStatement]:
-    """Name the least that S3's own clients need to list, read and write under a prefix.
-
-    Service Authorization Reference, Amazon S3. AbortMultipartUpload ends an upload that failed,
-    which would be billed for ever. No s3:DeleteObjectVersion: in a versioned bucket nothing is
-    lost for good.
-    """
-    yield iam.PolicyStatement(
-        actions=["s3:ListBucket"],
-        resources=[f"arn:{Aws.PARTITION}:s3:::{grant.bucket}"],
-        conditions={"StringLike": {"s3:prefix": f"{grant.prefix}*"}} if grant.prefix else None,
-    )
-    yield iam.PolicyStatement(
-        actions=[each for verb in grant.access.split("-") for each in _OBJECT_ACTIONS[verb]],
-        resources=[_objects(grant)],
-    )

@@ -25,7 +25,7 @@ from trainshed.containers.repository import ContainerRepository
 from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding, Severity
 from trainshed.pins.model import CPU
-from trainshed.plan import ClusterPlan
+from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.sources import containers_folder, packer_folder
 from trainshed.spec.forms import IMAGE_TAG
 
@@ -191,12 +191,13 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
         if not re.fullmatch(IMAGE_TAG.pattern, asked):
             raise TrainshedError(f"--tag {asked!r} is not a tag ({IMAGE_TAG.words})")
         return asked
-    if plan.image.tag is None:
+    tag = _batch(plan).image.tag
+    if tag is None:
         raise TrainshedError(
             f"{plan.spec.where.place(('image', 'digest'))}: image.digest names an image that "
             "exists; give the tag of the new one with --tag"
         )
-    return f"{plan.image.tag}-{CPU}" if cpu else plan.image.tag
+    return f"{tag}-{CPU}" if cpu else tag
 
 
 def _repository(plan: ClusterPlan) -> ContainerRepository:
@@ -204,13 +205,23 @@ def _repository(plan: ClusterPlan) -> ContainerRepository:
 
 
 def _repository_name(plan: ClusterPlan) -> str:
-    if plan.repository is None:
+    repository = _batch(plan).repository
+    if repository is None:
         raise TrainshedError(
             f"{plan.spec.where.place(('image', 'uri'))}: image.uri names an image that is made "
             f"elsewhere, so {plan.spec.name} has no repository of its own; give image.repository "
             "and image.tag instead to build and push one"
         )
-    return plan.repository.name
+    return repository.name
+
+
+def _batch(plan: ClusterPlan) -> BatchPlan:
+    if not isinstance(plan.orchestrator, BatchPlan):
+        raise TrainshedError(
+            f"{plan.spec.where.place(('orchestrator',))}: {plan.spec.name} has no container image: "
+            f"its jobs run on the nodes themselves, as orchestrator is {plan.spec.orchestrator}"
+        )
+    return plan.orchestrator
 
 
 def _tags(plan: ClusterPlan, ami: str) -> Mapping[str, str] | None:

@@ -93,8 +93,9 @@ def _print(explained: Explanation) -> None:
         title=f"Network interfaces of one node (profile {explained.profile})",
     )
     typer.echo(
-        f"private addresses: {explained.addresses_per_node} for a node, with that of its job's own "
-        f"interface; {explained.addresses} for the largest cluster"
+        f"private addresses: {explained.addresses_per_node} for a node"
+        + (", with that of its job's own interface" if explained.job_addresses else "")
+        + f"; {explained.addresses} for the largest cluster"
     )
     if explained.efa:
         efa = explained.efa

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
-from trainshed.plan import ClusterPlan, Decision
+from trainshed.plan import ClusterPlan, Decision, Ec2Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,8 @@ class Explanation:
         capacity: how nodes are bought.
         profile: layout of the interfaces.
         interfaces: of one node, in card and device order.
-        addresses_per_node: private addresses, that of the job's own interface with them.
+        job_addresses: private addresses that a job takes on each node.
+        addresses_per_node: private addresses, those of a job with them.
         addresses: private addresses of the largest cluster.
         efa: what the layout uses of the type's EFA bandwidth; None for a type without EFA.
         stacks: names of the stacks that the cluster is made of.
@@ -61,6 +62,7 @@ class Explanation:
     capacity: str
     profile: str
     interfaces: tuple[InterfaceRow, ...]
+    job_addresses: int
     addresses_per_node: int
     addresses: int
     efa: Bandwidth | None
@@ -71,7 +73,7 @@ class Explanation:
 
 def explain(plan: ClusterPlan) -> Explanation:
     """Explain a plan."""
-    instance, nodes = plan.instance, plan.spec.instance.nodes
+    instance = plan.instance
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
     network = plan.network
     # A stack that adds nothing to an existing VPC is empty, and the CDK CLI skips it.
@@ -86,7 +88,7 @@ def explain(plan: ClusterPlan) -> Explanation:
     return Explanation(
         name=plan.spec.name,
         file=plan.spec.where.file,
-        nodes=f"{nodes.min} to {nodes.max} x {instance.name}",
+        nodes=f"{_count(plan)} x {instance.name}",
         accelerators=str(instance.accelerator),
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
         place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
@@ -95,12 +97,20 @@ def explain(plan: ClusterPlan) -> Explanation:
         ),
         profile=plan.profile.value,
         interfaces=tuple(_rows(plan.interfaces)),
+        job_addresses=plan.job_addresses,
         addresses_per_node=plan.addresses_per_node,
         addresses=plan.addresses,
         efa=efa_bandwidth(instance, plan.interfaces),
         stacks=tuple(stack for stack in stacks if stack),
         decisions=plan.decisions,
         findings=plan.findings,
+    )
+
+
+def _count(plan: ClusterPlan) -> str:
+    nodes = plan.spec.instance.nodes
+    return (
+        str(nodes.max) if isinstance(plan.orchestrator, Ec2Plan) else f"{nodes.min} to {nodes.max}"
     )
 
 

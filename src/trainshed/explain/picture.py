@@ -50,7 +50,7 @@ def draw_node(plan: ClusterPlan) -> str:
     """
     cards = plan.instance.network_cards
     columns = min(_COLUMNS, len(cards))
-    lines = max(len(_on(plan, card)) + (card.index == 0) for card in cards)
+    lines = max(len(_on(plan, card)) + _has_job_slot(plan, card) for card in cards)
     height = _CARD_TITLE + lines * _SLOT + _CARD_FOOT
     width = 2 * _MARGIN + max(columns * (_WIDTH + _GAP) - _GAP, 800)
     total = _HEADER + -(-len(cards) // columns) * (height + _GAP) + _LEGEND
@@ -75,6 +75,10 @@ def _on(plan: ClusterPlan, card: NetworkCard) -> list[NetworkInterface]:
     return [row for row in plan.interfaces if row.card == card.index]
 
 
+def _has_job_slot(plan: ClusterPlan, card: NetworkCard) -> bool:
+    return card.index == 0 and plan.job_addresses > 0
+
+
 def _text(left: float, top: float, text: str, kind: str = "") -> str:
     style = f' class="{kind}"' if kind else ""
     return f'<text x="{left}" y="{top}"{style}>{escape(text)}</text>'
@@ -93,7 +97,8 @@ def _header(plan: ClusterPlan) -> Iterator[str]:
             if bandwidth
             else "no EFA; "
         )
-        + f"private addresses: {addresses}, and 1 of the job's own interface",
+        + f"private addresses: {addresses}"
+        + (", and 1 of the job's own interface" if plan.job_addresses else ""),
         "soft",
     )
 
@@ -107,7 +112,7 @@ def _card(plan: ClusterPlan, card: NetworkCard, left: int, top: int, height: int
         mark = " ★" if row.primary else ""
         yield from _slot(row.kind.value, f"{row.device}  {row.kind}{mark}", left, place)
     free = card.slots - len(rows)
-    if card.index == 0:
+    if _has_job_slot(plan, card):
         device = min(set(range(card.slots)) - {row.device for row in rows})
         yield from _slot("job", f"{device}  job", left, top + _CARD_TITLE + len(rows) * _SLOT)
         free -= 1
@@ -127,7 +132,7 @@ def _slot(kind: str, text: str, left: int, top: int) -> Iterator[str]:
 def _legend(plan: ClusterPlan, top: int) -> Iterator[str]:
     kinds = [kind for kind in InterfaceKind if kind in {row.kind for row in plan.interfaces}]
     left = _MARGIN
-    for kind in (*(kind.value for kind in kinds), "job"):
+    for kind in (*(kind.value for kind in kinds), *(("job",) if plan.job_addresses else ())):
         yield f'<rect class="{kind}" x="{left}" y="{top}" width="12" height="12" rx="3"/>'
         yield _text(left + 18, top + 10, _LEGEND_TEXTS[kind], "soft")
         left += 40 + 6 * len(_LEGEND_TEXTS[kind])

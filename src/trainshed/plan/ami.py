@@ -31,7 +31,6 @@ class AmiPlan:
         cell: which of our AMIs it must be, for instance `neuron/ecs`; None when we bake none for
             the nodes.
         remedy: what to do when there is no such AMI.
-        batch_image_type: AWS Batch's `imageType`.
         root_device: device name of its root volume.
     """
 
@@ -39,7 +38,6 @@ class AmiPlan:
     version: int | None = None
     cell: str | None
     remedy: str
-    batch_image_type: str
     root_device: str
 
     @property
@@ -52,15 +50,11 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
     """Resolve `instance.ami` to an id or a parameter."""
     asked = notes.spec.instance.ami
     family = instance.accelerator.family
-    image_type, why = _batch_image_type(instance)
-    notes.decide(
-        "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
-    )
+    cell = cell_of(instance, notes.spec.orchestrator)
     plan = AmiPlan(
         asked=asked,
-        cell=cell_of(instance),
-        remedy=remedy_for(asked, instance, region),
-        batch_image_type=image_type,
+        cell=cell,
+        remedy=remedy_for(asked, cell, instance, region),
         root_device=_root_device(family),
     )
     if asked.startswith("ami-"):
@@ -74,10 +68,12 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
             f"whole number from 1, for instance {name or 'stable'}:7",
         )
         return None
-    parameter = _parameter(notes, name) if name.startswith("/") else _channel(notes, name, instance)
+    parameter = (
+        _parameter(notes, name) if name.startswith("/") else _channel(notes, name, cell, instance)
+    )
     if parameter is None:
         return None
-    why = f"our own channel {name!r} for {family} on ECS" if name != parameter else "as asked"
+    why = f"our own channel {name!r} for {cell}" if name != parameter else "as asked"
     notes.decide(
         "ami",
         f"{parameter}{colon}{version}",
@@ -115,8 +111,7 @@ def _parameter(notes: Notes, name: str) -> str | None:
     return name
 
 
-def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
-    family = instance.accelerator.family
+def _channel(notes: Notes, name: str, cell: str | None, instance: InstanceType) -> str | None:
     if not is_channel_name(name):
         notes.problem(
             "instance.ami",
@@ -124,11 +119,11 @@ def _channel(notes: Notes, name: str, instance: InstanceType) -> str | None:
             "either with a version like stable:7, or an AMI id)",
         )
         return None
-    cell = cell_of(instance)
     if cell is None:
         notes.problem(
             "instance.ami",
-            f"there is no {name!r} AMI for {instance.name} ({family}, {instance.architecture}): "
+            f"there is no {name!r} AMI for {instance.name} ({instance.accelerator.family}, "
+            f"{instance.architecture}): "
             f"ours are x86_64, for {', '.join(ACCELERATORS)}; give an AMI id or an SSM parameter",
         )
         return None
@@ -155,18 +150,6 @@ def _warn_of_lustre(notes: Notes, ami: str) -> None:
             "use ami: stable, or an AMI baked by trainshed ami build, or one that has the "
             "Lustre client and mounts what /etc/trainshed/first-boot.json says",
         )
-
-
-def _batch_image_type(instance: InstanceType) -> tuple[str, str]:
-    """Return AWS Batch's `imageType`, and why."""
-    # There is no Neuron or Gaudi type, and ECS_AL2023_NVIDIA does not take V100 (AWS Batch user
-    # guide, compute resource AMIs): those use the plain one with an AMI of their own.
-    accelerator = instance.accelerator
-    if accelerator.family is not AcceleratorFamily.NVIDIA:
-        return "ECS_AL2023", f"AWS Batch has no type for {accelerator.family}"
-    if accelerator.name == "V100":
-        return "ECS_AL2023", "AWS Batch's type for NVIDIA GPUs does not take V100"
-    return "ECS_AL2023_NVIDIA", "AWS Batch's type for NVIDIA GPUs"
 
 
 def _root_device(family: AcceleratorFamily) -> str:

@@ -3,28 +3,35 @@
 from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import InstanceType
 from trainshed.cells import ACCELERATORS
+from trainshed.plan.orchestrator import TRAITS
+from trainshed.spec import Orchestrator
 
 _V100_CHANNEL = "v100"
 
 
-def cell_of(instance: InstanceType) -> str | None:
-    """Return the cell of our AMIs for a type, such as `neuron/ecs`, or None when there is none."""
+def cell_of(instance: InstanceType, orchestrator: Orchestrator) -> str | None:
+    """Return the cell of our AMIs, such as `neuron/ecs`, or None when there is none.
+
+    Args:
+        instance: the nodes' type.
+        orchestrator: what starts the jobs.
+    """
     family = instance.accelerator.family
     baked = family in ACCELERATORS and instance.architecture == "x86_64"
-    return f"{family}/ecs" if baked else None
+    return f"{family}/{TRAITS[orchestrator].ami}" if baked else None
 
 
-def remedy_for(asked: str, instance: InstanceType, region: str | None) -> str:
+def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str | None) -> str:
     """Say which commands bake and publish the AMI that `instance.ami` asks for.
 
     Each command has a line of its own, to be copied from what the CDK CLI prints.
 
     Args:
         asked: the value of `instance.ami`.
+        cell: which of our AMIs it must be; None when we bake none for the nodes.
         instance: the nodes' type.
         region: the cluster's.
     """
-    cell = cell_of(instance)
     if cell is None:
         return "name another AMI in instance.ami"
     name = asked.partition(":")[0]

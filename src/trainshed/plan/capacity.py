@@ -69,5 +69,5 @@ def _decide_placement(notes: Notes, instance: InstanceType) -> bool:
     if "cluster" not in instance.placement_strategies:
         notes.decide("placement group", "none", "the type does not support the cluster strategy")
         return False
-    notes.decide("placement group", "cluster", "AWS Batch asks for one around nodes that use EFA")
+    notes.decide("placement group", "cluster", "nodes that use EFA belong close to each other")
     return True

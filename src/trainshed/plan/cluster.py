@@ -10,25 +10,23 @@ from trainshed.errors import UnknownName
 from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan.ami import AmiPlan, plan_ami
-from trainshed.plan.capacity import CapacityKind, CapacityPlan, plan_capacity
-from trainshed.plan.container import ContainerPlan, plan_container
-from trainshed.plan.container_image import ImagePlan, plan_image
-from trainshed.plan.job import decide_job
+from trainshed.plan.batch import BatchPlan, plan_batch
+from trainshed.plan.capacity import CapacityPlan, plan_capacity
+from trainshed.plan.ec2 import Ec2Plan, plan_ec2
 from trainshed.plan.job_access import decide_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
+from trainshed.plan.orchestrator import TRAITS
 from trainshed.plan.region import region_problem
-from trainshed.plan.repository import RepositoryPlan, plan_repository
+from trainshed.plan.repository import RepositoryPlan
 from trainshed.plan.security import decide_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
 from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
-from trainshed.spec import ClusterSpec, SpecError
+from trainshed.spec import ClusterSpec, Orchestrator, SpecError
 
-# AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
-LONGEST_UPDATE_MINUTES = 7200
 _FAILED_BOOT_HOURS = 3
 
 
@@ -50,13 +48,9 @@ class ClusterPlan:
         devices: how many of each kind a node must have to take jobs, see `node_devices`.
         lustre: shared file system, or None.
         lustre_efa_interfaces: EFA interfaces of one node that reach it over EFA; 0 without.
-        repository: the cluster's own ECR repository of the container image, or None.
-        image: container image of the jobs, of that repository or of another.
-        container: what the container of one node gets.
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
-        update_timeout_minutes: how long running jobs may go on when the compute environment's
-            infrastructure changes; does not matter with a Capacity Block.
+        orchestrator: what starts the jobs, and what it needs for that.
         decisions: every choice with its reason.
         findings: what may be wrong.
     """
@@ -74,12 +68,9 @@ class ClusterPlan:
     devices: Mapping[str, int]
     lustre: LustrePlan | None
     lustre_efa_interfaces: int
-    repository: RepositoryPlan | None
-    image: ImagePlan
-    container: ContainerPlan
     failed_boot_limit: int
     failed_boot_hours: int
-    update_timeout_minutes: int
+    orchestrator: BatchPlan | Ec2Plan
     decisions: tuple[Decision, ...]
     findings: tuple[Finding, ...]
 
@@ -95,14 +86,24 @@ class ClusterPlan:
         )
 
     @property
+    def repository(self) -> RepositoryPlan | None:
+        """The cluster's own ECR repository of the container image, or None."""
+        return self.orchestrator.repository if isinstance(self.orchestrator, BatchPlan) else None
+
+    @property
     def prerequisites_stack_name(self) -> str:
         """Name of the stack that checks what must exist before the cluster's other stacks."""
         return stack_name(self.spec.short_name, "Prerequisites")
 
     @property
+    def job_addresses(self) -> int:
+        """Private addresses that a job takes on each node, by an interface of its own."""
+        return TRAITS[self.spec.orchestrator].job_addresses
+
+    @property
     def addresses_per_node(self) -> int:
-        """Private addresses that one node takes: its own, and the job's awsvpc interface."""
-        return addresses_per_node(self.interfaces)
+        """Private addresses that one node takes: its own, and those that a job adds."""
+        return node_addresses(self.interfaces) + self.job_addresses
 
     @property
     def addresses(self) -> int:
@@ -110,9 +111,9 @@ class ClusterPlan:
         return self.spec.instance.nodes.max * self.addresses_per_node
 
 
-def addresses_per_node(interfaces: tuple[NetworkInterface, ...]) -> int:
-    """Count the private addresses of a node whose job adds an awsvpc interface."""
-    return sum(row.kind.takes_ip for row in interfaces) + 1
+def node_addresses(interfaces: tuple[NetworkInterface, ...]) -> int:
+    """Count the private addresses of a node."""
+    return sum(row.kind.takes_ip for row in interfaces)
 
 
 def make_plan(
@@ -138,16 +139,14 @@ def make_plan(
     decide_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)
-    profile = spec.instance.interfaces or InterfaceProfile.BATCH_MNP
+    traits = TRAITS[spec.orchestrator]
+    profile = spec.instance.interfaces or traits.profile
     interfaces = plan_interfaces(instance, profile)
     notes.decide(
         "interfaces",
         profile,
-        "as asked"
-        if spec.instance.interfaces
-        else "the layout made for multi-node jobs of AWS Batch",
+        "as asked" if spec.instance.interfaces else traits.profile_reason,
     )
-    _check_task_slot(notes, instance, interfaces)
     devices = node_devices(instance, interfaces)
     notes.decide(
         "devices",
@@ -158,15 +157,21 @@ def make_plan(
     ami = plan_ami(notes, instance, region)
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
-    container = plan_container(notes, instance, devices)
-    image = plan_image(notes)
+    orchestrator: BatchPlan | Ec2Plan
+    match spec.orchestrator:
+        case Orchestrator.BATCH:
+            orchestrator = plan_batch(notes, instance, interfaces, devices, capacity)
+        case Orchestrator.EC2:
+            orchestrator = plan_ec2(notes, instance, devices)
     decide_job_access(notes)
-    storage_interfaces = lustre.interfaces if lustre else 0
-    check_addresses(notes, network, addresses_per_node(interfaces), storage_interfaces)
-    decide_job(notes, container)
+    check_addresses(
+        notes,
+        network,
+        node_addresses(interfaces) + traits.job_addresses,
+        lustre.interfaces if lustre else 0,
+    )
     tags = ", ".join(f"{key}={value}" for key, value in resource_tags([spec]).items())
     notes.decide("tags", tags, "on what takes tags, unless a change of them would replace it")
-    update_timeout = _update_timeout(notes, capacity)
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
     return ClusterPlan(
@@ -183,12 +188,9 @@ def make_plan(
         devices=devices,
         lustre=lustre,
         lustre_efa_interfaces=lustre_efa_interfaces,
-        repository=plan_repository(spec),
-        image=image,
-        container=container,
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,
-        update_timeout_minutes=update_timeout,
+        orchestrator=orchestrator,
         decisions=tuple(notes.decisions),
         findings=tuple(notes.findings),
     )
@@ -249,50 +251,12 @@ def _with_efa_like(instance: InstanceType, region: str | None) -> str:
     return (family or related or sold)[0].name
 
 
-def _check_task_slot(
-    notes: Notes, instance: InstanceType, interfaces: tuple[NetworkInterface, ...]
-) -> None:
-    used = sum(row.card == 0 for row in interfaces)
-    if used >= instance.network_cards[0].slots:
-        notes.problem(
-            "instance.interfaces",
-            f"this profile fills all {used} slots of network card 0 of {instance.name}, so that "
-            "the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
-        )
-
-
 def _failed_boot_limit(notes: Notes) -> int:
     """Three are more than an accident; of many nodes, a quarter."""
     limit = max(3, notes.spec.instance.nodes.max // 4)
     notes.decide(
         "failed boots",
         f"{limit} in {_FAILED_BOOT_HOURS} hours",
-        "then the compute environment is disabled, rather than to replace nodes for ever",
+        "then no more nodes are launched, rather than to replace them for ever",
     )
     return limit
-
-
-def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
-    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
-        notes.decide(
-            "updates",
-            "by another environment",
-            "AWS's own templates use BEST_FIT for Capacity Blocks, which AWS Batch cannot update: "
-            "a change of the nodes (AMI, disk, interfaces, type) ends the jobs that run; they are "
-            "tried again on the new nodes while job.attempts allows it",
-        )
-        return LONGEST_UPDATE_MINUTES
-    asked = notes.spec.job.timeout_hours * 60
-    minutes = min(asked, LONGEST_UPDATE_MINUTES)
-    reason = "as long as a job may run"
-    if asked > LONGEST_UPDATE_MINUTES:
-        reason = "the longest that AWS Batch takes, though jobs may run longer"
-        notes.warn(
-            "TS-JOB-001",
-            f"jobs may run {notes.spec.job.timeout_hours} hours, but when the compute "
-            "environment's infrastructure changes AWS Batch ends them after "
-            f"{LONGEST_UPDATE_MINUTES // 60}",
-            "deploy such changes while no job runs",
-        )
-    notes.decide("update time-out", f"{minutes} minutes", reason)
-    return minutes

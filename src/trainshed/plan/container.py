@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from trainshed.ami.channel import names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.plan.job_environment import efa_environment
 from trainshed.plan.notes import Notes
 
 # ECS registers less memory than the type has: the kernel, firmware and the agent keep some, and
@@ -15,24 +16,12 @@ from trainshed.plan.notes import Notes
 # container that were promised them as well could take memory that is not there.
 _MEMORY_SHARE = 0.925
 
-# Sources: Neuron documentation, "multi-node training with EFA"; Habana's hccl_demo README and
-# "EFA Peer Direct on Amazon EC2 DL1". RDMAV_FORK_SAFE is for Gaudi only: on newer kernels AWS's
-# distributed-training guides warn of it, while Habana requires it. libfabric 1.18 and aws-ofi-nccl
-# 1.7 need no FI_ variables.
 # Beside the job's own interface, eth0, an awsvpc container has ecs-eth0, whose link-local address
 # no other node reaches. By default a collective library takes the first interface that it finds, so
 # name eth0, as AWS's Batch samples do for Neuron and NVIDIA, and HCCL's source asks for.
-_EFA_ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
-    AcceleratorFamily.NEURON: {
-        "CCOM_SOCKET_IFNAME": "eth0",
-        "FI_EFA_USE_DEVICE_RDMA": "1",
-        "FI_PROVIDER": "efa",
-    },
-    AcceleratorFamily.HABANA: {
-        "FI_EFA_USE_DEVICE_RDMA": "1",
-        "HCCL_SOCKET_IFNAME": "eth0",
-        "RDMAV_FORK_SAFE": "1",
-    },
+_SOCKET_ENVIRONMENT: Mapping[AcceleratorFamily, dict[str, str]] = {
+    AcceleratorFamily.NEURON: {"CCOM_SOCKET_IFNAME": "eth0"},
+    AcceleratorFamily.HABANA: {"HCCL_SOCKET_IFNAME": "eth0"},
     AcceleratorFamily.NVIDIA: {"NCCL_SOCKET_IFNAME": "^lo,docker,ecs"},
 }
 _ENVIRONMENT: Mapping[AcceleratorFamily, Mapping[str, str]] = {
@@ -94,9 +83,7 @@ def plan_container(
     # trainshed-launch compares them with what the container finds.
     defaults = {"TRAINSHED_DEVICES": json.dumps(node_devices), **_ENVIRONMENT.get(family, {})}
     if efa_devices:
-        defaults |= _EFA_ENVIRONMENT.get(family, {})
-    if not instance.efa_rdma:
-        defaults.pop("FI_EFA_USE_DEVICE_RDMA", None)
+        defaults |= _SOCKET_ENVIRONMENT.get(family, {}) | efa_environment(instance, node_devices)
     _warn_of_other_verbs_devices(notes, instance, efa_devices)
     # By number, as a job definition must. Our AMIs give EFA's devices the first ones, and our
     # images' entrypoint ends a job that sees another: libfabric would go over TCP, and say nothing.

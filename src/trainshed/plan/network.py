@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
-from trainshed.spec import Endpoint, NetworkSpec
+from trainshed.spec import Endpoint, NetworkSpec, Orchestrator
 
 _DEFAULT_CIDR = IPv4Network("10.20.0.0/16")
 _PREFIXES = range(16, 23)
@@ -85,7 +85,14 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     stack = stack_name(name, "Network")
     if asked.vpc:
         notes.decide("network", f"{asked.vpc}, {asked.subnet}", "an existing one, as asked")
-        _note_default_group(notes, asked.vpc, asked.default_security_group)
+        if notes.spec.orchestrator is Orchestrator.BATCH:
+            _note_default_group(notes, asked.vpc, asked.default_security_group)
+        elif asked.default_security_group:
+            notes.problem(
+                "network.default_security_group",
+                f"only jobs of AWS Batch use it, and orchestrator is {notes.spec.orchestrator}; "
+                "leave it out",
+            )
         return NetworkPlan(
             name=name,
             stack_name=stack,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from trainshed.errors import TrainshedError
-from trainshed.plan import ClusterPlan
+from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.recipes.lookup import find_recipe
 from trainshed.recipes.model import JobNodes, Work
 
@@ -18,10 +18,15 @@ def work_on(plan: ClusterPlan, recipe: str, nodes: int, given: Mapping[str, str]
         given: parameters that were set.
 
     Raises:
-        TrainshedError: there is no such recipe or parameter, it is not for the cluster's nodes, or
-            a value is wrong.
+        TrainshedError: there is no such recipe or parameter, it is not for the cluster's nodes, a
+            value is wrong, or its jobs run in no container.
     """
     found = find_recipe(recipe, plan.instance)
+    if not isinstance(plan.orchestrator, BatchPlan):
+        raise TrainshedError(
+            f"the recipe {recipe} runs in our container images, and jobs of {plan.spec.name} run "
+            f"on the nodes themselves (orchestrator: {plan.spec.orchestrator}); submit a command"
+        )
     mount = plan.lustre_mount
     job_nodes = JobNodes(
         instance=plan.instance, count=nodes, shared_folder=mount.path if mount else None

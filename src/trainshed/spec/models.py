@@ -32,9 +32,10 @@ ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
 
 
 class Orchestrator(StrEnum):
-    """What starts the jobs."""
+    """What starts the jobs: AWS Batch, or `trainshed job` on instances that are always there."""
 
     BATCH = "batch"
+    EC2 = "ec2"
 
 
 class DeploymentType(StrEnum):
@@ -73,7 +74,7 @@ class NodeRange(Model):
     """How many nodes the cluster may have at one time."""
 
     min: Whole = Field(default=0, ge=0, le=1000)
-    """Nodes that are kept (and billed) while no job runs."""
+    """Nodes that are kept (and billed) while no job runs; with orchestrator ec2 all are."""
     max: Whole = Field(default=1, ge=1, le=1000)
     """Nodes of the largest job; AWS Batch takes up to 1000."""
 
@@ -94,8 +95,9 @@ class InstanceSpec(Model):
     interfaces: InterfaceProfile | None = None
     """Layout of the network interfaces; default: the one made for the orchestrator."""
     ami: str = Field(default="stable", min_length=1)
-    """A channel of /trainshed/ami/<accelerator>/ecs/ or an SSM parameter (/...), as it is when the
-    cluster is first deployed with it, or at a version (stable:7); or an AMI id."""
+    """A channel of /trainshed/ami/<accelerator>/ecs/ (of .../ec2/ with orchestrator ec2) or an SSM
+    parameter (/...), as it is when the cluster is first deployed with it, or at a version
+    (stable:7); or an AMI id."""
     root_gib: Whole = Field(default=200, ge=30, le=16384)
     """Size of the encrypted gp3 root volume, in GiB."""
 
@@ -361,7 +363,8 @@ class ClusterSpec(Document):
     tags: Tags = Field(default_factory=dict)
     """Further tags on every resource, for instance {team: speech}."""
     orchestrator: Orchestrator = Orchestrator.BATCH
-    """What starts the jobs."""
+    """batch: AWS Batch launches nodes for jobs, in containers. ec2: nodes that are there all the
+    time, and jobs on the nodes themselves."""
     instance: InstanceSpec
     """The nodes."""
     capacity: Capacity = "on-demand"

@@ -8,7 +8,7 @@ from trainshed.plan import RepositoryPlan
 
 _GIB = 2**30
 # Construct ids of the log groups that are kept: CloudFormation names one STACK-LOGICALID-random.
-JOB_LOGS = "BatchLogs"
+JOB_LOGS = ("BatchLogs", "Ec2Logs")
 FLOW_LOGS = "NetworkFlowLog"
 
 

@@ -1,5 +1,10 @@
 """A bound on how often nodes whose first boot fails are replaced."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -15,21 +20,87 @@ _PATTERN = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopLaunches:
+    """How no more nodes are launched.
+
+    Attributes:
+        call: service, operation and arguments of boto3.
+        done: what that does, in words.
+        undo: arguments of the AWS CLI that undo it.
+        action: of IAM that the call needs.
+        resource: ARN that it needs it on.
+        wildcard: why that has a wildcard; None when it has none.
+    """
+
+    call: tuple[str, str, Mapping[str, Any]]
+    done: str
+    undo: str
+    action: str
+    resource: str
+    wildcard: str | None = None
+
+
+def disable_environment(arn: str, *, min_vcpus: int) -> StopLaunches:
+    """Disable a compute environment of AWS Batch.
+
+    AWS Batch API reference, UpdateComputeEnvironment: a disabled environment does not scale out,
+    but keeps its minimum of vCPUs, and goes on to replace those; so that is set to zero.
+
+    Args:
+        arn: of the compute environment.
+        min_vcpus: its minimum of vCPUs.
+    """
+    none = {"computeResources": {"minvCpus": 0}} if min_vcpus else {}
+    back = f" --compute-resources minvCpus={min_vcpus}" if min_vcpus else ""
+    return StopLaunches(
+        call=(
+            "batch",
+            "update_compute_environment",
+            {"computeEnvironment": arn, "state": "DISABLED", **none},
+        ),
+        done=f"disabled {arn}",
+        undo=f"batch update-compute-environment --compute-environment {arn} --state ENABLED{back}",
+        action="batch:UpdateComputeEnvironment",
+        resource=arn,
+    )
+
+
+def suspend_launches(group_name: str) -> StopLaunches:
+    """Suspend the process Launch of an Auto Scaling group.
+
+    EC2 Auto Scaling user guide, "Suspend and resume processes".
+
+    Args:
+        group_name: name of the group.
+    """
+    return StopLaunches(
+        call=(
+            "autoscaling",
+            "suspend_processes",
+            {"AutoScalingGroupName": group_name, "ScalingProcesses": ["Launch"]},
+        ),
+        done=f"suspended the launches of {group_name}",
+        undo="autoscaling resume-processes --scaling-processes Launch --auto-scaling-group-name "
+        f"{group_name}",
+        action="autoscaling:SuspendProcesses",
+        resource=own_arn("autoscaling", f"autoScalingGroup:*:autoScalingGroupName/{group_name}"),
+        wildcard="EC2 Auto Scaling puts an id of its own before the name",
+    )
+
+
 class FailedBootLimit(Construct):
-    """Disables a compute environment when too many of its nodes power themselves off.
+    """Launches no more nodes when too many power themselves off.
 
-    A node whose first boot fails powers off and is replaced, while its job waits: for ever, when
-    the AMI or the file system is broken. A function sees each instance end, knows by EC2's
-    `StateReason` (`Client.InstanceInitiatedShutdown`) which powered themselves off, and at `limit`
-    of them in `hours` disables the compute environment: jobs that run go on, and no node is
-    launched any more. Its log has what the nodes said on their consoles, and the command that
-    enables the environment again; the metric `NodesPoweredOff` (namespace `trainshed/boots`,
-    dimension `Cluster`) counts the nodes. The nodes themselves need no permissions for that,
-    and their AMI no program.
+    A node whose first boot fails powers off and is replaced: for ever, when the AMI or the file
+    system is broken. A function sees each instance end, knows by EC2's `StateReason`
+    (`Client.InstanceInitiatedShutdown`) which powered themselves off, and at `limit` of them in
+    `hours` stops the launches: jobs that run go on, and no node is launched any more. Its log has
+    what the nodes said on their consoles, and the command that has nodes launched again; the metric
+    `NodesPoweredOff` (namespace `trainshed/boots`, dimension `Cluster`) counts the nodes. The nodes
+    themselves need no permissions for that, and their AMI no program.
 
-    Follows the EC2 user guide, "State change events for your instances", and the AWS Batch API
-    reference, UpdateComputeEnvironment: a disabled environment does not scale out, but keeps its
-    minimum of vCPUs, which is therefore set to zero.
+    Follows the EC2 user guide, "State change events for your instances".
 
     Attributes:
         function: the function; its log says what happened.
@@ -37,15 +108,14 @@ class FailedBootLimit(Construct):
     Example::
 
         from aws_cdk import App, Stack
-        from trainshed_constructs import FailedBootLimit
+        from trainshed_constructs import FailedBootLimit, suspend_launches
 
         stack = Stack(App(), "Compute")
         FailedBootLimit(
             stack,
             "FailedBoots",
             cluster="TrainCluster",
-            compute_environment_arn="arn:aws:batch:us-west-2:123456789012:compute-environment/x",
-            min_vcpus=0,
+            stop=suspend_launches("nodes"),
             limit=3,
             hours=3,
         )
@@ -57,8 +127,7 @@ class FailedBootLimit(Construct):
         construct_id: str,
         *,
         cluster: str,
-        compute_environment_arn: str,
-        min_vcpus: int,
+        stop: StopLaunches,
         limit: int,
         hours: int,
     ) -> None:
@@ -68,29 +137,33 @@ class FailedBootLimit(Construct):
             scope: parent.
             construct_id: id within the parent.
             cluster: value of the tag `trainshed:cluster` on the nodes.
-            compute_environment_arn: what to disable.
-            min_vcpus: its minimum of vCPUs.
-            limit: at how many nodes that powered themselves off it is disabled.
+            stop: how no more nodes are launched.
+            limit: at how many nodes that powered themselves off that is done.
             hours: in how many hours they are counted.
         """
         super().__init__(scope, construct_id)
         self.function = inline_function(
             self,
             name="failed_boot_limit",
-            description="Disables a compute environment whose nodes keep powering themselves off",
-            statements=_statements(cluster, compute_environment_arn),
+            description="Launches no more nodes when they keep powering themselves off",
+            statements=[
+                *_statements(cluster),
+                iam.PolicyStatement(sid="Stop", actions=[stop.action], resources=[stop.resource]),
+            ],
             wildcards={
                 "*": "these actions take no resource (Service Authorization Reference)",
-                own_arn("ec2", "instance/*"): "AWS Batch launches the instances; the condition "
+                own_arn("ec2", "instance/*"): "the instances are launched later; the condition "
                 "admits those of this cluster only",
+                **({stop.resource: stop.wildcard} if stop.wildcard else {}),
             },
             timeout=minutes(1),
             environment={
                 "CLUSTER": cluster,
-                "ENVIRONMENT": compute_environment_arn,
                 "HOURS": str(hours),
                 "LIMIT": str(limit),
-                "MIN_VCPUS": str(min_vcpus),
+                "STOP": json.dumps(stop.call),
+                "STOPPED": stop.done,
+                "UNDO": stop.undo,
             },
         )
         # L1: the L2 targets come in one module that loads every service which can be one.
@@ -111,7 +184,7 @@ class FailedBootLimit(Construct):
         )
 
 
-def _statements(cluster: str, compute_environment_arn: str) -> list[iam.PolicyStatement]:
+def _statements(cluster: str) -> list[iam.PolicyStatement]:
     return [
         iam.PolicyStatement(
             sid="FindOutWhy",
@@ -129,10 +202,5 @@ def _statements(cluster: str, compute_environment_arn: str) -> list[iam.PolicySt
             actions=["ec2:GetConsoleOutput"],
             resources=[own_arn("ec2", "instance/*")],
             conditions={"StringEquals": {"aws:ResourceTag/trainshed:cluster": cluster}},
-        ),
-        iam.PolicyStatement(
-            sid="Disable",
-            actions=["batch:UpdateComputeEnvironment"],
-            resources=[compute_environment_arn],
         ),
     ]

@@ -1,9 +1,10 @@
-"""Disables a compute environment whose nodes keep powering themselves off.
+"""Launches no more nodes when they keep powering themselves off.
 
 EventBridge sends each stop and end of an instance. A node powers itself off when its first boot
 fails; AWS Batch and EC2 Auto Scaling end nodes by the API, which EC2 tells apart in `StateReason`.
 """
 
+import json
 import logging
 import os
 from datetime import UTC, datetime, timedelta
@@ -17,9 +18,9 @@ NAMESPACE, METRIC = "trainshed/boots", "NodesPoweredOff"
 
 
 def handler(event: Any, context: object) -> None:
-    """Count a node that powered itself off; disable the environment when there are too many."""
-    cluster, environment = os.environ["CLUSTER"], os.environ["ENVIRONMENT"]
-    limit, hours, minimum = (int(os.environ[name]) for name in ("LIMIT", "HOURS", "MIN_VCPUS"))
+    """Count a node that powered itself off; launch no more when there are too many."""
+    cluster = os.environ["CLUSTER"]
+    limit, hours = (int(os.environ[name]) for name in ("LIMIT", "HOURS"))
     instance_id = event["detail"]["instance-id"]
     ec2 = boto3.client("ec2")
     seen = _powered_themselves_off(ec2, cluster)
@@ -33,17 +34,12 @@ def handler(event: Any, context: object) -> None:
     )
     if count < limit:
         return
-    # A disabled environment keeps its minimum of nodes, and goes on to replace those.
-    none = {"computeResources": {"minvCpus": 0}} if minimum else {}
-    boto3.client("batch").update_compute_environment(
-        computeEnvironment=environment, state="DISABLED", **none
-    )
-    back = f" --compute-resources minvCpus={minimum}" if minimum else ""
+    service, operation, arguments = json.loads(os.environ["STOP"])
+    getattr(boto3.client(service), operation)(**arguments)
     logging.error(
-        "disabled %s, because %d nodes powered themselves off; jobs that run go on. Put right what "
-        "the nodes said, then: aws batch update-compute-environment --compute-environment %s "
-        "--state ENABLED%s",
-        *(environment, count, environment, back),
+        "%s, because %d nodes powered themselves off; jobs that run go on. Put right what the "
+        "nodes said, then: aws %s",
+        *(os.environ["STOPPED"], count, os.environ["UNDO"]),
     )
 
 

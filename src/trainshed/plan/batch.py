@@ -1,0 +1,119 @@
+"""What AWS Batch needs to run the jobs of a cluster."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.interfaces import NetworkInterface
+from trainshed.plan.capacity import CapacityKind, CapacityPlan
+from trainshed.plan.container import ContainerPlan, plan_container
+from trainshed.plan.container_image import ImagePlan, plan_image
+from trainshed.plan.job import decide_job
+from trainshed.plan.notes import Notes
+from trainshed.plan.repository import RepositoryPlan, plan_repository
+
+# AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
+LONGEST_UPDATE_MINUTES = 7200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPlan:
+    """What AWS Batch needs to run the jobs of a cluster.
+
+    Attributes:
+        image_type: AWS Batch's `imageType`.
+        container: what the container of one node gets.
+        image: container image of the jobs, of the cluster's own repository or of another.
+        repository: the cluster's own ECR repository, or None.
+        update_timeout_minutes: how long running jobs may go on when the compute environment's
+            infrastructure changes; does not matter with a Capacity Block.
+    """
+
+    image_type: str
+    container: ContainerPlan
+    image: ImagePlan
+    repository: RepositoryPlan | None
+    update_timeout_minutes: int
+
+
+def plan_batch(
+    notes: Notes,
+    instance: InstanceType,
+    interfaces: tuple[NetworkInterface, ...],
+    devices: Mapping[str, int],
+    capacity: CapacityPlan,
+) -> BatchPlan:
+    """Plan the compute environment and the job definition.
+
+    Args:
+        notes: for decisions and problems.
+        instance: facts of the nodes' type.
+        interfaces: of one node.
+        devices: how many of each kind a node has.
+        capacity: how nodes are bought.
+    """
+    _check_task_slot(notes, instance, interfaces)
+    image_type, why = _image_type(instance)
+    notes.decide(
+        "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
+    )
+    container = plan_container(notes, instance, devices)
+    image = plan_image(notes)
+    decide_job(notes, container)
+    return BatchPlan(
+        image_type=image_type,
+        container=container,
+        image=image,
+        repository=plan_repository(notes.spec),
+        update_timeout_minutes=_update_timeout(notes, capacity),
+    )
+
+
+def _check_task_slot(
+    notes: Notes, instance: InstanceType, interfaces: tuple[NetworkInterface, ...]
+) -> None:
+    used = sum(row.card == 0 for row in interfaces)
+    if used >= instance.network_cards[0].slots:
+        notes.problem(
+            "instance.interfaces",
+            f"this profile fills all {used} slots of network card 0 of {instance.name}, so that "
+            "the awsvpc interface of a multi-node parallel job has none; use batch-mnp",
+        )
+
+
+def _image_type(instance: InstanceType) -> tuple[str, str]:
+    """Return AWS Batch's `imageType`, and why."""
+    # There is no Neuron or Gaudi type, and ECS_AL2023_NVIDIA does not take V100 (AWS Batch user
+    # guide, compute resource AMIs): those use the plain one with an AMI of their own.
+    accelerator = instance.accelerator
+    if accelerator.family is not AcceleratorFamily.NVIDIA:
+        return "ECS_AL2023", f"AWS Batch has no type for {accelerator.family}"
+    if accelerator.name == "V100":
+        return "ECS_AL2023", "AWS Batch's type for NVIDIA GPUs does not take V100"
+    return "ECS_AL2023_NVIDIA", "AWS Batch's type for NVIDIA GPUs"
+
+
+def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
+    job = notes.spec.job
+    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
+        notes.decide(
+            "updates",
+            "by another environment",
+            "AWS's own templates use BEST_FIT for Capacity Blocks, which AWS Batch cannot update: "
+            "a change of the nodes (AMI, disk, interfaces, type) ends the jobs that run; they are "
+            "tried again on the new nodes while job.attempts allows it",
+        )
+        return LONGEST_UPDATE_MINUTES
+    asked = job.timeout_hours * 60
+    minutes = min(asked, LONGEST_UPDATE_MINUTES)
+    reason = "as long as a job may run"
+    if asked > LONGEST_UPDATE_MINUTES:
+        reason = "the longest that AWS Batch takes, though jobs may run longer"
+        notes.warn(
+            "TS-JOB-001",
+            f"jobs may run {job.timeout_hours} hours, but when the compute environment's "
+            f"infrastructure changes AWS Batch ends them after {LONGEST_UPDATE_MINUTES // 60}",
+            "deploy such changes while no job runs",
+        )
+    notes.decide("update time-out", f"{minutes} minutes", reason)
+    return minutes

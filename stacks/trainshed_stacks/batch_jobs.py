@@ -1,0 +1,118 @@
+"""A cluster whose jobs AWS Batch starts."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_ecr as ecr
+
+from trainshed.plan import BatchPlan, CapacityKind, RepositoryPlan
+from trainshed_constructs import (
+    BatchMultiNode,
+    ContainerImageNotice,
+    FailedBootLimit,
+    disable_environment,
+    grant_pull,
+)
+from trainshed_stacks.node_launch import NodeLaunch
+from trainshed_stacks.outputs import add_outputs
+
+
+def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMultiNode:
+    """Add AWS Batch to a cluster's stack: compute environment, queue and job definition.
+
+    Args:
+        stack: of the cluster.
+        launch: what its nodes are launched with.
+        plan: what AWS Batch needs.
+    """
+    cluster, spec = launch.plan, launch.plan.spec
+    template = launch.template()
+    image_uri, repository = _image(stack, plan)
+    batch = BatchMultiNode(
+        stack,
+        "Batch",
+        subnet=launch.subnet,
+        launch_template_id=template.launch_template_id,
+        launch_template_version=template.latest_version,
+        instance_type=cluster.instance.name,
+        nodes=spec.instance.nodes,
+        container=plan.container,
+        image_uri=image_uri,
+        image_type=plan.image_type,
+        image_id=launch.image_id,
+        placement_group_name=launch.placement_group_name(),
+        attempts=spec.job.attempts,
+        timeout=cdk.Duration.hours(spec.job.timeout_hours),
+        update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
+        capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
+        mount=cluster.lustre.spec.mount if cluster.lustre else None,
+        buckets=spec.job.buckets,
+        policies=spec.job.policies,
+    )
+    if repository:
+        grant_pull(repository, batch.instance_role)
+    launch.first_boot.grant(batch.instance_role)
+    FailedBootLimit(
+        stack,
+        "FailedBoots",
+        cluster=spec.name,
+        stop=disable_environment(
+            batch.compute_environment_arn,
+            min_vcpus=spec.instance.nodes.min * plan.container.vcpus,
+        ),
+        limit=cluster.failed_boot_limit,
+        hours=cluster.failed_boot_hours,
+    )
+    add_outputs(
+        stack,
+        spec.name,
+        JobQueue=("Queue to submit jobs to", batch.job_queue_arn),
+        JobDefinition=("Definition to submit", batch.job_definition_arn),
+        ComputeEnvironment=("Nodes of the queue", batch.compute_environment_arn),
+        LogGroup=("Output of the jobs", batch.log_group.log_group_name),
+    )
+    if plan.repository:
+        _add_image_notice(stack, spec.name, plan, plan.repository, batch)
+    return batch
+
+
+def _image(stack: cdk.Stack, plan: BatchPlan) -> tuple[str, ecr.IRepository | None]:
+    """Return the image's URI, and the ECR repository that nodes need rights to pull it from.
+
+    By its name: an export would tie the images to every cluster that runs them.
+    """
+    if plan.repository:
+        own = ecr.Repository.from_repository_name(stack, "Repository", plan.repository.name)
+        return own.repository_uri_for_tag_or_digest(plan.image.tag_or_digest), own
+    assert plan.image.uri
+    if not (other := plan.image.ecr):
+        return plan.image.uri, None
+    return plan.image.uri, ecr.Repository.from_repository_attributes(
+        stack,
+        "Repository",
+        repository_name=other.name,
+        repository_arn=f"arn:{cdk.Aws.PARTITION}:ecr:{other.region}:{other.account}:"
+        f"repository/{other.name}",
+    )
+
+
+def _add_image_notice(
+    stack: cdk.Stack, name: str, plan: BatchPlan, repository: RepositoryPlan, batch: BatchMultiNode
+) -> None:
+    """Output whether the jobs' image is in the cluster's own repository."""
+    push = f"trainshed container push {name}"
+    notice = ContainerImageNotice(
+        stack,
+        "ContainerImageNotice",
+        repository_name=repository.name,
+        tag_or_digest=plan.image.tag_or_digest,
+        job_definition_arn=batch.job_definition_arn,
+        remedy=f"name in image.digest what {push} prints"
+        if plan.image.digest
+        else f"build and push it: trainshed container build {name}, then {push}",
+        list_command=f"trainshed container list {name}",
+    )
+    cdk.CfnOutput(
+        stack,
+        "ContainerImage",
+        description="Whether the jobs' image was in its repository, and when ECR was asked",
+        value=notice.text,
+    )

@@ -1,0 +1,114 @@
+"""What the nodes of a cluster are launched with, whatever starts the jobs on them."""
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+
+from trainshed.plan import ClusterPlan
+from trainshed_constructs import (
+    ClusterPlacementGroup,
+    EfaLaunchTemplate,
+    EfaSecurityGroup,
+    FirstBoot,
+)
+from trainshed_stacks.network_stack import NetworkStack
+from trainshed_stacks.prerequisites_stack import pinned_ami
+
+
+class NodeLaunch:
+    """Security groups, first boot, AMI, placement and launch template of a cluster's nodes.
+
+    Attributes:
+        plan: the cluster.
+        subnet: of the nodes.
+        first_boot: what a node does before it takes jobs.
+        image_id: id of the AMI.
+
+    Args:
+        stack: where they are declared.
+        plan: the cluster.
+        network: the cluster's.
+        signals: logical id of the resource whose creation waits for the nodes; by default none.
+    """
+
+    def __init__(
+        self,
+        stack: cdk.Stack,
+        plan: ClusterPlan,
+        network: NetworkStack,
+        *,
+        signals: str | None = None,
+    ) -> None:
+        self._stack, self.plan = stack, plan
+        self.subnet: ec2.ISubnet = network.network.private_subnet(plan.zone.name)
+        # What nodes and their agents reach outside of the VPC: AWS's APIs, ECR, package mirrors.
+        https = ec2.Port.tcp(443)
+        efa = EfaSecurityGroup(stack, "Efa", vpc=network.network.vpc, internet_egress=[https])
+        clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
+        over_efa = plan.lustre is not None and plan.lustre.spec.efa
+        self._groups = [efa.security_group, *(clients if over_efa else ())]
+        self._primary_groups = () if over_efa else clients
+        self.first_boot = FirstBoot(
+            stack,
+            "FirstBoot",
+            cluster=plan.spec.name,
+            devices=plan.devices,
+            lustre=plan.lustre_mount,
+            signals=signals,
+        )
+        self.image_id = self._image_id()
+
+    def template(
+        self,
+        *,
+        image_id: str | None = None,
+        instance_type: str | None = None,
+        instance_profile_arn: str | None = None,
+        placement_group_name: str | None = None,
+    ) -> EfaLaunchTemplate:
+        """Declare the launch template.
+
+        Args:
+            image_id: AMI; None where whoever launches names it, as for the others.
+            instance_type: type of the nodes.
+            instance_profile_arn: of the nodes' role.
+            placement_group_name: of the nodes.
+        """
+        user_data = ec2.MultipartUserData()
+        self.first_boot.add_to(user_data)
+        return EfaLaunchTemplate(
+            self._stack,
+            "Nodes",
+            interfaces=self.plan.interfaces,
+            security_groups=self._groups,
+            primary_security_groups=self._primary_groups,
+            root_device=self.plan.ami.root_device,
+            root_gib=self.plan.spec.instance.root_gib,
+            user_data=user_data,
+            capacity=self.plan.capacity,
+            image_id=image_id,
+            instance_type=instance_type,
+            instance_profile_arn=instance_profile_arn,
+            placement_group_name=placement_group_name,
+            kms_key_arn=self.plan.spec.kms_key,
+        )
+
+    def placement_group_name(self) -> str | None:
+        """Declare the cluster's own placement group, or name the one of its reservation, if any."""
+        if self.plan.capacity.own_placement_group:
+            return ClusterPlacementGroup(self._stack, "Placement").name
+        return self.plan.capacity.placement_group_name
+
+    def _image_id(self) -> str:
+        """Give the AMI's id, or the one that its parameter holds when the stack first reads it.
+
+        It is checked here too, for `cdk deploy --exclusively`, which leaves the prerequisites out.
+        """
+        pinned = pinned_ami(self._stack, self.plan.ami)
+        if self.plan.ami.parameter:
+            cdk.CfnOutput(
+                self._stack,
+                "AmiVersion",
+                description=f"Version of {self.plan.ami.parameter} that the nodes' AMI came from",
+                value=pinned.version,
+            )
+        return pinned.image_id
