@@ -130,6 +130,24 @@ def test_a_hosts_file_names_this_node_by_an_address_of_it(tmp_path: Path) -> Non
     assert (found.source, found.nodes, found.index, found.main) == (str(hosts), 3, 1, "192.0.2.1")
 
 
+def test_nodes_that_share_a_machine_know_their_own_line(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.80.0.1\n127.80.0.2\n", encoding="utf-8")
+
+    found = read_rendezvous({"EMBEDDED_AWS_ADDRESS": "127.80.0.2"}, hosts)
+
+    assert found.index == 1
+
+
+def test_the_same_nodes_run_one_job_after_the_other(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.0.0.1\n192.0.2.3\n", encoding="utf-8")
+
+    first, second = (read_rendezvous({"TRAINSHED_JOB": job}, hosts).job for job in ("1", "2"))
+
+    assert first != second
+
+
 @pytest.mark.parametrize("lines", ["192.0.2.1\n", "127.0.0.1\n127.0.0.2\n", ""])
 def test_a_hosts_file_names_this_node_once(tmp_path: Path, lines: str) -> None:
     hosts = tmp_path / "hosts"

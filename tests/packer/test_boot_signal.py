@@ -121,3 +121,34 @@ def test_an_instance_of_no_cluster_is_not_signalled(machine: ClusterNode) -> Non
 
     assert boot.code == 1
     assert boot.calls == []
+
+
+def test_a_stack_that_waits_for_the_node_is_signalled_when_it_booted_well(
+    machine: ClusterNode,
+) -> None:
+    document = {
+        "region": "us-west-2",
+        "cluster": "Train",
+        "signals": {"stack": "Train", "resource": "Nodes"},
+    }
+    machine.write("etc/trainshed/first-boot.json", json.dumps(document))
+
+    _, signal = machine.boot().calls
+
+    assert signal[:2] == ["cloudformation", "signal-resource"]
+    given = dict(zip(signal[2::2], signal[3::2], strict=True))
+    assert given["--stack-name"] == "Train"
+    assert given["--logical-resource-id"] == "Nodes"
+    assert given["--unique-id"] == INSTANCE
+    assert given["--status"] == "SUCCESS"
+
+
+def test_a_stack_that_waits_is_not_signalled_by_a_node_that_is_replaced(
+    machine: ClusterNode,
+) -> None:
+    settings = json.loads((machine.path / "etc/trainshed/first-boot.json").read_text())
+    settings["signals"] = {"stack": "Train", "resource": "Nodes"}
+    machine.write("etc/trainshed/first-boot.json", json.dumps(settings))
+    machine.unplug(EFA, 0)
+
+    assert {call[0] for call in machine.boot().calls} == {"ec2", "cloudwatch"}

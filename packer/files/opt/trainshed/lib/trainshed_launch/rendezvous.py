@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainshed_launch.channel import ADDRESS
 from trainshed_launch.errors import LaunchError
 from trainshed_node.system import run
 
@@ -49,7 +50,7 @@ def read_rendezvous(environment: Mapping[str, str], hosts: Path | None = None) -
         LaunchError: what they say is not complete, or contradicts itself.
     """
     if hosts:
-        return _from_hosts(hosts)
+        return _from_hosts(hosts, environment)
     for variable, read in (
         ("AWS_BATCH_JOB_NUM_NODES", _from_batch),
         ("SLURM_JOB_NODELIST", _from_slurm),
@@ -133,20 +134,27 @@ def _from_kubernetes(environment: Mapping[str, str]) -> Rendezvous:
     )
 
 
-def _from_hosts(path: Path) -> Rendezvous:
+def _from_hosts(path: Path, environment: Mapping[str, str]) -> Rendezvous:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise LaunchError(f"{path} cannot be read: {error.strerror}") from error
     names = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
-    here = [index for index, name in enumerate(names) if _is_here(name)]
+    # Nodes that share a machine, on an embedded AWS, have all of its addresses.
+    own = environment.get(ADDRESS)
+    here = [index for index, name in enumerate(names) if (name == own if own else _is_here(name))]
     if len(here) != 1:
         raise LaunchError(
             f"{path} names this node {len(here)} times among {len(names)}; it needs one line for "
             "each node, with an address that the node has"
         )
     return Rendezvous(
-        source=str(path), nodes=len(names), index=here[0], main=names[0], job="\n".join(names)
+        source=str(path),
+        nodes=len(names),
+        index=here[0],
+        main=names[0],
+        # The same nodes may run one job after the other.
+        job="\n".join((environment.get("TRAINSHED_JOB", ""), *names)),
     )
 
 

@@ -1,7 +1,8 @@
 """Tells AWS how the boot of a node went: a tag of the instance, and a metric if it failed.
 
-The role of the nodes may do just that (`NodeRole`). Nothing depends on it: what cannot be sent is
-logged, within a minute, and the boot goes on.
+CloudFormation is told where a stack's creation waits for the node. The role of the nodes may do
+just that (`NodeRole`, `Ec2Cluster`). What cannot be sent is logged, within a minute, and the boot
+goes on.
 """
 
 from __future__ import annotations
@@ -28,9 +29,20 @@ Log = Callable[[str], None]
 
 
 def tell_success(settings: Settings, log: Log) -> None:
-    """Set the tag to `ok`, also where an earlier boot set it to a failure."""
+    """Set the tag to `ok`, also where an earlier boot set it to a failure; signal CloudFormation.
+
+    A failure is not signalled: the node powers off, and one that replaces it may boot well.
+    """
     if settings.cluster:
         _tag(settings.region, OK, log)
+    if settings.signals:
+        _call(
+            settings.region,
+            *("cloudformation", "signal-resource", "--stack-name", settings.signals.stack),
+            *("--logical-resource-id", settings.signals.resource),
+            *("--unique-id", instance_id(), "--status", "SUCCESS"),
+            log=log,
+        )
 
 
 def tell_failure(settings: Settings, error: str, log: Log) -> None:

@@ -36,6 +36,19 @@ class Lustre:
 
 
 @dataclass(frozen=True)
+class Signal:
+    """The resource of CloudFormation whose creation waits for this node.
+
+    Attributes:
+        stack: name of its stack.
+        resource: its logical id there.
+    """
+
+    stack: str
+    resource: str
+
+
+@dataclass(frozen=True)
 class Settings:
     """What the first boot must do.
 
@@ -46,6 +59,7 @@ class Settings:
         scratch: assemble the instance store; off where something else owns it, such as nodeadm
             with `localStorage`.
         lustre: file system to mount, if any.
+        signals: what to signal when the boot went well, if anything.
     """
 
     region: str
@@ -53,6 +67,7 @@ class Settings:
     devices: Mapping[str, int]
     scratch: bool
     lustre: Lustre | None
+    signals: Signal | None
 
 
 def read_settings(path: Path = SETTINGS) -> Settings:
@@ -63,17 +78,18 @@ def read_settings(path: Path = SETTINGS) -> Settings:
     """
     document = read_object(path) if path.exists() else {}
     where = str(path)
-    _only(document, {"region", "cluster", "devices", "lustre", "scratch"}, where)
+    _only(document, {"region", "cluster", "devices", "lustre", "scratch", "signals"}, where)
     scratch = document.get("scratch", True)
     if not isinstance(scratch, bool):
         raise NodeError(where, f"scratch must be true or false, not {scratch!r}; correct it")
-    calls = document.keys() & {"cluster", "lustre"}
+    calls = document.keys() & {"cluster", "lustre", "signals"}
     return Settings(
         region=text(document, "region", where) if calls else "",
         cluster=text(document, "cluster", where) if "cluster" in document else "",
         devices=device_counts(_object(document, "devices", where) or {}, f"{where}: devices"),
         scratch=scratch,
         lustre=_lustre(document, where),
+        signals=_signal(document, where),
     )
 
 
@@ -111,6 +127,15 @@ def _lustre(document: dict[str, Any], where: str) -> Lustre | None:
         wait_seconds=wait,
         efa_interfaces=_whole_number(entry, "efa_interfaces", where),
     )
+
+
+def _signal(document: dict[str, Any], where: str) -> Signal | None:
+    entry = _object(document, "signals", where)
+    if entry is None:
+        return None
+    where = f"{where}: signals"
+    _only(entry, {"stack", "resource"}, where)
+    return Signal(stack=text(entry, "stack", where), resource=text(entry, "resource", where))
 
 
 def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any] | None:
