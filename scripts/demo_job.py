@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 from trainshed.aws import regions
+from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
-from trainshed.jobs.submission import Submission, submit
+from trainshed.jobs.submission import Submission
 from trainshed.rehearse.deployment import add_image
 
 NODES, RANKS = 4, 8
@@ -25,6 +26,7 @@ def main() -> None:
     """Run the job, show it, check its result."""
     [region] = regions(None)
     destination = find_destination(region, "TrainCluster")
+    assert isinstance(destination, BatchDestination)
     # In place of `trainshed container push`: the job runs on this machine's own files.
     add_image(region, destination.definition)
     mpirun = shutil.which("mpirun")
@@ -37,7 +39,7 @@ def main() -> None:
             *(mpirun, "-n", str(RANKS), sys.executable, str(ALL_REDUCE)),
         ),
     )
-    job, status = find_job(region, submit(region, destination, submission)), ""
+    job, status = find_job(region, destination.submit(region, submission)), ""
     printed: list[str] = []
     # Its limits are our own: the job is looked at often.
     for now, lines in follow(region, job, None, lambda _: time.sleep(0.1)):

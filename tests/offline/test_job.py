@@ -343,7 +343,7 @@ def test_a_stack_without_a_queue(aws: EmbeddedAws, job: Run, tmp_path: Path) -> 
     done = job("list", str(other))
 
     assert done.code == 1
-    assert "is CREATE_COMPLETE and has no output JobQueue" in done.err
+    assert "is CREATE_COMPLETE and has no outputs for jobs" in done.err
 
 
 def test_why_names_missing_capacity_quota_and_the_job_before(aws: EmbeddedAws, job: Run) -> None:

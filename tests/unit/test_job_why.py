@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from trainshed.aws import AwsRefusal
-from trainshed.jobs.lookup import ListedJob
-from trainshed.jobs.model import Ending, Job, JobNode
+from trainshed.jobs.model import Ending, Job, JobNode, ListedJob, Scheduler
 from trainshed.jobs.why import explain_job, gather
 from trainshed.jobs.why.facts import (
     CapacityReservation,
@@ -47,6 +46,7 @@ def ending(
 
 
 WAITING = Job(
+    scheduler=Scheduler.BATCH,
     job_id="job-1",
     name="pretrain",
     status="RUNNABLE",

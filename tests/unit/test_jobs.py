@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trainshed.errors import TrainshedError
-from trainshed.jobs.lookup import describe_job, find_job
+from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import ranges
 from trainshed.jobs.watching import watch
 
@@ -54,9 +54,8 @@ class Batch:
 def test_the_nodes_of_a_large_job_are_asked_for_by_the_hundred_and_are_in_order() -> None:
     region: Any = Batch("RUNNING")
 
-    job = describe_job(region, "job-1")
+    job = find_job(region, "job-1")
 
-    assert job
     assert [node.index for node in job.nodes] == list(range(NODES))
     assert [len(each) for each in region.asked] == [1, 100, 100, 50]
 

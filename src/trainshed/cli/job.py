@@ -85,7 +85,6 @@ def submit(
     from trainshed.jobs.destination import find_destination
     from trainshed.jobs.lookup import find_job
     from trainshed.jobs.submission import Submission, launched
-    from trainshed.jobs.submission import submit as submit_job
     from trainshed.recipes import Work, work_on
 
     plan = load_cluster(cluster, clusters, region)
@@ -115,7 +114,7 @@ def submit(
             typer.echo(f"variable: {variable}={value}", err=True)
         typer.echo(f"command: {shlex.join(work.command)}", err=True)
     place = _region(plan.region)
-    job_id = submit_job(place, find_destination(place, plan.spec.name), submission)
+    job_id = find_destination(place, plan.spec.name).submit(place, submission)
     typer.echo(job_id)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
     if watch:
@@ -176,13 +175,12 @@ def list_command(
     region: RegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the jobs of a cluster, the newest first; AWS Batch forgets old ones."""
+    """List the jobs of a cluster, the newest first; AWS forgets old ones."""
     from trainshed.jobs.destination import find_destination
-    from trainshed.jobs.lookup import all_jobs
 
     plan = load_cluster(cluster, clusters, region)
     place = _region(plan.region)
-    found = all_jobs(place, find_destination(place, plan.spec.name).queue)
+    found = find_destination(place, plan.spec.name).jobs(place)
     if not found and not as_json:
         typer.echo(f"{plan.spec.name} has no jobs")
         return

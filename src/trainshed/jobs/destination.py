@@ -1,27 +1,33 @@
-"""Where the jobs of a cluster go: the queue and the job definition that its stack made."""
+"""Where the jobs of a cluster go: what its stack made for them."""
 
-from dataclasses import dataclass
+from typing import Protocol
 
 from trainshed.aws import Region
 from trainshed.deployed_stacks import find_stack
 from trainshed.errors import Failure
+from trainshed.jobs.batch import BatchDestination
+from trainshed.jobs.model import ListedJob
+from trainshed.jobs.run_command import CommandDestination
+from trainshed.jobs.submission import Submission
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
-    """Where the jobs of a cluster go.
+class Destination(Protocol):
+    """Where the jobs of a cluster go."""
 
-    Attributes:
-        queue: ARN of its job queue.
-        definition: ARN of its job definition, with the revision.
-    """
+    def submit(self, region: Region, submission: Submission) -> str:
+        """Submit a job; return its id.
 
-    queue: str
-    definition: str
+        Raises:
+            TrainshedError: what runs the job would refuse it.
+            Failure: the nodes that it needs are not there.
+        """
+
+    def jobs(self, region: Region) -> list[ListedJob]:
+        """Return its jobs, the newest first."""
 
 
 def find_destination(region: Region, cluster: str) -> Destination:
-    """Find the queue and the job definition of a deployed cluster.
+    """Find what runs the jobs of a deployed cluster.
 
     Args:
         region: the cluster's.
@@ -35,12 +41,17 @@ def find_destination(region: Region, cluster: str) -> Destination:
         raise Failure(
             f"{cluster} is not deployed in {region.name}; deploy it: npx cdk deploy {cluster}"
         )
-    try:
-        return Destination(
-            queue=stack.outputs["JobQueue"], definition=stack.outputs["JobDefinition"]
+    outputs = stack.outputs
+    if {"JobQueue", "JobDefinition"} <= outputs.keys():
+        return BatchDestination(queue=outputs["JobQueue"], definition=outputs["JobDefinition"])
+    if {"JobDocument", "NodeGroup", "LogGroup"} <= outputs.keys():
+        return CommandDestination(
+            cluster=cluster,
+            group=outputs["NodeGroup"],
+            document=outputs["JobDocument"],
+            log_group=outputs["LogGroup"],
         )
-    except KeyError as missing:
-        raise Failure(
-            f"the stack {cluster} in {region.name} is {stack.status} and has no output "
-            f"{missing.args[0]}; deploy it again: npx cdk deploy {cluster}"
-        ) from None
+    raise Failure(
+        f"the stack {cluster} in {region.name} is {stack.status} and has no outputs for jobs; "
+        f"deploy it again: npx cdk deploy {cluster}"
+    )

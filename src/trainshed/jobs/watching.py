@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 from trainshed.aws import Region
 from trainshed.errors import Failure
-from trainshed.jobs.lookup import describe_job
 from trainshed.jobs.model import Job
+from trainshed.jobs.schedulers import SCHEDULERS
 
 # AWS Batch slows down accounts that ask often, also for others' calls: a job that does not change
 # is asked for less and less often.
@@ -23,15 +23,15 @@ def watch(region: Region, job: Job, pause: Callable[[float], None]) -> Iterator[
         pause: waits so many seconds between two looks.
 
     Raises:
-        Failure: AWS Batch has forgotten it.
+        Failure: it is forgotten.
     """
     seconds = _SHORTEST_PAUSE_SECONDS
     yield job
     while not job.is_over:
         pause(seconds)
-        before, found = job, describe_job(region, job.job_id)
+        before, found = job, SCHEDULERS[job.scheduler].describe(region, job.job_id)
         if found is None:
-            raise Failure(f"AWS Batch no longer knows job {job.job_id}")
+            raise Failure(f"{job.scheduler} no longer knows job {job.job_id}")
         job = found
         unchanged = job == before
         seconds = (

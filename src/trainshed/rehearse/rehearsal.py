@@ -17,11 +17,11 @@ from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.jobs.destination import Destination
+from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
-from trainshed.jobs.submission import Submission, submit
+from trainshed.jobs.submission import Submission
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
 from trainshed.sources import shipped
@@ -157,7 +157,7 @@ def run_job(
         TrainshedError: the cluster has fewer nodes.
     """
     region = Region(aws.settings.regions[0], aws.client)
-    destination = Destination(queue=outputs["JobQueue"], definition=outputs["JobDefinition"])
+    destination = BatchDestination(queue=outputs["JobQueue"], definition=outputs["JobDefinition"])
     fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
     if rehearsal.fault is not FaultKind.MISSING_IMAGE:
         deployment.add_image(region, destination.definition)
@@ -172,7 +172,7 @@ def run_job(
         )
     command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
     submission = Submission(name="rehearsal", command=command, nodes=nodes)
-    job = find_job(region, submit(region, destination, submission))
+    job = find_job(region, destination.submit(region, submission))
     inject = fault.during if fault else None
     for now, lines in follow(region, job, None, lambda _: sleep(_LOOK_SECONDS)):
         seen(now, lines)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from trainshed.aws import Region
 from trainshed.deployed_stacks import DeployedStack, find_stack, importers
 from trainshed.errors import Failure, UnknownName
-from trainshed.jobs.lookup import ListedJob, unfinished_jobs
+from trainshed.jobs import batch, run_command
+from trainshed.jobs.model import ListedJob
 from trainshed.plan import ClusterPlan
 from trainshed.plan.repository import own_repository
 from trainshed.plan.stack_names import stack_name
@@ -110,13 +111,15 @@ def survey(
             each.name: tuple(left_groups(region, each)) for each in networks if each in removed
         },
         kept=tuple(kept),
-        jobs=tuple(
-            job
-            for stack in removed
-            for queue in stack.ids("AWS::Batch::JobQueue")
-            for job in unfinished_jobs(region, queue)
-        ),
+        jobs=tuple(job for stack in removed for job in _unfinished_jobs(region, stack)),
     )
+
+
+def _unfinished_jobs(region: Region, stack: DeployedStack) -> Iterator[ListedJob]:
+    for queue in stack.ids("AWS::Batch::JobQueue"):
+        yield from batch.unfinished_jobs(region, queue)
+    for document in stack.ids("AWS::SSM::Document"):
+        yield from run_command.unfinished_jobs(region, document)
 
 
 def _names(cluster: ClusterPlan) -> dict[str, str]:
@@ -182,7 +185,8 @@ def _left_behind(
     if names["containers"] in gone:
         yield from kept_repositories(region, own_repository(cluster.spec))
     if names["compute"] in gone:
-        yield from kept_logs(region, f"{names['compute']}-{JOB_LOGS}", "the output of jobs")
+        for log in JOB_LOGS:
+            yield from kept_logs(region, f"{names['compute']}-{log}", "the output of jobs")
     for network in sorted({*gone} - {*names.values()}):
         yield from kept_logs(region, f"{network}-{FLOW_LOGS}", "the record of network traffic")
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 from trainshed.exit_codes import PEER_LOST
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.model import Ending, ranges
+from trainshed.jobs.model import TIMED_OUT, Ending, Job, ranges
 from trainshed.jobs.why.facts import Facts
 
-_TIMED_OUT = "Job attempt duration exceeded timeout"
 _TIME_LIMIT = "Canceled by JobStateTimeLimit"
 _HOST = "Host EC2"
 _NO_COMMAND = (
@@ -27,15 +26,16 @@ _NOT_STARTED = {
     "outofmemory": "the container needs more memory than the node has: use smaller batches, or a "
     "larger instance type",
 }
+_NO_SUCH_COMMAND = 127
 # Docker's codes and those of trainshed-launch; docs/jobs.md.
 _CODES = {
     1: "the command itself failed",
-    78: "what AWS Batch told the launcher of the job is wrong, or the launcher's options are",
+    78: "what the launcher was told of the job is wrong, or its options are",
     125: "the container could not be run",
     126: "the command cannot be executed; is it executable, and for this architecture?",
-    127: "the command is not in the container image; with --plain it is started without "
-    "trainshed-launch, which only our images have",
-    137: "the process was killed by SIGKILL, mostly because the container was out of memory",
+    _NO_SUCH_COMMAND: "the command is not in the container image; with --plain it is started "
+    "without trainshed-launch, which only our images have",
+    137: "the process was killed by SIGKILL, mostly for want of memory",
     143: "the process was ended by SIGTERM",
     PEER_LOST: "another node of the job was lost, or did not come in time",
 }
@@ -74,7 +74,7 @@ def check_exit_code(facts: Facts) -> Iterator[Finding]:
             rule="TS-JOB-015",
             severity=Severity.ERROR,
             message=f"node {ranges(nodes)} ended with exit code {code}: "
-            f"{_meaning(code)}{tried if job.most_attempts > 1 else ''}",
+            f"{_meaning(job, code)}{tried if job.most_attempts > 1 else ''}",
             remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}",
         )
 
@@ -97,11 +97,12 @@ def check_host(facts: Facts) -> Iterator[Finding]:
 def check_timeout(facts: Facts) -> Iterator[Finding]:
     """A job ends when an attempt takes longer than it may."""
     job = facts.job
-    if job.status == "FAILED" and (job.reason or "").startswith(_TIMED_OUT):
+    if job.status == "FAILED" and (job.reason or "").startswith(TIMED_OUT):
         yield Finding(
             rule="TS-JOB-017",
             severity=Severity.ERROR,
-            message=f"it took longer than its time-out of {job.timeout_seconds} seconds",
+            message="it took longer than its time-out"
+            + (f" of {job.timeout_seconds} seconds" if job.timeout_seconds else ""),
             remedy="submit with a longer --timeout-hours, or raise job.timeout_hours of the "
             "cluster file and deploy",
         )
@@ -137,10 +138,12 @@ def _endings(facts: Facts) -> tuple[Ending, ...]:
 def _stopped(facts: Facts) -> bool:
     """Whether the exit codes are those of processes that were told to end."""
     job = facts.job
-    return job.was_stopped or (job.reason or "").startswith((_TIMED_OUT, _TIME_LIMIT))
+    return job.was_stopped or (job.reason or "").startswith((TIMED_OUT, _TIME_LIMIT))
 
 
-def _meaning(code: int) -> str:
+def _meaning(job: Job, code: int) -> str:
+    if code == _NO_SUCH_COMMAND and not job.image:
+        return "the command is not on the node"
     if code in _CODES:
         return _CODES[code]
     if 128 < code < 128 + signal.NSIG:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from trainshed.jobs.lookup import ListedJob
-from trainshed.jobs.model import WAITING, Job
+from trainshed.jobs.model import WAITING, Job, ListedJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from trainshed.aws import AwsRefusal, Region
 from trainshed.catalogue import lookup
 from trainshed.errors import UnknownName
-from trainshed.jobs.lookup import ListedJob, unfinished_jobs
-from trainshed.jobs.model import Job
+from trainshed.jobs.batch import unfinished_jobs
+from trainshed.jobs.model import Job, ListedJob, Scheduler
 from trainshed.jobs.why.facts import (
     CapacityReservation,
     Environment,
@@ -42,6 +42,9 @@ def gather(region: Region, job: Job, now: datetime) -> Facts:
         job: the job.
         now: the time.
     """
+    if job.scheduler is Scheduler.RUN_COMMAND:
+        # It says itself how each node ended, and waits for nothing.
+        return Facts(job=job, now=now)
     unanswered: list[str] = []
 
     def ask(question: Callable[[], _Answer], otherwise: _Answer) -> _Answer:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.why import ended, nodes, queue
+from trainshed.jobs.why import commands, ended, nodes, queue
 from trainshed.jobs.why.capacity import (
     check_failed_launches,
     check_quota,
@@ -31,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     ended.check_host,
     ended.check_timeout,
     ended.check_stopped,
+    commands.check_delivery,
     queue.check_dependencies,
     queue.check_queue,
     queue.check_environments,
