@@ -1,14 +1,16 @@
 """Resources that are complete when enough signals have come."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from embedded_aws import service_settings
-from embedded_aws.service_settings import ServiceSettings
+from embedded_aws.autoscaling import convergence
+from embedded_aws.faults import Fault
+from embedded_aws.service_settings import ServiceSettings, current
 
 _pause = threading.Event()
 _TOO_OFTEN = 500
@@ -95,6 +97,21 @@ def group(ground: dict[str, Any]) -> Callable[..., dict[str, Any]]:
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let time-outs pass at once."""
     monkeypatch.setattr(service_settings, "_current", ServiceSettings(speed=100_000))
+
+
+@pytest.fixture
+def shortage() -> Iterator[Callable[[], None]]:
+    """Let launches fail, and return what ends that."""
+    code = "InsufficientInstanceCapacity"
+    fault = Fault(service="ec2", operation="RunInstances", code=code, count=None)
+
+    def end() -> None:
+        current().faults.set([])
+        convergence.try_again()
+
+    current().faults.set([fault])
+    yield end
+    current().faults.set([])
 
 
 @pytest.fixture
@@ -192,6 +209,46 @@ def test_a_group_fails_when_signals_are_missing_at_the_end(
     assert stack.reason("Nodes", "CREATE_FAILED") == (
         f"Received 0 SUCCESS signal(s) out of 2.  {PERCENT}"
     )
+
+
+def test_a_group_waits_for_capacity_as_long_as_for_signals(
+    stack: Any, group: Any, signal: Any, nodes: Any, shortage: Callable[[], None]
+) -> None:
+    assert stack.create(group(policy(2))) == "CREATE_IN_PROGRESS"
+    assert nodes() == []
+
+    shortage()
+    for _ in range(_TOO_OFTEN):
+        if len(nodes()) == 2:
+            break
+        _pause.wait(0.02)
+    for each in nodes():
+        signal("Nodes", each)
+
+    assert ended(stack) == "CREATE_COMPLETE"
+
+
+@pytest.mark.usefixtures("shortage")
+def test_without_a_policy_a_group_fails_that_gets_no_capacity(stack: Any, group: Any) -> None:
+    assert stack.create(group()) == "ROLLBACK_COMPLETE"
+
+    reason = stack.reason("Nodes", "CREATE_FAILED")
+    assert "Group did not stabilize. {current/minSize/maxSize} group size = {0/2/2}." in reason
+    assert "NotStabilized" in reason
+    assert ("Nodes", "DELETE_COMPLETE") in stack.events
+
+
+def test_protected_instances_prevent_the_rollback(
+    stack: Any, group: Any, signal: Any, nodes: Any
+) -> None:
+    stack.create(group(policy(2), NewInstancesProtectedFromScaleIn=True))
+    instances = nodes()
+
+    signal("Nodes", instances[0], "FAILURE")
+
+    assert ended(stack) == "ROLLBACK_FAILED"
+    assert "all remaining instances are protected" in stack.reason("Nodes", "DELETE_FAILED")
+    assert nodes() == instances
 
 
 def test_a_part_of_the_signals_may_be_enough(
@@ -316,7 +373,7 @@ def test_signals_that_nobody_waits_for_are_refused(stack: Any, signal: Any) -> N
         signal("Thing", "a")
     signal("Done", "a")
     ended(stack)
-    with pytest.raises(ClientError, match="is in CREATE_COMPLETE state and cannot be signaled"):
+    with pytest.raises(ClientError, match=r"Stack:arn\S+ is in CREATE_COMPLETE state and"):
         signal("Done", "b")
 
 
