@@ -461,20 +461,39 @@ def test_other_keys_are_not_restricted(clean_aws: EmbeddedAws, make_role: MakeRo
     assert user.describe_vpcs()["Vpcs"] == clean_aws.client("ec2").describe_vpcs()["Vpcs"] == []
 
 
-@pytest.mark.parametrize(("stack", "signals"), [("Nodes", True), ("Others", False)])
+@pytest.mark.parametrize(
+    ("allowed", "by_name", "signals"),
+    [
+        pytest.param("Nodes/*", True, True, id="name"),
+        pytest.param("Others/*", True, False, id="another-stack"),
+        pytest.param("{id}", False, True, id="id"),
+        # https://github.com/awslabs/ecs-refarch-continuous-deployment/issues/21: a call by name
+        # acts on stack/NAME/*.
+        pytest.param("{id}", True, False, id="id-by-name"),
+    ],
+)
 def test_a_role_signals_the_stacks_that_it_may(
-    clean_aws: EmbeddedAws, make_role: Any, as_role: Any, allow: Any, stack: str, signals: bool
+    clean_aws: EmbeddedAws,
+    make_role: Any,
+    as_role: Any,
+    allow: Any,
+    allowed: str,
+    by_name: bool,
+    signals: bool,
 ) -> None:
     condition = {
         "Type": "AWS::CloudFormation::WaitCondition",
         "CreationPolicy": {"ResourceSignal": {"Timeout": "PT1H"}},
     }
-    clean_aws.client("cloudformation").create_stack(
+    stack_id = clean_aws.client("cloudformation").create_stack(
         StackName="Nodes", TemplateBody=json.dumps({"Resources": {"Done": condition}})
+    )["StackId"]
+    start, own = stack_id.split(":stack/")
+    role = make_role(
+        allow("cloudformation:SignalResource", f"{start}:stack/{allowed.format(id=own)}")
     )
-    arn = f"arn:aws:cloudformation:us-west-2:123456789012:stack/{stack}/*"
-    role = make_role(allow("cloudformation:SignalResource", arn))
-    signal = {"StackName": "Nodes", "LogicalResourceId": "Done", "UniqueId": "a"}
+    stack = "Nodes" if by_name else stack_id
+    signal = {"StackName": stack, "LogicalResourceId": "Done", "UniqueId": "a"}
 
     try:
         as_role("cloudformation", role).signal_resource(**signal, Status="SUCCESS")

@@ -296,6 +296,44 @@ def test_scale_in_takes_the_oldest_instance(autoscaling: Any, created: str) -> N
     assert ids(autoscaling, created) == [second]
 
 
+@pytest.mark.parametrize(("policy", "stays"), [("NewestInstance", 0), ("OldestInstance", 1)])
+def test_scale_in_follows_the_termination_policy(
+    autoscaling: Any, name: str, group: Callable[..., dict[str, Any]], policy: str, stays: int
+) -> None:
+    autoscaling.create_auto_scaling_group(**group(TerminationPolicies=[policy]))
+    before = ids(autoscaling, name)
+
+    autoscaling.set_desired_capacity(AutoScalingGroupName=name, DesiredCapacity=1)
+
+    assert ids(autoscaling, name) == [before[stays]]
+
+
+def test_scale_in_takes_instances_of_the_zone_with_most(
+    autoscaling: Any,
+    ec2: Any,
+    vpc: str,
+    subnet: str,
+    name: str,
+    group: Callable[..., dict[str, Any]],
+) -> None:
+    other = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.16.0/20", AvailabilityZoneId="usw2-az1")
+    subnets = [subnet, other["Subnet"]["SubnetId"]]
+    template = {"LaunchTemplateName": f"{name}-small", "Version": "1"}
+    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "m6i.large"}
+    ec2.create_launch_template(
+        LaunchTemplateName=template["LaunchTemplateName"], LaunchTemplateData=data
+    )
+    places = {"VPCZoneIdentifier": ",".join(subnets), "LaunchTemplate": template}
+    autoscaling.create_auto_scaling_group(**group(**places, DesiredCapacity=3))
+    first = [instance(ec2, each)["SubnetId"] for each in ids(autoscaling, name)]
+
+    autoscaling.set_desired_capacity(AutoScalingGroupName=name, DesiredCapacity=2)
+
+    left = [instance(ec2, each)["SubnetId"] for each in ids(autoscaling, name)]
+    assert first == [subnets[0], subnets[1], subnets[0]]
+    assert sorted(left) == sorted(subnets)
+
+
 def test_scale_in_takes_instances_of_another_template_version_first(
     autoscaling: Any, ec2: Any, created: str, template: dict[str, str]
 ) -> None:
@@ -547,7 +585,7 @@ def test_a_zone_without_the_instance_type_is_refused_at_once(
         {"LaunchConfigurationName": "old"},
         {"TargetGroupARNs": ["arn:aws:elasticloadbalancing:us-west-2:1:targetgroup/a/b"]},
         {"HealthCheckType": "ELB"},
-        {"TerminationPolicies": ["NewestInstance"]},
+        {"TerminationPolicies": ["OldestInstance", "ClosestToNextInstanceHour"]},
     ],
 )
 def test_what_groups_cannot_do_here_is_refused(

@@ -1,8 +1,7 @@
 """Keeping groups at their desired capacity.
 
 [S] User guide: instances are spread over the subnets; where one cannot launch, another is tried;
-an instance that is terminated, stopped or set unhealthy is terminated and replaced; scale-in takes
-unprotected instances of the zone with most, of the oldest launch template first. The words of
+an instance that is terminated, stopped or set unhealthy is terminated and replaced. The words of
 causes are those of `activities`. [I] A failed launch is tried again after a minute; each instance
 is launched by itself, and the first that cannot be launched anywhere ends the attempt. A group
 sees at once that an instance has ended, where it takes AWS some minutes.
@@ -17,6 +16,7 @@ from embedded_aws.actions import Refusal
 from embedded_aws.autoscaling import activities, launches
 from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.group import Group, Member, guard
+from embedded_aws.autoscaling.termination import first_to_go
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.instance_events import when_ended
 from embedded_aws.ec2.subnets import subnet_of
@@ -100,9 +100,7 @@ def _scale_in(group: Group, request: str) -> None:
     before, surplus = len(group.members), len(group.members) - group.desired
     if surplus <= 0 or not group.runs("Terminate"):
         return
-    chosen: list[Member] = []
-    while len(chosen) < surplus and (left := _unprotected(group, chosen)):
-        chosen.append(_first_to_go(group, left))
+    chosen = first_to_go(group, surplus)
     cause = [request] if request else []
     if len(chosen) < surplus:
         activities.record(
@@ -124,22 +122,6 @@ def _scale_in(group: Group, request: str) -> None:
     for member in chosen:
         record_end(group, member, "  ".join(cause))
     end(group, chosen)
-
-
-def _unprotected(group: Group, chosen: Sequence[Member]) -> list[Member]:
-    return [it for it in group.members if it not in chosen and not it.protected]
-
-
-def _first_to_go(group: Group, candidates: Sequence[Member]) -> Member:
-    """Return the instance that the default termination policy takes."""
-    zones = [member.facts["AvailabilityZone"] for member in candidates]
-
-    def order(member: Member) -> tuple[int, bool, int]:
-        outdated = member.facts["LaunchTemplate"] != group.fields["LaunchTemplate"]
-        crowd = zones.count(member.facts["AvailabilityZone"])
-        return -crowd, not outdated, group.members.index(member)
-
-    return min(candidates, key=order)
 
 
 def _scale_out(group: Group, request: str, replaced: int) -> None:

@@ -20,6 +20,7 @@ from embedded_aws.autoscaling.group import Group, find, groups, guard
 from embedded_aws.autoscaling.pages import page
 from embedded_aws.autoscaling.refusals import bad_template, invalid, unsupported
 from embedded_aws.autoscaling.tags import put
+from embedded_aws.autoscaling.termination import check_policies
 from embedded_aws.ec2.launch_templates import template_data
 from embedded_aws.ec2.subnets import subnet_of
 
@@ -44,7 +45,6 @@ _NEUTRAL: Mapping[str, Any] = {
     "DesiredCapacityType": "units",
     "HealthCheckType": "EC2",
     "MaxInstanceLifetime": 0,
-    "TerminationPolicies": ["Default"],
 }
 
 
@@ -195,6 +195,7 @@ def _checked(call: Call, given: Row) -> Row:
             raise unsupported(f"{name} {value}")
         if value and name not in (*_DEFAULTS, *_OTHERS, *_NEUTRAL):
             raise unsupported(name)
+    check_policies(given.get("TerminationPolicies", []))
     fields = dict(given)
     if template := given.get("LaunchTemplate"):
         named = [name for name in ("LaunchTemplateId", "LaunchTemplateName") if name in template]
