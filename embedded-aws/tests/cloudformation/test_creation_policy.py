@@ -337,6 +337,26 @@ def test_a_resource_that_waits_is_cancelled_when_another_fails(stack: Any) -> No
     assert stack.reason("Done", "CREATE_FAILED") == "Resource creation cancelled"
 
 
+def test_a_nested_stack_that_waits_lets_the_call_return(
+    stack: Any, upload: Callable[..., str]
+) -> None:
+    url = upload(stack.template({"Done": condition(1, "PT15S")}))
+    inner = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+    assert stack.create({"Inner": inner}) == "CREATE_IN_PROGRESS"
+    cloudformation = stack.cloud.cloudformation
+    [nested] = [
+        each["StackId"]
+        for each in cloudformation.describe_stacks()["Stacks"]
+        if each["StackName"].startswith(f"{stack.name}-Inner")
+    ]
+
+    cloudformation.signal_resource(
+        StackName=nested, LogicalResourceId="Done", UniqueId="a", Status="SUCCESS"
+    )
+
+    assert ended(stack) == "CREATE_COMPLETE"
+
+
 def test_a_stack_that_waits_may_be_deleted(stack: Any, group: Any, nodes: Any) -> None:
     stack.create(group(policy(2)))
     stack_id, instances = stack.described["StackId"], nodes()

@@ -507,6 +507,15 @@ def test_a_group_with_instances_is_deleted_only_by_force(
         pytest.param((), {"MinSize": 3}, "Desired capacity:2 must be between the", id="desired"),
         pytest.param((), {"MinSize": 5}, "Max bound, 4, must be greater than or", id="bounds"),
         pytest.param(("VPCZoneIdentifier",), {}, "At least one Availability Zone or", id="place"),
+        pytest.param(
+            ("VPCZoneIdentifier",),
+            {"AvailabilityZones": ["us-west-2z"]},
+            "No default subnet for availability zone: 'us-west-2z'",
+            id="default-subnet",
+        ),
+        pytest.param(
+            (), {"AvailabilityZones": ["us-west-2a"]}, "The availability zones of", id="zones"
+        ),
         pytest.param(("LaunchTemplate",), {}, "Valid requests must contain either", id="template"),
         pytest.param(
             (),

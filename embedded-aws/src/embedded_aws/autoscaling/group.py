@@ -64,7 +64,7 @@ class Group:
     @property
     def subnets(self) -> list[str]:
         """The ids of its subnets."""
-        return [each.strip() for each in self.fields["VPCZoneIdentifier"].split(",")]
+        return str(self.fields["VPCZoneIdentifier"]).split(",")
 
     @property
     def exists(self) -> bool:

@@ -36,20 +36,19 @@ class LaunchFailed(Exception):
         self.message = message
 
 
-def check(call: Call, fields: Row, subnets: list[str]) -> None:
+def check(call: Call, fields: Row) -> None:
     """Refuse a group from whose launch template EC2 could never launch.
 
     Args:
         call: that creates or changes the group.
         fields: of the group.
-        subnets: where it is to launch.
 
     Raises:
         Refusal: in EC2's words.
     """
     if "InstanceType" not in template_data(call, _specification(fields)):
         raise bad_template("The launch template must have an InstanceType.")
-    for subnet_id in subnets:
+    for subnet_id in fields["VPCZoneIdentifier"].split(","):
         try:
             _run(call, fields, subnet_id, {}, DryRun=True)
         except ClientError as error:
