@@ -14,7 +14,7 @@ _OPERATIONS = Parameter(
     name=_OPERATION,
     what="the collective operation",
     default="all_reduce",
-    source="the operation that most documents measure",
+    source="ours: what the documents of all three measure",
     kind=Kind.CHOICE,
     choices=("all_reduce", "all_gather", "reduce_scatter"),
 )
