@@ -7,7 +7,7 @@ import pytest
 from trainshed.catalogue import AcceleratorFamily, all_types, lookup
 from trainshed.errors import TrainshedError
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes import JobNodes, Recipe, find_recipe, recipes, recipes_for
+from trainshed.recipes import JobNodes, JobRecipe, find_recipe, recipes, recipes_for
 from trainshed.recipes.model import Kind
 
 ALL = [
@@ -27,7 +27,7 @@ def command(
 
 
 @pytest.mark.parametrize(("recipe", "instance_type"), ALL)
-def test_every_type_gets_the_ranks_that_it_has(recipe: Recipe, instance_type: str) -> None:
+def test_every_type_gets_the_ranks_that_it_has(recipe: JobRecipe, instance_type: str) -> None:
     instance = lookup(instance_type)
     ranks = instance.accelerator.ranks
 
@@ -243,7 +243,7 @@ def test_checkpoints_need_a_folder_that_all_nodes_share() -> None:
 
 
 @pytest.mark.parametrize("recipe", [each for each in recipes() if each.name.startswith("bert")])
-def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: Recipe) -> None:
+def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: JobRecipe) -> None:
     assert recipe.rehearsal
     instance = lookup(
         "dl1.24xlarge" if recipe.family is AcceleratorFamily.HABANA else "trn1.32xlarge"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.errors import TrainshedError
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes.model import JobNodes, Kind, Parameter, Recipe, Values, Work
+from trainshed.recipes.model import JobNodes, JobRecipe, Kind, Parameter, Values, Work
 
 # Stands for the folder of the cluster's file system, in a parameter.
 _SHARED = "SHARED"
@@ -161,8 +161,8 @@ def _recipe(
     steps: tuple[str, str],
     environment: Mapping[str, str] | None = None,
     without: Mapping[str, str] | None = None,
-) -> Recipe:
-    return Recipe(
+) -> JobRecipe:
+    return JobRecipe(
         name=name,
         what=f"pre-trains BERT with {what}",
         family=family,

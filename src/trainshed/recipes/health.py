@@ -7,7 +7,7 @@ names every node that failed, and `trainshed bench judge` one that is slow.
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.jobs.submission import LAUNCHER
 from trainshed.recipes.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
-from trainshed.recipes.model import JobNodes, Parameter, Recipe, Values, Work
+from trainshed.recipes.model import JobNodes, JobRecipe, Parameter, Values, Work
 
 _MINUTES = "minutes"
 _PARAMETERS = (
@@ -51,14 +51,14 @@ def _nccl_tests(nodes: JobNodes, values: Values) -> Work:
 _WHAT = "checks each node alone: its devices, and an all-reduce between them by {}"
 
 HEALTH = (
-    Recipe(
+    JobRecipe(
         name="health",
         what=_WHAT.format("hccl_demo"),
         family=AcceleratorFamily.HABANA,
         parameters=_PARAMETERS,
         work=_hccl_demo,
     ),
-    Recipe(
+    JobRecipe(
         name="health",
         what=_WHAT.format("nccom-test"),
         family=AcceleratorFamily.NEURON,
@@ -66,7 +66,7 @@ HEALTH = (
         work=_nccom_test,
         without=WITHOUT_NCCOM_TEST,
     ),
-    Recipe(
+    JobRecipe(
         name="health",
         what=_WHAT.format("nccl-tests"),
         family=AcceleratorFamily.NVIDIA,

@@ -5,20 +5,20 @@ from trainshed.errors import TrainshedError, UnknownName
 from trainshed.recipes.bert import BERT
 from trainshed.recipes.collectives import COLLECTIVES
 from trainshed.recipes.health import HEALTH
-from trainshed.recipes.model import Recipe
+from trainshed.recipes.model import JobRecipe
 
 
-def recipes() -> tuple[Recipe, ...]:
+def recipes() -> tuple[JobRecipe, ...]:
     """Return all recipes."""
     return (*COLLECTIVES, *HEALTH, *BERT)
 
 
-def recipes_for(instance: InstanceType) -> tuple[Recipe, ...]:
+def recipes_for(instance: InstanceType) -> tuple[JobRecipe, ...]:
     """Return the recipes for an instance type."""
     return tuple(recipe for recipe in recipes() if recipe.fits(instance))
 
 
-def find_recipe(name: str, instance: InstanceType) -> Recipe:
+def find_recipe(name: str, instance: InstanceType) -> JobRecipe:
     """Return the recipe of a name for an instance type.
 
     Raises:

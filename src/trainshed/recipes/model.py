@@ -105,7 +105,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class JobRecipe:
     """A ready-made job for the accelerators of one maker.
 
     Attributes:
