@@ -20,11 +20,11 @@ from moto.iam.models import iam_backends
 from werkzeug import Request, Response
 
 from embedded_aws.autoscaling import convergence
-from embedded_aws.batch.job_credentials import CREDENTIALS_PATH
 from embedded_aws.ec2.zones import zone_of_launch
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.faults import FAULTS_PATH, Fault, from_json
+from embedded_aws.hosts.credentials import CREDENTIALS_PATH
 from embedded_aws.iam.api_calls import read_call
 from embedded_aws.iam.enforcement import Denial, denied, expiry, session_of
 from embedded_aws.iam.required_permissions import required_permissions
@@ -95,7 +95,7 @@ class Gateway:
             except EmbeddedAwsError as error:
                 return Response(f"{error}\n", HTTPStatus.BAD_REQUEST)
         if request.method == "GET" and request.path.startswith(CREDENTIALS_PATH):
-            return _job_credentials(request)
+            return _role_credentials(request)
         if f"{request.path}/".startswith(CONTROLS):
             controls = "; ".join(name for name in self._controls if CONTROLS in name)
             message = f"there is no control {called}; the controls are: {controls}\n"
@@ -200,15 +200,15 @@ class Gateway:
         self._start_over(request.environ["werkzeug.socket"], checked.as_of)
 
 
-def _job_credentials(request: Request) -> Response:
-    """Answer a job's container, which asks as the SDKs do, with credentials of its role."""
-    task = request.path.removeprefix(CREDENTIALS_PATH)
+def _role_credentials(request: Request) -> Response:
+    """Answer a process, which asks as the SDKs do, with credentials of its role."""
+    session = request.path.removeprefix(CREDENTIALS_PATH)
     token = request.headers.get("Authorization", "")
-    scheduler = current().jobs
-    answer = scheduler.credentials.answer(task, token) if scheduler else None
+    hosts = current().hosts
+    answer = hosts.credentials.answer(session, token) if hosts else None
     if answer is None:
         return Response(
-            json.dumps({"code": "AccessDenied", "message": "no job has this token"}),
+            json.dumps({"code": "AccessDenied", "message": "no process has this token"}),
             HTTPStatus.FORBIDDEN,
             mimetype="application/json",
         )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LOOPBACK = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 _TRIES = 20
-# Locked, shared, by what guests and jobs have on this machine.
+# Locked, shared, by what guests and hosts have on this machine.
 _LOCK = "in-use.lock"
 
 
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _wait_for_the_rest(folder: Path) -> None:
-    """Return when no guest and no job is left: when nothing locks their file any more."""
+    """Return when no guest and no process is left: when nothing locks their file any more."""
     with (folder / _LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
@@ -113,9 +113,9 @@ def _serve(
     from werkzeug.serving import make_server
 
     from embedded_aws import services
-    from embedded_aws.batch.job_machine import JobMachine
     from embedded_aws.batch.scheduler import Scheduler
     from embedded_aws.gateway import Gateway
+    from embedded_aws.hosts.hosts import Hosts
     from embedded_aws.service_settings import ServiceSettings
 
     tempfile.tempdir = os.environ["TMPDIR"] = folder
@@ -134,21 +134,22 @@ def _serve(
             fd=listening.fileno(),
         )
         servers.append(server)
-    jobs = Scheduler(
-        JobMachine(
-            settings=settings.jobs,
-            folder=Path(folder),
-            lock=_lock_shared(lock),
-            port=settings.port,
-            answer=servers[0].process_request,
-        )
+    hosts = Hosts(
+        # Guests have addresses of loopback.
+        apart=not (settings.jobs.loopback or engine),
+        speed=settings.jobs.speed,
+        folder=Path(folder),
+        lock=_lock_shared(lock),
+        port=settings.port,
+        answer=servers[0].process_request,
     )
     services.install(
         ServiceSettings(
             as_of=as_of,
             registry=settings.registry,
             guests=engine,
-            jobs=jobs,
+            hosts=hosts,
+            jobs=Scheduler(hosts),
             speed=settings.jobs.speed,
             endpoint=settings.endpoint,
         )

@@ -9,6 +9,7 @@ from embedded_aws.guests.engine import GuestEngine
 
 if TYPE_CHECKING:
     from embedded_aws.batch.scheduler import Scheduler
+    from embedded_aws.hosts.hosts import Hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class ServiceSettings:
         endpoint: URL of this embedded AWS, for functions and guests.
         faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
+        hosts: has the processes of instances; None for an AWS that runs none.
         jobs: runs AWS Batch's jobs; None for jobs that stay RUNNABLE.
         speed: how many times faster than on AWS the times pass that services wait.
     """
@@ -30,6 +32,7 @@ class ServiceSettings:
     as_of: date | None = None
     registry: str | None = None
     guests: GuestEngine | None = None
+    hosts: "Hosts | None" = None
     jobs: "Scheduler | None" = None
     speed: float = 1
     endpoint: str = ""

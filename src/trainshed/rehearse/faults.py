@@ -11,9 +11,9 @@ from pathlib import Path
 
 import psutil
 
-from embedded_aws.batch.node_network import namespaces_unavailable
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from embedded_aws.hosts.network import namespaces_unavailable
 from trainshed.errors import TrainshedError
 
 # The child that a fault hits.

@@ -12,9 +12,8 @@ from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_containers import Container
 from embedded_aws.batch.job_logs import JobLog
 from embedded_aws.batch.job_rows import now
-from embedded_aws.batch.node_instances import Host, Need
-from embedded_aws.batch.node_network import NodeNetwork
-from embedded_aws.batch.node_processes import NodeProcess
+from embedded_aws.batch.node_instances import Need
+from embedded_aws.hosts.process import HostProcess
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,7 +24,7 @@ class Node:
         job: of which it is a node.
         need: the instances of the attempt.
         index: of the node.
-        host: its instance.
+        instance: moto's, its host.
         address: by which the others reach it.
         task: id of its ECS task.
         process: that runs its command, once it was started.
@@ -40,10 +39,10 @@ class Node:
     job: Job
     need: Need
     index: int
-    host: Host
+    instance: Any
     address: str
     task: str = field(default_factory=lambda: mock_random.get_random_hex(32))
-    process: NodeProcess | None = None
+    process: HostProcess | None = None
     log: JobLog | None = None
     started_at: int | None = None
     over: bool = False
@@ -69,13 +68,14 @@ class Node:
         return self.index == self.job.main
 
     def environment(
-        self, folder: Path, network: NodeNetwork, *, number: int, queue: str
+        self, folder: Path, *, apart: bool, main: str, number: int, queue: str
     ) -> dict[str, str]:
         """Return its variables; those of AWS Batch come last, as nothing changes them.
 
         Args:
             folder: its own.
-            network: of the job.
+            apart: it has a network of its own.
+            main: address of the main node.
             number: of the attempt.
             queue: name of the job queue.
 
@@ -86,9 +86,7 @@ class Node:
         name = self.need.environment["computeEnvironmentName"]
         own = {entry["name"]: entry.get("value", "") for entry in container["environment"]}
         variables = {
-            **job_environment.machine_variables(
-                call, folder, None if network.apart else self.address
-            ),
+            **job_environment.machine_variables(call, folder, None if apart else self.address),
             **own,
             **job_environment.secret_variables(call, container),
             **job_environment.batch_variables(
@@ -101,7 +99,7 @@ class Node:
         }
         if self.job.is_multinode:
             variables |= job_environment.node_variables(
-                self.index, self.job.main, len(self.job.nodes), network.addresses[self.job.main]
+                self.index, self.job.main, len(self.job.nodes), main
             )
         return variables
 
@@ -112,7 +110,7 @@ class Node:
             **self.container,
             "taskArn": self.job.call.arn("ecs", f"task/{cluster}/{self.task}"),
             "containerInstanceArn": self.job.call.arn(
-                "ecs", f"container-instance/{cluster}/{self.host.instance_id}"
+                "ecs", f"container-instance/{cluster}/{self.instance.id}"
             ),
             "networkInterfaces": [{"privateIpv4Address": self.address}],
             "exitCode": self.exit_code,

@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from embedded_aws.batch import node_instances, tables
 from embedded_aws.batch.agenda import Agenda
@@ -24,14 +25,14 @@ from embedded_aws.batch.attempt_nodes import Node
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_images import pull_problem
 from embedded_aws.batch.job_logs import JobLog
-from embedded_aws.batch.job_machine import JobMachine
 from embedded_aws.batch.job_rows import enter, now
-from embedded_aws.batch.node_instances import CannotPlace, Host, Need
-from embedded_aws.batch.node_network import NodeNetwork
-from embedded_aws.batch.node_processes import Listener, NodeProcess, NodeTask
+from embedded_aws.batch.node_instances import CannotPlace, Need
 from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.hosts.hosts import Hosts, NoHost
+from embedded_aws.hosts.process import Command, Listener
+from embedded_aws.iam.roles import can_assume
 from embedded_aws.service_settings import current
 
 _EXITED = "Essential container in task exited"
@@ -54,7 +55,7 @@ class Attempt:
         need: its instances.
         number: of the attempt, from 1.
         queue: name of the job queue.
-        machine: on which the processes run.
+        hosts: on which the processes run.
         watcher: is told of it.
     """
 
@@ -65,12 +66,12 @@ class Attempt:
         *,
         number: int,
         queue: str,
-        machine: JobMachine,
+        hosts: Hosts,
         watcher: Watcher,
     ) -> None:
         self.job, self.need = job, need
         self._number, self._queue = number, queue
-        self._machine, self._watcher = machine, watcher
+        self._hosts, self._watcher = hosts, watcher
         self._agenda = Agenda()
         self._nodes: list[Node] = []
         self.stop_reason: str | None = None
@@ -96,47 +97,46 @@ class Attempt:
 
     def _run(self) -> None:
         try:
-            hosts = node_instances.launch(self.job.call, self.need)
+            instances = node_instances.launch(self.job.call, self.need)
         except CannotPlace as reason:
             self._watcher.blocked(self, str(reason))
             return
         self._watcher.launched(self)
         outcome = BROKEN
         try:
-            self._run_on(hosts)
+            self._run_on(instances)
             outcome = self._outcome()
         finally:
             self._watcher.ended(self, outcome)
 
-    def _run_on(self, hosts: Sequence[Host]) -> None:
+    def _run_on(self, instances: Sequence[Any]) -> None:
         """Run the nodes and clean up."""
         with ExitStack() as left:
-            left.callback(node_instances.terminate, self.job.call, hosts)
             folder = TemporaryDirectory(
-                dir=self._machine.folder, prefix="job-", ignore_cleanup_errors=True
+                dir=self._hosts.folder, prefix="job-", ignore_cleanup_errors=True
             )
             path = Path(left.enter_context(folder))
-            network = self._machine.network(hosts, path)
-            left.callback(network.close)
-            self._begin(hosts, network)
-            self._run_nodes(path, network)
+            left.callback(node_instances.terminate, self.job.call, instances)
+            self._begin(instances)
+            self._run_nodes(path)
 
-    def _begin(self, hosts: Sequence[Host], network: NodeNetwork) -> None:
+    def _begin(self, instances: Sequence[Any]) -> None:
         with tables.guard:
             enter(self._jobs, self.job.row, "STARTING")
-            for index, host in enumerate(hosts):
+            for index, instance in enumerate(instances):
+                self._hosts.place(instance)
                 node = Node(
                     job=self.job,
                     need=self.need,
                     index=index,
-                    host=host,
-                    address=network.addresses[index],
+                    instance=instance,
+                    address=instance.private_ip,
                 )
                 self._nodes.append(node)
                 node.row["container"] = node.describe()
 
-    def _run_nodes(self, folder: Path, network: NodeNetwork) -> None:
-        start = partial(self._start_node, folder=folder, network=network)
+    def _run_nodes(self, folder: Path) -> None:
+        start = partial(self._start_node, folder=folder)
         main = self._nodes[self.job.main]
         self._after_main: Callable[[], None] = partial(self._start_children, start)
         start(main)
@@ -156,18 +156,23 @@ class Attempt:
             if not node.over:
                 start(node)
 
-    def _start_node(self, node: Node, *, folder: Path, network: NodeNetwork) -> None:
+    def _start_node(self, node: Node, *, folder: Path) -> None:
         own = folder / str(node.index)
         own.mkdir()
         with tables.guard:
             if node.row is not self.job.row:
                 enter(self._jobs, node.row, "STARTING")
         try:
-            environment = node.environment(own, network, number=self._number, queue=self._queue)
-            if role := node.container.get("jobRoleArn"):
-                environment |= self._machine.credentials.grant(
-                    self.job.call, node.task, role, current().endpoint
-                )
+            environment = {
+                **node.environment(
+                    own,
+                    apart=self._hosts.apart,
+                    main=self._nodes[self.job.main].address,
+                    number=self._number,
+                    queue=self._queue,
+                ),
+                **self._credentials(node),
+            }
             if problem := pull_problem(self.job.call, node.container["image"]):
                 raise TaskRefused(problem)
             command = node.container["command"]
@@ -185,20 +190,38 @@ class Attempt:
             if log.stream:
                 node.row["container"]["logStreamName"] = log.stream
         log.write([f"embedded AWS: on this machine's own files, not in {node.container['image']}"])
-        node.process = NodeProcess(
-            NodeTask(index=node.index, command=command, environment=environment, folder=own),
-            network,
-            port=self._machine.port,
-            answer=self._machine.answer,
-            lock=self._machine.lock,
-            listener=Listener(
-                started=lambda: self._agenda.add(partial(self._note_start, node)),
-                printed=log.write,
-                ended=lambda code, refused: self._agenda.add(
-                    partial(self._note_end, node, code, refused)
-                ),
+        command_of_node = Command(words=command, environment=environment, folder=own, only=True)
+        listener = Listener(
+            started=lambda: self._agenda.add(partial(self._note_start, node)),
+            printed=log.write,
+            ended=lambda code, refused: self._agenda.add(
+                partial(self._note_end, node, code, refused)
             ),
         )
+        try:
+            node.process = self._hosts.of(node.instance).run(command_of_node, listener)
+        except NoHost:
+            self._end_node(node, None, None, _host_terminated(node.instance.id))
+
+    def _credentials(self, node: Node) -> dict[str, str]:
+        """Return the variables by which a node gets the credentials of the job's role.
+
+        [S] ECS developer guide, "Task IAM role": the session is called by the task's id; the role
+        must let ecs-tasks.amazonaws.com in. [M] ECS's words when it does not.
+
+        Raises:
+            TaskRefused: there is no such role, or it does not let ECS's tasks in.
+        """
+        role = node.container.get("jobRoleArn")
+        if not role:
+            return {}
+        if not can_assume(self.job.call, "ecs-tasks.amazonaws.com", role):
+            raise TaskRefused(
+                f"ECS was unable to assume the role '{role}' that was provided for this task. "
+                "Please verify that the role being passed has the proper trust relationship and "
+                "permissions and that your IAM user has permissions to pass this role."
+            )
+        return self._hosts.credentials.grant(self.job.call, node.task, role, current().endpoint)
 
     def _note_start(self, node: Node) -> None:
         node.started_at = now()
@@ -209,15 +232,16 @@ class Attempt:
                 row["startedAt"] = node.started_at
         if node.is_main:
             if seconds := self.job.row.get("timeout", {}).get("attemptDurationSeconds"):
-                limit = self._machine.seconds(seconds)
+                limit = self._hosts.seconds(seconds)
                 self._agenda.add_later(limit, partial(self.stop, _TIMED_OUT))
             self._after_main()
 
-    def _note_end(self, node: Node, code: int, refused: str | None) -> None:
-        if refused is not None:
-            self._end_node(node, None, f"CannotStartContainerError: {refused}", _NOT_STARTED)
-        elif node.reason or (node.status_reason or "").startswith("Host EC2"):
-            self._end_node(node, None, node.reason, node.status_reason or _EXITED)
+    def _note_end(self, node: Node, code: int | None, refused: OSError | None) -> None:
+        if (node.status_reason or "").startswith("Host EC2"):
+            self._end_node(node, None, None, node.status_reason or _EXITED)
+        elif refused is not None:
+            problem = _start_problem(node.container["command"][0], refused)
+            self._end_node(node, None, f"CannotStartContainerError: {problem}", _NOT_STARTED)
         else:
             self._end_node(node, code, None, self.stop_reason or node.status_reason or _EXITED)
 
@@ -231,7 +255,7 @@ class Attempt:
             status: statusReason of the attempt.
         """
         node.over, node.exit_code, node.reason, node.status_reason = True, code, reason, status
-        self._machine.credentials.revoke(node.task)
+        self._hosts.credentials.revoke(node.task)
         with tables.guard:
             node.row["container"] = node.describe()
             attempt = node.describe_attempt()
@@ -249,7 +273,7 @@ class Attempt:
         self._kill_later()
 
     def _kill_later(self) -> None:
-        seconds = self._machine.seconds(_GRACE_SECONDS)
+        seconds = self._hosts.seconds(_GRACE_SECONDS)
         self._agenda.add_later(seconds, partial(self._signal, signal.SIGKILL))
 
     def _signal(self, number: signal.Signals) -> None:
@@ -259,8 +283,8 @@ class Attempt:
 
     def _lose_host(self, instance_id: str) -> None:
         for node in self._nodes:
-            if node.host.instance_id == instance_id and not node.over:
-                node.status_reason = f"Host EC2 (instance {instance_id}) terminated."
+            if node.instance.id == instance_id and not node.over:
+                node.status_reason = _host_terminated(instance_id)
                 if node.process:
                     node.process.send(signal.SIGKILL)
                 else:
@@ -275,3 +299,26 @@ class Attempt:
             ),
             final=self.stop_reason is not None,
         )
+
+
+def _host_terminated(instance_id: str) -> str:
+    return f"Host EC2 (instance {instance_id}) terminated."
+
+
+def _start_problem(program: str, error: OSError) -> str:
+    """Return why a program cannot be run, in the words of Docker and runc.
+
+    [S] Issues of their users: nextflow-io/nextflow 5657 (AWS Batch, a path that is not there),
+    apocas/dockerode 654 (a name that is not in PATH), edp963/davinci-docker 23 (not executable).
+    """
+    if error.errno is None:
+        return str(error)
+    why = str(error.strerror).lower()
+    if isinstance(error, FileNotFoundError):
+        by_path = "/" in program
+        why = f"stat {program}: {why}" if by_path else "executable file not found in $PATH"
+    return (
+        "Error response from daemon: failed to create task for container: failed to create shim "
+        "task: OCI runtime create failed: runc create failed: unable to start container process: "
+        f'exec: "{program}": {why}: unknown'
+    )

@@ -11,7 +11,6 @@ once, which end with the attempt.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import ip_network
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -69,21 +68,6 @@ class Need:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
-    """An instance with a node of a job.
-
-    Attributes:
-        instance_id: its id.
-        address: its private address.
-        prefix: length of the prefix of its VPC's network.
-    """
-
-    instance_id: str
-    address: str
-    prefix: int
-
-
 def need_of(environment: Environment, containers: Sequence[Container]) -> Need:
     """Return what a job needs in a compute environment.
 
@@ -125,8 +109,8 @@ def _records(name: str) -> list[dict[str, Any]]:
     return sorted(map(dict, records), key=lambda record: record["VCpuInfo"]["DefaultVCpus"])
 
 
-def launch(call: Call, need: Need) -> list[Host]:
-    """Launch the instances of a job, all or none.
+def launch(call: Call, need: Need) -> list[Any]:
+    """Launch the instances of a job, all or none; return moto's.
 
     Raises:
         CannotPlace: EC2 refused.
@@ -135,7 +119,6 @@ def launch(call: Call, need: Need) -> list[Host]:
     ec2 = client("ec2", account=call.account, region=call.region)
     subnet_id = resources["subnets"][0]
     [subnet] = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
-    [vpc] = ec2.describe_vpcs(VpcIds=[subnet["VpcId"]])["Vpcs"]
     facts = {
         "InstanceType": need.instance_type,
         "AvailabilityZone": subnet["AvailabilityZone"],
@@ -148,11 +131,7 @@ def launch(call: Call, need: Need) -> list[Host]:
         instances = ec2.run_instances(**_request(call, need, subnet_id))["Instances"]
     except ClientError as error:
         raise CannotPlace(_reason(error.response["Error"]["Code"], need.instance_type)) from error
-    prefix = ip_network(vpc["CidrBlock"]).prefixlen
-    return [
-        Host(instance_id=each["InstanceId"], address=each["PrivateIpAddress"], prefix=prefix)
-        for each in instances
-    ]
+    return [call.backend("ec2").get_instance(each["InstanceId"]) for each in instances]
 
 
 def _request(call: Call, need: Need, subnet_id: str) -> dict[str, Any]:
@@ -204,9 +183,8 @@ def _reason(code: str, instance_type: str) -> str:
     return f"{reason} - {code}" if reason else _UNDETERMINED
 
 
-def terminate(call: Call, hosts: Sequence[Host]) -> None:
-    """End instances; those that have ended already are no error."""
-    if hosts:
-        ids = [host.instance_id for host in hosts]
-        ec2 = client("ec2", account=call.account, region=call.region)
-        ec2.terminate_instances(InstanceIds=ids)
+def terminate(call: Call, instances: Sequence[Any]) -> None:
+    """End moto's instances; those that have ended already are no error."""
+    ids = [instance.id for instance in instances]
+    ec2 = client("ec2", account=call.account, region=call.region)
+    ec2.terminate_instances(InstanceIds=ids)

@@ -16,12 +16,11 @@ from embedded_aws.actions import Row
 from embedded_aws.batch import tables
 from embedded_aws.batch.attempts import Attempt
 from embedded_aws.batch.job import Job
-from embedded_aws.batch.job_credentials import JobCredentials
-from embedded_aws.batch.job_machine import JobMachine
 from embedded_aws.batch.job_rows import enter
 from embedded_aws.batch.node_instances import CannotPlace, Need, need_of
 from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
+from embedded_aws.hosts.hosts import Hosts
 
 # Of this machine, however fast the times of AWS Batch pass.
 _TRY_AGAIN_SECONDS = 1
@@ -56,22 +55,17 @@ class Scheduler:
     """The jobs of one embedded AWS that are not over.
 
     Args:
-        machine: on which they run.
+        hosts: on which they run.
     """
 
-    def __init__(self, machine: JobMachine) -> None:
-        self._machine = machine
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
         self._changed = threading.Condition(tables.guard)
         self._waiting: list[_Waiting] = []
         self._attempts: dict[str, Attempt] = {}
         # The first job of a queue while its instances are launched, by the queue's ARN.
         self._placing: dict[str, _Waiting] = {}
         self._thread: threading.Thread | None = None
-
-    @property
-    def credentials(self) -> JobCredentials:
-        """The credentials of its jobs."""
-        return self._machine.credentials
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Take new jobs."""
@@ -238,7 +232,7 @@ class Scheduler:
             need,
             number=len(job.row["attempts"]) + 1,
             queue=_queue(job)["jobQueueName"],
-            machine=self._machine,
+            hosts=self._hosts,
             watcher=self,
         )
         self._attempts[job.row["jobId"]] = attempt
@@ -248,7 +242,7 @@ class Scheduler:
     def _time_limits(self, waiting: _Waiting) -> list[float]:
         """Return when a job's queue cancels it, if nothing changes."""
         return [
-            waiting.since + self._machine.seconds(action["maxTimeSeconds"])
+            waiting.since + self._hosts.seconds(action["maxTimeSeconds"])
             for action in _queue(waiting.job)["jobStateTimeLimitActions"]
             if (waiting.reason or "").startswith(action["reason"])
         ]

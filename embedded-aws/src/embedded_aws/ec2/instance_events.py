@@ -4,8 +4,8 @@
 [S] EventBridge user guide, "Using resource-based policies": a function is called only if its own
 policy lets events.amazonaws.com in, for the rule if it names one; if not, nothing happens
 and there is no error.
-Targets other than functions get no events here; jobs of AWS Batch and Auto Scaling groups hear of
-their instances, too.
+Targets other than functions get no events here. Jobs of AWS Batch and Auto Scaling groups hear of
+their instances, and what ran on them ends.
 """
 
 import json
@@ -42,6 +42,8 @@ def publish_state(instance: Any, state: str) -> None:
             listener(instance)
         if scheduler := current().jobs:
             scheduler.host_ended(instance.id)
+        if hosts := current().hosts:
+            hosts.end(instance)
     ec2 = instance.ec2_backend
     event: Any = {
         "version": "0",

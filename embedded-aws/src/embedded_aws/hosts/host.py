@@ -1,0 +1,101 @@
+"""The processes of one instance on this machine: all end with their host."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from embedded_aws.hosts import init
+from embedded_aws.hosts.process import Command, HostProcess, Listener
+
+# Serves a connection that was accepted, with the address of the client.
+Answer = Callable[[socket.socket, object], None]
+# Returns a command that runs another one where the host is.
+Joining = Callable[[Sequence[str]], list[str]]
+
+
+class Host:
+    """A host.
+
+    Args:
+        joining: how a command gets to the host; None for one that shares the machine's network.
+        port: of the embedded AWS, which a host with a network of its own reaches there.
+        answer: serves its connections to that port.
+        lock: open file, locked until nothing of the host is left.
+    """
+
+    def __init__(self, joining: Joining | None, *, port: int, answer: Answer, lock: int) -> None:
+        self._answer = answer
+        self._ordering = threading.Lock()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-I", "-S", init.__file__, str(theirs.fileno())]
+            command.append(str(port if joining else 0))
+            self._process = subprocess.Popen(
+                joining(command) if joining else command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={"PATH": os.environ.get("PATH", os.defpath)},
+                pass_fds=[theirs.fileno(), lock],
+                start_new_session=True,
+            )
+        self._listening = self._listen() if joining else None
+
+    def run(self, command: Command, listener: Listener) -> HostProcess:
+        """Start a command; if the host has ended, the listener is told."""
+        control, theirs = socket.socketpair()
+        output, output_end = os.pipe()
+        errors, errors_end = os.pipe() if listener.complained else (None, output_end)
+        order = {
+            "command": list(command.words),
+            "environment": dict(command.environment),
+            "folder": str(command.folder),
+            "only": command.only,
+        }
+        written = json.dumps(order).encode()
+        size = len(written).to_bytes(init.SIZE_BYTES, sys.byteorder)
+        with theirs, self._ordering, suppress(OSError):
+            files = [output_end, errors_end, theirs.fileno()]
+            socket.send_fds(self._control, [size], files)
+            self._control.sendall(written)
+        for end in {output_end, errors_end}:
+            os.close(end)
+        return HostProcess(control, output, errors, listener, self._problem)
+
+    def close(self) -> None:
+        """End whatever runs on the host; return when nothing is left."""
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._process.wait()
+        if self._listening:
+            # Ends the thread that accepts.
+            with suppress(OSError):
+                self._listening.shutdown(socket.SHUT_RDWR)
+        self._control.close()
+
+    def _problem(self) -> str:
+        """Return what the host printed last, after it has ended."""
+        assert self._process.stdout
+        code = self._process.wait()
+        lines = self._process.stdout.read().decode(errors="replace").splitlines()
+        return lines[-1] if lines else f"the host ended with exit code {code}"
+
+    def _listen(self) -> socket.socket | None:
+        """Serve the connections to the host's own loopback."""
+        with suppress(OSError):
+            _, files, _, _ = socket.recv_fds(self._control, len(b"listening\n"), 1)
+            if files:
+                listening = socket.socket(fileno=files[0])
+                threading.Thread(target=self._accept, args=[listening], daemon=True).start()
+                return listening
+        return None
+
+    def _accept(self, listening: socket.socket) -> None:
+        with listening, suppress(OSError):
+            while True:
+                self._answer(*listening.accept())

@@ -1,0 +1,116 @@
+"""The hosts of one embedded AWS: those instances on which processes run.
+
+An instance gets a host when the first process is started on it, and loses it when it stops or ends.
+[I] How many there may be: each has some processes and threads.
+"""
+
+import threading
+from functools import partial
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from embedded_aws.guests.addresses import Address
+from embedded_aws.hosts.credentials import RoleCredentials
+from embedded_aws.hosts.host import Answer, Host
+from embedded_aws.hosts.network import Network, namespaces_unavailable
+
+_MOST = 512
+_LOOPBACK = "127."
+
+
+class NoHost(Exception):
+    """No process can be started on an instance; the message says why."""
+
+
+class Hosts:
+    """The hosts.
+
+    Attributes:
+        apart: they have networks of their own; otherwise each has an address of loopback.
+        folder: for files of processes.
+        credentials: of the roles of processes.
+
+    Args:
+        apart: they would have networks of their own, if this machine can.
+        speed: how many times faster than on AWS the times pass that a service waits for processes.
+        folder: for files of processes.
+        lock: open file, locked until no process is left.
+        port: of the embedded AWS.
+        answer: serves a connection to it.
+    """
+
+    def __init__(
+        self, *, apart: bool, speed: float, folder: Path, lock: int, port: int, answer: Answer
+    ) -> None:
+        self.apart = apart and not namespaces_unavailable()
+        self.folder = folder
+        self.credentials = RoleCredentials()
+        self._speed = speed
+        self._lock, self._port, self._answer = lock, port, answer
+        self._guard = threading.Lock()
+        self._hosts: dict[str, Host] = {}
+        self._claimed: dict[str, Address] = {}
+        self._networks: dict[str, Network] = {}
+        # The VPC of each host on a network.
+        self._members: dict[str, str] = {}
+
+    def seconds(self, of_aws: float) -> float:
+        """Return how long a time that AWS waits lasts here."""
+        return of_aws / self._speed
+
+    def place(self, instance: Any) -> None:
+        """Give moto's instance an address that processes on this machine can have."""
+        if self.apart or (instance.private_ip or _LOOPBACK).startswith(_LOOPBACK):
+            return
+        address = self._claimed[instance.id] = Address()
+        instance.nics[0].private_ip_address = address.text
+
+    def of(self, instance: Any) -> Host:
+        """Return the host of moto's instance, which it may get now.
+
+        Raises:
+            NoHost: the instance does not run, or there are too many.
+        """
+        with self._guard:
+            if instance.state not in ("pending", "running"):
+                raise NoHost(f"the instance is {instance.state}")
+            if instance.id not in self._hosts:
+                if len(self._hosts) >= _MOST:
+                    raise NoHost(f"the embedded AWS runs processes on at most {_MOST} instances")
+                self.place(instance)
+                self._hosts[instance.id] = self._make(instance)
+            return self._hosts[instance.id]
+
+    def end(self, instance: Any) -> None:
+        """End the processes of moto's instance, which has been stopped or terminated."""
+        with self._guard:
+            if host := self._hosts.pop(instance.id, None):
+                host.close()
+                self._leave(instance.id)
+            if instance.state == "terminated" and instance.id in self._claimed:
+                self._claimed.pop(instance.id).release()
+
+    def _make(self, instance: Any) -> Host:
+        joining = None
+        if self.apart:
+            joining = partial(self._network(instance).joining, instance.private_ip)
+        return Host(joining, port=self._port, answer=self._answer, lock=self._lock)
+
+    def _network(self, instance: Any) -> Network:
+        """Return the network of an instance's VPC, where the others have names."""
+        backend, vpc_id = instance.ec2_backend, instance.vpc_id
+        if vpc_id not in self._networks:
+            prefix = ip_network(backend.get_vpc(vpc_id).cidr_block).prefixlen
+            self._networks[vpc_id] = Network(prefix, self.folder / f"hosts-{vpc_id}", self._lock)
+        network = self._networks[vpc_id]
+        peers = [each for each in backend.all_instances() if each.vpc_id == vpc_id]
+        network.name(peer.private_ip for peer in peers if peer.private_ip)
+        self._members[instance.id] = vpc_id
+        return network
+
+    def _leave(self, instance_id: str) -> None:
+        """Close the network of a host that has ended, if it was the last one there."""
+        vpc_id = self._members.pop(instance_id, None)
+        if vpc_id and vpc_id not in self._members.values():
+            self._networks.pop(vpc_id).close()

@@ -1,0 +1,191 @@
+"""The first process of a host: `python -I -S init.py CONTROL PORT`, started by `host.py`.
+
+It runs commands, and ends with all that they started when the other end of CONTROL, a socket, is
+closed, which the system does when the embedded AWS is killed. In a process namespace the kernel
+ends the rest with this process; elsewhere this process adopts what loses its parent, and kills it.
+
+If PORT is not 0, it listens there, in the host's own network, and passes the socket on. Then it
+reads orders from CONTROL: a number of bytes with three files (standard output, standard error and a
+socket), and so many bytes of JSON. To the socket of a command it writes lines of JSON: `{}` when
+the command runs, `{"refused": ...}`, an error number, when it cannot run, and `{"code": ...}`
+when it has ended. For each byte that it reads there, it sends the command a signal; if the byte is
+128 or more, it sends the signal 128 less to the command's process group.
+"""
+
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+# [S] prctl(2).
+_PR_SET_CHILD_SUBREAPER = 36
+SIZE_BYTES = 4
+TO_GROUP = 128
+
+
+def main() -> NoReturn:
+    """Run the commands that are ordered."""
+    control, port = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
+    _adopt()
+    if port:
+        with socket.create_server(("127.0.0.1", port), backlog=128) as listening:
+            socket.send_fds(control, [b"listening\n"], [listening.fileno()])
+    # A byte for each SIGCHLD, so that one poll waits for everything.
+    ended, write = socket.socketpair()
+    write.setblocking(False)
+    signal.set_wakeup_fd(write.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    _Commands(control, ended).run()
+
+
+class _Commands:
+    """The commands that run.
+
+    Args:
+        control: gives the orders.
+        ended: readable when a process may have ended.
+    """
+
+    def __init__(self, control: socket.socket, ended: socket.socket) -> None:
+        self._control, self._ended = control, ended
+        # Each command by its socket's file, and the sockets. Python would itself wait for a process
+        # whose object is gone.
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._sockets: dict[int, socket.socket] = {}
+        # The command with which the host ends.
+        self._only: int | None = None
+        self._poll = select.poll()
+        for watched in (control, ended):
+            self._poll.register(watched, select.POLLIN)
+
+    def run(self) -> NoReturn:
+        """Follow orders until there are no more."""
+        while True:
+            for file, _ in self._poll.poll():
+                if file == self._control.fileno():
+                    self._follow_order()
+                elif file == self._ended.fileno():
+                    self._ended.recv(64)
+                    self._note_ends()
+                elif file in self._sockets:
+                    self._send_signals(file)
+
+    def _follow_order(self) -> None:
+        first, files, _, _ = socket.recv_fds(self._control, SIZE_BYTES, 3)
+        if not first:
+            _end()
+        output, errors, own = files
+        order = json.loads(_read(self._control, int.from_bytes(first, sys.byteorder)))
+        told = socket.socket(fileno=own)
+        try:
+            command = subprocess.Popen(
+                order["command"],
+                cwd=order["folder"],
+                env=order["environment"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except OSError as error:
+            _say(told, refused=error.errno)
+            told.close()
+            if order["only"]:
+                _end()
+        else:
+            _say(told)
+            self._processes[own], self._sockets[own] = command, told
+            self._only = command.pid if order["only"] else self._only
+            self._poll.register(told, select.POLLIN)
+        finally:
+            os.close(output)
+            os.close(errors)
+
+    def _send_signals(self, file: int) -> None:
+        numbers = self._sockets[file].recv(64)
+        if not numbers:
+            self._poll.unregister(file)
+        for number in numbers:
+            with suppress(ProcessLookupError):
+                if number < TO_GROUP:
+                    os.kill(self._processes[file].pid, number)
+                else:
+                    os.killpg(self._processes[file].pid, number - TO_GROUP)
+
+    def _note_ends(self) -> None:
+        while found := _reaped():
+            pid, status = found
+            for file in [file for file, each in self._processes.items() if each.pid == pid]:
+                code = self._processes.pop(file).returncode = os.waitstatus_to_exitcode(status)
+                # 128 + n when signal n ended it.
+                _say(self._sockets[file], code=code if code >= 0 else 128 - code)
+                if pid == self._only:
+                    _end()
+                with suppress(KeyError):
+                    self._poll.unregister(file)
+                self._sockets.pop(file).close()
+
+
+def _say(told: socket.socket, **facts: Any) -> None:
+    """Write a line about a command; nobody may listen any more."""
+    with suppress(OSError):
+        told.sendall(json.dumps(facts).encode() + b"\n")
+
+
+def _read(control: socket.socket, size: int) -> bytes:
+    read = b""
+    # No more than that: other orders may follow.
+    while len(read) < size:
+        part = control.recv(size - len(read))
+        if not part:
+            _end()
+        read += part
+    return read
+
+
+def _adopt() -> None:
+    if sys.platform == "linux" and os.getpid() != 1:
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _reaped() -> tuple[int, int] | None:
+    with suppress(ChildProcessError):
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        return (pid, status) if pid else None
+    return None
+
+
+def _end() -> NoReturn:
+    """Kill what is left, and what is adopted meanwhile, until there is nothing."""
+    if os.getpid() != 1:
+        with suppress(ChildProcessError):
+            while True:
+                for pid in _descendants():
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+                os.waitpid(-1, 0)
+    os._exit(0)
+
+
+def _descendants() -> list[int]:
+    parents: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # [S] proc(5): the name may contain spaces and parentheses.
+            after_name = path.read_text(errors="replace").rpartition(")")[2]
+            parents[int(path.parent.name)] = int(after_name.split()[1])
+    found = [os.getpid()]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found[1:]
+
+
+if __name__ == "__main__":
+    main()
