@@ -17,6 +17,7 @@ CODES = {
     "ec2": "InvalidParameterValue",
     "ecr": "InvalidParameterException",
     "fsx": "BadRequest",
+    "ssm": "ValidationException",
 }
 # A region has other instance types than a model. [S] Batch takes retry actions in any case. The
 # pattern of a placement group's ARN matches nothing.

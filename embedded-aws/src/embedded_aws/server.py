@@ -117,6 +117,7 @@ def _serve(
     from embedded_aws.gateway import Gateway
     from embedded_aws.hosts.hosts import Hosts
     from embedded_aws.service_settings import ServiceSettings
+    from embedded_aws.ssm.command_runs import CommandRuns
 
     tempfile.tempdir = os.environ["TMPDIR"] = folder
     lock = Path(folder) / _LOCK
@@ -149,6 +150,7 @@ def _serve(
             registry=settings.registry,
             guests=engine,
             hosts=hosts,
+            commands=CommandRuns(hosts),
             jobs=Scheduler(hosts),
             speed=settings.jobs.speed,
             endpoint=settings.endpoint,

@@ -10,6 +10,7 @@ from embedded_aws.guests.engine import GuestEngine
 if TYPE_CHECKING:
     from embedded_aws.batch.scheduler import Scheduler
     from embedded_aws.hosts.hosts import Hosts
+    from embedded_aws.ssm.command_runs import CommandRuns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,7 @@ class ServiceSettings:
         faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
         hosts: has the processes of instances; None for an AWS that runs none.
+        commands: runs the commands of Run Command; None for commands that stay Pending.
         jobs: runs AWS Batch's jobs; None for jobs that stay RUNNABLE.
         speed: how many times faster than on AWS the times pass that services wait.
     """
@@ -33,6 +35,7 @@ class ServiceSettings:
     registry: str | None = None
     guests: GuestEngine | None = None
     hosts: "Hosts | None" = None
+    commands: "CommandRuns | None" = None
     jobs: "Scheduler | None" = None
     speed: float = 1
     endpoint: str = ""

@@ -202,20 +202,6 @@ SAMPLES: Mapping[str, dict[str, Any]] = {
     },
     "AWS::Route53::RecordSet": {"HostedZoneId": ref("Zone"), **RECORD},
     "AWS::Route53::RecordSetGroup": {"HostedZoneId": ref("Zone"), "RecordSets": [RECORD]},
-    "AWS::SSM::Document": {
-        "DocumentFormat": "JSON",
-        "DocumentType": "Command",
-        "Content": {
-            "schemaVersion": "2.2",
-            "mainSteps": [
-                {
-                    "action": "aws:runShellScript",
-                    "name": "s",
-                    "inputs": {"runCommand": ["true"]},
-                }
-            ],
-        },
-    },
     "AWS::SageMaker::Endpoint": {"EndpointConfigName": att("Config", "EndpointConfigName")},
     "AWS::SageMaker::NotebookInstance": {
         "InstanceType": "ml.t2.medium",

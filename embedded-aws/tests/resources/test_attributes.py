@@ -249,6 +249,21 @@ SAMPLES: tuple[tuple[str, Properties], ...] = (
     ),
     ("AWS::ECR::Repository", lambda made: {}),
     ("AWS::SSM::Parameter", lambda made: {"Type": "String", "Value": "value"}),
+    (
+        "AWS::SSM::Document",
+        lambda made: {
+            "Content": {
+                "schemaVersion": "2.2",
+                "mainSteps": [
+                    {
+                        "action": "aws:runShellScript",
+                        "name": "run",
+                        "inputs": {"runCommand": ["true"]},
+                    }
+                ],
+            }
+        },
+    ),
     ("AWS::KMS::Key", lambda made: {}),
     (
         "AWS::KMS::Alias",

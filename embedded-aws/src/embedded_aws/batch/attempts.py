@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from embedded_aws.agenda import Agenda
 from embedded_aws.batch import node_instances, tables
-from embedded_aws.batch.agenda import Agenda
 from embedded_aws.batch.attempt_nodes import Node
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_images import pull_problem
@@ -243,6 +243,8 @@ class Attempt:
             problem = _start_problem(node.container["command"][0], refused)
             self._end_node(node, None, f"CannotStartContainerError: {problem}", _NOT_STARTED)
         else:
+            # As a shell gives the code of what signal n ended.
+            code = 128 - code if code is not None and code < 0 else code
             self._end_node(node, code, None, self.stop_reason or node.status_reason or _EXITED)
 
     def _end_node(self, node: Node, code: int | None, reason: str | None, status: str) -> None:

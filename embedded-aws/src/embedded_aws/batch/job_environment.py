@@ -6,11 +6,9 @@ AWS_EXECUTION_ENV; credentials of the job's role come from an endpoint, with an 
 (there at AWS_CONTAINER_CREDENTIALS_RELATIVE_URI of 169.254.170.2, here at a URI of loopback, which
 the SDKs accept, too); secrets are values of Secrets Manager and of parameters. [M] ECS's words when
 it cannot read one; a failing call here says less than ECS, which adds the SDK's retries.
-Nothing of the environment of the embedded AWS is passed on but PATH.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,10 +18,8 @@ from botocore.exceptions import ClientError
 from embedded_aws.actions import Call, Row
 from embedded_aws.batch.task_refused import TaskRefused
 from embedded_aws.cloudformation.clients import client
+from embedded_aws.hosts.environment import host_variables
 from embedded_aws.service_settings import current
-
-# By which a process on loopback learns its own address; a container on AWS has one alone.
-_OWN_ADDRESS = "EMBEDDED_AWS_ADDRESS"
 
 
 def batch_variables(
@@ -79,17 +75,11 @@ def machine_variables(call: Call, folder: Path, address: str | None) -> dict[str
         folder: of the container.
         address: its own, when it is one of loopback.
     """
-    variables = {
-        "PATH": os.environ.get("PATH", os.defpath),
+    return {
+        **host_variables(call.region, current().endpoint, address),
         "HOME": str(folder),
         "AWS_EXECUTION_ENV": "AWS_ECS_EC2",
-        "AWS_REGION": call.region,
-        "AWS_DEFAULT_REGION": call.region,
-        "AWS_ENDPOINT_URL": current().endpoint,
-        # The metadata of the machine, if it is an instance itself, are not for jobs.
-        "AWS_EC2_METADATA_DISABLED": "true",
     }
-    return variables | ({_OWN_ADDRESS: address} if address else {})
 
 
 def secret_variables(call: Call, container: Mapping[str, Any]) -> dict[str, str]:

@@ -97,14 +97,14 @@ def _settings(
         bool,
         typer.Option(
             "--jobs-on-loopback",
-            help="Nodes of jobs have addresses of loopback, for root, too.",
+            help="Instances with jobs or commands have addresses of loopback, for root, too.",
         ),
     ] = False,
     job_speed: Annotated[
         float,
         typer.Option(
-            help="How many times faster the times pass that AWS Batch, EC2 Auto Scaling and "
-            "creation policies wait."
+            help="How many times faster the times pass that AWS Batch, Run Command, EC2 Auto "
+            "Scaling and creation policies wait."
         ),
     ] = 1,
 ) -> ServerSettings:

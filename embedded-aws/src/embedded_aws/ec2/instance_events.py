@@ -44,6 +44,8 @@ def publish_state(instance: Any, state: str) -> None:
             scheduler.host_ended(instance.id)
         if hosts := current().hosts:
             hosts.end(instance)
+    if commands := current().commands:
+        commands.instance_changed()
     ec2 = instance.ec2_backend
     event: Any = {
         "version": "0",

@@ -96,6 +96,12 @@ def run_instances(call: Call) -> Any:
     for instance in instances:
         _place_interfaces(instance, interfaces)
         instance.placement.group_name = group["GroupName"] if group else ""
+    if profile := data.get("IamInstanceProfile"):
+        # moto gives it to the first one only.
+        for instance in instances[1:]:
+            call.backend("ec2").associate_iam_instance_profile(
+                instance.id, profile.get("Name"), profile.get("Arn")
+            )
     ids = [instance.id for instance in instances]
     if disk:
         boot(call, instances, disk, data)

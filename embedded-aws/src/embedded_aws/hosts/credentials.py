@@ -34,11 +34,12 @@ class RoleCredentials:
 
         Args:
             call: of the role's account.
-            session: name of the role's session, another one for each grant.
+            session: name of the role's session. Who was granted the same before keeps what it has.
             role: ARN.
             endpoint: URL of this embedded AWS.
         """
-        token = secrets.token_urlsafe(24)
+        found = self._sessions.get(session)
+        token = found.token if found and found.role == role else secrets.token_urlsafe(24)
         self._sessions[session] = _Session(call, role, token)
         return {
             "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{endpoint}{CREDENTIALS_PATH}{session}",
@@ -53,6 +54,13 @@ class RoleCredentials:
         """Return credentials of a session's role, or None if session or token are unknown."""
         found = self._sessions.get(session)
         if found is None or not secrets.compare_digest(found.token.encode(), token.encode()):
+            return None
+        return self.of(session)
+
+    def of(self, session: str) -> dict[str, str] | None:
+        """Return new credentials of a session's role, or None if the session is unknown."""
+        found = self._sessions.get(session)
+        if found is None:
             return None
         sts = get_backend("sts")[found.call.account][found.call.response.partition]
         assumed = sts.assume_role(

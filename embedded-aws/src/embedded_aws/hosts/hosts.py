@@ -4,6 +4,7 @@ An instance gets a host when the first process is started on it, and loses it wh
 [I] How many there may be: each has some processes and threads.
 """
 
+import shutil
 import threading
 from functools import partial
 from ipaddress import ip_network
@@ -66,6 +67,12 @@ class Hosts:
         address = self._claimed[instance.id] = Address()
         instance.nics[0].private_ip_address = address.text
 
+    def disk(self, instance: Any) -> Path:
+        """Return the folder for the files of moto's instance, which is there until it ends."""
+        folder = self.folder / str(instance.id)
+        folder.mkdir(exist_ok=True)
+        return folder
+
     def of(self, instance: Any) -> Host:
         """Return the host of moto's instance, which it may get now.
 
@@ -88,8 +95,11 @@ class Hosts:
             if host := self._hosts.pop(instance.id, None):
                 host.close()
                 self._leave(instance.id)
-            if instance.state == "terminated" and instance.id in self._claimed:
-                self._claimed.pop(instance.id).release()
+            self.credentials.revoke(instance.id)
+            if instance.state == "terminated":
+                shutil.rmtree(self.folder / instance.id, ignore_errors=True)
+                if address := self._claimed.pop(instance.id, None):
+                    address.release()
 
     def _make(self, instance: Any) -> Host:
         joining = None

@@ -7,9 +7,9 @@ ends the rest with this process; elsewhere this process adopts what loses its pa
 If PORT is not 0, it listens there, in the host's own network, and passes the socket on. Then it
 reads orders from CONTROL: a number of bytes with three files (standard output, standard error and a
 socket), and so many bytes of JSON. To the socket of a command it writes lines of JSON: `{}` when
-the command runs, `{"refused": ...}`, an error number, when it cannot run, and `{"code": ...}`
-when it has ended. For each byte that it reads there, it sends the command a signal; if the byte is
-128 or more, it sends the signal 128 less to the command's process group.
+the command runs, `{"refused": ...}`, an error number, when it cannot run, and `{"code": ...}` when
+it has ended, -n when signal n ended it. For each byte that it reads there, it sends the command a
+signal; if the byte is 128 or more, it sends the signal 128 less to the command's process group.
 """
 
 import ctypes
@@ -124,8 +124,7 @@ class _Commands:
             pid, status = found
             for file in [file for file, each in self._processes.items() if each.pid == pid]:
                 code = self._processes.pop(file).returncode = os.waitstatus_to_exitcode(status)
-                # 128 + n when signal n ended it.
-                _say(self._sockets[file], code=code if code >= 0 else 128 - code)
+                _say(self._sockets[file], code=code)
                 if pid == self._only:
                     _end()
                 with suppress(KeyError):

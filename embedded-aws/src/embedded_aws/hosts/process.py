@@ -43,8 +43,8 @@ class Listener:
         started: the command runs.
         printed: lines of its standard output, each with its end.
         complained: the same of its standard error; None if that is part of its output.
-        ended: its exit code, None when its host ended first, and, when it never ran, why. Nobody
-            has its output open any more.
+        ended: its exit code, -n when signal n ended it, None when its host ended first; and, when
+            it never ran, why. Nobody has its output open any more.
     """
 
     started: Callable[[], None]

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from moto.backends import get_backend
 from moto.core.resource_tagging import iter_taggable_backends
@@ -26,6 +27,26 @@ _STATUSES = {"json": 400}
 _IDENTITY = "identity-based policy"
 # Policies by the name of their kind in AWS's messages.
 _Kinds = Mapping[str, Sequence[Policy]]
+
+
+class Session(Protocol):
+    """A session of a role."""
+
+    @property
+    def account_id(self) -> str:
+        """12 digits."""
+
+    @property
+    def arn(self) -> str:
+        """Of the session."""
+
+    @property
+    def role_arn(self) -> str:
+        """Of its role."""
+
+    @property
+    def policy(self) -> str:
+        """Its own policy, or an empty text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +84,7 @@ def expiry(session: AssumedRole, call: ApiCall) -> Denial | None:
     )
 
 
-def denied(session: AssumedRole, permission: Permission) -> Denial | None:
+def denied(session: Session, permission: Permission) -> Denial | None:
     """Return the error for a permission that a role does not have, or None."""
     kinds = _policies(session)
     reasons = [_reason(kinds, session, permission, arn) for arn in permission.resources]
@@ -89,7 +110,7 @@ def role_policies(role: Role) -> list[Policy]:
     return [json.loads(document) for document in (*role.policies.values(), *attached)]
 
 
-def _policies(session: AssumedRole) -> _Kinds:
+def _policies(session: Session) -> _Kinds:
     """Return the policies that must each allow a call; a role that is gone has none."""
     iam = get_backend("iam")[session.account_id]["aws"]
     role = next((each for each in iam.get_roles() if each.arn == session.role_arn), None)
@@ -110,7 +131,7 @@ def _document(policy: ManagedPolicy) -> str:
     )
 
 
-def _bucket_policies(session: AssumedRole, arn: str) -> list[Policy]:
+def _bucket_policies(session: Session, arn: str) -> list[Policy]:
     """Return what the policy of the bucket of an ARN says about a role, as a policy, if any."""
     buckets = get_backend("s3")[session.account_id]["aws"].buckets
     bucket = buckets.get(arn.removeprefix("arn:aws:s3:::").partition("/")[0])
@@ -120,7 +141,7 @@ def _bucket_policies(session: AssumedRole, arn: str) -> list[Policy]:
     return [{"Statement": [each for each in statements if _concerns(each, session)]}]
 
 
-def _concerns(statement: Policy, session: AssumedRole) -> bool:
+def _concerns(statement: Policy, session: Session) -> bool:
     """Whether a statement's principal is everybody, the role or its session."""
     principal = statement.get("Principal", {})
     named = principal.get("AWS", []) if isinstance(principal, dict) else principal
@@ -128,7 +149,7 @@ def _concerns(statement: Policy, session: AssumedRole) -> bool:
     return not {"*", session.role_arn, session.arn}.isdisjoint(names)
 
 
-def _reason(kinds: _Kinds, session: AssumedRole, permission: Permission, arn: str) -> str | None:
+def _reason(kinds: _Kinds, session: Session, permission: Permission, arn: str) -> str | None:
     """Return why the policies do not allow an action on one resource, or None."""
     context = partial(_values, session, permission.call, arn)
     of_bucket = _bucket_policies(session, arn)
@@ -143,7 +164,7 @@ def _reason(kinds: _Kinds, session: AssumedRole, permission: Permission, arn: st
     return None
 
 
-def _values(session: AssumedRole, call: ApiCall, arn: str, key: str) -> Sequence[str]:
+def _values(session: Session, call: ApiCall, arn: str, key: str) -> Sequence[str]:
     """Return the values of a condition key; none when the call does not have it."""
     service, _, name = key.partition(":")
     kind, _, tag = name.partition("/")

@@ -20,6 +20,7 @@ from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE
 
 from embedded_aws.iam.api_calls import ApiCall
 from embedded_aws.iam.s3_permissions import s3_permissions
+from embedded_aws.ssm.targets import matching
 
 # Operations that need other actions than those of their own names.
 _ACTIONS = {
@@ -165,10 +166,25 @@ def _secrets(call: ApiCall, names: list[str]) -> list[str]:
     return [secrets[name].arn if name in secrets else name for name in names]
 
 
+def _documents(call: ApiCall, names: list[str]) -> list[str]:
+    """Return the ARNs of AWS's own documents, which have no account, and others' names."""
+    public = f"arn:aws:ssm:{call.region}::document/"
+    return [f"{public}{name}" if name.startswith("AWS-") else name for name in names]
+
+
+def _commanded(call: ApiCall, names: list[str]) -> list[str]:
+    """Return the instances that a command names, or its targets mean."""
+    instances = get_backend("ec2")[call.account][call.region].all_instances()
+    targets = call.params.get("Targets", [])
+    return [each.id for each in matching(instances, targets)] if targets else names
+
+
 _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
     ("kms", "key"): _keys,
     ("logs", "log-stream"): _streams,
     ("secretsmanager", "secret"): _secrets,
+    ("ssm", "document"): _documents,
+    ("ssm", "instance"): _commanded,
     ("ssm", "parameter"): _parameters,
 }
 

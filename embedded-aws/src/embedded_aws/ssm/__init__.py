@@ -1,1 +1,1 @@
-"""Systems Manager's Parameter Store."""
+"""Systems Manager: Parameter Store, documents and Run Command."""

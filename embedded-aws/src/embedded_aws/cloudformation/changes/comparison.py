@@ -39,10 +39,13 @@ class PropertyChange:
         return bool(self.unknown) and not self.parameters
 
 
-# Types with a property that says whether the conditionally create-only ones replace.
+# Types with a property that says whether the conditionally create-only ones replace, and
+# its value that says so, which is the default.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-batch-computeenvironment.html
-_REPLACES: Final[Mapping[str, tuple[str, bool]]] = {
-    "AWS::Batch::ComputeEnvironment": ("ReplaceComputeEnvironment", True),
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ssm-document.html
+_REPLACES: Final[Mapping[str, tuple[str, str]]] = {
+    "AWS::Batch::ComputeEnvironment": ("ReplaceComputeEnvironment", "true"),
+    "AWS::SSM::Document": ("UpdateMethod", "Replace"),
 }
 
 
@@ -104,8 +107,8 @@ def _recreation(
         return Recreation.NEVER
     if resource_type not in _REPLACES:
         return Recreation.CONDITIONALLY
-    switch, default = _REPLACES[resource_type]
-    on = text(after.get(switch, default)) == "true"
+    switch, replacing = _REPLACES[resource_type]
+    on = text(after.get(switch, replacing)) == replacing
     return Recreation.ALWAYS if on else Recreation.NEVER
 
 

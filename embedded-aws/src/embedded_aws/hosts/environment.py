@@ -1,0 +1,28 @@
+"""The variables of processes on an instance, in place of what its metadata service tells.
+
+Nothing of the environment of the embedded AWS is passed on but PATH.
+"""
+
+import os
+
+# By which a process on loopback learns its own address.
+_OWN_ADDRESS = "EMBEDDED_AWS_ADDRESS"
+
+
+def host_variables(region: str, endpoint: str, address: str | None) -> dict[str, str]:
+    """Return the variables of a process.
+
+    Args:
+        region: of the instance.
+        endpoint: URL of the embedded AWS.
+        address: its own, when it is one of loopback.
+    """
+    variables = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_ENDPOINT_URL": endpoint,
+        # The metadata of the machine, if it is an instance itself, are not for these processes.
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    return variables | ({_OWN_ADDRESS: address} if address else {})
