@@ -7,7 +7,7 @@ A package names an object of a subclass of `Plugin` in its entry points, in the 
     mypackage = "mypackage.embedded:PLUGIN"
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -45,6 +45,13 @@ class Plugin:
 
     def guest_flavours(self) -> Mapping[str, str]:
         """Return the guest's root (see `guests/flavours.py`) by a pattern of the AMI's name."""
+        return {}
+
+    def boot_commands(self) -> Mapping[str, Sequence[str]]:
+        """Return what boots an instance that is no guest by a pattern of its AMI's name.
+
+        Each is a program and its arguments, which run as a process on the instance.
+        """
         return {}
 
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:

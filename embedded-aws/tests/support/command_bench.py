@@ -50,8 +50,11 @@ class CommandBench:
         """Make an instance profile whose role may do something; return its name."""
         iam, name = self.aws.client("iam"), f"{self.name}-{uuid4().hex[:6]}"
         statement = {"Effect": "Allow", "Action": list(actions), "Resource": "*"}
-        trust = {"Effect": "Allow", "Action": "sts:AssumeRole"}
-        trust |= {"Principal": {"Service": "ec2.amazonaws.com"}}  # type: ignore[dict-item]
+        trust = {
+            "Effect": "Allow",
+            "Action": "sts:AssumeRole",
+            "Principal": {"Service": "ec2.amazonaws.com"},
+        }
         iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps({"Statement": [trust]}))
         iam.put_role_policy(
             RoleName=name,
@@ -89,11 +92,14 @@ class CommandBench:
 
     def launch(self, count: int = 1, *, profile: str | None = None, **more: Any) -> list[str]:
         """Launch instances; return their ids."""
-        launched = self.ec2.run_instances(
-            **{"ImageId": "ami-0123456789abcdef0", "InstanceType": "m5.large"},
-            **{"SubnetId": self.subnet, "MinCount": count, "MaxCount": count},
-            **{"IamInstanceProfile": {"Name": profile or self.managed}, **more},
-        )
+        request = {
+            "ImageId": "ami-0123456789abcdef0",
+            "InstanceType": "m5.large",
+            "SubnetId": self.subnet,
+            "IamInstanceProfile": {"Name": profile or self.managed},
+            **more,
+        }
+        launched = self.ec2.run_instances(MinCount=count, MaxCount=count, **request)
         return [each["InstanceId"] for each in launched["Instances"]]
 
     def address(self, instance: str) -> str:

@@ -2,7 +2,7 @@
 
 [S] EC2 user guide, instance lifecycle: pending, running, stopping, stopped, shutting-down,
 terminated; a shutdown from within stops or terminates, as the instance's attribute says.
-If the embedded AWS has no guests, moto alone answers every call.
+If the embedded AWS has no guests, moto answers every call; instances boot if a plug-in boots them.
 """
 
 import base64
@@ -16,6 +16,7 @@ from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2.ami_attributes import check_available, find_ami
+from embedded_aws.ec2.instance_boots import boot as boot_without_guest
 from embedded_aws.ec2.instance_events import publish_state
 from embedded_aws.environment import pointing_at
 from embedded_aws.faults import GUESTS, OPEN_SSH
@@ -142,26 +143,35 @@ def stop_instances(call: Call) -> Any:
 
 @action("ec2", "StartInstances")
 def start_instances(call: Call) -> Any:
-    """Boot stopped guests from their own disks."""
+    """Boot stopped instances, guests from their own disks."""
     for instance, _ in _guests(call):
         if instance.state not in ("stopped", "running"):
             raise Refusal(
                 "IncorrectInstanceState",
                 f"The instance '{instance.id}' is not in a state from which it can be started.",
             )
+    stopped = [each for each in _named(call) if each.state == "stopped"]
     answer = call.moto()
     for instance, machine in _guests(call):
         if not machine.running:
             _meanwhile(instance, "pending", machine.start, "running")
+    if current().guests is None:
+        for instance in stopped:
+            publish_state(instance, "running")
+            boot_without_guest(call, instance, switched_itself_off)
     return answer
 
 
 @action("ec2", "RebootInstances")
 def reboot_instances(call: Call) -> Any:
-    """Reboot guests; EC2 shows them as running meanwhile."""
+    """Reboot instances; EC2 shows them as running meanwhile."""
     answer = call.moto()
     for instance, machine in _guests(call):
         _meanwhile(instance, "running", machine.reboot, "running")
+    if current().guests is None and (hosts := current().hosts):
+        for instance in _named(call):
+            hosts.end(instance)
+            boot_without_guest(call, instance, switched_itself_off)
     return answer
 
 
@@ -179,7 +189,7 @@ def terminate_instances(call: Call) -> Any:
 
 @action("ec2", "GetConsoleOutput")
 def get_console_output(call: Call) -> Any:
-    """Answer with a guest's console output; [S] the last 64 KiB of it.
+    """Answer with an instance's console output; [S] the last 64 KiB of it.
 
     [S] EC2 user guide, "Instance console output": it stays available for about an hour after
     the instance has ended; here for as long as the instance is described.
@@ -188,7 +198,7 @@ def get_console_output(call: Call) -> Any:
     for instance in call.backend("ec2").all_instances():
         if instance.id == instance_id:
             _keep_console(instance)
-            if (console := getattr(instance, "guest_console", None)) is not None:
+            if (console := getattr(instance, "console", None)) is not None:
                 return {
                     "InstanceId": instance_id,
                     "Timestamp": datetime.now(UTC),
@@ -201,7 +211,7 @@ def _keep_console(instance: Any) -> None:
     """Store a guest's console output on moto's instance, because the guest may be removed."""
     machine = _engine().machine(instance.id) if current().guests else None
     if machine:
-        instance.guest_console = machine.console.read_bytes() if machine.console.exists() else b""
+        instance.console = machine.console.read_bytes() if machine.console.exists() else b""
 
 
 def _engine() -> GuestEngine:
@@ -211,19 +221,21 @@ def _engine() -> GuestEngine:
 
 
 def _tell_of_all(call: Call, state: str) -> None:
+    for instance in _named(call):
+        publish_state(instance, state)
+
+
+def _named(call: Call) -> list[Any]:
+    """Return moto's instances that a call names."""
     wanted = call.params.get("InstanceIds", [])
-    for instance in call.backend("ec2").all_instances():
-        if instance.id in wanted:
-            publish_state(instance, state)
+    return [each for each in call.backend("ec2").all_instances() if each.id in wanted]
 
 
 def _guests(call: Call) -> list[tuple[Any, Machine]]:
     """Return the call's instances that have guests."""
     if current().guests is None:
         return []
-    wanted = call.params.get("InstanceIds", [])
-    instances = [each for each in call.backend("ec2").all_instances() if each.id in wanted]
-    found = [(instance, _engine().machine(instance.id)) for instance in instances]
+    found = [(instance, _engine().machine(instance.id)) for instance in _named(call)]
     return [(instance, machine) for instance, machine in found if machine]
 
 

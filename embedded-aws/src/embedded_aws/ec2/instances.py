@@ -15,7 +15,8 @@ from moto.ec2.models.instances import Instance
 
 from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
-from embedded_aws.ec2.guest_instances import boot, bootable
+from embedded_aws.ec2.guest_instances import boot, bootable, switched_itself_off
+from embedded_aws.ec2.instance_boots import boot as boot_without_guest
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
 from embedded_aws.ec2.launches import check_launch
@@ -113,6 +114,9 @@ def run_instances(call: Call) -> Any:
         placement_groups.join(call, group, ids)
     if reservation:
         held_capacity.use(call, reservation, ids)
+    if not disk:
+        for instance in instances:
+            boot_without_guest(call, instance, switched_itself_off)
     return answer
 
 
