@@ -101,8 +101,6 @@ class Agent:
         )
         disk = self._hosts.disk(instance)
         script = disk / f"{self._command.id}-{self._position}.sh"
-        script.write_text("\n".join(run.step.lines) + "\n")
-        script.chmod(0o700)
         command = process.Command(
             words=["sh", "-c", str(script)],
             environment={
@@ -120,9 +118,12 @@ class Agent:
                 partial(self._note_end, running, code, refused)
             ),
         )
+        # The instance may end at any moment, and its files with it.
         try:
+            script.write_text("\n".join(run.step.lines) + "\n")
+            script.chmod(0o700)
             running.process = self._hosts.of(instance).run(command, listener)
-        except NoHost:
+        except (NoHost, OSError):
             self._lost = True
             return
         limit = self._hosts.seconds(run.step.seconds)
