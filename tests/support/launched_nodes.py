@@ -12,7 +12,7 @@ from node_root import ENVIRONMENT, HOME, NodeRoot
 
 ROOT = Path(__file__).parents[2]
 LAUNCH = ROOT / "packer/files/opt/trainshed/trainshed-launch"
-_TOO_LONG = 60
+_TOO_LONG = 180
 
 
 @dataclass

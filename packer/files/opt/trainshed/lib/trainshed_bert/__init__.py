@@ -1,0 +1,1 @@
+"""Pre-training BERT with the published settings, on Gaudi, Trainium, GPUs and CPUs."""
