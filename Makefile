@@ -67,8 +67,11 @@ tools: ## Install the Debian packages that the ladder needs; as root, on Debian 
 
 # Outside the lock: for most machines PyPI has it with CUDA, several GB. PyTorch's own index has a smaller
 # one for CPUs: make torch PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
-torch: setup ## Install PyTorch, which tests of torchrun need
-	@pip install --quiet --disable-pip-version-check torch==2.13.0
+# DeepSpeed comes as source, whose set-up imports PyTorch: so after it, and in the same environment.
+# It compiles nothing.
+torch: setup ## Install PyTorch, DeepSpeed and h5py, which tests of torchrun and of trainings need
+	@pip install --quiet --disable-pip-version-check torch==2.13.0 h5py==3.16.0
+	@DS_BUILD_OPS=0 pip install --quiet --disable-pip-version-check --no-build-isolation deepspeed==0.19.8
 
 guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare

@@ -79,15 +79,16 @@ class Shards:
         """
         epoch = 0
         while True:
-            before = start
+            seen = 0
             for file in self._own(epoch):
                 batches = self._rows(file) // self._micro_batch
+                seen += batches
                 if start >= batches:
                     start -= batches
                 else:
                     yield from self._read(file, epoch, start)
                     start = 0
-            if start and start == before:
+            if not seen:
                 raise OneRankError(
                     f"the files of --data are smaller than --micro-batch {self._micro_batch}; "
                     "take a smaller one, or join files"

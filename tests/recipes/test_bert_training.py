@@ -1,0 +1,84 @@
+"""The smallest BERT, by the launcher, the sharding and the script of the large ones."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from bert_training import STEPS, losses, start_bert
+from launched_nodes import Nodes, nodes_of_a_job
+
+from trainshed.exit_codes import PEER_LOST
+
+pytest.importorskip("torch", reason="needs PyTorch: run `make torch`")
+pytest.importorskip("deepspeed", reason="needs DeepSpeed: run `make torch`")
+
+
+@pytest.fixture
+def attempt(tmp_path: Path) -> Iterator[Callable[..., Nodes]]:
+    """Start an attempt of a training; each goes on from the checkpoints of those before it."""
+    with ExitStack() as running:
+
+        def start(*options: str, nodes: int) -> Nodes:
+            folder = tmp_path / f"attempt{len(list(tmp_path.iterdir()))}"
+            folder.mkdir()
+            job = running.enter_context(nodes_of_a_job(folder, nodes))
+            start_bert(job, tmp_path / "checkpoint", *options)
+            return job
+
+        yield start
+
+
+def test_a_training_that_lost_a_node_goes_on_as_if_nothing_had_happened(
+    attempt: Callable[..., Nodes],
+) -> None:
+    options = ("--zero", "1", "--checkpoint-every", "4")
+    first = attempt(*options, nodes=4)
+    first.started[0].wait_until("step 7 of 10")
+    first.started[2].process.kill()
+    assert first.started[0].wait() == PEER_LOST
+
+    second = attempt(*options, nodes=4)
+
+    for node in second.started.values():
+        assert node.wait() == 0, node.said
+    before, after = losses(first.started[0].said), losses(second.started[0].said)
+    # The node is lost some moments later than that, if the machine is busy.
+    resumed = min(after) - 1
+    assert resumed in (4, 8)
+    assert f"goes on after step {resumed}, from" in second.started[0].said
+    both = before.keys() & after.keys()
+    assert {step: after[step] for step in both} == pytest.approx(
+        {step: before[step] for step in both}, abs=1e-3
+    )
+    assert max(after) == STEPS
+    assert after[STEPS] < before[1] - 1
+    assert f"done: step {STEPS}, loss {after[STEPS]:.4f}, " in second.started[0].said
+
+
+def test_a_training_that_is_asked_to_end_loses_no_step(
+    attempt: Callable[..., Nodes], tmp_path: Path
+) -> None:
+    options = ("--zero", "2", "--checkpoint-every", "2")
+    first = attempt(*options, nodes=2)
+    first.started[0].wait_until("step 5 of 10")
+    first.started[0].process.terminate()
+    # torchrun's own code for a signal.
+    assert first.started[0].wait() == 1
+    before = losses(first.started[0].said)
+    latest = tmp_path / "checkpoint" / "latest"
+    assert latest.read_text() == f"step-{max(before):08d}\n"
+    assert f"asked to end after step {max(before)}; " in first.started[0].said
+
+    # An earlier one is as good.
+    latest.write_text("step-00000002\n")
+    second = attempt(*options, nodes=2)
+
+    assert second.started[0].wait() == 0, second.started[0].said
+    after = losses(second.started[0].said)
+    assert list(after) == list(range(3, STEPS + 1))
+    repeated = range(3, max(before) + 1)
+    assert [after[step] for step in repeated] == pytest.approx(
+        [before[step] for step in repeated], abs=1e-3
+    )
+    assert after[STEPS] < before[1] - 1
