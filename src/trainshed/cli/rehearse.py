@@ -43,6 +43,14 @@ def run(
     fault: Annotated[
         FaultKind | None, typer.Option(help="What goes wrong.", show_default="nothing")
     ] = None,
+    fault_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="It goes wrong when the main node has printed a line with this text.",
+            show_default="the first line of the command",
+        ),
+    ] = None,
     loopback: Annotated[
         bool, typer.Option("--loopback", help="Nodes have addresses of loopback, for root, too.")
     ] = False,
@@ -62,7 +70,7 @@ def run(
     prints, and exits with the job's exit code.
     """
     if fault:
-        check_possible(fault, loopback=loopback)
+        check_possible(fault, loopback=loopback, after=fault_after)
     with (
         stoppable(),
         progress() as step,
@@ -82,6 +90,7 @@ def run(
                 nodes=nodes,
                 command=words,
                 fault=fault,
+                fault_after=fault_after,
                 loopback=loopback,
                 as_of=as_of,
             ),

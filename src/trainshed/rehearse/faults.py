@@ -43,7 +43,7 @@ class Behaviour:
     Attributes:
         expected: what must then be seen.
         before: done before the job is submitted.
-        during: done once the command has printed a line on the main node.
+        during: done once the main node has printed a line.
         wrap: changes the command of every node.
     """
 
@@ -53,12 +53,14 @@ class Behaviour:
     wrap: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
 
 
-def check_possible(fault: FaultKind, *, loopback: bool) -> None:
-    """Refuse a fault that this machine cannot have.
+def check_possible(fault: FaultKind, *, loopback: bool, after: str | None = None) -> None:
+    """Refuse a fault that this machine cannot have, or not then.
 
     Raises:
-        TrainshedError: it needs network namespaces.
+        TrainshedError: it needs network namespaces, or does not happen after a line.
     """
+    if after is not None and BEHAVIOURS[fault].during is None:
+        raise TrainshedError(f"{fault} does not wait for a line; leave out --fault-after")
     reason = "leave out --loopback" if loopback else namespaces_unavailable()
     if fault is FaultKind.CUT_NETWORK and reason:
         raise TrainshedError(f"{fault} needs nodes with networks of their own: {reason}")

@@ -47,6 +47,8 @@ class Rehearsal:
         command: of every node.
         nodes: of the job; None for 4, or fewer where the cluster has fewer.
         fault: what goes wrong, or None.
+        fault_after: text in a line of the main node, after which it goes wrong; None for the first
+            line of its command.
         loopback: nodes on loopback, for root, too.
         as_of: month or day whose instance types exist; None for today's.
     """
@@ -55,6 +57,7 @@ class Rehearsal:
     command: tuple[str, ...]
     nodes: int | None = None
     fault: FaultKind | None = None
+    fault_after: str | None = None
     loopback: bool = False
     as_of: str | None = None
 
@@ -176,10 +179,15 @@ def run_job(
     inject = fault.during if fault else None
     for now, lines in follow(region, job, None, lambda _: sleep(_LOOK_SECONDS)):
         seen(now, lines)
-        if inject and any(not line.startswith(_FROM_THE_LAUNCHER) for line in lines):
+        if inject and any(_is_time(line, rehearsal.fault_after) for line in lines):
             inject(aws, job.job_id)
             inject = None
     return now
+
+
+def _is_time(line: str, text: str | None) -> bool:
+    """Return whether the fault happens after this line."""
+    return not line.startswith(_FROM_THE_LAUNCHER) if text is None else text in line
 
 
 def with_files_here(command: Sequence[str]) -> list[str]:

@@ -1,0 +1,56 @@
+"""A rehearsal in which a node is lost in the middle of a training."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from bert_training import STEPS, losses
+from command_line import Answer, runner
+
+from trainshed.cli import main
+from trainshed.exit_codes import PEER_LOST
+
+pytest.importorskip("torch", reason="needs PyTorch: run `make torch`")
+pytest.importorskip("deepspeed", reason="needs DeepSpeed: run `make torch`")
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def rehearse(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., Answer]:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rehearse: Callable[..., Answer] = runner("trainshed", main, capsys, monkeypatch)
+    return rehearse
+
+
+def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkpoint(
+    rehearse: Callable[..., Answer], tmp_path: Path
+) -> None:
+    fault = ("--fault", "kill-child", "--fault-after", "step 6 of 10")
+    torchrun = ("torchrun", "--nproc-per-node", "1", "--no-python")
+    training = ("--model", "tiny", "--data", "synthetic", "--micro-batch", "4")
+    steps = ("--steps", str(STEPS), "--checkpoint-every", "4")
+
+    answer = rehearse(
+        *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--"),
+        *(*torchrun, "trainshed-bert", *training, *steps),
+        *("--checkpoint", str(tmp_path / "checkpoint")),
+    )
+
+    assert answer.code == 0, answer.out
+    assert "the job has SUCCEEDED after 2 attempts" in answer.out
+    assert f"│ 1       │ 0    │ {PEER_LOST}       │" in answer.out
+    first, again, second = answer.out.partition("goes on after step ")
+    assert again
+    resumed = int(second.partition(",")[0])
+    assert resumed in (4, 8)
+    before, after = losses(first), losses(second)
+    assert list(after) == list(range(resumed + 1, STEPS + 1))
+    both = before.keys() & after.keys()
+    assert {step: after[step] for step in both} == pytest.approx(
+        {step: before[step] for step in both}, abs=1e-3
+    )
+    assert after[STEPS] < before[1] - 0.5
