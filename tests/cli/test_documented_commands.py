@@ -37,6 +37,17 @@ ELSEWHERE = {
     "make demo": (TEST, "run: make demo"),
     "trainshed rehearse TrainCluster --nodes 4 -- trainshed-launch --processes 2 mpirun -n 8 "
     "python examples/all_reduce.py": ("tests/rehearse/test_rehearsal.py", '"rehearse", "TrainCl'),
+    "trainshed rehearse TrainCluster --nodes 4 --fault kill-child --fault-after 'step 9 of 20' -- "
+    "torchrun --nproc-per-node 1 --no-python trainshed-bert --model tiny --data synthetic "
+    "--checkpoint /tmp/bert --micro-batch 4 --steps 20 --checkpoint-every 8": (
+        "tests/rehearse/test_resumed_training.py",
+        '"--fault", "kill-child", "--fault-after", "step 9 of 20"',
+    ),
+    "trainshed job submit TrainCluster --nodes 16 --name bert -- torchrun --nproc-per-node 8 "
+    "--no-python trainshed-bert --model 1.5b --data /fsx/bert/data --checkpoint /fsx/bert/run1": (
+        "tests/recipes/test_bert_settings.py",
+        '["--model", "1.5b", *PLACES]',
+    ),
     "make test": (TEST, "run: make test"),
     "make lint": (TEST, "run: make lint"),
     "make docs": (".github/workflows/docs.yml", "run: make docs"),

@@ -29,10 +29,10 @@ def rehearse(
 def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkpoint(
     rehearse: Callable[..., Answer], tmp_path: Path
 ) -> None:
-    fault = ("--fault", "kill-child", "--fault-after", "step 6 of 10")
+    fault = ("--fault", "kill-child", "--fault-after", "step 9 of 20")
     torchrun = ("torchrun", "--nproc-per-node", "1", "--no-python")
     training = ("--model", "tiny", "--data", "synthetic", "--micro-batch", "4")
-    steps = ("--steps", str(STEPS), "--checkpoint-every", "4")
+    steps = ("--steps", str(STEPS), "--checkpoint-every", "8")
 
     answer = rehearse(
         *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--"),
@@ -43,14 +43,12 @@ def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkp
     assert answer.code == 0, answer.out
     assert "the job has SUCCEEDED after 2 attempts" in answer.out
     assert f"│ 1       │ 0    │ {PEER_LOST}       │" in answer.out
-    first, again, second = answer.out.partition("goes on after step ")
+    first, again, second = answer.out.partition("goes on after step 8, from ")
     assert again
-    resumed = int(second.partition(",")[0])
-    assert resumed in (4, 8)
     before, after = losses(first), losses(second)
-    assert list(after) == list(range(resumed + 1, STEPS + 1))
-    both = before.keys() & after.keys()
-    assert {step: after[step] for step in both} == pytest.approx(
-        {step: before[step] for step in both}, abs=1e-3
+    assert list(after) == list(range(9, STEPS + 1))
+    repeated = range(9, max(before) + 1)
+    assert [after[step] for step in repeated] == pytest.approx(
+        [before[step] for step in repeated], abs=1e-3
     )
-    assert after[STEPS] < before[1] - 0.5
+    assert after[STEPS] < before[1] - 1

@@ -13,8 +13,8 @@ from trainshed.errors import TrainshedError, UnknownName
 from trainshed.pins.recipe import recipe_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
-# Of what is in an AMI: how pins are read. Tests and caches stay behind.
-_PROGRAMS = ("pin", "trainshed-launch", "lib")
+# Of what is in an AMI: how pins are read, and what jobs start. Tests and caches stay behind.
+_PROGRAMS = ("pin", "trainshed-launch", "trainshed-bert", "lib")
 
 
 def build_arguments(

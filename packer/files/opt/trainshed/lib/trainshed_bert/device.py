@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import distributed
 
-from trainshed_bert.gloo_interface import use_interface_of
-
 
 class Device:
     """A CPU or a GPU; the base of the others.
@@ -64,5 +62,4 @@ def make_device(kind: str) -> Device:
     if kind == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         return Device("cuda", "nccl")
-    use_interface_of(os.environ["MASTER_ADDR"])
     return Device("cpu", "gloo")
