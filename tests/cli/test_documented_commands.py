@@ -37,11 +37,11 @@ ELSEWHERE = {
     "make demo": (TEST, "run: make demo"),
     "trainshed rehearse TrainCluster --nodes 4 -- trainshed-launch --processes 2 mpirun -n 8 "
     "python examples/all_reduce.py": ("tests/rehearse/test_rehearsal.py", '"rehearse", "TrainCl'),
-    "trainshed rehearse TrainCluster --nodes 4 --fault kill-child --fault-after 'step 9 of 20' -- "
+    "trainshed rehearse TrainCluster --nodes 4 --fault kill-child --fault-after 'step 14 of 26' -- "
     "torchrun --nproc-per-node 1 --no-python trainshed-bert --model tiny --data synthetic "
-    "--checkpoint /tmp/bert --micro-batch 4 --steps 20 --checkpoint-every 8": (
+    "--checkpoint /tmp/bert --micro-batch 4 --steps 26 --checkpoint-every 12": (
         "tests/rehearse/test_resumed_training.py",
-        '"--fault", "kill-child", "--fault-after", "step 9 of 20"',
+        '"--fault", "kill-child", "--fault-after", "step 14 of 26"',
     ),
     "trainshed job submit TrainCluster --nodes 16 --name bert -- torchrun --nproc-per-node 8 "
     "--no-python trainshed-bert --model 1.5b --data /fsx/bert/data --checkpoint /fsx/bert/run1": (

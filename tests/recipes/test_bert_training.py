@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from bert_training import STEPS, losses, start_bert
+from bert_training import losses, start_bert
 from launched_nodes import Nodes, nodes_of_a_job
 
 from trainshed.exit_codes import PEER_LOST
@@ -33,9 +33,9 @@ def attempt(tmp_path: Path) -> Iterator[Callable[..., Nodes]]:
 def test_a_training_that_lost_a_node_goes_on_as_if_nothing_had_happened(
     attempt: Callable[..., Nodes],
 ) -> None:
-    options = ("--zero", "1", "--checkpoint-every", "8")
+    options = ("--zero", "1", "--steps", "26", "--checkpoint-every", "12")
     first = attempt(*options, nodes=4)
-    first.started[0].wait_until("step 9 of 20")
+    first.started[0].wait_until("step 16 of 26")
     launcher = psutil.Process(first.started[2].process.pid)
     for process in (launcher, *launcher.children(recursive=True)):
         process.kill()
@@ -46,22 +46,22 @@ def test_a_training_that_lost_a_node_goes_on_as_if_nothing_had_happened(
     for node in second.started.values():
         assert node.wait() == 0, node.said
     before, after = losses(first.started[0].said), losses(second.started[0].said)
-    assert list(after) == list(range(9, STEPS + 1))
-    assert "goes on after step 8, from" in second.started[0].said
-    repeated = range(9, max(before) + 1)
+    assert list(after) == list(range(13, 27))
+    assert "goes on after step 12, from" in second.started[0].said
+    repeated = range(13, max(before) + 1)
     assert [after[step] for step in repeated] == pytest.approx(
         [before[step] for step in repeated], abs=1e-3
     )
-    assert after[STEPS] < before[1] - 1
-    assert f"done: step {STEPS}, loss {after[STEPS]:.4f}, " in second.started[0].said
+    assert after[26] < before[1] - 1
+    assert f"done: step 26, loss {after[26]:.4f}, " in second.started[0].said
 
 
 def test_a_training_that_is_asked_to_end_loses_no_step(
     attempt: Callable[..., Nodes], tmp_path: Path
 ) -> None:
-    options = ("--zero", "2", "--checkpoint-every", "2")
+    options = ("--zero", "2", "--steps", "12", "--checkpoint-every", "2")
     first = attempt(*options, nodes=2)
-    first.started[0].wait_until("step 5 of 20")
+    first.started[0].wait_until("step 5 of 12")
     first.started[0].process.terminate()
     # torchrun's own code for a signal.
     assert first.started[0].wait() == 1
@@ -76,9 +76,9 @@ def test_a_training_that_is_asked_to_end_loses_no_step(
 
     assert second.started[0].wait() == 0, second.started[0].said
     after = losses(second.started[0].said)
-    assert list(after) == list(range(3, STEPS + 1))
+    assert list(after) == list(range(3, 13))
     repeated = range(3, max(before) + 1)
     assert [after[step] for step in repeated] == pytest.approx(
         [before[step] for step in repeated], abs=1e-3
     )
-    assert after[STEPS] < before[1] - 1
+    assert after[12] < before[1] - 1

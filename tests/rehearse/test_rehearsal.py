@@ -180,6 +180,12 @@ def test_the_network_of_the_machine_is_never_cut() -> None:
         check_possible(FaultKind.CUT_NETWORK, loopback=True)
 
 
+@pytest.mark.parametrize("fault", [None, FaultKind.MISSING_IMAGE])
+def test_a_fault_that_waits_for_no_line_is_refused_one(fault: FaultKind | None) -> None:
+    with pytest.raises(TrainshedError, match="--fault-after is for the faults kill-child, cut-"):
+        check_possible(fault, loopback=True, after="step 9")
+
+
 @pytest.fixture
 def rehearse(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bert_training import STEPS, losses
+from bert_training import losses
 from command_line import Answer, runner
 
 from trainshed.cli import main
@@ -29,10 +29,10 @@ def rehearse(
 def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkpoint(
     rehearse: Callable[..., Answer], tmp_path: Path
 ) -> None:
-    fault = ("--fault", "kill-child", "--fault-after", "step 9 of 20")
+    fault = ("--fault", "kill-child", "--fault-after", "step 14 of 26")
     torchrun = ("torchrun", "--nproc-per-node", "1", "--no-python")
     training = ("--model", "tiny", "--data", "synthetic", "--micro-batch", "4")
-    steps = ("--steps", str(STEPS), "--checkpoint-every", "8")
+    steps = ("--steps", "26", "--checkpoint-every", "12")
 
     answer = rehearse(
         *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--"),
@@ -43,12 +43,12 @@ def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkp
     assert answer.code == 0, answer.out
     assert "the job has SUCCEEDED after 2 attempts" in answer.out
     assert f"│ 1       │ 0    │ {PEER_LOST}       │" in answer.out
-    first, again, second = answer.out.partition("goes on after step 8, from ")
+    first, again, second = answer.out.partition("goes on after step 12, from ")
     assert again
     before, after = losses(first), losses(second)
-    assert list(after) == list(range(9, STEPS + 1))
-    repeated = range(9, max(before) + 1)
+    assert list(after) == list(range(13, 27))
+    repeated = range(13, max(before) + 1)
     assert [after[step] for step in repeated] == pytest.approx(
         [before[step] for step in repeated], abs=1e-3
     )
-    assert after[STEPS] < before[1] - 1
+    assert after[26] < before[1] - 1

@@ -7,7 +7,6 @@ from pathlib import Path
 from launched_nodes import ROOT, Nodes
 
 PROGRAM = ROOT / "packer/files/opt/trainshed/trainshed-bert"
-STEPS = 20
 _STEP = re.compile(r"step (\d+) of \d+: loss (\d+\.\d+), \d+\.\d sequences/s$", re.M)
 # Nodes on loopback: gloo would take the interface that the host's name stands for. And a part of
 # DeepSpeed that is not used here compiles otherwise, which takes a second.
@@ -26,7 +25,7 @@ def start_bert(job: Nodes, checkpoint: Path, *options: str) -> None:
             *torchrun,
             str(PROGRAM),
             *("--model", "tiny", "--data", "synthetic", "--checkpoint", str(checkpoint)),
-            *("--micro-batch", "4", "--steps", str(STEPS), *options),
+            *("--micro-batch", "4", *options),
             environment=_ENVIRONMENT,
         )
 

@@ -69,8 +69,7 @@ def run(
     processes, one tree for each node, on this machine's own files. It shows what the main node
     prints, and exits with the job's exit code.
     """
-    if fault:
-        check_possible(fault, loopback=loopback, after=fault_after)
+    check_possible(fault, loopback=loopback, after=fault_after)
     with (
         stoppable(),
         progress() as step,

@@ -53,14 +53,15 @@ class Behaviour:
     wrap: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
 
 
-def check_possible(fault: FaultKind, *, loopback: bool, after: str | None = None) -> None:
+def check_possible(fault: FaultKind | None, *, loopback: bool, after: str | None = None) -> None:
     """Refuse a fault that this machine cannot have, or not then.
 
     Raises:
         TrainshedError: it needs network namespaces, or does not happen after a line.
     """
-    if after is not None and BEHAVIOURS[fault].during is None:
-        raise TrainshedError(f"{fault} does not wait for a line; leave out --fault-after")
+    if after is not None and (fault is None or BEHAVIOURS[fault].during is None):
+        waiting = ", ".join(kind for kind, each in BEHAVIOURS.items() if each.during)
+        raise TrainshedError(f"--fault-after is for the faults {waiting}; leave it out")
     reason = "leave out --loopback" if loopback else namespaces_unavailable()
     if fault is FaultKind.CUT_NETWORK and reason:
         raise TrainshedError(f"{fault} needs nodes with networks of their own: {reason}")
