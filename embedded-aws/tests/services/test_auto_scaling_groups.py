@@ -325,13 +325,15 @@ def test_scale_in_takes_instances_of_the_zone_with_most(
     )
     places = {"VPCZoneIdentifier": ",".join(subnets), "LaunchTemplate": template}
     autoscaling.create_auto_scaling_group(**group(**places, DesiredCapacity=3))
-    first = [instance(ec2, each)["SubnetId"] for each in ids(autoscaling, name)]
+    # Then the oldest is alone in its zone.
+    autoscaling.set_instance_health(InstanceId=ids(autoscaling, name)[0], HealthStatus="Unhealthy")
+    before = [instance(ec2, each)["SubnetId"] for each in ids(autoscaling, name)]
 
     autoscaling.set_desired_capacity(AutoScalingGroupName=name, DesiredCapacity=2)
 
     left = [instance(ec2, each)["SubnetId"] for each in ids(autoscaling, name)]
-    assert first == [subnets[0], subnets[1], subnets[0]]
-    assert sorted(left) == sorted(subnets)
+    assert before == [subnets[1], subnets[0], subnets[0]]
+    assert left == [subnets[1], subnets[0]]
 
 
 def test_scale_in_takes_instances_of_another_template_version_first(
