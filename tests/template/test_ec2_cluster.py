@@ -100,7 +100,7 @@ def test_nodes_signal_the_group_when_their_boot_went_well(template: dict[str, An
     user_data = json.dumps(data["UserData"])
 
     said = user_data.replace("\\", "")
-    assert '"signals": {"stack": "", {"Ref": "AWS::StackName"}, "", "resource": "Nodes"}' in said
+    assert '"signals": {"stack": "", {"Ref": "AWS::StackId"}, "", "resource": "Nodes"}' in said
     [signal] = [
         each for each in statements(template) if each["Action"] == "cloudformation:SignalResource"
     ]

@@ -114,7 +114,7 @@ def test_the_program_of_the_ami_understands_its_configuration(node: Node) -> Non
         "lustre=Lustre(mount='/fsx', "
         "dns_name_parameter='/trainshed/lustre/train/dns-name', "
         "mount_name_parameter='/trainshed/lustre/train/mount-name', wait_seconds=1800, "
-        "efa_interfaces=0))"
+        "efa_interfaces=0), signals=None)"
     )
 
 
@@ -131,7 +131,7 @@ def test_the_ami_learns_whose_node_it_is_on_and_which_devices_that_must_have(
 
     assert read.stdout.strip() == (
         "Settings(region='us-west-2', cluster='Train', devices={'efa': 8, 'neuron': 16}, "
-        "scratch=True, lustre=None)"
+        "scratch=True, lustre=None, signals=None)"
     )
 
 

@@ -127,7 +127,8 @@ class FirstBoot(Construct):
         if self._devices:
             settings["devices"] = dict(self._devices)
         if self._signals:
-            settings["signals"] = {"stack": Aws.STACK_NAME, "resource": self._signals}
+            # Its id: what a call by name is held against, the role does not name.
+            settings["signals"] = {"stack": Aws.STACK_ID, "resource": self._signals}
         if self._lustre:
             dns_name, mount_name = self.parameter_names
             settings["lustre"] = {

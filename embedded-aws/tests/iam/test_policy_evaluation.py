@@ -73,3 +73,26 @@ def test_all_conditions_must_hold() -> None:
 
     assert allowed({"Condition": condition}, one=["a"], two=["b"])
     assert not allowed({"Condition": condition}, one=["a"])
+
+
+@pytest.mark.parametrize(
+    ("resource", "user", "expected"),
+    [
+        (f"{BUCKET}/${{aws:userid}}*", ["a"], True),
+        (f"{BUCKET}/${{aws:userid}}*", ["b"], False),
+        (f"{BUCKET}/${{aws:userid}}*", [], False),
+    ],
+)
+def test_a_variable_stands_for_the_value_of_its_key(
+    resource: str, user: list[str], expected: bool
+) -> None:
+    assert allowed({"Resource": resource}, **{"aws:userid": user}) is expected
+
+
+def test_a_condition_may_compare_two_keys() -> None:
+    own = {"StringEquals": {"aws:ResourceTag/owner": "${aws:PrincipalTag/team}"}}
+    tags = {"aws:ResourceTag/owner": ["speech"]}
+
+    assert allowed({"Condition": own}, **tags, **{"aws:PrincipalTag/team": ["speech"]})
+    assert not allowed({"Condition": own}, **tags, **{"aws:PrincipalTag/team": ["vision"]})
+    assert not allowed({"Condition": own}, **tags)

@@ -67,6 +67,11 @@ class BatchDestination:
         """Return its jobs, the newest first; AWS Batch forgets those that are over after days."""
         return _list(region, self.queue, (*WAITING, *STARTED, *OVER))
 
+    def most_nodes(self, region: Region) -> int:
+        """Return how many nodes its jobs may have."""
+        answer = region.call("batch", "describe_job_definitions", jobDefinitions=[self.definition])
+        return int(answer["jobDefinitions"][0]["nodeProperties"]["numNodes"])
+
 
 def _check(submission: Submission) -> None:
     """Refuse what AWS Batch would refuse.

@@ -25,6 +25,9 @@ class Destination(Protocol):
     def jobs(self, region: Region) -> list[ListedJob]:
         """Return its jobs, the newest first."""
 
+    def most_nodes(self, region: Region) -> int:
+        """Return how many nodes its jobs may have."""
+
 
 def find_destination(region: Region, cluster: str) -> Destination:
     """Find what runs the jobs of a deployed cluster.

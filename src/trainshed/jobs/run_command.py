@@ -123,8 +123,19 @@ class CommandDestination:
 
     def jobs(self, region: Region) -> list[ListedJob]:
         """Return its jobs, the newest first; Systems Manager forgets them after 30 days."""
-        found = [_listed(each) for each in _commands(region, self.document)]
+        found = [
+            _listed(region, each)
+            for each in _commands(region, self.document)
+            if _job(each) is not None
+        ]
         return sorted(found, key=lambda job: job.created_at, reverse=True)
+
+    def most_nodes(self, region: Region) -> int:
+        """Return how many nodes its jobs may have."""
+        [group] = region.call(
+            "autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=[self.group]
+        )["AutoScalingGroups"]
+        return int(group["DesiredCapacity"])
 
     def _free(self, region: Region, count: int) -> list[Node]:
         """Return nodes that run no job, the oldest first."""
@@ -137,19 +148,17 @@ class CommandDestination:
             if each["PingStatus"] == "Online"
         }
         running = {
-            instance: str(command["CommandId"])
-            for command in _commands(region, self.document)
-            if command["Status"] in _UNFINISHED
-            for instance in command["InstanceIds"]
+            node.address: job.job_id
+            for job in _unfinished(region, self.document)
+            for node in job.nodes
+            if node.ending is None
         }
         free = [
-            node
-            for node in booted
-            if node.instance_id in online and node.instance_id not in running
+            node for node in booted if node.instance_id in online and node.address not in running
         ]
         if len(free) >= count:
             return free[:count]
-        jobs = sorted({running[node.instance_id] for node in booted if node.instance_id in running})
+        jobs = sorted({running[node.address] for node in booted if node.address in running})
         offline = [node.instance_id for node in booted if node.instance_id not in online]
         raise Failure(
             f"{count} nodes are needed, and {len(free)} of {self.cluster} are free: "
@@ -163,7 +172,8 @@ class CommandDestination:
 
 def unfinished_jobs(region: Region, document: str) -> list[ListedJob]:
     """Return the jobs of a document that are not over."""
-    return [_listed(each) for each in _commands(region, document) if each["Status"] in _UNFINISHED]
+    jobs = _unfinished(region, document)
+    return [_as_listed(job) for job in jobs if not job.is_over]
 
 
 def describe(region: Region, job_id: str) -> Job | None:
@@ -173,20 +183,14 @@ def describe(region: Region, job_id: str) -> Job | None:
     found: list[Mapping[str, Any]] = []
     with accepting("InvalidCommandId"):
         found = list(region.pages("ssm", "list_commands", "Commands", CommandId=job_id))
-    # Anybody may send commands: others are no jobs.
-    if not found or _job(found[0]) is None:
-        return None
-    invocations = region.pages(
-        "ssm", "list_command_invocations", "CommandInvocations", CommandId=job_id, Details=True
-    )
-    return _read(found[0], {each["InstanceId"]: each for each in invocations})
+    return _described(region, found[0]) if found else None
 
 
 def named(region: Region, name: str) -> Iterator[ListedJob]:
     """Yield the jobs of a name, in any cluster."""
     for each in region.pages("ssm", "list_commands", "Commands"):
         if each.get("Comment") == name and _job(each) is not None:
-            yield _listed(each)
+            yield _listed(region, each)
 
 
 def end(region: Region, job: Job, reason: str) -> None:
@@ -203,6 +207,27 @@ def end(region: Region, job: Job, reason: str) -> None:
 def _commands(region: Region, document: str) -> Iterator[Mapping[str, Any]]:
     by_document = [{"key": "DocumentName", "value": document}]
     yield from region.pages("ssm", "list_commands", "Commands", Filters=by_document)
+
+
+def _unfinished(region: Region, document: str) -> Iterator[Job]:
+    """Yield the jobs with nodes that have not ended."""
+    for command in _commands(region, document):
+        if command["Status"] in _UNFINISHED and (job := _described(region, command)):
+            yield job
+
+
+def _described(region: Region, command: Mapping[str, Any]) -> Job | None:
+    """Return the job that a command is, or None: anybody may send commands."""
+    if _job(command) is None:
+        return None
+    invocations = region.pages(
+        "ssm",
+        "list_command_invocations",
+        "CommandInvocations",
+        CommandId=command["CommandId"],
+        Details=True,
+    )
+    return _read(command, {each["InstanceId"]: each for each in invocations})
 
 
 def _booted(region: Region, cluster: str, group: str) -> Iterator[Node]:
@@ -235,7 +260,9 @@ def _job(command: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return None
 
 
-def _listed(command: Mapping[str, Any]) -> ListedJob:
+def _listed(region: Region, command: Mapping[str, Any]) -> ListedJob:
+    if command["Status"] in _UNFINISHED and (job := _described(region, command)):
+        return _as_listed(job)
     return ListedJob(
         job_id=command["CommandId"],
         name=command.get("Comment", ""),
@@ -243,6 +270,17 @@ def _listed(command: Mapping[str, Any]) -> ListedJob:
         reason=_reason(command),
         nodes=len(command["InstanceIds"]),
         created_at=command["RequestedDateTime"],
+    )
+
+
+def _as_listed(job: Job) -> ListedJob:
+    return ListedJob(
+        job_id=job.job_id,
+        name=job.name,
+        status=job.status,
+        reason=job.reason,
+        nodes=job.node_count,
+        created_at=job.created_at,
     )
 
 
@@ -256,11 +294,12 @@ def _read(command: Mapping[str, Any], invocations: Mapping[str, Mapping[str, Any
             zip(job["instances"], job["hosts"], strict=True)
         )
     )
-    status = _status(command)
+    main = nodes[0]
+    # As on AWS Batch. A node that was terminated never says that it ended: the command goes on.
+    status = main.status if main.ending else _status(command)
     started = [node.started_at for node in nodes if node.started_at]
     stopped = [node.stopped_at for node in nodes if node.stopped_at]
     limit = command["Parameters"].get("TimeoutSeconds")
-    main = nodes[0]
     timed_out = any(node.ending and node.ending.status_reason == TIMED_OUT for node in nodes)
     return Job(
         scheduler=Scheduler.RUN_COMMAND,

@@ -1,6 +1,7 @@
 """The plug-in of the embedded AWS; an entry point in `pyproject.toml` names it."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,6 +42,10 @@ class TrainshedPlugin(Plugin):
             for base, (root, *orchestrators) in _ROOTS.items()
             for orchestrator in ORCHESTRATORS
         }
+
+    def boot_commands(self) -> dict[str, list[str]]:
+        """Return what boots plain EC2 nodes; those of AWS Batch run jobs without that."""
+        return {r"trainshed-\w+-ec2-.+": [sys.executable, "-m", "trainshed.offline.boot"]}
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:
         """Yield the parameters from which nodes learn what to mount."""

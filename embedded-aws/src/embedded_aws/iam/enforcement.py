@@ -175,6 +175,10 @@ def _values(session: Session, call: ApiCall, arn: str, key: str) -> Sequence[str
             return [text for each, text in call.tags().items() if each == tag]
         case "tagkeys":
             return list(call.tags())
+        case "instanceid" if ":instance/" in arn:
+            return [arn.rpartition("/")[2]]
+        case "sourceinstancearn":
+            return _source_instance(session, call)
     of_call = call.values(kind.lower().replace("-", ""))
     if of_call and service.lower() == call.service:
         return of_call
@@ -188,6 +192,21 @@ def _values(session: Session, call: ApiCall, arn: str, key: str) -> Sequence[str
         "securetransport": "true",
     }
     return [known[kind.lower()]] if kind.lower() in known else []
+
+
+def _source_instance(session: Session, call: ApiCall) -> list[str]:
+    """Return the ARN of the instance whose credentials these are, if they are an instance's.
+
+    [S] IAM user guide, "AWS global condition context keys": ec2:SourceInstanceARN. EC2 calls the
+    session of an instance's role by the instance's id.
+    """
+    instance = session.arn.rpartition("/")[2]
+    ec2 = get_backend("ec2")[call.account][call.region]
+    association = ec2.iam_instance_profile_associations.get(instance)
+    roles = association.iam_instance_profile.roles if association else ()
+    if session.role_arn not in [role.arn for role in roles]:
+        return []
+    return [f"arn:aws:ec2:{call.region}:{call.account}:instance/{instance}"]
 
 
 def _resource_tags(call: ApiCall, arn: str) -> Mapping[str, str]:

@@ -1,7 +1,9 @@
 """Whether policies allow an action on a resource.
 
-[S] IAM user guide, "Policy evaluation logic" and "IAM JSON policy elements". A key that the request
-does not have, or that the embedded AWS cannot know, is absent. Policy variables are not replaced.
+[S] IAM user guide, "Policy evaluation logic", "IAM JSON policy elements", "Variables and tags": a
+variable, `${key}`, stands for the key's value, in resources and in the values of conditions; what
+has one without a value matches nothing. A key that the request does not have, or that the embedded
+AWS cannot know, is absent.
 """
 
 import re
@@ -10,6 +12,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from embedded_aws.iam.service_principals import statements_of
+
+_VARIABLE = re.compile(r"\$\{([^}]+)\}")
 
 Policy = Mapping[str, Any]
 # The values of a condition key; none when it is absent.
@@ -50,9 +54,9 @@ def _has(
     return any(
         statement["Effect"] == effect
         and _applies(statement, "Action", action, matches_action)
-        and _applies(statement, "Resource", resource, _matches)
+        and _applies(statement, "Resource", resource, _matches, context)
         and all(
-            _holds(operator, _listed(expected), context(key))
+            _holds(operator, _filled(expected, context), context(key))
             for operator, keys in statement.get("Condition", {}).items()
             for key, expected in keys.items()
         )
@@ -62,12 +66,24 @@ def _has(
 
 
 def _applies(
-    statement: Policy, element: str, value: str, match: Callable[[str, str], bool]
+    statement: Policy,
+    element: str,
+    value: str,
+    match: Callable[[str, str], bool],
+    context: Context | None = None,
 ) -> bool:
-    """Whether a statement's element means the value, or its Not-element does not."""
-    if element in statement:
-        return any(match(pattern, value) for pattern in _listed(statement[element]))
-    return not any(match(pattern, value) for pattern in _listed(statement[f"Not{element}"]))
+    """Whether a statement's element means the value, or its Not-element does not.
+
+    Args:
+        statement: the statement.
+        element: Action or Resource.
+        value: of the request.
+        match: whether a pattern means a value.
+        context: the values of variables; None where an element has none.
+    """
+    written = statement.get(element, statement.get(f"Not{element}"))
+    patterns = _filled(written, context) if context else _listed(written)
+    return any(match(pattern, value) for pattern in patterns) == (element in statement)
 
 
 def _holds(operator: str, expected: Sequence[str], actual: Sequence[str]) -> bool:
@@ -110,6 +126,15 @@ _TESTS: Mapping[str, Callable[[str, str], bool]] = {
     "StringEqualsIgnoreCase": lambda pattern, value: pattern.lower() == value.lower(),
     "StringLike": _matches,
 }
+
+
+def _filled(written: Any, context: Context) -> list[str]:
+    """Return texts of a policy with their variables replaced, less those that cannot be."""
+    return [
+        _VARIABLE.sub(lambda found: context(found[1])[0], text)
+        for text in _listed(written)
+        if all(map(context, _VARIABLE.findall(text)))
+    ]
 
 
 def _listed(written: Any) -> list[str]:

@@ -40,7 +40,7 @@ class Signal:
     """The resource of CloudFormation whose creation waits for this node.
 
     Attributes:
-        stack: name of its stack.
+        stack: id of its stack.
         resource: its logical id there.
     """
 

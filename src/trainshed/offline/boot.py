@@ -1,0 +1,67 @@
+"""What stands in for the first boot of our AMIs on the embedded AWS, where instances do not boot.
+
+It reads the settings in the user data, as /opt/trainshed/first-boot does, and makes that program's
+calls to AWS, with the role of the node: it reads the parameters of the mount, tags the instance
+and signals CloudFormation. There are no devices to check, no disks and no mount.
+"""
+
+import email
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError
+
+_BOOT_TAG = "trainshed:boot"
+
+
+def main() -> None:
+    """Boot the instance that the environment names."""
+    instance = os.environ["EMBEDDED_AWS_INSTANCE_ID"]
+    settings = read_settings(Path(os.environ["EMBEDDED_AWS_USER_DATA"]).read_bytes())
+    if settings is None:
+        return
+    try:
+        _boot(instance, settings)
+    except ClientError as error:
+        sys.exit(f"trainshed: ERROR: {error}")
+
+
+def read_settings(user_data: bytes) -> dict[str, Any] | None:
+    """Return the settings of the first boot, or None when the user data is not trainshed's."""
+    for part in email.message_from_bytes(user_data).walk():
+        if part.get_content_type() != "text/cloud-boothook":
+            continue
+        for line in str(part.get_payload()).splitlines():
+            name, equals, value = line.partition("=")
+            if equals and name == "SETTINGS":
+                found: dict[str, Any] = json.loads("".join(shlex.split(value)))
+                return found
+    return None
+
+
+def _boot(instance: str, settings: dict[str, Any]) -> None:
+    if lustre := settings.get("lustre"):
+        names = [lustre["dns_name_parameter"], lustre["mount_name_parameter"]]
+        missing = boto3.client("ssm").get_parameters(Names=names)["InvalidParameters"]
+        if missing:
+            sys.exit(f"trainshed: ERROR: {lustre['mount']}: not mounted: SSM has no {missing}")
+    if settings.get("cluster"):
+        tag = {"Key": _BOOT_TAG, "Value": "ok"}
+        boto3.client("ec2").create_tags(Resources=[instance], Tags=[tag])
+    if signals := settings.get("signals"):
+        boto3.client("cloudformation").signal_resource(
+            StackName=signals["stack"],
+            LogicalResourceId=signals["resource"],
+            UniqueId=instance,
+            Status="SUCCESS",
+        )
+    sys.stdout.write(f"trainshed: {instance} has booted, in the place of a real node\n")
+
+
+if __name__ == "__main__":
+    main()

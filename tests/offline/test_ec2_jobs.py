@@ -1,0 +1,265 @@
+"""`trainshed job` on a deployed cluster of plain EC2 nodes, whose jobs really run."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import job_bench
+import pytest
+from command_line import Answer, runner
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.deployment import DeploymentFailed
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
+from trainshed.cli import main
+from trainshed.jobs import logs, watching
+from trainshed.plan import load_fleet
+
+PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
+CLUSTER = """name: PlainCluster
+region: us-west-2
+orchestrator: ec2
+instance: {type: trn1.32xlarge, nodes: {max: 3}}
+job: {environment: {GREETING: "it's {{ on }}"}}
+"""
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "clusters").mkdir()
+    (folder / "clusters/plain.yaml").write_text(CLUSTER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def assembly(clusters: Path, synthesise: Callable[..., Path]) -> Path:
+    return synthesise(load_fleet([clusters / "clusters/plain.yaml"]))
+
+
+@pytest.fixture(scope="module")
+def aws(
+    assembly: Path,
+    publish_ami: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[EmbeddedAws]:
+    """An embedded AWS with the cluster deployed, whose nodes have booted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join([str(PROGRAMS), os.environ["PATH"]]))
+        settings = JobSettings(loopback=True, speed=60)
+        with job_bench.job_aws(tmp_path_factory.mktemp("jobs"), settings) as found:
+            publish_ami(found, "neuron/ec2")
+            for name in ("PlainNetwork", "PlainCluster"):
+                deploy(found, assembly, name)
+            yield found
+
+
+def deploy(aws: EmbeddedAws, assembly: Path, name: str) -> None:
+    template = json.loads((assembly / f"{name}.template.json").read_text())
+    aws.deploy(template, stack_name=name)
+
+
+def outputs(aws: EmbeddedAws) -> dict[str, str]:
+    [stack] = aws.client("cloudformation").describe_stacks(StackName="PlainCluster")["Stacks"]
+    return {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
+
+
+def running(aws: EmbeddedAws) -> dict[str, dict[str, str]]:
+    """Return the tags of the running nodes, by their ids."""
+    found = aws.client("ec2").describe_instances(
+        Filters=[{"Name": "instance-state-name", "Values": ["running"]}]
+    )
+    return {
+        each["InstanceId"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]}
+        for reservation in found["Reservations"]
+        for each in reservation["Instances"]
+    }
+
+
+@pytest.fixture
+def job(
+    aws: EmbeddedAws,
+    clusters: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Run]:
+    """`trainshed job` in the project; afterwards no job is left."""
+    trainshed = runner("trainshed", main, capsys, monkeypatch)
+    aws.lead_here(monkeypatch)
+    monkeypatch.chdir(clusters)
+    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+
+    yield lambda *arguments: trainshed("job", *arguments)
+
+    ssm = aws.client("ssm")
+    for each in ssm.list_commands()["Commands"]:
+        ssm.cancel_command(CommandId=each["CommandId"])
+
+
+def rules(done: Answer) -> list[str]:
+    return [line.split()[0] for line in done.out.splitlines() if line.startswith("TS-")]
+
+
+def start(job: Run, script: str, *options: str) -> str:
+    """Submit a script for the launcher to run on every node; return the job's id."""
+    done = job("submit", "PlainCluster", *options, "--", "sh", "-c", script)
+    assert done.code == 0, done.err
+    return done.out.strip()
+
+
+def wait_until_it_prints(job_id: str, text: str) -> "subprocess.Popen[str]":
+    """Wait for a line of the main node; return the process that goes on to follow it."""
+    command = [sys.executable, "-m", "trainshed.cli", "job", "logs", job_id, "--follow"]
+    followed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert followed.stdout is not None
+    assert any(text in line for line in followed.stdout)
+    return followed
+
+
+def test_all_nodes_have_booted_when_the_stack_is_there(aws: EmbeddedAws) -> None:
+    nodes = running(aws)
+
+    assert len(nodes) == 3
+    assert {tags["trainshed:boot"] for tags in nodes.values()} == {"ok"}
+    assert {tags["aws:autoscaling:groupName"] for tags in nodes.values()} == {
+        outputs(aws)["NodeGroup"]
+    }
+    events = aws.client("cloudformation").describe_stack_events(StackName="PlainCluster")
+    signals = {
+        each["ResourceStatusReason"]
+        for each in events["StackEvents"]
+        if "SUCCESS signal" in each.get("ResourceStatusReason", "")
+    }
+    assert signals == {f"Received SUCCESS signal with UniqueId {node}" for node in nodes}
+
+
+def test_a_command_runs_on_every_node_through_the_launcher(aws: EmbeddedAws, job: Run) -> None:
+    done = job(
+        *("submit", "PlainCluster", "--nodes", "3", "--name", "ranks", "--env", "WORD=a=b"),
+        *("--watch", "--", "sh", "-c", "echo rank $NODE_RANK of $NNODES: $WORD, $GREETING"),
+    )
+
+    assert done.code == 0, done.err
+    job_id, *shown = done.out.splitlines()
+    assert "node 0: rank 0 of 3: a=b, it's {{ on }}" in shown
+    assert any("job SUCCEEDED, nodes: 3 SUCCEEDED" in line for line in shown)
+    assert "rank 2 of 3: a=b, it's {{ on }}" in job("logs", job_id, "--node", "2").out.splitlines()
+    assert job("why", job_id).out.splitlines()[1:] == ["nothing that AWS tells is wrong with it"]
+    listed = json.loads(job("list", "PlainCluster", "--json").out)
+    assert (listed[0]["job_id"], listed[0]["name"], listed[0]["nodes"], listed[0]["status"]) == (
+        *(job_id, "ranks", 3, "SUCCEEDED"),
+    )
+
+
+def test_a_job_is_found_by_its_name(job: Run) -> None:
+    job_id = start(job, "echo here", "--name", "by-name", "--nodes", "1")
+
+    assert job("watch", "by-name").code == 0
+    assert job_id in job("why", "by-name").out
+
+
+def test_the_exit_code_of_a_failed_command_is_explained(job: Run) -> None:
+    job_id = start(job, '[ "$NODE_RANK" = 0 ] || { echo broken; exit 3; }; sleep 60')
+
+    done = job("watch", job_id)
+    explained = job("why", job_id)
+
+    assert done.code == 1
+    assert "  | broken" in done.out
+    assert rules(explained) == ["TS-JOB-015"]
+    assert "ended with exit code 3" in explained.out
+
+
+def test_nodes_that_run_a_job_are_given_to_no_other(job: Run, tmp_path: Path) -> None:
+    first = start(job, f"touch {tmp_path}/began; while [ ! -e {tmp_path}/end ]; do sleep 0.1; done")
+
+    second = job("submit", "PlainCluster", "--nodes", "1", "--", "true")
+
+    assert second.code == 1
+    assert "1 nodes are needed, and 0 of PlainCluster are free: 3 have booted" in second.err
+    assert f"{first} run on others: wait for them, or end them" in second.err
+    (tmp_path / "end").touch()
+    assert job("watch", first).code == 0
+    assert job("submit", "PlainCluster", "--nodes", "1", "--watch", "--", "true").code == 0
+
+
+def test_a_cancelled_job_writes_its_checkpoint(job: Run, tmp_path: Path) -> None:
+    training = (
+        f"trap 'echo saved >>{tmp_path}/checkpoint; exit 0' TERM; echo began; "
+        "while :; do sleep 0.1; done"
+    )
+    job_id = start(job, training, "--nodes", "2")
+    followed = wait_until_it_prints(job_id, "began")
+
+    done = job("cancel", job_id)
+
+    assert done.code == 0
+    watched = job("watch", job_id)
+    assert watched.code == 1
+    assert "TS-JOB-019" in rules(job("why", job_id))
+    followed.wait()
+    # The processes end after the command has.
+    assert job("submit", "PlainCluster", "--watch", "--nodes", "1", "--", "true").code == 0
+    assert (tmp_path / "checkpoint").read_text() == "saved\nsaved\n"
+
+
+def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws, job: Run) -> None:
+    job_id = start(job, "echo began; while :; do sleep 0.1; done")
+    wait_until_it_prints(job_id, "began").terminate()
+    [command] = aws.client("ssm").list_commands(CommandId=job_id)["Commands"]
+    lost = command["InstanceIds"][2]
+
+    aws.client("ec2").terminate_instances(InstanceIds=[lost])
+
+    assert job("watch", job_id).code == 1
+    explained = job("why", job_id)
+    assert "TS-JOB-015" in rules(explained)
+    assert "ended with exit code 197: another node of the job was lost" in explained.out
+    # The list says the same as the job, though Systems Manager waits for the lost node.
+    listed = json.loads(job("list", "PlainCluster", "--json").out)
+    assert listed[0]["status"] == "FAILED"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--timeout-hours", "49"), "a time-out of 176400 seconds is not possible"),
+        (("--name", "x" * 101), "--name has 101 characters; Systems Manager takes 100"),
+        (("--nodes", "4"), "PlainCluster has at most 3 nodes"),
+    ],
+)
+def test_wrong_input_is_an_error_that_says_what_to_do(
+    job: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    done = job("submit", "PlainCluster", *arguments, "--", "true")
+
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_without_capacity_for_all_nodes_there_are_none(
+    assembly: Path, publish_ami: Callable[..., str], tmp_path: Path
+) -> None:
+    # The 45 minutes of the creation policy pass in half a second.
+    with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=5000)) as aws:
+        publish_ami(aws, "neuron/ec2")
+        deploy(aws, assembly, "PlainNetwork")
+        launches = {"service": "ec2", "operation": "RunInstances"}
+        aws.fail(Fault(**launches, code="InsufficientInstanceCapacity", count=None))
+
+        with pytest.raises(DeploymentFailed, match="PlainCluster did not deploy"):
+            deploy(aws, assembly, "PlainCluster")
+
+        assert running(aws) == {}
+        events = aws.client("cloudformation").describe_stack_events(StackName="PlainCluster")
+        assert any(
+            "Received 0 SUCCESS signal(s) out of 3" in each.get("ResourceStatusReason", "")
+            for each in events["StackEvents"]
+        )
