@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from command_bench import until
 from job_bench import JobBench, job_aws
 from skips import needs
 
@@ -72,9 +73,13 @@ def _started(bench: JobBench, seconds: str) -> list[psutil.Process]:
     """Run a job that tries to outlive its end; return its processes."""
     job = bench.submit(bench.define(ESCAPE.format(seconds), nodes=2))
     bench.wait_for_line(f"{job}#1", "running")
-    processes = _sleeping(seconds)
-    assert len(processes) == 4
-    return processes
+
+    # The line is printed before the last of them starts.
+    def all_four() -> list[psutil.Process]:
+        found = _sleeping(seconds)
+        return found if len(found) == 4 else []
+
+    return list(until(all_four, "four processes"))
 
 
 def test_nothing_is_left_after_the_end_of_a_job(either: JobBench) -> None:
