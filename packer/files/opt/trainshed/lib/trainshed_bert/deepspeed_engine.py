@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -34,6 +35,8 @@ class DeepSpeedEngine:
         os.environ.setdefault("DS_ACCELERATOR", device.kind)
         import deepspeed
 
+        # It uses names of PyTorch that newer releases warn of.
+        warnings.filterwarnings("ignore", category=FutureWarning, module="torch.distributed")
         # Adds up in the memory of one machine, on CPUs. It is compiled for minutes, and takes the
         # nodes of a rehearsal for one.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
