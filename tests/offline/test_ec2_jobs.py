@@ -251,8 +251,8 @@ def test_without_capacity_for_all_nodes_there_are_none(
     with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=5000)) as aws:
         publish_ami(aws, "neuron/ec2")
         deploy(aws, assembly, "PlainNetwork")
-        launches = {"service": "ec2", "operation": "RunInstances"}
-        aws.fail(Fault(**launches, code="InsufficientInstanceCapacity", count=None))
+        code = "InsufficientInstanceCapacity"
+        aws.fail(Fault(service="ec2", operation="RunInstances", code=code, count=None))
 
         with pytest.raises(DeploymentFailed, match="PlainCluster did not deploy"):
             deploy(aws, assembly, "PlainCluster")
