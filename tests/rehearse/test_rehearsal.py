@@ -1,6 +1,7 @@
 """Rehearsals: a deployed cluster's job, with each fault and without."""
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -129,6 +130,24 @@ def test_a_child_that_never_starts_is_named(run: Run) -> None:
     assert said.count("node 1 of 2 did not come within 5 s") == 3
 
 
+def test_a_node_that_lacks_its_devices_is_named(run: Run) -> None:
+    job, said = run(*LAUNCH, "echo", "started", fault=FaultKind.MISSING_DEVICE)
+
+    assert (job.status, exit_codes(job)) == ("FAILED", [PEER_LOST] * 3)
+    assert (
+        re.findall(r"ERROR: (node 1) \([\d.]+\) (takes no part: .*); terminate", said)
+        == [
+            (
+                "node 1",
+                "takes no part: 0 of 8 efa devices are on the PCI bus; "
+                "0 of 16 neuron devices are on the PCI bus",
+            )
+        ]
+        * 3
+    )
+    assert "started" not in said
+
+
 def test_a_job_starts_although_its_main_node_is_late(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +236,20 @@ def test_a_cut_network_loses_a_node(rehearse: Callable[..., Answer]) -> None:
     assert answer.code == 0
     assert "is lost" in answer.out
     assert "the job has SUCCEEDED after 2 attempts" in answer.out
+
+
+@needs("ip", "unshare", "nsenter", root="nodes have networks of their own")
+def test_the_command_ends_with_the_exit_code_of_a_node_that_lacks_its_devices(
+    rehearse: Callable[..., Answer],
+) -> None:
+    options = ("--nodes", "2", "--fault", "missing-device")
+
+    answer = rehearse("rehearse", "TrainCluster", *options, "--", "true")
+
+    assert answer.code == PEER_LOST
+    assert answer.out.count("node 1 (10.20.") == 3
+    assert "0 of 16 neuron devices are on the PCI bus; terminate its instance" in answer.out
+    assert "the job has FAILED after 3 attempts" in answer.out
 
 
 @pytest.mark.parametrize("name", ["Trains", "TrainNetwork"])

@@ -21,6 +21,9 @@ _CHILD = 1
 # Of a main node, and of a child: what its shell does before its command.
 _WRAPPED = 'if [ "$AWS_BATCH_JOB_NODE_INDEX" = {index} ]; then {first}; fi; exec "$@"'
 _LATE_SECONDS = 30
+# As our images for accelerators say, whichever it is: trainshed-launch then looks for the devices
+# that the job definition counts on.
+_WITH_DEVICES = "export TRAINSHED_ACCELERATOR=any"
 
 
 class FaultKind(StrEnum):
@@ -34,6 +37,7 @@ class FaultKind(StrEnum):
     INSUFFICIENT_CAPACITY = "insufficient-capacity"
     MISSING_LOG_GROUP = "missing-log-group"
     MISSING_IMAGE = "missing-image"
+    MISSING_DEVICE = "missing-device"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +78,11 @@ def _late(command: tuple[str, ...]) -> tuple[str, ...]:
 
 def _never(command: tuple[str, ...]) -> tuple[str, ...]:
     return ("sh", "-c", _WRAPPED.format(index=_CHILD, first="exec sleep 86400"), "never", *command)
+
+
+def _lacks_devices(command: tuple[str, ...]) -> tuple[str, ...]:
+    wrapped = _WRAPPED.format(index=_CHILD, first=_WITH_DEVICES)
+    return ("sh", "-c", wrapped, "lacks-devices", *command)
 
 
 def _kill_child(aws: EmbeddedAws, job: str) -> None:
@@ -156,4 +165,9 @@ BEHAVIOURS: Mapping[FaultKind, Behaviour] = {
         expected="each attempt fails with CannotStartContainerError", before=_no_log_group
     ),
     FaultKind.MISSING_IMAGE: Behaviour(expected="each attempt fails with CannotPullContainerError"),
+    FaultKind.MISSING_DEVICE: Behaviour(
+        expected="trainshed-launch names node 1 and the devices it lacks, the exit code is 197, "
+        "and the job is tried again, with the same node",
+        wrap=_lacks_devices,
+    ),
 }
