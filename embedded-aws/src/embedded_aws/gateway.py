@@ -29,7 +29,7 @@ from embedded_aws.iam.api_calls import read_call
 from embedded_aws.iam.enforcement import Denial, denied, expiry, session_of
 from embedded_aws.iam.required_permissions import required_permissions
 from embedded_aws.iam.use_record import UseRecord
-from embedded_aws.process import CONTROLS, RESET_PATH
+from embedded_aws.process import CONTROLS, RESET_PATH, STATUS_PATH
 from embedded_aws.role_use import ROLES_PATH
 from embedded_aws.service_settings import current
 from embedded_aws.settings import ServerSettings, account_of, parse_as_of
@@ -72,7 +72,7 @@ class Gateway:
         self._registry = Registry(settings.registry) if settings.registry else None
         self._use_record = UseRecord()
         self._controls: dict[str, Callable[[Request], Response]] = {
-            f"GET {CONTROLS}status": self._status,
+            f"GET {STATUS_PATH}": self._status,
             f"GET {ROLES_PATH}": self._roles,
             f"POST {FAULTS_PATH}": self._set_faults,
             f"POST {RESET_PATH}": self._reset,

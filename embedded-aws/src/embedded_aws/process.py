@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from embedded_aws.environment import applied, variables
@@ -16,6 +17,7 @@ from embedded_aws.settings import ServerSettings
 
 CONTROLS = "/_embedded-aws/"
 RESET_PATH = f"{CONTROLS}reset"
+STATUS_PATH = f"{CONTROLS}status"
 
 # Removing the guests' disks takes time.
 _PATIENCE_SECONDS = 20
@@ -107,3 +109,22 @@ def reset(endpoint: str, *, as_of: str | None = None) -> None:
 def _last_line(log: Path) -> str:
     lines = log.read_text(errors="replace").strip().splitlines()
     return lines[-1] if lines else ""
+
+
+def check_embedded(endpoint: str) -> None:
+    """Check that an embedded AWS answers at a URL, before anything is written there.
+
+    Raises:
+        ServerError: something else answers, or nothing.
+    """
+    try:
+        with urlopen(endpoint + STATUS_PATH) as answer:
+            json.load(answer)
+    except (HTTPError, ValueError) as error:
+        raise ServerError(
+            f"at {endpoint}, which AWS_ENDPOINT_URL names, is no embedded AWS; unset it"
+        ) from error
+    except URLError as error:
+        raise ServerError(
+            f"the embedded AWS does not answer: {endpoint}: {error.reason}"
+        ) from error

@@ -3,7 +3,9 @@
 import json
 import socket
 import subprocess
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +148,32 @@ def test_inventory_of_an_aws_that_is_gone_is_one_line(
     answer = command("inventory")
 
     assert answer.code == 1
-    assert answer.err.startswith("error: the embedded AWS does not answer: Could not connect")
-    assert gone in answer.err and answer.err.count("\n") == 1
+    assert answer.err.startswith(f"error: the embedded AWS does not answer: {gone}: ")
+    assert answer.err.count("\n") == 1
+
+
+def test_inventory_asks_no_other_server(
+    command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("localhost", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://localhost:{server.server_port}")
+
+        answer = command("inventory")
+        server.shutdown()
+
+    assert answer.code == 1
+    assert answer.err == (
+        f"error: at http://localhost:{server.server_port}, which AWS_ENDPOINT_URL names, is no "
+        "embedded AWS; unset it\n"
+    )
 
 
 def test_down_of_nothing_is_clean(command: Command, nothing_up: Path) -> None:

@@ -23,7 +23,7 @@ from embedded_aws.errors import EmbeddedAwsError, program
 from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.inventory import inventory as exists
 from embedded_aws.lifecycle import Project, Running
-from embedded_aws.process import ServerError
+from embedded_aws.process import ServerError, check_embedded
 from embedded_aws.role_use import read_role_uses
 from embedded_aws.run import run as run_command
 from embedded_aws.settings import ServerSettings
@@ -178,14 +178,19 @@ def run(
     raise typer.Exit(code)
 
 
-def connect() -> Callable[[str], Any]:
+def connect(region: str | None = None) -> Callable[[str], Any]:
     """Return what makes boto3 clients of the environment's or else this directory's embedded AWS.
 
     It never uses the user's own credentials.
+
+    Args:
+        region: the clients' region; by default the environment's or the embedded AWS's first one.
     """
-    if os.environ.get("AWS_ENDPOINT_URL"):
-        return partial(boto3.client)
-    return _running(_project()).settings.client
+    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
+        check_embedded(endpoint)
+        # Also when another variable has boto3 ignore this one.
+        return partial(boto3.client, endpoint_url=endpoint, region_name=region)
+    return partial(_running(_project()).settings.client, region=region)
 
 
 @contextmanager
