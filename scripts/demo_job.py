@@ -14,7 +14,7 @@ from trainshed.jobs.destination import find_destination
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.submission import Submission
-from trainshed.rehearse.deployment import add_image
+from trainshed.offline.image import add_image
 
 NODES, RANKS = 4, 8
 ROOT = Path(__file__).parents[1]

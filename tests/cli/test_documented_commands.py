@@ -137,6 +137,14 @@ ELSEWHERE = {
         JOB,
         '("submit", "TrainCluster", "--nodes", "3", "--name", "ranks"',
     ),
+    "trainshed offline image TrainCluster": (
+        "tests/rehearse/test_rehearsal.py",
+        'rehearse("offline", "image", "TrainCluster")',
+    ),
+    "trainshed job submit TrainCluster --nodes 2 --watch -- echo hello": (
+        JOB,
+        '("--watch", "--", "sh", "-c", "echo rank',
+    ),
     "trainshed job submit TrainCluster --nodes 2 --recipe collectives --set operation=all_gather": (
         RECIPES,
         '("submit", "TrainCluster", "--recipe", "collectives", "--set", "min_bytes=1M")',

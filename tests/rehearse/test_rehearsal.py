@@ -74,6 +74,13 @@ def run(cluster: tuple[EmbeddedAws, Mapping[str, str]]) -> Run:
     return run_one
 
 
+def delete_images(aws: EmbeddedAws) -> None:
+    """Empty the cluster's repository."""
+    ecr = aws.client("ecr")
+    if listed := ecr.list_images(repositoryName="train")["imageIds"]:
+        ecr.batch_delete_image(repositoryName="train", imageIds=listed)
+
+
 def exit_codes(job: Job) -> list[int | None]:
     """Those of the main node, one for each attempt."""
     return [ending.exit_code for ending in job.attempts]
@@ -171,14 +178,32 @@ def test_a_missing_log_group_is_named(
 
 
 def test_a_missing_image_is_named(run: Run, cluster: tuple[EmbeddedAws, Mapping[str, str]]) -> None:
-    ecr = cluster[0].client("ecr")
-    listed = ecr.list_images(repositoryName="train")["imageIds"]
-    if listed:
-        ecr.batch_delete_image(repositoryName="train", imageIds=listed)
+    delete_images(cluster[0])
 
     job, _ = run("true", fault=FaultKind.MISSING_IMAGE)
 
     assert str(job.attempts[-1]).startswith("CannotPullContainerError: ")
+
+
+def test_a_stand_in_of_the_image_lets_jobs_start(
+    run: Run,
+    cluster: tuple[EmbeddedAws, Mapping[str, str]],
+    rehearse: Callable[..., Answer],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    aws = cluster[0]
+    delete_images(aws)
+    aws.lead_here(monkeypatch)
+
+    first, again = (rehearse("offline", "image", "TrainCluster") for _ in range(2))
+
+    image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:2.9.0-neuronx"
+    assert (first.code, first.out, first.err) == (0, f"{image}\n", "")
+    assert again == first
+    [listed] = rehearse("container", "list", "TrainCluster", "--json").json
+    assert (listed["tags"], listed["accelerator"]) == (["2.9.0-neuronx"], None)
+    # As run() adds no image with this fault.
+    assert run("true", fault=FaultKind.MISSING_IMAGE)[0].status == "SUCCEEDED"
 
 
 def test_files_of_the_working_directory_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`trainshed offline`: the commands of the embedded AWS, and AMIs that look like ours."""
+"""`trainshed offline`: the commands of the embedded AWS, and stand-ins for what it lacks."""
 
 from typing import Annotated
 
@@ -7,6 +7,9 @@ import typer
 from embedded_aws.cli.commands import app as embedded_app
 from embedded_aws.cli.commands import asking, connect
 from embedded_aws.errors import program
+from trainshed.aws import Region
+from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.rehearse.rehearsal import job_path
 
@@ -34,3 +37,20 @@ def ami(
     with asking():
         # Asks for an embedded AWS after it has checked the names.
         typer.echo(add_stand_in(lambda service: connect()(service), accelerator, orchestrator))
+
+
+@app.command()
+def image(
+    cluster: Annotated[
+        str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
+    ],
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+) -> None:
+    """Put a stand-in of a deployed cluster's container image into ECR, and print its URI.
+
+    Nothing is in it: jobs of the embedded AWS run on this machine's own files, but not without an
+    image. For those who have no docker, podman or buildah.
+    """
+    plan = load_cluster(cluster, clusters, region)
+    typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan.spec.name))

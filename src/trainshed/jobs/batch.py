@@ -1,6 +1,6 @@
 """Jobs of AWS Batch."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -89,6 +89,13 @@ def _check(submission: Submission) -> None:
             f"a time-out of {limit} seconds is too short; AWS Batch takes {_SHORTEST_SECONDS} or "
             "more"
         )
+
+
+def node_properties(region: Region, definition: str) -> Mapping[str, Any]:
+    """Return the nodes of a multi-node job definition, by its ARN."""
+    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
+    found: Mapping[str, Any] = answer["jobDefinitions"][0]["nodeProperties"]
+    return found
 
 
 def unfinished_jobs(region: Region, queue: str) -> list[ListedJob]:

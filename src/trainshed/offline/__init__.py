@@ -1,1 +1,1 @@
-"""What trainshed adds to the embedded AWS: withdrawn instance types, stand-ins for AMIs."""
+"""What trainshed adds to the embedded AWS: withdrawn types, stand-ins for AMIs and images."""

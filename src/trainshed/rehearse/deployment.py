@@ -9,20 +9,11 @@ from typing import Any
 
 from embedded_aws.embedded import EmbeddedAws
 from trainshed import __version__
-from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.upgrade.synthesis import SynthesisedStack, read_app, read_json, synthesise
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
-_IN_ECR = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>.+)")
-# As `docker push` leaves an image, without its layers: jobs do not run in it.
-_MANIFEST = {
-    "schemaVersion": 2,
-    "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
-    "config": {"digest": "sha256:0"},
-    "layers": [],
-}
 
 
 def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
@@ -83,28 +74,3 @@ def _channels(templates: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for template in templates.values():
         for found in _CHANNEL.finditer(json.dumps(template)):
             yield found[0]
-
-
-def node_properties(region: Region, definition: str) -> Mapping[str, Any]:
-    """Return the nodes of a multi-node job definition, by its ARN."""
-    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
-    found: Mapping[str, Any] = answer["jobDefinitions"][0]["nodeProperties"]
-    return found
-
-
-def add_image(region: Region, definition: str) -> None:
-    """Have ECR list an image that stands for that of a job definition; nothing is in it.
-
-    Args:
-        region: of an embedded AWS.
-        definition: its ARN; an image of another registry needs nothing.
-    """
-    [group] = node_properties(region, definition)["nodeRangeProperties"]
-    found = _IN_ECR.fullmatch(group["container"]["image"])
-    if not found:
-        return
-    there = {"repositoryName": found["name"]}
-    tag = found["tag"]
-    if not region.call("ecr", "batch_get_image", **there, imageIds=[{"imageTag": tag}])["images"]:
-        manifest = json.dumps(_MANIFEST)
-        region.call("ecr", "put_image", **there, imageTag=tag, imageManifest=manifest)

@@ -17,11 +17,12 @@ from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.jobs.batch import BatchDestination
+from trainshed.jobs.batch import BatchDestination, node_properties
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import Submission
+from trainshed.offline.image import add_image
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
 from trainshed.sources import shipped
@@ -163,10 +164,10 @@ def run_job(
     destination = BatchDestination(queue=outputs["JobQueue"], definition=outputs["JobDefinition"])
     fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
     if rehearsal.fault is not FaultKind.MISSING_IMAGE:
-        deployment.add_image(region, destination.definition)
+        add_image(region, destination.definition)
     if fault and fault.before:
         fault.before(aws, outputs)
-    most = deployment.node_properties(region, destination.definition)["numNodes"]
+    most = node_properties(region, destination.definition)["numNodes"]
     nodes = rehearsal.nodes or min(_NODES, most)
     if nodes > most:
         raise TrainshedError(

@@ -17,7 +17,8 @@ _NO_COMMAND = (
 # What ECS says of a container that did not start, and what to do.
 _NOT_STARTED = {
     "cannotpullcontainererror": "the container image {image} is not there, or nodes may not or "
-    "cannot pull it: build and push it (trainshed container push CLUSTER), and check the tag",
+    "cannot pull it: build and push it (trainshed container push CLUSTER), and check the tag; on "
+    "the embedded AWS, trainshed offline image CLUSTER puts a stand-in there",
     "log group does not exist": "somebody deleted the log group; create it again: aws logs "
     "create-log-group --log-group-name {log_group}",
     "executable file not found": _NO_COMMAND,
