@@ -106,6 +106,7 @@ def test_nothing_is_written_when_a_file_is_where_a_folder_is_needed(
     ("words", "message"),
     [
         pytest.param(["--type", "trn1.32xl"], "--type: .*did you mean trn1.32xlarge", id="type"),
+        pytest.param(["--type", "a", "--type", "b"], r"--type: given 2 times \(a, b\)", id="twice"),
         pytest.param(["--region", "us-wset-2"], "--region: .*us-west-2", id="region"),
         pytest.param(["--region", "eu-south-1"], "--.*trn1.32xlarge.*us-west-2", id="not-there"),
         pytest.param(["--type", "g5.xlarge", "--nodes", "4"], "--type: .*no EFA", id="efa"),
@@ -118,7 +119,9 @@ def test_nothing_is_written_when_a_file_is_where_a_folder_is_needed(
 def test_wrong_choices_are_named_by_their_option(
     trainshed: Command, tmp_path: Path, words: list[str], message: str
 ) -> None:
-    answer = trainshed("init", str(tmp_path / "mine"), *TRN1, *words)
+    defaults = [] if "--type" in words else TRN1[:2]
+
+    answer = trainshed("init", str(tmp_path / "mine"), *defaults, *TRN1[2:], *words)
 
     assert answer.code == 2
     assert re.match(f"error: {message}", answer.err), answer.err

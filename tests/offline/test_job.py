@@ -273,6 +273,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("submit", "TrainCluster", "--name", "my job", "--", "true"),
         "a job cannot be called 'my job'",
     ),
+    "an empty name": (
+        ("submit", "TrainCluster", "--name", "", "--", "true"),
+        "a job cannot be called ''",
+    ),
     "a variable without a value": (
         ("submit", "TrainCluster", "--env", "WORD", "--", "true"),
         "--env WORD: write NAME=VALUE",

@@ -32,8 +32,8 @@ def init(
             show_default="the working directory",
         ),
     ] = None,
-    instance_type: Annotated[
-        str | None,
+    types: Annotated[
+        list[str] | None,
         typer.Option(
             "--type",
             help="EC2 instance type of the nodes, for instance trn1.32xlarge; with it, nothing is "
@@ -77,6 +77,12 @@ def init(
     """
     if directory == "":
         raise TrainshedError("DIR: it is empty; name a folder, or leave it out to use this one")
+    if types and len(types) > 1:
+        raise TrainshedError(
+            f"--type: given {len(types)} times ({', '.join(types)}), but a cluster has one type; "
+            "give it once, and write another file in clusters/ for another type"
+        )
+    instance_type = types[0] if types else None
     region = region or environment_region(os.environ)
     # None: closed, as some daemons leave it.
     if instance_type is None and not (sys.stdin and sys.stdin.isatty()):

@@ -103,7 +103,7 @@ def submit(
         work = Work(command=words if plain else launched(words))
         default_name = plan.spec.name
     submission = Submission(
-        name=name or default_name,
+        name=default_name if name is None else name,
         command=work.command,
         nodes=nodes or most,
         environment={**work.environment, **dict(map(_variable, env or ()))},
