@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import boto3
-from botocore.exceptions import ClientError
+from trainshed.aws import Region
+from trainshed.errors import Failure, TrainshedError
 
 _BOOT_TAG = "trainshed:boot"
 
@@ -26,8 +26,8 @@ def main() -> None:
     if settings is None:
         return
     try:
-        _boot(instance, settings)
-    except ClientError as error:
+        _boot(Region(os.environ["AWS_REGION"]), instance, settings)
+    except TrainshedError as error:
         sys.exit(f"trainshed: ERROR: {error}")
 
 
@@ -44,17 +44,18 @@ def read_settings(user_data: bytes) -> dict[str, Any] | None:
     return None
 
 
-def _boot(instance: str, settings: dict[str, Any]) -> None:
+def _boot(region: Region, instance: str, settings: dict[str, Any]) -> None:
     if lustre := settings.get("lustre"):
         names = [lustre["dns_name_parameter"], lustre["mount_name_parameter"]]
-        missing = boto3.client("ssm").get_parameters(Names=names)["InvalidParameters"]
-        if missing:
-            sys.exit(f"trainshed: ERROR: {lustre['mount']}: not mounted: SSM has no {missing}")
+        if missing := region.call("ssm", "get_parameters", Names=names)["InvalidParameters"]:
+            raise Failure(f"{lustre['mount']}: not mounted: SSM has no {', '.join(missing)}")
     if settings.get("cluster"):
         tag = {"Key": _BOOT_TAG, "Value": "ok"}
-        boto3.client("ec2").create_tags(Resources=[instance], Tags=[tag])
+        region.call("ec2", "create_tags", Resources=[instance], Tags=[tag])
     if signals := settings.get("signals"):
-        boto3.client("cloudformation").signal_resource(
+        region.call(
+            "cloudformation",
+            "signal_resource",
             StackName=signals["stack"],
             LogicalResourceId=signals["resource"],
             UniqueId=instance,
