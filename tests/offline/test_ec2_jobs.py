@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import job_bench
@@ -16,8 +17,11 @@ from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.cli import main
+from trainshed.errors import TrainshedError
 from trainshed.jobs import logs, watching
 from trainshed.plan import load_fleet
+from trainshed.rehearse.faults import FaultKind
+from trainshed.rehearse.rehearsal import Rehearsal, run_job
 
 PROGRAMS = Path(__file__).parents[2] / "packer/files/opt/trainshed"
 CLUSTER = """name: PlainCluster
@@ -81,6 +85,10 @@ def running(aws: EmbeddedAws) -> dict[str, dict[str, str]]:
     }
 
 
+def _booted(aws: EmbeddedAws) -> int:
+    return sum(tags.get("trainshed:boot") == "ok" for tags in running(aws).values())
+
+
 @pytest.fixture
 def job(
     aws: EmbeddedAws,
@@ -88,7 +96,9 @@ def job(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Run]:
-    """`trainshed job` in the project; afterwards no job is left."""
+    """`trainshed job` in the project, with all nodes; afterwards no job is left."""
+    # A test before may have ended one, which is replaced at once.
+    assert any(_booted(aws) == 3 for _ in range(1000))
     trainshed = runner("trainshed", main, capsys, monkeypatch)
     aws.lead_here(monkeypatch)
     monkeypatch.chdir(clusters)
@@ -225,6 +235,21 @@ def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws
     # The list says the same as the job, though Systems Manager waits for the lost node.
     listed = json.loads(job("list", "PlainCluster", "--json").out)
     assert listed[0]["status"] == "FAILED"
+
+
+def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_no_faults_for_them(
+    aws: EmbeddedAws, job: Run
+) -> None:
+    printed: list[str] = []
+    command = ("trainshed-launch", "sh", "-c", "echo $NODE_RANK of $NNODES")
+    rehearsal = Rehearsal(cluster="PlainCluster", command=command)
+
+    ended = run_job(rehearsal, aws, outputs(aws), lambda _, lines: printed.extend(lines))
+
+    assert ended.status == "SUCCEEDED"
+    assert "0 of 3" in printed
+    with pytest.raises(TrainshedError, match="--fault kill-child: faults are for clusters of AWS"):
+        run_job(replace(rehearsal, fault=FaultKind.KILL_CHILD), aws, outputs(aws), lambda *_: None)
 
 
 @pytest.mark.parametrize(

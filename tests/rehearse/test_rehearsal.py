@@ -278,7 +278,7 @@ def test_the_command_ends_with_the_exit_code_of_a_node_that_lacks_its_devices(
 
 
 @pytest.mark.parametrize("name", ["Trains", "TrainNetwork"])
-def test_what_is_no_cluster_with_a_queue_is_refused(
+def test_what_is_no_cluster_that_takes_jobs_is_refused(
     rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     stacks = {
@@ -293,7 +293,7 @@ def test_what_is_no_cluster_with_a_queue_is_refused(
 
     assert answer.code == 2
     assert (
-        f"no cluster '{name}' with a job queue here; those with one are: TrainCluster" in answer.err
+        f"no cluster '{name}' that takes jobs here; those that do are: TrainCluster" in answer.err
     )
 
 

@@ -69,8 +69,7 @@ class BatchDestination:
 
     def most_nodes(self, region: Region) -> int:
         """Return how many nodes its jobs may have."""
-        answer = region.call("batch", "describe_job_definitions", jobDefinitions=[self.definition])
-        return int(answer["jobDefinitions"][0]["nodeProperties"]["numNodes"])
+        return int(node_properties(region, self.definition)["numNodes"])
 
 
 def _check(submission: Submission) -> None:

@@ -25,18 +25,18 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
 
     Raises:
         TrainshedError: there is no project here, it does not synthesise, or has no such
-            cluster with a job queue.
+            cluster that takes jobs.
     """
     stacks = synthesise(read_app(Path()), Path(sys.executable), output, __version__)
-    with_queues = [
+    clusters = [
         name
         for name, stack in stacks.items()
-        if "JobDefinition" in stack.template.get("Outputs", {})
+        if {"JobDefinition", "JobDocument"} & stack.template.get("Outputs", {}).keys()
     ]
-    if cluster not in with_queues:
+    if cluster not in clusters:
         raise TrainshedError(
-            f"there is no cluster {cluster!r} with a job queue here; those with one are: "
-            f"{', '.join(with_queues) or 'none'}"
+            f"there is no cluster {cluster!r} that takes jobs here; those that do are: "
+            f"{', '.join(clusters) or 'none'}"
         )
     artifacts = read_json(output / "manifest.json")["artifacts"]
     ordered: dict[str, SynthesisedStack] = {}

@@ -17,7 +17,8 @@ from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.aws import Region
 from trainshed.errors import TrainshedError
-from trainshed.jobs.batch import BatchDestination, node_properties
+from trainshed.jobs.batch import BatchDestination
+from trainshed.jobs.destination import find_destination
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
@@ -158,16 +159,22 @@ def run_job(
         seen: as for `rehearse`.
 
     Raises:
-        TrainshedError: the cluster has fewer nodes.
+        TrainshedError: the cluster has fewer nodes, or nodes that have no faults.
     """
     region = Region(aws.settings.regions[0], aws.client)
-    destination = BatchDestination(queue=outputs["JobQueue"], definition=outputs["JobDefinition"])
+    destination = find_destination(region, rehearsal.cluster)
     fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
-    if rehearsal.fault is not FaultKind.MISSING_IMAGE:
-        add_image(region, destination.definition)
+    if isinstance(destination, BatchDestination):
+        if rehearsal.fault is not FaultKind.MISSING_IMAGE:
+            add_image(region, destination.definition)
+    elif fault:
+        raise TrainshedError(
+            f"--fault {rehearsal.fault}: faults are for clusters of AWS Batch, and the nodes of "
+            f"{rehearsal.cluster} are plain EC2 nodes; rehearse without"
+        )
     if fault and fault.before:
         fault.before(aws, outputs)
-    most = node_properties(region, destination.definition)["numNodes"]
+    most = destination.most_nodes(region)
     nodes = rehearsal.nodes or min(_NODES, most)
     if nodes > most:
         raise TrainshedError(
