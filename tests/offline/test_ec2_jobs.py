@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import job_bench
@@ -232,6 +233,11 @@ def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws
     explained = job("why", job_id)
     assert "TS-JOB-015" in rules(explained)
     assert "ended with exit code 197: another node of the job was lost" in explained.out
+    # It stays, though the stack takes no signal any more.
+    assert any(_booted(aws) == 3 for _ in range(1000))
+    [new] = running(aws).keys() - set(command["InstanceIds"])
+    console = partial(aws.client("ec2").get_console_output, InstanceId=new)
+    assert any("WARNING: the boot's signal" in console()["Output"] for _ in range(1000))
     # The list says the same as the job, though Systems Manager waits for the lost node.
     listed = json.loads(job("list", "PlainCluster", "--json").out)
     assert listed[0]["status"] == "FAILED"

@@ -10,6 +10,8 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,19 +51,31 @@ def _boot(region: Region, instance: str, settings: dict[str, Any]) -> None:
         names = [lustre["dns_name_parameter"], lustre["mount_name_parameter"]]
         if missing := region.call("ssm", "get_parameters", Names=names)["InvalidParameters"]:
             raise Failure(f"{lustre['mount']}: not mounted: SSM has no {', '.join(missing)}")
+    # As there: what cannot be sent is said, and holds up nothing. A stack that is there takes no
+    # signal of a node that is replaced.
     if settings.get("cluster"):
         tag = {"Key": _BOOT_TAG, "Value": "ok"}
-        region.call("ec2", "create_tags", Resources=[instance], Tags=[tag])
+        with _saying_what_failed():
+            region.call("ec2", "create_tags", Resources=[instance], Tags=[tag])
     if signals := settings.get("signals"):
-        region.call(
-            "cloudformation",
-            "signal_resource",
-            StackName=signals["stack"],
-            LogicalResourceId=signals["resource"],
-            UniqueId=instance,
-            Status="SUCCESS",
-        )
+        with _saying_what_failed():
+            region.call(
+                "cloudformation",
+                "signal_resource",
+                StackName=signals["stack"],
+                LogicalResourceId=signals["resource"],
+                UniqueId=instance,
+                Status="SUCCESS",
+            )
     sys.stdout.write(f"trainshed: {instance} has booted, in the place of a real node\n")
+
+
+@contextmanager
+def _saying_what_failed() -> Iterator[None]:
+    try:
+        yield
+    except TrainshedError as error:
+        sys.stdout.write(f"trainshed: WARNING: the boot's signal failed ({error})\n")
 
 
 if __name__ == "__main__":
