@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from launched_nodes import ROOT
 
+from trainshed.catalogue import lookup
+from trainshed.recipes import JobNodes, find_recipe
 from trainshed_bert.arguments import parse
 from trainshed_bert.errors import BertError
 from trainshed_bert.published import PUBLISHED
@@ -28,6 +30,30 @@ def test_what_is_left_out_is_as_published_on_trainium() -> None:
 
     assert (asked.zero, asked.micro_batch, asked.accumulation) == (0, 16, 32)
     assert (asked.optimizer, asked.learning_rate, asked.steps) == ("adamw", 4e-4, 28_125)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "instance", "device"),
+    [
+        ("bert-340m", "dl1.24xlarge", "hpu"),
+        ("bert-1.5b", "dl1.24xlarge", "hpu"),
+        ("bert-5b", "dl1.24xlarge", "hpu"),
+        ("bert-340m", "trn1.32xlarge", "xla"),
+    ],
+)
+def test_recipes_ask_for_what_the_program_knows_as_published(
+    recipe: str, instance: str, device: str
+) -> None:
+    node = lookup(instance)
+    found = find_recipe(recipe, node)
+    one = JobNodes(instance=node, count=1, shared_folder="/fsx")
+    words = found.work(one, found.read({})).command
+
+    asked = parse(words[words.index("trainshed-bert") + 1 :], device)
+    published = parse(["--model", asked.model, *PLACES], device)
+
+    for name in ("zero", "micro_batch", "accumulation", "steps", "sequence_length"):
+        assert getattr(asked, name) == getattr(published, name), name
 
 
 def test_what_is_given_counts() -> None:
