@@ -26,6 +26,7 @@ from trainshed.rehearse import deployment, faults, rehearsal
 from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
+from trainshed.rehearse.workplace import Workplace, workplace
 from trainshed.upgrade.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
@@ -309,9 +310,11 @@ def test_a_rehearsal_that_is_stopped_leaves_no_log(
     monkeypatch.setattr(rehearsal, "start", lambda *_, **__: Mock())
     monkeypatch.setattr(rehearsal, "EmbeddedAws", stopped)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), workplace() as place:
+        place.log.touch()
         rehearsal.rehearse(
             Rehearsal(cluster="TrainCluster", nodes=1, command=("true",)),
+            place,
             stages=Stages(lambda _: None),
             seen=lambda *_: None,
         )
@@ -324,7 +327,7 @@ def test_a_recipe_is_rehearsed_with_its_tiny_model(
 ) -> None:
     asked: list[Rehearsal] = []
 
-    def stopped(wanted: Rehearsal, **_: object) -> None:
+    def stopped(wanted: Rehearsal, place: Workplace, **_: object) -> None:
         # Its nodes share the folder.
         assert Path(wanted.command[wanted.command.index("--checkpoint") + 1]).is_dir()
         asked.append(wanted)

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Sequence
 from shutil import rmtree
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +22,7 @@ from trainshed.jobs.submission import launched
 from trainshed.recipes import rehearsal_on
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
+from trainshed.rehearse.workplace import workplace
 from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
@@ -70,14 +70,12 @@ def run(
     prints, and exits with the job's exit code.
     """
     check_possible(fault, loopback=loopback, after=fault_after)
-    with (
-        stoppable(),
-        progress() as step,
-        TemporaryDirectory(prefix="trainshed-rehearse-") as shared,
-    ):
+    with stoppable(), progress() as step, workplace() as place:
         if recipe:
             plan = load_cluster(cluster, ALL_CLUSTERS, None)
-            words = rehearsal_on(plan, recipe, shared)
+            shared = place.temporary / "shared"
+            shared.mkdir()
+            words = rehearsal_on(plan, recipe, str(shared))
             typer.echo(f"command: {shlex.join(words)}", err=True)
         else:
             found = tuple(with_files_here(command or ()))
@@ -93,6 +91,7 @@ def run(
                 loopback=loopback,
                 as_of=as_of,
             ),
+            place,
             stages=Stages(step),
             seen=shown.show,
         )
@@ -122,9 +121,9 @@ def run(
     reason = f": {job.reason}" if job.reason else ""
     typer.echo(f"the job has {job.status} after {attempts}{reason}")
     if job.status == "SUCCEEDED":
-        rmtree(result.log.parent)
+        rmtree(place.folder)
         return
-    typer.echo(f"the log of the embedded AWS is {result.log}", err=True)
+    typer.echo(f"the log of the embedded AWS is {place.log}", err=True)
     raise typer.Exit((job.attempts[-1].exit_code if job.attempts else None) or 1)
 
 

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from shutil import rmtree
-from tempfile import TemporaryDirectory, mkdtemp
 from time import monotonic, sleep
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -26,6 +24,7 @@ from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
+from trainshed.rehearse.workplace import Workplace
 from trainshed.sources import shipped
 
 # The time limit of our queues for missing capacity, a day, takes some seconds.
@@ -70,12 +69,10 @@ class Result:
 
     Attributes:
         job: as it ended.
-        log: of the embedded AWS.
         seconds: of each stage, by its name.
     """
 
     job: Job
-    log: Path
     seconds: Mapping[str, float]
 
 
@@ -99,11 +96,12 @@ class Stages:
         self.seconds[name] = monotonic() - began
 
 
-def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Seen) -> Result:
+def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Seen) -> Result:
     """Deploy a cluster to an embedded AWS of its own and run a job there.
 
     Args:
         rehearsal: what to rehearse.
+        place: where its files are.
         stages: are told of each stage.
         seen: is given the job again and again, with what its main node has printed since.
 
@@ -111,14 +109,12 @@ def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Seen) -> Result:
         TrainshedError: the cluster has fewer nodes.
     """
     as_of = parse_as_of(rehearsal.as_of) if rehearsal.as_of else None
-    with TemporaryDirectory(prefix="trainshed-rehearse-") as name, job_path():
-        output = Path(name) / "cdk.out"
+    with job_path():
         with stages.stage("synthesise the cluster"):
-            stacks = deployment.synthesised(rehearsal.cluster, output)
+            stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")
         with stages.stage("start the embedded AWS"):
             settings = _settings(rehearsal, stacks[rehearsal.cluster].region, as_of)
-            log = Path(mkdtemp(prefix="trainshed-rehearsal-")) / "rehearsal.log"
-            server = start(settings, log=log)
+            server = start(settings, log=place.log)
         try:
             aws = EmbeddedAws(server)
             with stages.stage("deploy the cluster"):
@@ -127,10 +123,7 @@ def rehearse(rehearsal: Rehearsal, *, stages: Stages, seen: Seen) -> Result:
                 )
             with stages.stage("run the job"):
                 job = run_job(rehearsal, aws, outputs, seen)
-            return Result(job=job, log=log, seconds=stages.seconds)
-        except KeyboardInterrupt:
-            rmtree(log.parent)
-            raise
+            return Result(job=job, seconds=stages.seconds)
         finally:
             server.stop()
 
