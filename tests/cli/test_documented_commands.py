@@ -27,6 +27,7 @@ COMMANDS, GPU_TOOLS = "tests/ladder/test_commands.py", "tests/ladder/test_gpu_to
 CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_catalogue.py"
 OPTIONS = "tests/cli/test_documented_options.py"
 JOB, RECIPES = "tests/offline/test_job.py", "tests/offline/test_job_recipes.py"
+EC2_JOBS = "tests/offline/test_ec2_jobs.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
 # What cannot run here, because it needs root, Packer, a container engine, a network, an account or
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
@@ -89,6 +90,22 @@ ELSEWHERE = {
     ),
     "sudo systemctl edit nvidia-dcgm-exporter": (GPU_TOOLS, "systemctl start nvidia-dcgm-exporter"),
     "trainshed ami build neuron ecs": (COMMANDS, '"build", "neuron", "ec2"'),
+    "trainshed ami build neuron ec2 --region us-west-2": (COMMANDS, '"build", "neuron", "ec2"'),
+    "trainshed ami publish build/neuron-ec2/manifest.json --channel stable": (
+        COMMANDS,
+        '"publish", str(output / "manifest.json")',
+    ),
+    "npx cdk deploy PlainCluster": (EC2_JOBS, 'for name in ("PlainNetwork", "PlainCluster")'),
+    "aws autoscaling start-instance-refresh --auto-scaling-group-name NAME --preferences "
+    "MinHealthyPercentage=0": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
+    "aws ssm start-session --target i-0123456789abcdef0": (
+        OPTIONS,
+        "test_commands_of_the_aws_cli_exist",
+    ),
+    "trainshed-launch --hosts /etc/trainshed/hosts torchrun --nproc-per-node 32 train.py": (
+        "tests/launch/test_run_job.py",
+        '"trainshed-launch", "sh", "-c"',
+    ),
     "trainshed ami publish build/neuron-ecs/manifest.json --test": (
         COMMANDS,
         '"publish", str(output / "manifest.json"), "--test"',
