@@ -20,6 +20,7 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
     cluster = Ec2Cluster(
         stack,
         "Ec2",
+        group_name=spec.name,
         nodes=plan.nodes,
         environment=plan.environment,
         timeout=cdk.Duration.hours(plan.timeout_hours),
@@ -33,13 +34,7 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
         instance_profile_arn=cluster.instance_profile_arn,
         placement_group_name=launch.placement_group_name(),
     )
-    cluster.launch(
-        subnet=launch.subnet,
-        launch_template_id=template.launch_template_id,
-        launch_template_version=template.latest_version,
-        boot_timeout=cdk.Duration.minutes(plan.boot_minutes),
-    )
-    FailedBootLimit(
+    limit = FailedBootLimit(
         stack,
         "FailedBoots",
         cluster=spec.name,
@@ -47,6 +42,14 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
         limit=launch.plan.failed_boot_limit,
         hours=launch.plan.failed_boot_hours,
     )
+    cluster.launch(
+        subnet=launch.subnet,
+        launch_template_id=template.launch_template_id,
+        launch_template_version=template.latest_version,
+        boot_timeout=cdk.Duration.minutes(plan.boot_minutes),
+    )
+    # The creation of the group lasts until its nodes have booted: it counts those that fail, too.
+    cluster.group.node.add_dependency(limit)
     add_outputs(
         stack,
         spec.name,

@@ -69,8 +69,9 @@ def test_the_group_is_of_an_exact_size_in_one_subnet_and_all_its_nodes_boot(
     assert {properties[name] for name in ("MinSize", "MaxSize", "DesiredCapacity")} == {"4"}
     assert len(properties["VPCZoneIdentifier"]) == 1
     assert group["CreationPolicy"] == {"ResourceSignal": {"Count": 4, "Timeout": "PT45M"}}
-    # A deployment ends no node.
+    # A deployment ends no node, but for a smaller size; jobs get the oldest nodes.
     assert "UpdatePolicy" not in group
+    assert properties["TerminationPolicies"] == ["NewestInstance"]
     # The first node boots when its role may do all that it needs.
     policies = [
         name for name, each in template["Resources"].items() if each["Type"] == "AWS::IAM::Policy"
@@ -138,7 +139,7 @@ def test_jobs_have_the_role_of_the_nodes_with_what_the_file_grants(
     assert not any("ecs:" in each or "ecr:" in each for each in actions)
 
 
-def test_nodes_that_power_themselves_off_are_not_replaced_for_ever(
+def test_nodes_that_power_themselves_off_are_not_replaced_for_ever_while_it_is_created(
     template: dict[str, Any],
 ) -> None:
     [variables] = [
@@ -149,7 +150,17 @@ def test_nodes_that_power_themselves_off_are_not_replaced_for_ever(
 
     assert variables["CLUSTER"] == "PlainCluster"
     assert "suspend_processes" in json.dumps(variables["STOP"])
-    assert {"Ref": "Nodes"} in variables["STOP"]["Fn::Join"][1]
+    assert json.loads(variables["STOP"])[2]["AutoScalingGroupName"] == "PlainCluster"
+    # CloudFormation holds the group back until its nodes have booted, or fail to for 45 minutes.
+    group = template["Resources"]["Nodes"]
+    assert group["Properties"]["AutoScalingGroupName"] == "PlainCluster"
+    watching = {
+        name
+        for name, each in template["Resources"].items()
+        if name.startswith("FailedBoots") and each["Type"] != "AWS::Logs::LogGroup"
+    }
+    assert watching <= set(group["DependsOn"])
+    assert any(name.startswith("FailedBootsEnded") for name in watching)
 
 
 def test_jobs_find_what_they_need_in_the_outputs(template: dict[str, Any]) -> None:

@@ -27,7 +27,8 @@ class Ec2Cluster(Construct):
       creation fails, and all its nodes are terminated. EC2 Auto Scaling alone would keep the nodes
       that it got, and pay for them until the rest come.
     - A node that ends, or powers itself off because its boot failed, is replaced. A deployment
-      ends no node: a new launch template is for nodes that are launched later.
+      ends no node: a new launch template is for nodes that are launched later. The exception is a
+      smaller size, which ends the newest nodes.
     - No SSH and no way in from outside: jobs are commands of Systems Manager, and Session Manager
       opens a shell. A job runs on the node itself, with the node's role, which therefore has what
       jobs may do.
@@ -51,7 +52,14 @@ class Ec2Cluster(Construct):
         from trainshed_constructs import Ec2Cluster
 
         stack = Stack(App(), "Compute")
-        cluster = Ec2Cluster(stack, "Ec2", nodes=4, environment={}, timeout=Duration.hours(48))
+        cluster = Ec2Cluster(
+            stack,
+            "Ec2",
+            group_name="Train",
+            nodes=4,
+            environment={},
+            timeout=Duration.hours(48),
+        )
         cluster.launch(
             subnet=ec2.Vpc(stack, "Vpc").private_subnets[0],
             launch_template_id="lt-0123456789abcdef0",
@@ -68,6 +76,7 @@ class Ec2Cluster(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        group_name: str,
         nodes: int,
         environment: Mapping[str, str],
         timeout: Duration,
@@ -79,6 +88,8 @@ class Ec2Cluster(Construct):
         Args:
             scope: parent.
             construct_id: id within the parent.
+            group_name: what to call the group. It is known before the group is there, because what
+                watches its nodes has to be there first.
             nodes: how many.
             environment: variables of the jobs.
             timeout: after which a job is ended, at most 48 hours.
@@ -89,6 +100,7 @@ class Ec2Cluster(Construct):
             ConstructError: there are more buckets than a policy holds.
         """
         super().__init__(scope, construct_id)
+        self.group_name = group_name
         self._nodes = nodes
         self.log_group = job_logs(self, "Logs")
         statements = _statements(self.log_group)
@@ -130,6 +142,7 @@ class Ec2Cluster(Construct):
         self.group = _Group(
             self,
             "Nodes",
+            auto_scaling_group_name=self.group_name,
             min_size=size,
             max_size=size,
             desired_capacity=size,
@@ -137,8 +150,8 @@ class Ec2Cluster(Construct):
             launch_template=_Group.LaunchTemplateSpecificationProperty(
                 launch_template_id=launch_template_id, version=launch_template_version
             ),
-            # A smaller cluster is asked for by its file; then the oldest nodes go, not random ones.
-            termination_policies=["OldestInstance"],
+            # For a smaller size: jobs get the oldest nodes, so the newest are more likely free.
+            termination_policies=["NewestInstance"],
         )
         self.group.override_logical_id(self.GROUP_ID)
         self.group.cfn_options.creation_policy = CfnCreationPolicy(
@@ -155,7 +168,6 @@ class Ec2Cluster(Construct):
                 "power themselves off",
             )
         )
-        self.group_name = self.group.ref
 
 
 def _statements(log_group: logs.ILogGroup) -> list[iam.PolicyStatement]:
