@@ -45,7 +45,7 @@ def shell(
 def test_it_deploys_as_its_readme_says(tmp_path: Path, environment: dict[str, str]) -> None:
     make(tmp_path, environment, "--type", "trn1.32xlarge", "--region", "us-west-2")
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
-    [command] = re.findall(r"\$ (embedded-aws run [^']*'[^']*')\n", readme)
+    [command] = re.findall(r"\$ (trainshed offline run [^']*'[^']*')\n", readme)
 
     done = shell(command, tmp_path, environment)
 

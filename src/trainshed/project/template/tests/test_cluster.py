@@ -8,6 +8,8 @@ import pytest
 
 from embedded_aws.deployment import Deployment
 from embedded_aws.embedded import EmbeddedAws
+from trainshed.aws import Region
+from trainshed.jobs.destination import find_destination
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.plan import ClusterPlan, load_fleet
 
@@ -50,19 +52,13 @@ def test_every_cluster_deploys(
     clean_aws: EmbeddedAws,
     cdk_deployed: Callable[..., dict[str, Deployment]],
 ) -> None:
-    """AWS Batch has a valid compute environment of the cluster's type, and a queue for jobs."""
+    """Jobs can be submitted to each cluster, with as many nodes as its file says."""
     for cluster in clusters:
         publish_stand_in(clean_aws, cluster)
 
-    stacks = cdk_deployed(assembly, *(cluster.spec.name for cluster in clusters))
+    cdk_deployed(assembly, *(cluster.spec.name for cluster in clusters))
 
-    batch = clean_aws.client("batch")
     for cluster in clusters:
-        outputs = stacks[cluster.spec.name].outputs
-        [environment] = batch.describe_compute_environments(
-            computeEnvironments=[outputs["ComputeEnvironment"]]
-        )["computeEnvironments"]
-        assert environment["status"] == "VALID"
-        assert environment["computeResources"]["instanceTypes"] == [cluster.instance.name]
-        [queue] = batch.describe_job_queues(jobQueues=[outputs["JobQueue"]])["jobQueues"]
-        assert queue["state"] == "ENABLED"
+        region = Region(cluster.region, clean_aws.client)
+        jobs = find_destination(region, cluster.spec.name)
+        assert jobs.most_nodes(region) == cluster.spec.instance.nodes.max
