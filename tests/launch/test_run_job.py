@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -84,6 +85,21 @@ def test_without_the_launcher_each_node_runs_the_command_by_itself(
 
     assert node.wait() == 3
     assert node.said == "alone\n"
+
+
+def test_a_job_may_have_as_many_files_open_as_the_agent_may_allow(
+    start: Start, hosts: list[str]
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+
+    try:
+        node = start(0, job(hosts, "sh", "-c", "ulimit -n"))
+        assert node.process.wait(20) == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    assert node.log.read_text().split()[-1] == str(before[1])
 
 
 def test_a_killed_command_lets_the_training_write_its_checkpoint(

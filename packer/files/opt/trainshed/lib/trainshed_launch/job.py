@@ -7,6 +7,7 @@ import binascii
 import ctypes
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -91,7 +92,7 @@ def run_job(job: Job, variables: Mapping[str, str], launcher: Path) -> int:
                 stdin=subprocess.DEVNULL,
                 env=environment | {"TRAINSHED_JOB": job.name},
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=_prepare,
             )
         except OSError as error:
             raise LaunchError(f"{command[0]} cannot be started: {error.strerror}", 127) from error
@@ -101,8 +102,12 @@ def run_job(job: Job, variables: Mapping[str, str], launcher: Path) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _end_with_parent() -> None:
+def _prepare() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    # systemd.exec(5): a service, as the agent is one, may have 1024 files open until it asks for
+    # more. Jobs of AWS Batch may have a million.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _decoded(what: str, text: str) -> dict[str, Any]:
