@@ -11,7 +11,7 @@ from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from trainshed.plan import Fleet, plan_fleet
 from trainshed.plan.pipeline import load_ami_pipeline
-from trainshed.spec import IamSpec, read_spec
+from trainshed.spec import ClusterSpec, IamSpec, read_spec
 
 ROOT = Path(__file__).parents[2]
 REGION, ACCOUNT = "us-west-2", "123456789012"
@@ -30,6 +30,12 @@ PIPELINE = {
     "kms_key": KEY,
     "iam": {"boundary": BOUNDARY, "prefix": PREFIX},
 }
+PLAIN = {
+    "name": "PlainCluster",
+    "region": REGION,
+    "orchestrator": "ec2",
+    "instance": {"type": "trn1.32xlarge", "nodes": {"max": 2}},
+}
 # A property of these names, wherever it stands in a type's schema, takes a key.
 _TAKES_A_KEY = re.compile(r'"(Kms\w*|EncryptionKey)": \{')
 
@@ -42,10 +48,14 @@ def templates(
     context: dict[str, Any],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Templates:
-    """The shipped clusters and an AMI pipeline, all with a key and rules for roles."""
+    """The shipped clusters, one of plain EC2 nodes, and an AMI pipeline: all with key and rules."""
     asked = {"kms_key": KEY, "iam": IamSpec(boundary=BOUNDARY, prefix=PREFIX)}
     readings = [read_spec(path) for path in (ROOT / "clusters").glob("*.yaml")]
-    specs = [reading.spec.model_copy(update=asked) for reading in readings if reading.spec]
+    specs = [
+        spec.model_copy(update=asked)
+        for spec in (*(reading.spec for reading in readings), ClusterSpec.model_validate(PLAIN))
+        if spec
+    ]
     folders = [
         synthesise(plan_fleet(specs)),
         _pipeline(context, tmp_path_factory.mktemp("pipeline")),

@@ -361,7 +361,8 @@ def _status(described: Mapping[str, Any]) -> str:
 
 def _reason(described: Mapping[str, Any]) -> str | None:
     """Return StatusDetails, if it says more than the status and the exit code."""
-    details: str = described.get("StatusDetails", "")
+    # The API reference writes "Execution Timed Out", the user guide ExecutionTimedOut.
+    details: str = described.get("StatusDetails", "").replace(" ", "")
     if details == "ExecutionTimedOut":
         return TIMED_OUT
     return None if details in ("", "Success", "Failed", "Pending", "InProgress") else details
