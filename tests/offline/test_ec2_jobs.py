@@ -195,7 +195,7 @@ def test_nodes_that_run_a_job_are_given_to_no_other(job: Run, tmp_path: Path) ->
 
     assert second.code == 1
     assert "1 nodes are needed, and 0 of PlainCluster are free: 3 have booted" in second.err
-    assert f"{first} run on others: wait for them, or end them" in second.err
+    assert f"others run {first}: wait for that, or cancel it" in second.err
     (tmp_path / "end").touch()
     assert job("watch", first).code == 0
     assert job("submit", "PlainCluster", "--nodes", "1", "--watch", "--", "true").code == 0
@@ -241,6 +241,21 @@ def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws
     # The list says the same as the job, though Systems Manager waits for the lost node.
     listed = json.loads(job("list", "PlainCluster", "--json").out)
     assert listed[0]["status"] == "FAILED"
+
+
+def test_a_job_whose_main_node_is_terminated_has_failed(aws: EmbeddedAws, job: Run) -> None:
+    job_id = start(job, "echo began; while :; do sleep 0.1; done", "--nodes", "1")
+    wait_until_it_prints(job_id, "began").terminate()
+    [command] = aws.client("ssm").list_commands(CommandId=job_id)["Commands"]
+    [lost] = command["InstanceIds"]
+
+    aws.client("ec2").terminate_instances(InstanceIds=[lost])
+
+    assert job("watch", job_id).code == 1
+    explained = job("why", job_id)
+    assert rules(explained) == ["TS-JOB-016"]
+    assert f"Host EC2 (instance {lost}) terminated" in explained.out
+    assert "submit the job again, and have it resume from a checkpoint" in explained.out
 
 
 def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_no_faults_for_them(

@@ -152,3 +152,32 @@ def test_a_stack_that_waits_is_not_signalled_by_a_node_that_is_replaced(
     machine.unplug(EFA, 0)
 
     assert {call[0] for call in machine.boot().calls} == {"ec2", "cloudwatch"}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "signals"),
+    [
+        ("Could not connect to the endpoint URL", 3),
+        ("An error occurred (Throttling) when calling the SignalResource operation", 3),
+        # Of a stack that is there.
+        ("An error occurred (ValidationError) when calling the SignalResource operation", 1),
+    ],
+)
+def test_a_signal_that_is_lost_is_sent_again(
+    machine: ClusterNode, refusal: str, signals: int
+) -> None:
+    settings = json.loads((machine.path / "etc/trainshed/first-boot.json").read_text())
+    settings["signals"] = {"stack": "Train", "resource": "Nodes"}
+    machine.write("etc/trainshed/first-boot.json", json.dumps(settings))
+    machine.hasten("boot_signal", "_PAUSE_SECONDS", 0.01)
+    refuse = f"if [ $(grep -c signal /run/calls) -lt 3 ]; then echo '{refusal}' >&2; exit 254; fi"
+    machine.command(
+        "aws",
+        'printf "%s\\037" "$@" >>/run/calls; echo >>/run/calls; '
+        f'[ "$1" != cloudformation ] || {{ {refuse}; }}',
+    )
+
+    boot = machine.boot()
+
+    assert boot.code == 0
+    assert len([call for call in boot.calls if call[0] == "cloudformation"]) == signals

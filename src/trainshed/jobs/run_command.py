@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -163,7 +163,7 @@ class CommandDestination:
         raise Failure(
             f"{count} nodes are needed, and {len(free)} of {self.cluster} are free: "
             f"{len(booted)} have booted"
-            + (f"; {', '.join(jobs)} run on others: wait for them, or end them" if jobs else "")
+            + (f"; others run {', '.join(jobs)}: wait for that, or cancel it" if jobs else "")
             + (f"; Systems Manager does not reach {', '.join(offline)}" if offline else "")
             + f"; see the launches: aws autoscaling describe-scaling-activities "
             f"--auto-scaling-group-name {self.group}"
@@ -220,14 +220,40 @@ def _described(region: Region, command: Mapping[str, Any]) -> Job | None:
     """Return the job that a command is, or None: anybody may send commands."""
     if _job(command) is None:
         return None
-    invocations = region.pages(
+    listed = region.pages(
         "ssm",
         "list_command_invocations",
         "CommandInvocations",
         CommandId=command["CommandId"],
         Details=True,
     )
-    return _read(command, {each["InstanceId"]: each for each in invocations})
+    invocations = {each["InstanceId"]: each for each in listed}
+    return _read(command, invocations, _gone(region, command, invocations))
+
+
+def _gone(
+    region: Region, command: Mapping[str, Any], invocations: Mapping[str, Mapping[str, Any]]
+) -> frozenset[str]:
+    """Return the instances that have ended without their invocation, which then lasts for days."""
+    unfinished = [
+        each
+        for each in command["InstanceIds"]
+        if each not in invocations or _status(invocations[each]) not in OVER
+    ]
+    if not unfinished:
+        return frozenset()
+    # By a filter: EC2 refuses ids that it has forgotten.
+    reservations = region.pages(
+        "ec2",
+        "describe_instances",
+        "Reservations",
+        Filters=[
+            {"Name": "instance-id", "Values": unfinished},
+            {"Name": "instance-state-name", "Values": ["pending", "running"]},
+        ],
+    )
+    there = {each["InstanceId"] for group in reservations for each in group["Instances"]}
+    return frozenset(unfinished) - there
 
 
 def _booted(region: Region, cluster: str, group: str) -> Iterator[Node]:
@@ -284,29 +310,43 @@ def _as_listed(job: Job) -> ListedJob:
     )
 
 
-def _read(command: Mapping[str, Any], invocations: Mapping[str, Mapping[str, Any]]) -> Job:
+def _read(
+    command: Mapping[str, Any],
+    invocations: Mapping[str, Mapping[str, Any]],
+    gone: Collection[str],
+) -> Job:
+    """Read a job.
+
+    Args:
+        command: that it is.
+        invocations: of the command, by the ids of the instances.
+        gone: instances that have ended, and whose invocations have not.
+    """
     job = _job(command)
     assert job is not None
     log_group = command.get("CloudWatchOutputConfig", {}).get("CloudWatchLogGroupName", "")
     nodes = tuple(
-        _node(command["CommandId"], index, address, invocations.get(instance, {}), log_group)
+        _lost(index, address, instance)
+        if instance in gone
+        else _node(command["CommandId"], index, address, invocations.get(instance, {}), log_group)
         for index, (instance, address) in enumerate(
             zip(job["instances"], job["hosts"], strict=True)
         )
     )
     main = nodes[0]
-    # As on AWS Batch. A node that was terminated never says that it ended: the command goes on.
+    # As on AWS Batch: what the main node is, the job is.
     status = main.status if main.ending else _status(command)
     started = [node.started_at for node in nodes if node.started_at]
     stopped = [node.stopped_at for node in nodes if node.stopped_at]
     limit = command["Parameters"].get("TimeoutSeconds")
+    lost = main.ending.status_reason if main.ending and command["InstanceIds"][0] in gone else None
     timed_out = any(node.ending and node.ending.status_reason == TIMED_OUT for node in nodes)
     return Job(
         scheduler=Scheduler.RUN_COMMAND,
         job_id=command["CommandId"],
         name=command.get("Comment", ""),
         status=status,
-        reason=TIMED_OUT if timed_out else _reason(command),
+        reason=TIMED_OUT if timed_out else lost or _reason(command),
         queue="",
         created_at=command["RequestedDateTime"],
         started_at=min(started, default=None),
@@ -321,6 +361,24 @@ def _read(command: Mapping[str, Any], invocations: Mapping[str, Mapping[str, Any
         timeout_seconds=int(limit[0]) if limit else None,
         was_stopped=command["Status"] in ("Cancelling", "Cancelled"),
         nodes=nodes,
+    )
+
+
+def _lost(index: int, address: str, instance: str) -> JobNode:
+    """Return a node whose instance has ended, in AWS Batch's words."""
+    ending = Ending(
+        exit_code=None, reason=None, status_reason=f"Host EC2 (instance {instance}) terminated."
+    )
+    return JobNode(
+        index=index,
+        is_main=index == 0,
+        status="FAILED",
+        address=address,
+        started_at=None,
+        stopped_at=None,
+        ending=ending,
+        log=None,
+        attempts=(ending,),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from trainshed.exit_codes import PEER_LOST
 from trainshed.findings import Finding, Severity
-from trainshed.jobs.model import TIMED_OUT, Ending, Job, ranges
+from trainshed.jobs.model import TIMED_OUT, Ending, Job, Scheduler, ranges
 from trainshed.jobs.why.facts import Facts
 
 _TIME_LIMIT = "Canceled by JobStateTimeLimit"
@@ -90,8 +90,13 @@ def check_host(facts: Facts) -> Iterator[Finding]:
             rule="TS-JOB-016",
             severity=Severity.ERROR,
             message=f"{reason.rstrip('.')}, while it ran a node of the job",
-            remedy="if nobody ended it, its hardware failed or its Capacity Block ended; AWS Batch "
-            f"tries such a job {job.most_attempts} times, so have it resume from a checkpoint",
+            remedy="if nobody ended it, its hardware failed or its Capacity Block ended; "
+            + (
+                f"AWS Batch tries such a job {job.most_attempts} times, so have it"
+                if job.scheduler is Scheduler.BATCH
+                else "submit the job again, and have it"
+            )
+            + " resume from a checkpoint",
         )
 
 
