@@ -10,7 +10,6 @@ import os
 import resource
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,26 +78,27 @@ def run_job(job: Job, variables: Mapping[str, str], launcher: Path) -> int:
         variables: of all jobs; those of the job win.
         launcher: path of trainshed-launch.
     """
-    with tempfile.TemporaryDirectory(prefix="trainshed-job-") as folder:
-        hosts = Path(folder) / "hosts"
-        hosts.write_text("".join(f"{each}\n" for each in job.hosts), encoding="utf-8")
-        command = [*job.command]
-        if Path(command[0]).name == launcher.name:
-            command[:1] = [str(launcher), "--hosts", str(hosts)]
-        environment = {"HOME": "/root", **os.environ, **variables, **job.environment}
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                env=environment | {"TRAINSHED_JOB": job.name},
-                start_new_session=True,
-                preexec_fn=_prepare,
-            )
-        except OSError as error:
-            raise LaunchError(f"{command[0]} cannot be started: {error.strerror}", 127) from error
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: process.terminate())
-        code = process.wait()
+    # In memory: nobody would remove a file when this process is killed.
+    hosts = os.memfd_create("hosts")
+    os.write(hosts, "".join(f"{each}\n" for each in job.hosts).encode())
+    command = [*job.command]
+    if Path(command[0]).name == launcher.name:
+        command[:1] = [str(launcher), "--hosts", f"/dev/fd/{hosts}"]
+    environment = {"HOME": "/root", **os.environ, **variables, **job.environment}
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            env=environment | {"TRAINSHED_JOB": job.name},
+            start_new_session=True,
+            pass_fds=[hosts],
+            preexec_fn=_prepare,
+        )
+    except OSError as error:
+        raise LaunchError(f"{command[0]} cannot be started: {error.strerror}", 127) from error
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: process.terminate())
+    code = process.wait()
     return code if code >= 0 else 128 - code
 
 
