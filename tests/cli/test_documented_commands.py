@@ -96,7 +96,7 @@ ELSEWHERE = {
         '"publish", str(output / "manifest.json")',
     ),
     "npx cdk deploy PlainCluster": (EC2_JOBS, 'for name in ("PlainNetwork", "PlainCluster")'),
-    "aws autoscaling start-instance-refresh --auto-scaling-group-name NAME --preferences "
+    "aws autoscaling start-instance-refresh --auto-scaling-group-name PlainCluster --preferences "
     "MinHealthyPercentage=0": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
     "aws ssm start-session --target i-0123456789abcdef0": (
         OPTIONS,

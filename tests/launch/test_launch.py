@@ -115,7 +115,7 @@ def test_a_program_on_the_main_node_alone_may_run_mpirun_on_all(job: Nodes) -> N
     script = (
         "[ $NODE_RANK = 0 ] || exit 0; "
         'mpirun -n 3 -hosts "$(echo $TRAINSHED_ADDRESSES | tr " " ,)" '
-        f"{sys.executable} -c {shlex.quote(ALL_REDUCE)}"
+        f"{shlex.quote(sys.executable)} -c {shlex.quote(ALL_REDUCE)}"
     )
 
     main = job.start_all("sh", "-c", script)

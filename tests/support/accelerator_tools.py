@@ -4,11 +4,16 @@ Each refuses arguments and variables with which the documented tool would not ru
 that prints. None measures anything.
 """
 
+import shlex
 import sys
 from pathlib import Path
 
 _SUPPORT = Path(__file__).parent
-_HEAD = f"""#!{sys.executable}
+# A shell script that hands itself to Python: a kernel takes no path with a space for an interpreter.
+_HEAD = f"""#!/bin/sh
+''':'
+exec {shlex.quote(sys.executable)} "$0" "$@"
+'''
 import argparse, os, subprocess, sys
 sys.path.insert(0, {str(_SUPPORT)!r})
 import benchmark_logs
