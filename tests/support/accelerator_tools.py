@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 _SUPPORT = Path(__file__).parent
-# A shell script that hands itself to Python: a kernel takes no path with a space for an interpreter.
+# A shell script that hands itself to Python: Linux takes no interpreter with a space in its path.
 _HEAD = f"""#!/bin/sh
 ''':'
 exec {shlex.quote(sys.executable)} "$0" "$@"
