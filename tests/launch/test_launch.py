@@ -1,5 +1,6 @@
 """trainshed-launch on nodes of one job: who runs what, how the job ends, and with which code."""
 
+import os
 import shlex
 import signal
 import socket
@@ -328,3 +329,20 @@ def test_wrong_arguments_are_said_in_one_line(arguments: tuple[str, ...], said: 
     assert answer.returncode == 64
     assert said in answer.stderr
     assert answer.stderr.count("\n") == 1
+
+
+def test_a_folder_that_is_too_long_for_a_socket_is_said_in_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 100)
+    folder.mkdir()
+
+    answer = subprocess.run(
+        [sys.executable, LAUNCH, "--port", "0", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "TMPDIR": str(folder)},
+    )
+
+    assert answer.returncode == 78
+    assert "AF_UNIX path too long; set TMPDIR to a shorter folder" in answer.stdout
+    assert answer.stderr == ""

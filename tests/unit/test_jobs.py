@@ -1,10 +1,14 @@
 """How jobs are looked at: in few calls, and ever less often while nothing changes."""
 
+import base64
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from trainshed.errors import TrainshedError
+from trainshed.jobs import run_command
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import ranges
 from trainshed.jobs.watching import watch
@@ -95,3 +99,41 @@ def test_a_job_that_batch_forgets_ends_the_watching() -> None:
 
     with pytest.raises(TrainshedError, match="no longer knows job job-1"):
         list(watch(region, job, lambda _: None))
+
+
+class RunCommand:
+    """A region with one job of two nodes, whose instances come in another order, on one there."""
+
+    name = "us-west-2"
+    nodes = ("i-main", "i-child")
+
+    def pages(self, service: str, operation: str, key: str, **_: Any) -> Any:
+        document = {"hosts": ["10.0.0.1", "10.0.0.2"], "instances": self.nodes}
+        job = base64.b64encode(json.dumps(document).encode()).decode()
+        now = datetime(2026, 11, 1, tzinfo=UTC)
+        progress = {"Status": "InProgress", "StatusDetails": "InProgress"}
+        command = {
+            "CommandId": COMMAND,
+            "InstanceIds": self.nodes[::-1],
+            "Parameters": {"Job": [job]},
+            "RequestedDateTime": now,
+            **progress,
+        }
+        return {
+            "Commands": [command],
+            "CommandInvocations": [{"InstanceId": each, **progress} for each in self.nodes],
+            "Reservations": [{"Instances": [{"InstanceId": "i-child"}]}],
+        }[key]
+
+
+COMMAND = "01234567-89ab-cdef-0123-456789abcdef"
+
+
+def test_a_job_whose_main_node_is_gone_has_failed_in_whatever_order_instances_come() -> None:
+    region: Any = RunCommand()
+
+    job = run_command.describe(region, COMMAND)
+
+    assert job
+    assert (job.status, job.reason) == ("FAILED", "Host EC2 (instance i-main) terminated.")
+    assert [node.status for node in job.nodes] == ["FAILED", "RUNNING"]

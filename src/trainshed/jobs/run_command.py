@@ -339,7 +339,7 @@ def _read(
     started = [node.started_at for node in nodes if node.started_at]
     stopped = [node.stopped_at for node in nodes if node.stopped_at]
     limit = command["Parameters"].get("TimeoutSeconds")
-    lost = main.ending.status_reason if main.ending and command["InstanceIds"][0] in gone else None
+    lost = main.ending.status_reason if main.ending and job["instances"][0] in gone else None
     timed_out = any(node.ending and node.ending.status_reason == TIMED_OUT for node in nodes)
     return Job(
         scheduler=Scheduler.RUN_COMMAND,

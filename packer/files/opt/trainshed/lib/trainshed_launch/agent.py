@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from trainshed_launch.channel import LONGEST, Channel
+from trainshed_launch.errors import LaunchError
 
 # Runs a command of the shell on a node, and returns its exit code.
 RunOn = Callable[[str, str], Awaitable[int]]
@@ -41,8 +42,19 @@ class AgentServer:
         self.program.chmod(0o700)
 
     async def start(self) -> None:
-        """Begin to listen."""
-        self._server = await asyncio.start_unix_server(self._connected, self._socket, limit=LONGEST)
+        """Begin to listen.
+
+        Raises:
+            LaunchError: the socket cannot be made, mostly because its path is too long for one.
+        """
+        try:
+            self._server = await asyncio.start_unix_server(
+                self._connected, self._socket, limit=LONGEST
+            )
+        except OSError as error:
+            raise LaunchError(
+                f"cannot listen on {self._socket}: {error}; set TMPDIR to a shorter folder"
+            ) from error
 
     async def close(self) -> None:
         """End, when the commands that run have ended."""
