@@ -70,8 +70,17 @@ def trainshed(
 
 
 @pytest.fixture
+def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have jobs looked at more often than AWS would like."""
+    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
+
+
+@pytest.fixture
 def job(
     job_aws: EmbeddedAws,
+    look_often: None,
     clusters: Path,
     trainshed: Callable[..., Answer],
     monkeypatch: pytest.MonkeyPatch,
@@ -79,9 +88,6 @@ def job(
     """`trainshed job` in the project; afterwards no job is left."""
     job_aws.lead_here(monkeypatch)
     monkeypatch.chdir(clusters)
-    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
-    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
-    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
 
     yield lambda *arguments: trainshed("job", *arguments)
 

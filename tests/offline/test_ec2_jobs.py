@@ -11,15 +11,13 @@ from pathlib import Path
 
 import job_bench
 import pytest
-from command_line import Answer, runner
+from command_line import Answer
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
-from trainshed.cli import main
 from trainshed.errors import TrainshedError
-from trainshed.jobs import logs, watching
 from trainshed.plan import load_fleet
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
@@ -94,18 +92,15 @@ def _booted(aws: EmbeddedAws) -> int:
 def job(
     aws: EmbeddedAws,
     clusters: Path,
-    capsys: pytest.CaptureFixture[str],
+    look_often: None,
+    trainshed: Callable[..., Answer],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Run]:
     """`trainshed job` in the project, with all nodes; afterwards no job is left."""
     # A test before may have ended one, which is replaced at once.
     assert any(_booted(aws) == 3 for _ in range(1000))
-    trainshed = runner("trainshed", main, capsys, monkeypatch)
     aws.lead_here(monkeypatch)
     monkeypatch.chdir(clusters)
-    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
-    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
-    monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
 
     yield lambda *arguments: trainshed("job", *arguments)
 
