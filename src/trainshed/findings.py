@@ -5,10 +5,32 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How much a finding matters."""
+    """How much a finding matters: AWS refuses or a job hangs; it may be wrong; good to know."""
 
     ERROR = "error"
     WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a finding stands in a file that a user wrote.
+
+    Attributes:
+        file: as given on the command line.
+        line: from 1; None when the file has none, as with what was made in Python.
+        column: from 1.
+        field: what it is about, for instance `instance.nodes.max`; empty for the whole file.
+    """
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    field: str = ""
+
+    def __str__(self) -> str:
+        """Return `file:line:column`, as far as it is known."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,17 +38,34 @@ class Finding:
     """One judgment about a cluster.
 
     Attributes:
-        rule: stable id, for instance `TS-LIF-001`.
-        severity: `error` or `warning`.
+        rule: stable id, for instance `TS-LIF-001`; of another tool its own.
+        severity: `error`, `warning` or `info`.
         message: what was found.
-        remedy: what to do about it.
+        remedy: what to do about it; empty where another tool says nothing of that.
+        place: where it stands in the cluster file, if it is about one.
+        accepted: why the cluster's owner accepts it; None when nobody does.
+        tool: whose rule it is.
+        resource: path of the resource in the app, or its logical id, when it is about one.
+        source: address of the page that says so, where there is one.
     """
 
     rule: str
     severity: Severity = Severity.WARNING
     message: str
     remedy: str
+    place: Place | None = None
+    accepted: str | None = None
+    tool: str = "trainshed"
+    resource: str | None = None
+    source: str | None = None
+
+    @property
+    def fails(self) -> bool:
+        """Whether it makes a check fail."""
+        return self.accepted is None and self.severity is not Severity.INFO
 
     def __str__(self) -> str:
         """Return `RULE severity: message; remedy`."""
-        return f"{self.rule} {self.severity}: {self.message}; {self.remedy}"
+        said = "; ".join(filter(None, (self.message, self.remedy)))
+        accepted = f"; accepted: {self.accepted}" if self.accepted else ""
+        return f"{self.rule} {self.severity}: {said}{accepted}"

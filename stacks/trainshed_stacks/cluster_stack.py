@@ -3,11 +3,13 @@
 import aws_cdk as cdk
 from constructs import Construct
 
+from trainshed.checks import judge
 from trainshed.plan import BatchPlan, ClusterPlan, Ec2Plan, Fleet, make_plan
 from trainshed.spec import ClusterSpec
 from trainshed_constructs import BatchMultiNode, Ec2Cluster
 from trainshed_stacks.batch_jobs import add_batch
 from trainshed_stacks.ec2_jobs import add_ec2
+from trainshed_stacks.findings import add_findings
 from trainshed_stacks.node_launch import NodeLaunch
 from trainshed_stacks.security import secure
 from trainshed_stacks.shared import SharedStacks, environment
@@ -75,9 +77,6 @@ class TrainClusterStack(cdk.Stack):
         upstreams = (shared.prerequisites(plan), network, storage, shared.containers(plan))
         for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
-        for finding in plan.findings:
-            cdk.Annotations.of(self).add_warning_v2(
-                finding.rule, f"{finding.message}; {finding.remedy}"
-            )
+        add_findings(self, judge(plan))
         tag(self, plan.spec.name, [plan])
         secure(self, plan.spec)

@@ -75,7 +75,11 @@ def subcommands(group: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "group",
-    [name for name in GROUPS if name not in ("explain", "init", "rehearse", "teardown", "upgrade")],
+    [
+        name
+        for name in GROUPS
+        if name not in ("check", "explain", "init", "rehearse", "teardown", "upgrade")
+    ],
 )
 def test_every_command_that_people_are_advised_to_run_exists(group: str) -> None:
     advised = {

@@ -8,6 +8,7 @@ import pytest
 from batch_plans import batch_of
 
 from trainshed.catalogue import all_types, lookup, regions_offering
+from trainshed.checks import judge
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec, SpecError
 
@@ -346,7 +347,7 @@ def test_an_unknown_type_does_not_hide_what_else_is_wrong(problems: Problems) ->
 def test_a_withdrawn_type_is_planned_with_a_warning(planned: Planned, name: str) -> None:
     plan = planned(text(name, nodes=1))
 
-    (finding,) = [each for each in plan.findings if each.rule == "TS-LIF-001"]
+    (finding,) = [each for each in judge(plan) if each.rule == "TS-LIF-001"]
     assert f"the EC2 API has not listed {name} since 2026-" in finding.message
     assert "it may not launch" in finding.message
     assert finding.remedy.startswith("use ")
@@ -373,7 +374,7 @@ def test_the_type_with_efa_that_is_named_is_offered_where_the_cluster_is(name: s
 def test_a_replacement_that_the_region_lacks_is_reported_with_its_regions(planned: Planned) -> None:
     lines = text("p3.2xlarge", nodes=1).replace("us-west-2", "eu-west-1")
 
-    (finding, *_) = planned(lines).findings
+    (finding,) = [each for each in judge(planned(lines)) if each.rule == "TS-LIF-001"]
 
     assert finding.remedy.startswith("use g6e.2xlarge, which eu-west-1 does not offer (offered in:")
 
@@ -384,11 +385,11 @@ def test_reserved_capacity_in_a_zone_that_was_asked_for_is_not_doubted(
 ) -> None:
     plan = planned(text(added=f"zone: usw2-az4\ncapacity: {{{kind}: cr-01234567}}"))
 
-    assert plan.findings == ()
+    assert judge(plan) == ()
 
 
 def test_a_type_that_is_sold_has_no_findings(planned: Planned) -> None:
-    assert planned(text()).findings == ()
+    assert judge(planned(text())) == ()
 
 
 @pytest.mark.parametrize(
@@ -407,13 +408,13 @@ def test_a_type_that_is_sold_has_no_findings(planned: Planned) -> None:
     ],
 )
 def test_what_is_doubtful_is_a_finding(planned: Planned, added: str, rule: str) -> None:
-    assert [finding.rule for finding in planned(text(added=added)).findings] == [rule]
+    assert [finding.rule for finding in judge(planned(text(added=added)))] == [rule]
 
 
 def test_an_existing_subnet_leaves_its_zone_in_doubt(planned: Planned) -> None:
     plan = planned(text(added="network: {vpc: vpc-01234567, subnet: subnet-01234567}"))
 
-    assert "TS-ZON-002" in [finding.rule for finding in plan.findings]
+    assert "TS-ZON-002" in [finding.rule for finding in judge(plan)]
 
 
 def test_what_is_added_to_a_default_group_is_a_decision_with_its_reason(planned: Planned) -> None:
@@ -432,7 +433,7 @@ def test_a_public_ecs_image_is_taken_with_a_warning(planned: Planned) -> None:
     plan = planned(text().replace("}}", f"}}, ami: {name}}}"))
 
     assert plan.ami.parameter == name
-    assert [finding.rule for finding in plan.findings] == ["TS-AMI-001"]
+    assert [finding.rule for finding in judge(plan)] == ["TS-AMI-001"]
 
 
 @pytest.mark.parametrize(
@@ -526,7 +527,7 @@ def test_v100_lacks_its_driver_in_the_images_of_other_nvidia_types(
 ) -> None:
     plan = planned(text(type_name).replace("}}", f"}}, ami: '{ami}'}}", 1))
 
-    assert [finding.rule for finding in plan.findings] == rules
+    assert [finding.rule for finding in judge(plan)] == rules
 
 
 @pytest.mark.parametrize(
@@ -546,7 +547,7 @@ def test_an_image_that_is_not_ours_is_doubtful_where_lustre_is_mounted(
 
     plan = planned(text(added=lustre).replace("}}", f"}}, ami: '{ami}'}}", 1))
 
-    assert [finding.rule for finding in plan.findings] == rules
+    assert [finding.rule for finding in judge(plan)] == rules
 
 
 @pytest.mark.parametrize(
@@ -651,7 +652,7 @@ def test_an_image_that_may_not_put_efa_first_is_doubtful_where_there_are_other_d
 ) -> None:
     plan = planned(text(name).replace(f"type: {name}", f"type: {name}, ami: {ami}"))
 
-    assert ("TS-EFA-001" in [finding.rule for finding in plan.findings]) == warned
+    assert ("TS-EFA-001" in [finding.rule for finding in judge(plan)]) == warned
 
 
 def test_only_gaudi_gets_the_fork_safe_variable(planned: Planned) -> None:

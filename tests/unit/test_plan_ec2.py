@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from trainshed.catalogue import all_types, lookup, regions_offering
+from trainshed.checks import judge
 from trainshed.errors import TrainshedError
 from trainshed.explain.cluster import explain
 from trainshed.explain.picture import draw_node
@@ -80,7 +81,7 @@ def test_variables_of_the_file_win_and_a_job_ends_before_run_command_ends_it() -
 def test_an_existing_network_needs_nothing_of_its_default_group() -> None:
     vpc = {"vpc": "vpc-0123456789abcdef0", "subnet": "subnet-0123456789abcdef0"}
 
-    rules = [finding.rule for finding in planned(network=vpc).findings]
+    rules = [finding.rule for finding in judge(planned(network=vpc))]
 
     assert not [rule for rule in rules if rule.startswith("TS-NET")]
 

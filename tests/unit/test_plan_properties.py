@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from trainshed.catalogue import AcceleratorFamily, all_types, lookup, regions_offering
+from trainshed.checks import judge
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
 from trainshed.spec import (
     ClusterSpec,
@@ -76,7 +77,7 @@ def test_every_type_with_efa_makes_a_cluster_and_no_other_does(name: str) -> Non
     assert sum("uverbs" in device for device in batch_of(plan).container.devices) == (
         instance.efa_interfaces_max
     )
-    assert ("TS-LIF-001" in [finding.rule for finding in plan.findings]) == instance.withdrawn
+    assert ("TS-LIF-001" in [finding.rule for finding in judge(plan)]) == instance.withdrawn
     assert plan.capacity.own_placement_group
     assert bool(batch_of(plan).container.gpus) == (
         instance.accelerator.family is AcceleratorFamily.NVIDIA

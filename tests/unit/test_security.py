@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from trainshed.checks import judge
 from trainshed.plan import ClusterPlan
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789"
@@ -86,7 +87,7 @@ def test_a_key_that_does_not_reach_lustre_is_a_finding(
 ) -> None:
     plan = planned(HEAD + f"kms_key: {KEY}\nstorage: {{lustre: {{deployment: {deployment}}}}}")
 
-    assert [each.rule for each in plan.findings] == rules
+    assert [each.rule for each in judge(plan)] == rules
 
 
 def test_clusters_that_share_a_stack_agree_on_its_key(problems: Problems) -> None:

@@ -179,5 +179,5 @@ def test_anchors_and_merge_keys_work_and_own_keys_win(planned: Planned) -> None:
 def test_a_merged_value_stands_on_the_line_of_its_anchor() -> None:
     document = parse_document("base: &b\n  type: a\n  ami: x\ninstance:\n  <<: *b\n  type: c\n")
 
-    assert document.lines["instance", "ami"] == 3
-    assert document.lines["instance", "type"] == 6
+    assert document.positions["instance", "ami"].line == 3
+    assert document.positions["instance", "type"].line == 6

@@ -17,6 +17,7 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
+from trainshed.findings import Finding
 from trainshed.plan import ClusterPlan
 
 app = typer.Typer(add_completion=False)
@@ -119,6 +120,6 @@ def _write(path: Path, picture: str) -> None:
     typer.echo(f"picture: {path}", err=True)
 
 
-def _exit(findings: tuple[object, ...]) -> None:
-    if findings:
+def _exit(findings: tuple[Finding, ...]) -> None:
+    if any(finding.fails for finding in findings):
         raise typer.Exit(1)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from trainshed.catalogue import known_region, lookup
+from trainshed.checks import judge
 from trainshed.cli.options import region_option
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.project.choices import ON_DEMAND, Choices, plan_choices
@@ -110,7 +111,7 @@ def init(
     files = project_files(choices, plan)
     folder = Path(directory or "")
     write_project(folder, files, with_packer=with_packer)
-    for finding in plan.findings:
+    for finding in judge(plan):
         typer.echo(str(finding), err=True)
     for path in files:
         typer.echo(str(folder / path))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trainshed.errors import TrainshedError
 
@@ -10,28 +11,35 @@ _LONGEST_KEY = 60
 Path = tuple[str | int, ...]
 
 
+class Position(NamedTuple):
+    """Line and column of a value in a file, each from 1; of its key where it has one."""
+
+    line: int
+    column: int = 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
     """Where the values of one file stand.
 
     Attributes:
         file: path as given on the command line, or the model's name when it came from Python.
-        lines: line number, from 1, by path; empty when it came from Python.
+        positions: by path; empty when it came from Python.
     """
 
     file: str
-    lines: Mapping[Path, int] = field(default_factory=dict)
+    positions: Mapping[Path, Position] = field(default_factory=dict)
 
-    def line(self, path: Path) -> int | None:
-        """Return the line of a value, or of the nearest enclosing one that is in the file."""
-        while path and path not in self.lines:
+    def position(self, path: Path) -> Position | None:
+        """Return the position of a value, or of the nearest enclosing one that is in the file."""
+        while path and path not in self.positions:
             path = path[:-1]
-        return self.lines.get(path)
+        return self.positions.get(path)
 
     def place(self, path: Path) -> str:
         """Return `file:line` of a value, or `file` where there are no lines."""
-        line = self.line(path)
-        return f"{self.file}:{line}" if line else self.file
+        position = self.position(path)
+        return f"{self.file}:{position.line}" if position else self.file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

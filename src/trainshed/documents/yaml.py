@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from trainshed.documents.problems import Path
+from trainshed.documents.problems import Path, Position
 
 _TAG = "tag:yaml.org,2002:"
 # A cluster file has some fifty values. Anchors repeated in anchors can stand for billions.
@@ -36,11 +36,11 @@ class YamlDocument:
 
     Attributes:
         value: the plain value; None when the file has none.
-        lines: the line of each value, from 1, by path; () is the whole.
+        positions: where each value stands, by path; () is the whole.
     """
 
     value: Value
-    lines: dict[Path, int]
+    positions: dict[Path, Position]
 
 
 def parse_document(text: str) -> YamlDocument:
@@ -62,7 +62,7 @@ def parse_document(text: str) -> YamlDocument:
         raise DocumentError(f"invalid YAML: {str(error).splitlines()[0]}") from error
     except RecursionError:
         raise DocumentError("is nested too deeply") from None
-    return YamlDocument(value=value, lines=reading.lines)
+    return YamlDocument(value=value, positions=reading.positions)
 
 
 def _words(error: MarkedYAMLError) -> str:
@@ -94,7 +94,7 @@ class _Fraction(_Written, float):
 @dataclass(slots=True)
 class _Reading:
     yaml: YAML
-    lines: dict[Path, int] = field(default_factory=dict)
+    positions: dict[Path, Position] = field(default_factory=dict)
     count: int = 0
 
     def value(self, node: Node, path: Path, inside: tuple[Node, ...] = ()) -> Value:
@@ -103,7 +103,7 @@ class _Reading:
             raise DocumentError(f"stands for more than {_MOST_VALUES} values", _line(node))
         if node in inside:
             raise DocumentError("an anchor holds itself", _line(node))
-        self.lines.setdefault(path, _line(node))
+        self.positions.setdefault(path, _position(node))
         if isinstance(node, MappingNode) and node.tag == _TAG + "map":
             return self._mapping(node, path, (*inside, node))
         if isinstance(node, SequenceNode) and node.tag == _TAG + "seq":
@@ -124,16 +124,16 @@ class _Reading:
                 raise DocumentError("a key must be text", _line(key))
             here = (*path, key.value)
             if key.value in own:
-                first = self.lines[here]
+                first = self.positions[here].line
                 raise DocumentError(f"the key {key.value!r} is on line {first} too", _line(key))
-            self.lines[here] = _line(key)
+            self.positions[here] = _position(key)
             own[key.value] = self.value(entry, here, inside)
         for other in merged:
             # The mapping's own keys win, and so do those of a mapping merged earlier.
-            before = dict(self.lines)
+            before = dict(self.positions)
             found = self.value(other, path, inside)
             assert isinstance(found, dict)
-            self.lines |= before
+            self.positions |= before
             own = found | own
         return own
 
@@ -171,4 +171,8 @@ def _mappings(node: Node) -> Iterator[MappingNode]:
 
 
 def _line(node: Node) -> int:
-    return int(node.start_mark.line) + 1
+    return _position(node).line
+
+
+def _position(node: Node) -> Position:
+    return Position(int(node.start_mark.line) + 1, int(node.start_mark.column) + 1)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from trainshed.checks import judge
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
 from trainshed.plan import ClusterPlan, Decision, Ec2Plan
@@ -103,7 +104,7 @@ def explain(plan: ClusterPlan) -> Explanation:
         efa=efa_bandwidth(instance, plan.interfaces),
         stacks=tuple(stack for stack in stacks if stack),
         decisions=plan.decisions,
-        findings=plan.findings,
+        findings=judge(plan),
     )
 
 

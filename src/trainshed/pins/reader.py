@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from trainshed.documents.messages import problems_of
-from trainshed.documents.problems import InvalidDocument, Problem, Where
+from trainshed.documents.problems import InvalidDocument, Position, Problem, Where
 from trainshed.documents.problems import Path as FieldPath
 from trainshed.documents.yaml import DocumentError, YamlDocument, parse_document
 from trainshed.errors import TrainshedError
@@ -50,12 +50,12 @@ def read_pins(path: Path) -> Pins:
     except DocumentError as error:
         raise _repeated_key(path, text, error) from None
     except PinError as error:
-        where = Where(file=str(path), lines=_lines(text))
+        where = Where(file=str(path), positions=_positions(text))
         raise PinError(replace(problem, where=where) for problem in error.problems) from None
 
 
 def _wrong(path: Path, message: str, line: int | None = None) -> PinError:
-    where = Where(file=str(path), lines={(): line} if line else {})
+    where = Where(file=str(path), positions={(): Position(line)} if line else {})
     return PinError([Problem(where=where, path=(), message=message)])
 
 
@@ -82,10 +82,10 @@ def _document(text: str) -> YamlDocument:
     return parse_document(text.replace("\t", " "))
 
 
-def _lines(text: str) -> Mapping[FieldPath, int]:
-    """Return the line of each value; none where there are too many, or a number is too large."""
+def _positions(text: str) -> Mapping[FieldPath, Position]:
+    """Return where each value stands; nothing with too many, or with too large a number."""
     try:
-        return _document(text).lines
+        return _document(text).positions
     except DocumentError:
         return {}
 

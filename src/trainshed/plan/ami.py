@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from trainshed.ami.channel import Channel, is_channel_name, names_a_channel
+from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.cells import ACCELERATORS
 from trainshed.pins.reader import read_pins
@@ -88,7 +88,6 @@ def plan_ami(notes: Notes, instance: InstanceType, region: str | None) -> AmiPla
 def _check_id(notes: Notes, asked: str) -> None:
     if not AMI_ID.fullmatch(asked):
         notes.problem("instance.ami", f"{asked!r} is not an AMI id (ami- and 8 or 17 hex digits)")
-    _warn_of_lustre(notes, asked)
     notes.decide("ami", asked, "as asked")
 
 
@@ -100,14 +99,6 @@ def _parameter(notes: Notes, name: str) -> str | None:
             "that each begin with /)",
         )
         return None
-    if name.startswith("/aws/service/ecs/"):
-        notes.warn(
-            "TS-AMI-001",
-            f"{name} is AWS's ECS AMI: it has no EFA installer and no Lustre client",
-            "use one of our AMIs, ami: stable, or bake one that has both",
-        )
-    if not names_a_channel(name):
-        _warn_of_lustre(notes, name)
     return name
 
 
@@ -127,29 +118,7 @@ def _channel(notes: Notes, name: str, cell: str | None, instance: InstanceType) 
             f"ours are x86_64, for {', '.join(ACCELERATORS)}; give an AMI id or an SSM parameter",
         )
         return None
-    # NVIDIA, "Open Linux Kernel Modules": from Turing on. A channel of another name was made for
-    # a purpose, which may be this one.
-    if instance.accelerator.name == "V100" and name == "stable":
-        notes.warn(
-            "TS-AMI-003",
-            f"our AMIs have NVIDIA's open kernel modules by default, which do not drive the "
-            f"V100 of {instance.name}",
-            "bake one with --var nvidia_driver=proprietary, publish it to a channel of its own, "
-            "and name that in instance.ami",
-        )
     return Channel(cell=cell, name=name).parameter
-
-
-def _warn_of_lustre(notes: Notes, ami: str) -> None:
-    lustre = notes.spec.storage.lustre
-    if lustre:
-        notes.warn(
-            "TS-AMI-002",
-            f"{ami} is not one of our channels: it may have no Lustre client, and "
-            f"{lustre.mount} is mounted by the first-boot program of our AMIs",
-            "use ami: stable, or an AMI baked by trainshed ami build, or one that has the "
-            "Lustre client and mounts what /etc/trainshed/first-boot.json says",
-        )
 
 
 def _root_device(family: AcceleratorFamily) -> str:

@@ -109,11 +109,5 @@ def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
     reason = "as long as a job may run"
     if asked > LONGEST_UPDATE_MINUTES:
         reason = "the longest that AWS Batch takes, though jobs may run longer"
-        notes.warn(
-            "TS-JOB-001",
-            f"jobs may run {job.timeout_hours} hours, but when the compute environment's "
-            f"infrastructure changes AWS Batch ends them after {LONGEST_UPDATE_MINUTES // 60}",
-            "deploy such changes while no job runs",
-        )
     notes.decide("update time-out", f"{minutes} minutes", reason)
     return minutes

@@ -7,7 +7,6 @@ from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.devices import node_devices
 from trainshed.errors import UnknownName
-from trainshed.findings import Finding
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.batch import BatchPlan, plan_batch
@@ -52,7 +51,6 @@ class ClusterPlan:
         failed_boot_hours: in how many hours these nodes are counted.
         orchestrator: what starts the jobs, and what it needs for that.
         decisions: every choice with its reason.
-        findings: what may be wrong.
     """
 
     spec: ClusterSpec
@@ -72,7 +70,6 @@ class ClusterPlan:
     failed_boot_hours: int
     orchestrator: BatchPlan | Ec2Plan
     decisions: tuple[Decision, ...]
-    findings: tuple[Finding, ...]
 
     @property
     def lustre_mount(self) -> LustreMount | None:
@@ -192,7 +189,6 @@ def make_plan(
         failed_boot_hours=_FAILED_BOOT_HOURS,
         orchestrator=orchestrator,
         decisions=tuple(notes.decisions),
-        findings=tuple(notes.findings),
     )
 
 
@@ -219,23 +215,7 @@ def _instance(notes: Notes, region: str | None) -> InstanceType | None:
             f"nodes.max to 1, or take a type with EFA, for instance "
             f"{_with_efa_like(instance, region)}",
         )
-    lifecycle = instance.lifecycle
-    if instance.withdrawn:
-        notes.warn(
-            "TS-LIF-001",
-            f"the EC2 API has not listed {instance.name} since {lifecycle.first_missing} (last "
-            f"seen {lifecycle.last_seen}): it may not launch",
-            f"use {_in_region(lifecycle.replacement or '', region)}",
-        )
     return instance
-
-
-def _in_region(name: str, region: str | None) -> str:
-    """Name a type, and where it is offered when that is not in the cluster's region."""
-    regions = catalogue.regions_offering(name)
-    if region is None or region in regions:
-        return name
-    return f"{name}, which {region} does not offer (offered in: {', '.join(regions)})"
 
 
 def _with_efa_like(instance: InstanceType, region: str | None) -> str:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed.ami.channel import names_a_channel
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.plan.job_environment import efa_environment
 from trainshed.plan.notes import Notes
@@ -84,7 +83,6 @@ def plan_container(
     defaults = {"TRAINSHED_DEVICES": json.dumps(node_devices), **_ENVIRONMENT.get(family, {})}
     if efa_devices:
         defaults |= _SOCKET_ENVIRONMENT.get(family, {}) | efa_environment(instance, node_devices)
-    _warn_of_other_verbs_devices(notes, instance, efa_devices)
     # By number, as a job definition must. Our AMIs give EFA's devices the first ones, and our
     # images' entrypoint ends a job that sees another: libfabric would go over TCP, and say nothing.
     devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]
@@ -109,16 +107,3 @@ def plan_container(
         shared_memory_mib=shared_memory_mib,
         environment=defaults | job.environment,
     )
-
-
-def _warn_of_other_verbs_devices(notes: Notes, instance: InstanceType, efa_devices: int) -> None:
-    ami = notes.spec.instance.ami
-    if efa_devices and instance.other_verbs_devices and not names_a_channel(ami):
-        notes.warn(
-            "TS-EFA-001",
-            f"{instance.name} has {instance.other_verbs_devices} verbs devices that are not EFA, "
-            f"and {ami} is not one of our channels: a job opens /dev/infiniband/uverbs0 to "
-            f"uverbs{efa_devices - 1}, and may get one of those instead",
-            "use ami: stable, or an AMI that loads the module efa before mlx5_ib (softdep "
-            "mlx5_ib pre: efa, in /etc/modprobe.d)",
-        )

@@ -19,7 +19,7 @@ _ZONE_BITS = 3
 # AWS keeps the first four addresses of a subnet and the last one.
 _AWS_RESERVED = 5
 # What containers of a multi-node job need of the VPC's default security group.
-_JOB_RULES = "all traffic between its members, TCP 443 to anywhere"
+JOB_RULES = "all traffic between its members, TCP 443 to anywhere"
 # An interface endpoint takes one address for each service name behind it.
 _ENDPOINT_SERVICES = {
     Endpoint.BATCH: ("batch",),
@@ -86,7 +86,8 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     if asked.vpc:
         notes.decide("network", f"{asked.vpc}, {asked.subnet}", "an existing one, as asked")
         if notes.spec.orchestrator is Orchestrator.BATCH:
-            _note_default_group(notes, asked.vpc, asked.default_security_group)
+            if asked.default_security_group:
+                _decide_default_group(notes, asked.vpc, asked.default_security_group)
         elif asked.default_security_group:
             notes.problem(
                 "network.default_security_group",
@@ -137,28 +138,13 @@ def _decide_new(notes: Notes, network: NetworkPlan) -> None:
     )
 
 
-def _note_default_group(notes: Notes, vpc_id: str, group_id: str | None) -> None:
-    """Say what is added to the group of an existing VPC, or that it must be there already."""
-    if group_id is None:
-        notes.warn(
-            "TS-NET-001",
-            f"multi-node jobs use the default security group of {vpc_id}, and nothing here adds "
-            f"the rules that they need ({_JOB_RULES})",
-            "give network.default_security_group to have them added, or make sure that it has them",
-        )
-        return
+def _decide_default_group(notes: Notes, vpc_id: str, group_id: str) -> None:
+    """Note what is added to the default group of an existing VPC."""
     notes.decide(
         "default security group",
-        f"{group_id}: {_JOB_RULES}",
+        f"{group_id}: {JOB_RULES}",
         f"multi-node jobs use the default group of {vpc_id}; what it allows already stays as it "
         "is, and what is added goes with the last stack that needs it",
-    )
-    notes.warn(
-        "TS-NET-002",
-        f"rules are added to {group_id}, the default security group of {vpc_id}, where they are "
-        f"missing ({_JOB_RULES}), and apply to everything else in that group",
-        "look at what uses the group before you deploy, and let no policy of your organisation "
-        "remove them (docs/networks.md)",
     )
 
 

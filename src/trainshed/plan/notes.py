@@ -1,11 +1,10 @@
-"""What planning gathers on its way: problems, findings, decisions."""
+"""What planning gathers on its way: problems and decisions."""
 
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
 from trainshed.documents.problems import Path, Problem
-from trainshed.findings import Finding
 from trainshed.spec import ClusterSpec
 
 
@@ -26,11 +25,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Collects, for one cluster, what is wrong, what may be wrong, and what was decided."""
+    """Collects, for one cluster, what is wrong and what was decided."""
 
     spec: ClusterSpec
     problems: list[Problem] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
 
     def problem(self, path: str | Path, message: str) -> None:
@@ -41,10 +39,6 @@ class Notes:
         keys = tuple(path.split(".")) if isinstance(path, str) else path
         found = Problem(where=self.spec.where, path=keys, message=message)
         self.problems.append(found)
-
-    def warn(self, rule: str, message: str, remedy: str) -> None:
-        """Note a judgment that does not stop the deployment."""
-        self.findings.append(Finding(rule=rule, message=message, remedy=remedy))
 
     def decide(self, name: str, value: object, reason: str) -> None:
         """Note a choice and its reason."""

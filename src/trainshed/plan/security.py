@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.documents.problems import Path
 from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
-from trainshed.spec import AmiPipelineSpec, ClusterSpec, DeploymentType
+from trainshed.spec import AmiPipelineSpec, ClusterSpec
 
 _PAGE = "docs/security.md"
 
@@ -15,7 +15,6 @@ def decide_security(notes: Notes, region: str | None) -> None:
     spec = notes.spec
     for path, message in security_problems(spec, region):
         notes.problem(path, message)
-    _warn_of_scratch(notes)
     if spec.kms_key:
         notes.decide(
             "encryption",
@@ -49,14 +48,3 @@ def security_problems(
     if spec.iam.boundary:
         for message in policy_problems(spec.iam.boundary, spec.account):
             yield ("iam", "boundary"), message
-
-
-def _warn_of_scratch(notes: Notes) -> None:
-    lustre = notes.spec.storage.lustre
-    # FSx for Lustre guide, "Encrypting data at rest"; the API refuses a key for these.
-    if notes.spec.kms_key and lustre and lustre.deployment is DeploymentType.SCRATCH_2:
-        notes.warn(
-            "TS-SEC-001",
-            "a scratch-2 file system is encrypted with FSx's own key: kms_key does not apply to it",
-            "use deployment: persistent-2 if your rules require your own key",
-        )

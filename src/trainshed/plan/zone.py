@@ -7,7 +7,6 @@ from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.errors import did_you_mean
 from trainshed.plan.notes import Notes
-from trainshed.spec import CapacityBlock, Reservation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,27 +61,9 @@ def plan_zone(notes: Notes, region: str | None, instance: InstanceType | None) -
         )
         return None
     chosen = asked or offering[0]
-    if not asked:
-        _warn_zone_may_differ(notes, chosen, instance)
     reason = "as asked" if asked else f"the first zone of {region} that offers {instance.name}"
     notes.decide("zone", chosen, reason)
     return Zone(name=chosen, is_id=True, index=int(chosen.rpartition("-az")[2]) - 1)
-
-
-def _warn_zone_may_differ(notes: Notes, chosen: str, instance: InstanceType) -> None:
-    """Say so when something that exists has its zone already."""
-    spec = notes.spec
-    there = [f"subnet {spec.network.subnet}"] if spec.network.subnet else []
-    match spec.capacity:
-        case CapacityBlock(capacity_block=name) | Reservation(reservation=name):
-            there.append(name)
-    if there:
-        notes.warn(
-            "TS-ZON-002",
-            f"{' and '.join(there)} may be in another zone than {chosen}, the first that offers "
-            f"{instance.name}, and then nodes may not launch",
-            "give the zone's ID (AvailabilityZoneId)",
-        )
 
 
 def _named(notes: Notes, region: str, asked: str) -> Zone | None:
@@ -90,11 +71,5 @@ def _named(notes: Notes, region: str, asked: str) -> Zone | None:
     if not letter:
         notes.problem("zone", f"{asked!r} is not a zone name of {region} ({region}a to {region}f)")
         return None
-    notes.warn(
-        "TS-ZON-001",
-        f"zone {asked} is a name, which each account maps to a different zone, so what it "
-        "offers is unknown",
-        f"give a zone ID ({', '.join(catalogue.zone_ids(region))})",
-    )
     notes.decide("zone", asked, "as asked, by name")
     return Zone(name=asked, is_id=False, index=ord(letter[1]) - ord("a"))

@@ -140,3 +140,13 @@ VPC = _id("vpc", "a VPC")
 SUBNET = _id("subnet", "a subnet")
 SECURITY_GROUP = _id("sg", "a security group")
 FILE_SYSTEM = _id("fs", "an FSx file system")
+RULE = Form(
+    pattern="^[A-Za-z][A-Za-z0-9_-]*$",
+    words="the id of a rule: letters, digits, hyphens and underscores",
+    example="TS-ZON-001",
+)
+REASON = Form(
+    pattern=r"^\S(.*\S)?$",
+    words="a reason on one line, without spaces around it",
+    example="our accounts share one mapping of zones",
+)

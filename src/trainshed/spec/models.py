@@ -23,6 +23,7 @@ from trainshed.documents.model import Document, Flag, Model, Whole
 from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
 from trainshed.spec import forms
+from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.mount import REFUSED, mount_problem
 from trainshed.spec.tags import Tags
@@ -382,6 +383,8 @@ class ClusterSpec(Document):
     default: keys of AWS. Choose it at the start: a file system and a repository keep theirs."""
     iam: IamSpec = IamSpec()
     """What every IAM role and instance profile carries."""
+    findings: FindingsSpec = FindingsSpec()
+    """What is accepted of the findings of `trainshed check`, and how severe others are."""
 
     @property
     def short_name(self) -> str:

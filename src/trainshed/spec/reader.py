@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from trainshed.documents.messages import empty_message, problems_of, shown
 from trainshed.documents.model import Document
-from trainshed.documents.problems import Path, Problem, Where
+from trainshed.documents.problems import Path, Position, Problem, Where
 from trainshed.documents.yaml import DocumentError, parse_document
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
@@ -45,7 +45,7 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResul
     file = str(path)
 
     def failed(message: str, line: int | None = None) -> ReadResult[Read]:
-        where = Where(file=file, lines={(): line} if line else {})
+        where = Where(file=file, positions={(): Position(line)} if line else {})
         return ReadResult(spec=None, problems=(Problem(where=where, path=(), message=message),))
 
     try:
@@ -62,7 +62,7 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResul
         return failed(f"is empty; {what} needs at least {needs}")
     if not isinstance(document.value, dict):
         return failed(f"holds {shown(document.value)}; {what} is a mapping of fields", 1)
-    return _validated(document.value, model, Where(file=file, lines=document.lines))
+    return _validated(document.value, model, Where(file=file, positions=document.positions))
 
 
 def _validated(data: dict[str, Any], model: type[Read], where: Where) -> ReadResult[Read]:

@@ -1,0 +1,60 @@
+"""Apply the rules to a plan, and what its cluster file says about findings."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from trainshed.checks.rule import Rule, Violation, rules
+from trainshed.documents.problems import Path
+from trainshed.findings import Finding, Place, Severity
+from trainshed.plan import ClusterPlan
+from trainshed.spec import ClusterSpec
+
+_ORDER = tuple(Severity)
+
+
+def judge(plan: ClusterPlan) -> tuple[Finding, ...]:
+    """Return what our own rules find in a plan, the most severe first."""
+    found = (
+        _finding(plan.spec, rule, violation)
+        for rule in rules().values()
+        for violation in rule.check(plan)
+    )
+    return as_owner_says(plan.spec, found)
+
+
+def as_owner_says(spec: ClusterSpec, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Give findings the severities and the acceptances of the cluster file, and sort them."""
+    said = spec.findings
+    judged = [
+        replace(
+            finding,
+            severity=said.severity.get(finding.rule, finding.severity),
+            accepted=said.accept.get(finding.rule),
+        )
+        for finding in findings
+    ]
+    return tuple(
+        sorted(judged, key=lambda each: (bool(each.accepted), _ORDER.index(each.severity)))
+    )
+
+
+def place(spec: ClusterSpec, path: Path) -> Place:
+    """Return where a field of a cluster stands, or the nearest one around it."""
+    position = spec.where.position(path)
+    return Place(
+        file=spec.where.file,
+        line=position.line if position else None,
+        column=position.column if position else None,
+        field=".".join(map(str, path)),
+    )
+
+
+def _finding(spec: ClusterSpec, rule: Rule, violation: Violation) -> Finding:
+    return Finding(
+        rule=rule.id,
+        severity=rule.severity,
+        message=violation.message,
+        remedy=violation.remedy,
+        place=place(spec, violation.path),
+        source=rule.sources[0],
+    )

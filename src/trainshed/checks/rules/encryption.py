@@ -1,0 +1,35 @@
+"""Whether data is encrypted as the cluster file asks."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Violation, rule
+from trainshed.plan import ClusterPlan
+from trainshed.spec import DeploymentType
+
+
+@rule(
+    "TS-SEC-001",
+    title="Your own key does not apply to a scratch-2 file system",
+    why="""
+FSx encrypts scratch file systems with a key of its own, and the API refuses another one. Data
+on it is encrypted, but not by the key that `kms_key` names.
+""",
+    sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+storage: {lustre: {deployment: scratch-2}}
+kms_key: arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789
+""",
+)
+def scratch_without_own_key(plan: ClusterPlan) -> Iterator[Violation]:
+    """A key that is asked for should encrypt the file system, too."""
+    lustre = plan.lustre
+    if plan.spec.kms_key and lustre and lustre.spec.deployment is DeploymentType.SCRATCH_2:
+        yield Violation(
+            path=("kms_key",),
+            message="a scratch-2 file system is encrypted with FSx's own key: kms_key does not "
+            "apply to it",
+            remedy="use deployment: persistent-2 if your rules require your own key",
+        )

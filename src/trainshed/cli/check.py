@@ -1,0 +1,66 @@
+"""`trainshed check`: why AWS would refuse a cluster, or its jobs would hang."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from trainshed.checks import judge
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+    load_clusters,
+)
+from trainshed.cli.options import JsonOption
+from trainshed.cli.output import print_json
+from trainshed.findings import Finding
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def check(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CLUSTER]...",
+            help="Names of clusters, or their files, with or without .yaml; without it, all.",
+            show_default=False,
+        ),
+    ] = None,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge clusters by what is known without an account.
+
+    Exits with 1 when there is an error or a warning that the cluster file does not accept, with 2
+    when a cluster file is wrong.
+    """
+    plans = (
+        [load_cluster(name, clusters, region) for name in names]
+        if names
+        else load_clusters(clusters, region)
+    )
+    findings = [finding for plan in plans for finding in judge(plan)]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            typer.echo(_text(finding))
+    if any(finding.fails for finding in findings):
+        raise typer.Exit(1)
+
+
+def _text(finding: Finding) -> str:
+    """Return a finding in lines: where and what, then what to do."""
+    accepted = " (accepted)" if finding.accepted else ""
+    head = f"{finding.place}: {finding.severity}{accepted} {finding.rule}"
+    field = f" {finding.place.field}:" if finding.place and finding.place.field else ""
+    lines = [f"{head}:{field} {finding.message}"]
+    lines += [f"  remedy: {finding.remedy}"] if finding.remedy else []
+    lines += [f"  accepted: {finding.accepted}"] if finding.accepted else []
+    lines += [f"  source: {finding.source}"] if finding.source else []
+    return "\n".join(lines)

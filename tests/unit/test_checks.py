@@ -1,0 +1,137 @@
+"""Rules over a plan, and what a cluster file says about their findings."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from trainshed.checks import Rule, judge, rules
+from trainshed.findings import Finding, Severity
+from trainshed.plan import make_plan
+from trainshed.spec import SpecError, read_spec
+
+RULES = tuple(rules().values())
+CLEAN = "name: Example\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
+
+Judged = Callable[[str], tuple[Finding, ...]]
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judged:
+    """Judge the cluster of a file's text."""
+
+    def judge_text(text: str) -> tuple[Finding, ...]:
+        file = tmp_path / "example.yaml"
+        file.write_text(text)
+        result = read_spec(file)
+        if result.problems:
+            raise SpecError(result.problems)
+        assert result.spec
+        return judge(make_plan(result.spec))
+
+    return judge_text
+
+
+def ids(rule: Rule) -> str:
+    """Name a rule in the name of a test."""
+    return rule.id
+
+
+@pytest.mark.parametrize("rule", RULES, ids=ids)
+def test_each_rule_finds_something_in_its_own_example(judged: Judged, rule: Rule) -> None:
+    found = [finding for finding in judged(rule.example) if finding.rule == rule.id]
+
+    assert found
+    assert all(finding.severity is rule.severity for finding in found)
+    assert all(finding.place and finding.place.line for finding in found)
+    assert all(finding.message and finding.remedy for finding in found)
+
+
+def test_a_cluster_of_defaults_has_nothing_that_fails_a_check(judged: Judged) -> None:
+    assert [finding for finding in judged(CLEAN) if finding.fails] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=ids)
+def test_each_rule_has_a_title_of_one_line_and_sources(rule: Rule) -> None:
+    assert "\n" not in rule.title
+    assert not rule.title.endswith(".")
+    assert all(source.startswith("https://") for source in rule.sources)
+    assert rule.sources
+    assert rule.example.startswith("name: Example\n")
+
+
+def test_a_finding_stands_at_the_line_and_column_of_its_field(judged: Judged) -> None:
+    (finding,) = judged(
+        "name: Example\nregion: us-west-2\nzone: us-west-2a\ninstance: {type: trn1.32xlarge}\n"
+    )
+
+    assert finding.place
+    assert (finding.place.line, finding.place.column, finding.place.field) == (3, 1, "zone")
+
+
+def test_a_finding_in_a_mapping_on_one_line_has_the_column_of_its_key(judged: Judged) -> None:
+    (finding,) = judged("name: Example\nregion: us-west-2\ninstance: {type: dl1.24xlarge}\n")
+
+    assert finding.place
+    assert (finding.place.line, finding.place.column) == (3, 12)
+
+
+ACCEPTED = """
+findings:
+  accept: {TS-ZON-001: one account only}
+"""
+ERROR = """
+findings:
+  severity: {TS-ZON-001: error}
+"""
+BY_NAME = CLEAN + "zone: us-west-2a\n"
+
+
+def test_an_accepted_finding_is_shown_with_its_reason_and_fails_nothing(judged: Judged) -> None:
+    (finding,) = judged(BY_NAME + ACCEPTED)
+
+    assert finding.accepted == "one account only"
+    assert not finding.fails
+
+
+def test_a_cluster_file_may_say_another_severity(judged: Judged) -> None:
+    (finding,) = judged(BY_NAME + ERROR)
+
+    assert finding.severity is Severity.ERROR
+
+
+def test_findings_come_with_the_most_severe_first_and_accepted_ones_last(judged: Judged) -> None:
+    text = (
+        BY_NAME.replace("trn1.32xlarge", "p3dn.24xlarge")
+        + "job: {timeout_hours: 240}\n"
+        + "findings:\n  accept: {TS-AMI-003: a GPU of another kind comes soon}\n"
+        + "  severity: {TS-ZON-001: error}\n"
+    )
+
+    assert [finding.rule for finding in judged(text)] == ["TS-ZON-001", "TS-JOB-001", "TS-AMI-003"]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("accept: {TS-ZON-001: ''}", "a reason on one line"),
+        ("accept: [TS-ZON-001]", "not a mapping"),
+        ("severity: {TS-ZON-001: fatal}", "allowed: error, warning, info"),
+        ("accept: {'TS ZON': because}", "did you mean TS-ZON?"),
+    ],
+)
+def test_what_is_said_about_findings_must_have_its_form(
+    judged: Judged, said: str, words: str
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        judged(CLEAN + f"findings: {{{said}}}\n")
+
+    assert words in str(refused.value)
+    assert "example.yaml:4" in str(refused.value)
+
+
+def test_what_is_said_about_findings_is_data_for_json(judged: Judged) -> None:
+    (finding,) = judged(BY_NAME)
+
+    assert json.dumps(finding.severity) == '"warning"'
