@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.checks import Rule, judge, rules
+from trainshed.checks import Rule, all_rules, judge
 from trainshed.findings import Finding, Severity
 from trainshed.plan import make_plan
 from trainshed.spec import SpecError, read_spec
 
-RULES = tuple(rules().values())
+RULES = tuple(all_rules().values())
 CLEAN = "name: Example\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 
 Judged = Callable[[str], tuple[Finding, ...]]
