@@ -47,8 +47,9 @@ def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
             spare = -(-needed * 100 // (100 - _LEFT_PERCENT))
             yield Violation(
                 path=("network", "cidr"),
-                message=f"{subnet.private_cidr} has {usable} addresses, of which the largest jobs of "
-                f"{names} take {needed}: {usable - needed} are left for nodes that replace others",
+                message=f"{subnet.private_cidr} has {usable} addresses, of which the largest jobs "
+                f"of {names} take {needed}: {usable - needed} are left for nodes that replace "
+                "others",
                 remedy=larger_range(plan.network.cidr, spare)
                 + "; the range of a VPC that is deployed cannot change",
             )

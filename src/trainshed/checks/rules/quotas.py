@@ -85,11 +85,11 @@ def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         return
     new = Fleet(clusters=tuple(makers)).networks.values()
     addresses = sum(len(network.subnets) for network in new)
+    names = ", ".join(each.spec.name for each in makers)
     yield Violation(
         path=("network",),
-        message=f"{' and '.join(each.spec.name for each in makers)} make {len(new)} new VPC(s) with "
-        f"{addresses} Elastic IP(s) in {plan.region}; an account may have {_VPCS_BY_DEFAULT} of "
-        "each there by default, those that exist among them",
+        message=f"new in {plan.region} for {names}: VPCs: {len(new)}, Elastic IPs: {addresses}; an "
+        f"account may have {_VPCS_BY_DEFAULT} of each there by default, what exists among them",
         remedy="if that is too few, let clusters share a network (network.name), use an existing "
         "VPC, or ask for more: "
         f"{increase_command(VPCS, _VPCS_BY_DEFAULT + len(new), plan.region)}; "
