@@ -53,6 +53,7 @@ SILENT = {
     "TS-QUO-002": text(added=f"network: {{{EXISTING}}}"),
     # 151 x (32 + 1) are 4,983.
     "TS-QUO-003": text("p5.48xlarge", nodes="{max: 151}"),
+    "TS-QUO-004": text(nodes="{max: 100}", more=", root_gib: 512"),
     "TS-ZON-003": text(added="zone: usw2-az1\nstorage: {lustre: {existing: fs-0123456789abcdef0}}"),
     "TS-ZON-004": text("trn1.32xlarge"),
 }
@@ -258,6 +259,18 @@ def test_interfaces_of_all_clusters_count_together(fleet: Planned) -> None:
     assert "100 nodes have 33 network interfaces each, 3300 in all, and 6600 with Beta" in (
         found[0].message
     )
+
+
+def test_root_volumes_of_all_clusters_count_together(fleet: Planned) -> None:
+    together = fleet(
+        text(nodes="{max: 100}", more=", root_gib: 400"),
+        text(nodes="{max: 30}", more=", root_gib: 500", name="Beta"),
+    )
+
+    first, _ = of_rule(together, "TS-QUO-004")
+
+    assert "of 100 nodes, 400 GiB each, need 40 TiB of gp3, and 54 with Beta;" in first.message
+    assert "--service-code ebs --quota-code L-7A658B76 --desired-value 54 " in first.remedy
 
 
 @pytest.mark.parametrize(

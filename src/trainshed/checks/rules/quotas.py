@@ -1,9 +1,9 @@
-"""What the account must allow: vCPUs, VPCs, Elastic IPs and network interfaces."""
+"""What the account must allow: vCPUs, VPCs, Elastic IPs, network interfaces and volumes."""
 
 from collections.abc import Iterator
 
 from trainshed.catalogue import increase_command, quota_for
-from trainshed.catalogue.quotas import ELASTIC_IPS, NETWORK_INTERFACES, VPCS
+from trainshed.catalogue.quotas import ELASTIC_IPS, GP3_STORAGE, NETWORK_INTERFACES, VPCS
 from trainshed.checks.rule import Basis, Violation, fleet_rule
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
@@ -12,6 +12,9 @@ _VPC_QUOTAS = "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limit
 # VPC user guide, "Amazon VPC quotas".
 _VPCS_BY_DEFAULT = 5
 _INTERFACES_BY_DEFAULT = 5000
+# AWS General Reference, "Amazon EBS endpoints and quotas".
+_GP3_TIB_BY_DEFAULT = 50
+_GIB_PER_TIB = 1024
 
 
 def _neighbours(plan: ClusterPlan, fleet: Fleet) -> list[ClusterPlan]:
@@ -130,4 +133,37 @@ def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
             f"all{together}; an account may have {_INTERFACES_BY_DEFAULT} in a region by default",
             remedy="if the account has not more, ask for it: "
             f"{increase_command(NETWORK_INTERFACES, total, plan.region)}",
+        )
+
+
+@fleet_rule(
+    "TS-QUO-004",
+    title="The root volumes of all nodes are larger than an account may have by default",
+    why="""
+A region of an account has at most 50 TiB of gp3 volumes by default, and each node has a root
+volume of `instance.root_gib`. EC2 terminates an instance at once when its volume has no room.
+""",
+    sources=("https://docs.aws.amazon.com/general/latest/gr/ebs-service.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
+""",
+)
+def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+    """The account must have room for the root volume of every node."""
+    here = _neighbours(plan, fleet)
+    nodes, gib = plan.spec.instance.nodes.max, plan.spec.instance.root_gib
+    total = sum(each.spec.instance.nodes.max * each.spec.instance.root_gib for each in here)
+    tib = -(-total // _GIB_PER_TIB)
+    others = [each.spec.name for each in here if each.spec.name != plan.spec.name]
+    together = f", and {tib} with {', '.join(others)}" if others else ""
+    if tib > _GP3_TIB_BY_DEFAULT:
+        yield Violation(
+            path=("instance", "root_gib"),
+            message=f"the root volumes of {nodes} nodes, {gib} GiB each, need "
+            f"{-(-nodes * gib // _GIB_PER_TIB)} TiB of gp3{together}; an account may have "
+            f"{_GP3_TIB_BY_DEFAULT} in a region by default",
+            remedy="take a smaller instance.root_gib, or if the account has not more, ask for it: "
+            f"{increase_command(GP3_STORAGE, tib, plan.region)}",
         )
