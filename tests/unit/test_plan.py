@@ -433,7 +433,7 @@ def test_a_public_ecs_image_is_taken_with_a_warning(planned: Planned) -> None:
     plan = planned(text().replace("}}", f"}}, ami: {name}}}"))
 
     assert plan.ami.parameter == name
-    assert [finding.rule for finding in judge(plan)] == ["TS-AMI-001"]
+    assert [finding.rule for finding in judge(plan) if finding.fails] == ["TS-AMI-001"]
 
 
 @pytest.mark.parametrize(
@@ -527,7 +527,7 @@ def test_v100_lacks_its_driver_in_the_images_of_other_nvidia_types(
 ) -> None:
     plan = planned(text(type_name).replace("}}", f"}}, ami: '{ami}'}}", 1))
 
-    assert [finding.rule for finding in judge(plan)] == rules
+    assert [finding.rule for finding in judge(plan) if finding.fails] == rules
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ def test_an_image_that_is_not_ours_is_doubtful_where_lustre_is_mounted(
 
     plan = planned(text(added=lustre).replace("}}", f"}}, ami: '{ami}'}}", 1))
 
-    assert [finding.rule for finding in judge(plan)] == rules
+    assert [finding.rule for finding in judge(plan) if finding.fails] == rules
 
 
 @pytest.mark.parametrize(

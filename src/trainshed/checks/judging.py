@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from trainshed.checks.rule import Rule, Violation, rules
+from trainshed.checks.rule import Rule, Violation, all_rules
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place, Severity
 from trainshed.plan import ClusterPlan
@@ -16,7 +16,7 @@ def judge(plan: ClusterPlan) -> tuple[Finding, ...]:
     """Return what our own rules find in a plan, the most severe first."""
     found = (
         _finding(plan.spec, rule, violation)
-        for rule in rules().values()
+        for rule in all_rules().values()
         for violation in rule.check(plan)
     )
     return as_owner_says(plan.spec, found)

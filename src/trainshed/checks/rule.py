@@ -96,7 +96,7 @@ def rule(
 
 
 @cache
-def rules() -> dict[str, Rule]:
+def all_rules() -> dict[str, Rule]:
     """Return every rule by its id, in the order of the ids: those of each module of `rules`."""
     package = importlib.import_module("trainshed.checks.rules")
     for module in pkgutil.iter_modules(package.__path__):

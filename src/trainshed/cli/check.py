@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from trainshed.checks import judge
+from trainshed.checks.text import finding_text
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -15,7 +16,6 @@ from trainshed.cli.cluster import (
 )
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
-from trainshed.findings import Finding
 
 app = typer.Typer(add_completion=False)
 
@@ -49,18 +49,6 @@ def check(
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            typer.echo(_text(finding))
+            typer.echo(finding_text(finding))
     if any(finding.fails for finding in findings):
         raise typer.Exit(1)
-
-
-def _text(finding: Finding) -> str:
-    """Return a finding in lines: where and what, then what to do."""
-    accepted = " (accepted)" if finding.accepted else ""
-    head = f"{finding.place}: {finding.severity}{accepted} {finding.rule}"
-    field = f" {finding.place.field}:" if finding.place and finding.place.field else ""
-    lines = [f"{head}:{field} {finding.message}"]
-    lines += [f"  remedy: {finding.remedy}"] if finding.remedy else []
-    lines += [f"  accepted: {finding.accepted}"] if finding.accepted else []
-    lines += [f"  source: {finding.source}"] if finding.source else []
-    return "\n".join(lines)

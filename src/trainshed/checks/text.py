@@ -1,0 +1,15 @@
+"""A finding in lines, for people."""
+
+from trainshed.findings import Finding
+
+
+def finding_text(finding: Finding) -> str:
+    """Return a finding in lines: where and what, then what to do."""
+    accepted = " (accepted)" if finding.accepted else ""
+    head = f"{finding.place}: {finding.severity}{accepted} {finding.rule}"
+    field = f" {finding.place.field}:" if finding.place and finding.place.field else ""
+    lines = [f"{head}:{field} {finding.message}"]
+    lines += [f"  remedy: {finding.remedy}"] if finding.remedy else []
+    lines += [f"  accepted: {finding.accepted}"] if finding.accepted else []
+    lines += [f"  source: {finding.source}"] if finding.source else []
+    return "\n".join(lines)
