@@ -27,7 +27,7 @@ from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
-from trainshed.upgrade.synthesis import SynthesisedStack
+from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 # Its second attempt succeeds at once.

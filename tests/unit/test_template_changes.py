@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainshed.upgrade.synthesis import SynthesisedStack
+from trainshed.synthesis import SynthesisedStack
 from trainshed.upgrade.template_changes import TemplateChange, template_changes
 
 GROUP: Mapping[str, Any] = {
