@@ -29,7 +29,7 @@ def as_owner_says(spec: ClusterSpec, findings: Iterable[Finding]) -> tuple[Findi
         replace(
             finding,
             severity=said.severity.get(finding.rule, finding.severity),
-            accepted=said.accept.get(finding.rule),
+            accepted=said.accept.get(finding.rule, finding.accepted),
         )
         for finding in findings
     ]

@@ -1,0 +1,118 @@
+"""Synthesise the clusters of a project and have every tool judge their templates."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from trainshed import __version__
+from trainshed.checks.judging import as_owner_says
+from trainshed.checks.templates.asking import ASKED
+from trainshed.checks.templates.model import Assembly, State, ToolRun
+from trainshed.checks.templates.places import located, stack_owners
+from trainshed.checks.templates.validation_report import TOOLS, read_validation
+from trainshed.errors import TrainshedError
+from trainshed.findings import Finding
+from trainshed.plan import ClusterPlan
+from trainshed.synthesis import CONFIGURATION, App, read_app, synthesise
+
+_SYNTHESIS = "cdk synth"
+_CONTEXT = {
+    ASKED: True,
+    # A finding is for our report; it is no reason to end the synthesis.
+    "@aws-cdk/core:failSynthOnValidationErrors": False,
+}
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateReport:
+    """What the tools say of the templates of some clusters.
+
+    Attributes:
+        findings: the most severe first, cluster by cluster.
+        runs: the tools, and what came of each.
+    """
+
+    findings: tuple[Finding, ...]
+    runs: tuple[ToolRun, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a tool failed."""
+        return any(run.state is State.FAILED for run in self.runs)
+
+
+def check_templates(
+    plans: Sequence[ClusterPlan], folder: Path, region: str | None, step: Step
+) -> TemplateReport:
+    """Judge the templates of clusters by the other tools.
+
+    Args:
+        plans: the clusters.
+        folder: of their project.
+        region: of clusters that name none; by default the environment's.
+        step: called with each step.
+
+    Raises:
+        TrainshedError: what is in `cdk.json` starts no app.
+    """
+    if not (folder / CONFIGURATION).is_file():
+        return _not_run(f"there is no {CONFIGURATION} here: run this in the folder of a project")
+    app = read_app(folder)
+    with TemporaryDirectory(prefix="trainshed-check-") as name:
+        work = Path(name).resolve()
+        app = replace(
+            app,
+            context={**app.context, **_CONTEXT, "clusters": _select(plans, work / "clusters")},
+            region=region or app.region,
+        )
+        try:
+            assembly = _synthesised(app, work / "assembly", step)
+        except TrainshedError as error:
+            failed = ToolRun(tool=_SYNTHESIS, state=State.FAILED, reason=str(error))
+            missing = _not_run("the app does not synthesise")
+            return replace(missing, runs=(failed, *missing.runs))
+        runs = read_validation(assembly)
+        return TemplateReport(findings=_findings(runs, assembly, plans), runs=runs)
+
+
+def _synthesised(app: App, output: Path, step: Step) -> Assembly:
+    step("synthesising the templates, with cdk-preflight and cdk-nag")
+    start = monotonic()
+    stacks = synthesise(app, Path(sys.executable), output, __version__)
+    step(f"synthesised {len(stacks)} stacks in {monotonic() - start:.0f} s")
+    return Assembly(folder=output, stacks=stacks)
+
+
+def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
+    """Return a glob for the files of some clusters, which the app takes in place of its own."""
+    folder.mkdir()
+    for number, plan in enumerate(plans):
+        (folder / f"{number:04}.yaml").symlink_to(Path(plan.spec.where.file).resolve())
+    return str(folder / "*.yaml")
+
+
+def _findings(
+    runs: Iterable[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan]
+) -> tuple[Finding, ...]:
+    owners = stack_owners(plans)
+    ours: dict[str, list[Finding]] = {plan.spec.name: [] for plan in plans}
+    others: list[Finding] = []
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        found = [located(each, run.tool, assembly, owners) for each in run.findings]
+        for plan, finding in found:
+            # CDK's own checks and cfn-lint share rules: what both found is said once.
+            if (finding.rule, str(finding.resource)) not in seen:
+                (ours[plan.spec.name] if plan else others).append(finding)
+        seen |= {(finding.rule, str(finding.resource)) for _, finding in found}
+    judged = [each for plan in plans for each in as_owner_says(plan.spec, ours[plan.spec.name])]
+    return (*judged, *others)
+
+
+def _not_run(reason: str) -> TemplateReport:
+    runs = (ToolRun(tool=tool, state=State.NOT_RUN, reason=reason) for tool in TOOLS)
+    return TemplateReport(findings=(), runs=tuple(runs))
