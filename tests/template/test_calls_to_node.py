@@ -14,7 +14,7 @@ from trainshed.plan import load_fleet
 from trainshed_stacks import add_fleet
 
 ROOT = Path(__file__).parents[2]
-# The same resources as typed L1 constructs take 340. Two ask whether `trainshed check` runs the app.
+# The same resources as typed L1 constructs take 340. Two ask whether `trainshed check` asks.
 CALLS_MAX = 407
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,16 +10,19 @@ from time import monotonic
 
 from trainshed import __version__
 from trainshed.checks.judging import as_owner_says
+from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
 from trainshed.checks.templates.model import Assembly, State, ToolRun
 from trainshed.checks.templates.places import located, stack_owners
 from trainshed.checks.templates.validation_report import TOOLS, read_validation
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding
 from trainshed.plan import ClusterPlan
 from trainshed.synthesis import CONFIGURATION, App, read_app, synthesise
 
 _SYNTHESIS = "cdk synth"
+# They judge what a synthesis has written.
+_PROGRAMS = (cfn_lint, checkov)
 _CONTEXT = {
     ASKED: True,
     # A finding is for our report; it is no reason to end the synthesis.
@@ -75,7 +79,7 @@ def check_templates(
             failed = ToolRun(tool=_SYNTHESIS, state=State.FAILED, reason=str(error))
             missing = _not_run("the app does not synthesise")
             return replace(missing, runs=(failed, *missing.runs))
-        runs = read_validation(assembly)
+        runs = (*read_validation(assembly), *_programs(assembly, step))
         return TemplateReport(findings=_findings(runs, assembly, plans), runs=runs)
 
 
@@ -85,6 +89,32 @@ def _synthesised(app: App, output: Path, step: Step) -> Assembly:
     stacks = synthesise(app, Path(sys.executable), output, __version__)
     step(f"synthesised {len(stacks)} stacks in {monotonic() - start:.0f} s")
     return Assembly(folder=output, stacks=stacks)
+
+
+def _programs(assembly: Assembly, step: Step) -> list[ToolRun]:
+    """Run the tools that are programs of their own, all at the same time."""
+    runs: dict[str, ToolRun] = {}
+    start = monotonic()
+    with ThreadPoolExecutor() as pool:
+        judged = {}
+        for program in _PROGRAMS:
+            if reason := program.missing():
+                runs[program.NAME] = ToolRun(tool=program.NAME, state=State.NOT_RUN, reason=reason)
+            else:
+                judged[pool.submit(program.judge, assembly)] = program.NAME
+        if judged:
+            step(f"running {' and '.join(judged.values())}")
+        for done in as_completed(judged):
+            tool, seconds = judged[done], round(monotonic() - start, 1)
+            try:
+                found = done.result()
+                runs[tool] = ToolRun(tool=tool, findings=found, seconds=seconds)
+                step(f"{tool} took {seconds:.0f} s")
+            except Failure as error:
+                runs[tool] = ToolRun(
+                    tool=tool, state=State.FAILED, reason=str(error), seconds=seconds
+                )
+    return [runs[program.NAME] for program in _PROGRAMS]
 
 
 def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
@@ -114,5 +144,6 @@ def _findings(
 
 
 def _not_run(reason: str) -> TemplateReport:
-    runs = (ToolRun(tool=tool, state=State.NOT_RUN, reason=reason) for tool in TOOLS)
+    tools = (*TOOLS, *(program.NAME for program in _PROGRAMS))
+    runs = (ToolRun(tool=tool, state=State.NOT_RUN, reason=reason) for tool in tools)
     return TemplateReport(findings=(), runs=tuple(runs))
