@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from trainshed.checks import judge
+from trainshed.checks.sarif import sarif_log
 from trainshed.checks.templates.checking import check_templates
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cli.cluster import (
@@ -21,6 +22,7 @@ from trainshed.cli.cluster import (
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
+from trainshed.errors import TrainshedError
 from trainshed.findings import Finding, Severity
 from trainshed.stopping import stoppable
 
@@ -40,15 +42,20 @@ def check(
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     as_json: JsonOption = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for GitHub and editors.")
+    ] = False,
 ) -> None:
     """Judge clusters by what is known without an account.
 
-    Our own rules judge each cluster file; cdk-preflight, cdk-nag and CDK's own checks judge the
-    templates that the project here makes of them.
+    Our own rules judge each cluster file; cdk-preflight, cdk-nag, CDK's own checks, cfn-lint and
+    checkov judge the templates that the project here makes of them.
 
     Exits with 1 when there is an error or a warning that nobody accepts, or a tool fails, and with
     2 when a cluster file is wrong.
     """
+    if as_json and as_sarif:
+        raise TrainshedError("--json and --sarif exclude each other; leave one of them out")
     plans = (
         [load_cluster(name, clusters, region) for name in names]
         if names
@@ -59,6 +66,8 @@ def check(
     findings = [finding for plan in plans for finding in judge(plan)] + list(report.findings)
     if as_json:
         print_json({"findings": [*map(asdict, findings)], "tools": [*map(_tool, report.runs)]})
+    elif as_sarif:
+        print_json(sarif_log(findings, report.runs, Path()))
     else:
         _print_text(findings, report.runs)
     if report.failed or any(finding.fails for finding in findings):

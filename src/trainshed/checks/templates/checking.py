@@ -1,7 +1,7 @@
 """Synthesise the clusters of a project and have every tool judge their templates."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +9,10 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 from trainshed import __version__
-from trainshed.checks.judging import as_owner_says
+from trainshed.checks.judging import as_owner_says, finding_of
+from trainshed.checks.rule import rules
+from trainshed.checks.rule_ids import OURS, tools_of
+from trainshed.checks.rules.findings import UNUSED, unused
 from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
 from trainshed.checks.templates.model import Assembly, State, ToolRun
@@ -126,7 +129,7 @@ def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
 
 
 def _findings(
-    runs: Iterable[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan]
+    runs: Sequence[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan]
 ) -> tuple[Finding, ...]:
     owners = stack_owners(plans)
     ours: dict[str, list[Finding]] = {plan.spec.name: [] for plan in plans}
@@ -139,8 +142,20 @@ def _findings(
             if (finding.rule, str(finding.resource)) not in seen:
                 (ours[plan.spec.name] if plan else others).append(finding)
         seen |= {(finding.rule, str(finding.resource)) for _, finding in found}
+    ran = {run.tool for run in runs if run.state is State.RAN}
+    rules_found = {rule for rule, _ in seen}
+    for plan in plans:
+        ours[plan.spec.name] += _unused(plan, ran, rules_found)
     judged = [each for plan in plans for each in as_owner_says(plan.spec, ours[plan.spec.name])]
     return (*judged, *others)
+
+
+def _unused(plan: ClusterPlan, ran: set[str], rules_found: set[str]) -> Iterator[Finding]:
+    """Point out what a cluster file accepts of other tools, and none of them finds."""
+    for rule_id in plan.spec.findings.accept:
+        tools = set(tools_of(rule_id)) - {OURS}
+        if tools and tools <= ran and rule_id not in rules_found:
+            yield finding_of(plan.spec, rules()[UNUSED], unused(rule_id))
 
 
 def _not_run(reason: str) -> TemplateReport:
