@@ -40,7 +40,7 @@ def stack_owners(plans: Iterable[ClusterPlan]) -> Mapping[str, _Owner]:
     owners: dict[str, _Owner] = {}
     for plan in plans:
         fields: dict[str, Path] = {
-            plan.spec.name: _NAME,
+            plan.spec.name: (),
             plan.prerequisites_stack_name: ("instance", "ami"),
             plan.network.stack_name: ("network",),
         }
@@ -91,6 +91,6 @@ def _place(owner: _Owner, resource_type: str | None) -> Place:
             field = path or owner.field
             break
     spec = owner.plan.spec
-    # A field that the file leaves out has no line: its cluster's name has one.
+    # What is about the whole cluster, or a field that the file leaves out, stands at the name.
     there = field[:1] in spec.where.positions
     return replace(place(spec, field if there else _NAME), field=".".join(map(str, field)))
