@@ -52,7 +52,7 @@ class TypeCard:
             ),
             "sold as": ", ".join(it.usage_classes),
             "placement": ", ".join(it.placement_strategies),
-            "on-demand quota": f"{it.on_demand_quota} (service ec2, vCPUs)",
+            "on-demand quota": f"{it.on_demand_quota.code} (service ec2, vCPUs)",
             "lifecycle": self._lifecycle,
             "by": it.lifecycle.source or f"the EC2 API, {self.snapshot}",
         }

@@ -10,6 +10,7 @@ from trainshed.catalogue.model import (
     InstanceType,
     Lifecycle,
     NetworkCard,
+    Quota,
 )
 
 # A field of DescribeInstanceTypes: JSON enters here and leaves as an InstanceType.
@@ -31,7 +32,7 @@ def parse(
     record: Record,
     overlay: Record,
     lifecycle: Lifecycle,
-    quota: str,
+    quota: Quota,
     huge_pages: Mapping[str, int],
 ) -> InstanceType:
     """Turn an API record into an InstanceType.
@@ -40,7 +41,7 @@ def parse(
         record: as DescribeInstanceTypes returns it.
         overlay: this type's entry of the overlay; wins over the record.
         lifecycle: whether the type is still sold.
-        quota: Service Quotas code of the type's on-demand quota.
+        quota: that covers the type on demand.
         huge_pages: how many of 2 MiB are reserved for `efa`, and by accelerator family.
     """
     network = record["NetworkInfo"]
