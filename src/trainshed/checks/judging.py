@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from trainshed.checks.rule import Rule, Violation, rules
+from trainshed.checks.rule import RuleFacts, Violation, rules
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place, Severity
 from trainshed.plan import ClusterPlan
@@ -15,7 +15,7 @@ _ORDER = tuple(Severity)
 def judge(plan: ClusterPlan) -> tuple[Finding, ...]:
     """Return what our own rules find in a plan, the most severe first."""
     found = (
-        _finding(plan.spec, rule, violation)
+        finding_of(plan.spec, rule, violation)
         for rule in rules().values()
         for violation in rule.check(plan)
     )
@@ -49,7 +49,8 @@ def place(spec: ClusterSpec, path: Path) -> Place:
     )
 
 
-def _finding(spec: ClusterSpec, rule: Rule, violation: Violation) -> Finding:
+def finding_of(spec: ClusterSpec, rule: RuleFacts, violation: Violation) -> Finding:
+    """Return what a rule found, with its place in the cluster file."""
     return Finding(
         rule=rule.id,
         severity=rule.severity,

@@ -39,8 +39,8 @@ Check = Callable[[ClusterPlan], Iterator[Violation]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One rule.
+class RuleFacts:
+    """What the page of any rule says.
 
     Attributes:
         id: stable, `TS-`, a topic and a number.
@@ -49,8 +49,6 @@ class Rule:
         why: why AWS would refuse, or a job would fail, hang or be slow; Markdown.
         basis: how that is known.
         sources: addresses of the pages that say so, or what else it rests on.
-        example: the shortest cluster file in which it finds something.
-        check: finds it.
     """
 
     id: str
@@ -59,6 +57,17 @@ class Rule:
     why: str
     basis: Basis
     sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(RuleFacts):
+    """A rule over a plan.
+
+    Attributes:
+        example: the shortest cluster file in which it finds something.
+        check: finds it.
+    """
+
     example: str
     check: Check
 
