@@ -18,6 +18,7 @@ from trainshed.errors import TrainshedError
 GROUPS = {
     "init": "Write a small CDK project of your own.",
     "check": "Why AWS would refuse a cluster, or its jobs would hang: no account needed.",
+    "preflight": "Why your account would refuse a cluster: quotas, zones, AMI, image, network.",
     "explain": "A cluster's interfaces, addresses and decisions, each with its reason.",
     "catalogue": "What AWS says of the instance types that train models.",
     "ami": "AMIs: bake, test, publish, roll back, remove.",

@@ -49,12 +49,12 @@ def check(
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            typer.echo(_text(finding))
+            typer.echo(finding_text(finding))
     if any(finding.fails for finding in findings):
         raise typer.Exit(1)
 
 
-def _text(finding: Finding) -> str:
+def finding_text(finding: Finding) -> str:
     """Return a finding in lines: where and what, then what to do."""
     accepted = " (accepted)" if finding.accepted else ""
     head = f"{finding.place}: {finding.severity}{accepted} {finding.rule}"

@@ -17,6 +17,7 @@ from embedded_aws.actions import Call, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
 from embedded_aws.ec2.guest_instances import boot, bootable, switched_itself_off
 from embedded_aws.ec2.instance_boots import boot as boot_without_guest
+from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
 from embedded_aws.ec2.launches import check_launch
@@ -56,6 +57,18 @@ def terminate_once() -> None:
 
     # mypy refuses replacing methods; moto offers no other way.
     Instance.terminate = terminate  # type: ignore[method-assign]
+
+
+@correction
+def show_cpus() -> None:
+    """Add the vCPUs of an instance, which moto does not show; by default those of its type."""
+
+    def cpu_options(self: Any) -> dict[str, int]:
+        vcpus = require(self.instance_type)["VCpuInfo"]
+        threads = vcpus.get("DefaultThreadsPerCore", 1)
+        return {"CoreCount": vcpus["DefaultVCpus"] // threads, "ThreadsPerCore": threads}
+
+    Instance.cpu_options = property(cpu_options)  # type: ignore[attr-defined]
 
 
 @action("ec2", "RunInstances")
