@@ -1,8 +1,10 @@
 """`trainshed preflight`: what only the account knows of a cluster, before it is deployed."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +15,9 @@ from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, lo
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
+from trainshed.errors import UnknownName
 from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_policy
+from trainshed.upgrade.synthesis import read_assembly
 
 app = typer.Typer(add_completion=False)
 
@@ -29,6 +33,16 @@ def preflight(
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
     as_json: JsonOption = False,
+    assembly: Annotated[
+        Path | None,
+        typer.Option(
+            "--app",
+            help="Cloud assembly that cdk synth wrote: try the launch by its template while the "
+            "cluster is not deployed.",
+            show_default=False,
+            metavar="FOLDER",
+        ),
+    ] = None,
     print_policy: Annotated[
         bool,
         typer.Option(
@@ -43,7 +57,12 @@ def preflight(
     when the cluster file or the credentials are wrong.
     """
     plan = load_cluster(name, clusters, region)
-    subject = Subject(plan=plan, aws=SharedAnswers(plan.region), now=datetime.now(UTC))
+    subject = Subject(
+        plan=plan,
+        aws=SharedAnswers(plan.region),
+        now=datetime.now(UTC),
+        template=_template(assembly, plan.spec.name) if assembly else None,
+    )
     if print_policy:
         print_json(read_only_policy(subject))
         return
@@ -57,3 +76,15 @@ def preflight(
             typer.echo(finding_text(finding))
     if any(finding.fails for finding in findings):
         raise typer.Exit(1)
+
+
+def _template(assembly: Path, cluster: str) -> Mapping[str, Any]:
+    """Return the template of a cluster's own stack.
+
+    Raises:
+        UnknownName: the assembly has no stack of the name.
+    """
+    stacks = read_assembly(assembly)
+    if cluster not in stacks:
+        raise UnknownName(f"stack in {assembly}", cluster, stacks)
+    return stacks[cluster].template

@@ -9,12 +9,12 @@ from trainshed.aws import AwsRefusal, BadCredentials
 from trainshed.checks.judging import as_owner_says, finding_of, place
 from trainshed.checks.rule import Violation
 from trainshed.errors import Failure
-from trainshed.findings import Finding, Severity
-from trainshed.preflight.rule import AccountRule, Subject, account_rules
+from trainshed.findings import Finding
+from trainshed.preflight.rule import AccountCheck, AccountRule, Subject, account_rules
+from trainshed.preflight.rules.answers import LACKS_PERMISSION, NOT_ANSWERED
 
 # boto3 tries a throttled call again for some seconds.
 PATIENCE_SECONDS = 30.0
-LACKS_PERMISSION, NOT_ANSWERED = "TS-ACC-001", "TS-ACC-002"
 
 
 class _Question:
@@ -22,21 +22,28 @@ class _Question:
 
     Args:
         rule: what to apply.
+        check: its function.
         subject: to what.
         done: is given the question when it is answered.
     """
 
-    def __init__(self, rule: AccountRule, subject: Subject, done: "SimpleQueue[_Question]") -> None:
+    def __init__(
+        self,
+        rule: AccountRule,
+        check: AccountCheck,
+        subject: Subject,
+        done: "SimpleQueue[_Question]",
+    ) -> None:
         self.rule = rule
         self.found: list[Violation | Finding] = []
         self.error: BaseException | None = None
-        self._subject, self._done = subject, done
+        self._check, self._subject, self._done = check, subject, done
         # One that never ends does not keep the program from ending.
         threading.Thread(target=self._ask, name=rule.id, daemon=True).start()
 
     def _ask(self) -> None:
         try:
-            self.found.extend(self.rule.check(self._subject))
+            self.found.extend(self._check(self._subject))
         # Whoever waits for the answers raises it.
         except BaseException as error:
             self.error = error
@@ -61,8 +68,8 @@ def ask_account(
         Failure: AWS cannot be reached at all.
     """
     done: SimpleQueue[_Question] = SimpleQueue()
-    rules = account_rules().values()
-    waiting = {rule.id: _Question(rule, subject, done) for rule in rules}
+    rules = [rule for rule in account_rules().values() if rule.check]
+    waiting = {rule.id: _Question(rule, rule.check, subject, done) for rule in rules if rule.check}
     answered: list[_Question] = []
     deadline = monotonic() + seconds
     while waiting:
@@ -109,13 +116,14 @@ def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:
 
 
 def _not_checked(
-    subject: Subject, rule: AccountRule, rule_id: str, why: str, remedy: str
+    subject: Subject, rule: AccountRule, reason: AccountRule, why: str, remedy: str
 ) -> Finding:
     title = f"{rule.title[:1].lower()}{rule.title[1:]}"
     return Finding(
-        rule=rule_id,
-        severity=Severity.WARNING,
+        rule=reason.id,
+        severity=reason.severity,
         message=f"{rule.id} was not checked ({title}): {why}",
         remedy=remedy,
         place=place(subject.plan.spec, ()),
+        source=reason.sources[0],
     )

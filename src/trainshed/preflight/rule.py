@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -22,7 +22,7 @@ class Subject:
         plan: the cluster.
         aws: its region of the account.
         now: the time.
-        template: the synthesised template of the cluster's stack, if there is one.
+        template: the synthesised template of the cluster's own stack, if it is known.
     """
 
     plan: ClusterPlan
@@ -42,12 +42,12 @@ class AccountRule(RuleFacts):
     Attributes:
         when: which clusters it is for.
         actions: IAM actions that it needs.
-        check: finds it.
+        check: finds it; None when another rule, or what applies the rules, does.
     """
 
     when: str
-    actions: tuple[str, ...]
-    check: AccountCheck
+    actions: tuple[str, ...] = ()
+    check: AccountCheck | None = None
 
 
 _RULES: dict[str, AccountRule] = {}
@@ -67,21 +67,43 @@ def account_rule(
     """Make a function a rule; the arguments are the attributes of `AccountRule`."""
 
     def register(check: AccountCheck) -> AccountCheck:
-        assert rule_id not in _RULES, f"two rules are called {rule_id}"
-        _RULES[rule_id] = AccountRule(
-            id=rule_id,
+        rule = described_rule(
+            rule_id,
             title=title,
-            severity=severity,
-            why=why.strip(),
-            basis=basis,
-            sources=sources,
             when=when,
-            actions=actions,
-            check=check,
+            why=why,
+            sources=sources,
+            severity=severity,
+            basis=basis,
         )
+        _RULES[rule_id] = replace(rule, actions=actions, check=check)
         return check
 
     return register
+
+
+def described_rule(
+    rule_id: str,
+    *,
+    title: str,
+    when: str,
+    why: str,
+    sources: tuple[str, ...],
+    severity: Severity = Severity.ERROR,
+    basis: Basis = Basis.DOCUMENTED,
+) -> AccountRule:
+    """Add a rule that has no function of its own; the arguments are its attributes."""
+    assert rule_id not in _RULES, f"two rules are called {rule_id}"
+    _RULES[rule_id] = AccountRule(
+        id=rule_id,
+        title=title,
+        severity=severity,
+        why=why.strip(),
+        basis=basis,
+        sources=sources,
+        when=when,
+    )
+    return _RULES[rule_id]
 
 
 @cache

@@ -30,11 +30,11 @@ def bootstrap(subject: Subject) -> Iterator[Violation]:
         answer = subject.aws.call("ssm", "get_parameter", Name=BOOTSTRAP_VERSION)
         version = answer["Parameter"]["Value"]
     if version is None or int(version) < _BOOTSTRAP_NEEDED:
-        has = f"has version {version} of" if version else "has no"
+        has = f"has version {version} of the" if version else "has no"
         account = subject.plan.account or "ACCOUNT"
         yield Violation(
             path=(),
-            message=f"{subject.plan.region} {has} the CDK bootstrap, and version "
-            f"{_BOOTSTRAP_NEEDED} or later is needed",
+            message=f"{subject.plan.region} {has} CDK bootstrap, and version "
+            f"{_BOOTSTRAP_NEEDED} or later of it is needed",
             remedy=f"cdk bootstrap aws://{account}/{subject.plan.region}",
         )

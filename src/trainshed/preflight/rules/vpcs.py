@@ -116,7 +116,7 @@ def vpc_dns(subject: Subject) -> Iterator[Violation]:
 
 
 def _routes(subject: Subject) -> Mapping[str, Any]:
-    """Return the route table of the subnet: its own, or the VPC's main one."""
+    """Return the route table of the subnet: its own, or the VPC's main one; {} without a VPC."""
     network = subject.plan.network
     of_vpc = {"Name": "vpc-id", "Values": [network.vpc_id]}
     tables = list(
@@ -149,16 +149,15 @@ call, they do not join AWS Batch, pull no image and send no log: jobs stay in ST
 def way_out(subject: Subject) -> Iterator[Violation]:
     """There is NAT, or an endpoint for each service."""
     network = subject.plan.network
-    if network.vpc_id is None:
+    if network.vpc_id is None or not (table := _routes(subject)):
         return
-    table = _routes(subject)
     default = [
         route for route in table.get("Routes", ()) if route.get("DestinationCidrBlock") == _ANYWHERE
     ]
     works = [route for route in default if route.get("State") == "active"]
     if any(not route.get("GatewayId", "").startswith("igw-") for route in works):
         return
-    missing = sorted(_needed(subject) - _endpoints(subject, table.get("RouteTableId", "")))
+    missing = sorted(_needed(subject) - _endpoints(subject, table["RouteTableId"]))
     if missing:
         why = "has no route out"
         if default and not works:
@@ -211,9 +210,9 @@ for at the NAT gateway, and shares its bandwidth.
 def s3_gateway(subject: Subject) -> Iterator[Violation]:
     """A gateway endpoint for S3 is in the subnet's route table."""
     network = subject.plan.network
-    if network.vpc_id is None:
+    if network.vpc_id is None or not (table := _routes(subject)):
         return
-    table_id = _routes(subject).get("RouteTableId", "")
+    table_id = table["RouteTableId"]
     if "s3" not in _endpoints(subject, table_id):
         yield Violation(
             path=("network", "vpc"),
