@@ -507,7 +507,7 @@ def test_a_question_that_may_not_be_asked_does_not_stop_the_others(
 
     assert rules(done) == ["TS-JOB-007", "TS-JOB-020", "TS-JOB-020"]
     assert "may not call autoscaling:DescribeAutoScalingGroups in us-west-2" in done.out
-    assert "may not call service-quotas:GetServiceQuota in us-west-2" in done.out
+    assert "may not call servicequotas:GetServiceQuota in us-west-2" in done.out
 
 
 def test_why_asks_for_what_is_missing_of_the_image_and_the_log(aws: EmbeddedAws, job: Run) -> None:
