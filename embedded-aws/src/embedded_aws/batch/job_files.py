@@ -65,6 +65,7 @@ def job_files(
         return _own_files(uri, words, folder, why)
     try:
         image = images.unpacked(found.stored)
+        below = images.place(image, folder)
     except NotReadable as problem:
         raise TaskRefused(
             f"CannotPullContainerError: Error response from daemon: {problem}"
@@ -78,7 +79,7 @@ def job_files(
         said=f"in the file system of image {uri.partition('@')[0]}@{found.stored.digest}",
         words=words,
         variables={"PATH": _PATH, **dict(_pair(each) for each in image.config.get("Env") or [])},
-        container=_container(properties, image, images, folder),
+        container=_container(properties, image, below, folder),
     )
 
 
@@ -105,7 +106,7 @@ def _pair(variable: str) -> tuple[str, str]:
 
 
 def _container(
-    properties: Mapping[str, Any], image: Unpacked, images: ImageFiles, folder: Path
+    properties: Mapping[str, Any], image: Unpacked, below: str | None, folder: Path
 ) -> Container:
     linux = properties.get("linuxParameters", {})
     shared = linux.get("sharedMemorySize", _SHARED_MEMORY_MIB)
@@ -114,7 +115,7 @@ def _container(
         Memory(target=each["containerPath"], mib=each["size"]) for each in linux.get("tmpfs", [])
     ]
     files = Files(
-        image=images.place(image, folder),
+        image=below,
         folder=str(folder),
         bound=[*_volumes(properties, folder), *_devices(linux)],
         memory=memory,

@@ -68,13 +68,19 @@ class ImageFiles:
 
         Returns:
             None where this machine has no overlays: then it has a copy of the files.
+
+        Raises:
+            NotReadable: there is no room for a copy.
         """
         root = folder / "root"
         if self._has_overlays:
             for made in (root, folder / "changes", folder / "work"):
                 made.mkdir()
             return str(image.root)
-        subprocess.run(["cp", "-a", "--reflink=auto", str(image.root), str(root)], check=True)
+        copy = ["cp", "-a", "--reflink=auto", str(image.root), str(root)]
+        copied = subprocess.run(copy, stderr=subprocess.PIPE, text=True)
+        if copied.returncode:
+            raise NotReadable(copied.stderr.strip())
         return None
 
     def _unpack(self, image: StoredImage) -> Unpacked:
