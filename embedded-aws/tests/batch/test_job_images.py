@@ -60,6 +60,7 @@ def image(aws: EmbeddedAws) -> tuple[str, str]:
     base.add("place", type=tarfile.DIRTYPE, mode=0o777)
     base.add("out", type=tarfile.SYMTYPE, linkname="/etc")
     change.add(".wh.gone").add("emptied/kept/new").add("emptied/.wh..wh..opq")
+    change.add("linked", type=tarfile.LNKTYPE, linkname="/only/in/image")
     change.add("replaced", type=tarfile.SYMTYPE, linkname="only/in/image")
     # Lead out of the image, for who follows them from outside.
     change.add("out/written", "inside").add("../../up", "inside").add("etc/hosts", "of the image")
@@ -120,13 +121,16 @@ def test_two_nodes_run_in_the_files_of_the_image(
 def test_layers_change_those_below_and_lead_nowhere_else(
     bench: JobBench, image: tuple[str, str]
 ) -> None:
-    script = "ls /emptied /emptied/kept; ls /gone; cat /replaced /etc/written /up"
+    script = "ls /emptied /emptied/kept; ls /gone; cat /replaced /linked /etc/written /up"
 
     job = bench.run(["sh", "-c", script], image=image[0])
 
     assert bench.lines(job) == [
         *("entrypoint", "/emptied:", "kept", "/emptied/kept:", "new"),
-        *("ls: cannot access '/gone': No such file or directory", "of the imageinsideinside"),
+        *(
+            "ls: cannot access '/gone': No such file or directory",
+            "of the image" * 2 + "inside" * 2,
+        ),
     ]
     assert not Path("/etc/written").exists()
 
@@ -268,7 +272,7 @@ def test_an_image_of_which_there_is_only_a_manifest_is_not_used(
     job = bench.run("true", image=f"{uri}:1")
 
     assert all_lines(bench, job) == [
-        f"embedded AWS: on this machine's own files, not in {uri}:1: what is in ECR has no layers"
+        f"embedded AWS: on this machine's own files, not in {uri}:1: ECR has no layers of it"
     ]
 
 

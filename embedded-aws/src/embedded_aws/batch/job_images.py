@@ -21,7 +21,7 @@ _OF_ECR = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com")
 
 
 _OTHER = "the embedded AWS knows images of this account's ECR only"
-_ONLY_MANIFEST = "what is in ECR has no layers"
+_ONLY_MANIFEST = "ECR has no layers of it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,14 +26,15 @@ _RESERVE_BYTES = 1 << 30
 
 def main() -> None:
     """Unpack standard input."""
-    os.chroot(sys.argv[1])
-    os.chdir("/")
+    # All paths below are relative, so that nothing is written elsewhere in any case.
+    os.chdir(sys.argv[1])
+    os.chroot(".")
     os.umask(0o022)
     new: set[Path] = set()
     with tarfile.open(fileobj=sys.stdin.buffer, mode=sys.argv[2], errorlevel=2) as layer:  # type: ignore[call-overload]
         layer.extraction_filter = _as_it_is
         for member in layer:
-            path = Path(os.path.normpath(f"/{member.name.lstrip('/')}"))
+            path = Path(os.path.normpath(f"/{member.name.lstrip('/')}")).relative_to("/")
             if path.name == _OPAQUE:
                 _empty(path.parent, new)
             elif path.name.startswith(_REMOVED + _REMOVED):
@@ -50,12 +51,14 @@ def main() -> None:
 
 
 def _unpack(layer: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
-    if member.size > shutil.disk_usage("/").free - _RESERVE_BYTES:
+    if member.size > shutil.disk_usage(".").free - _RESERVE_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
     if not (member.isdir() and path.is_dir() and not path.is_symlink()):
         _remove(path)
-    member.name = str(path).lstrip("/")
-    layer.extract(member, "/", numeric_owner=True)
+    member.name = str(path)
+    if member.islnk():
+        member.linkname = os.path.normpath(f"/{member.linkname.lstrip('/')}").lstrip("/")
+    layer.extract(member, ".", numeric_owner=True)
     for key, value in member.pax_headers.items():
         if key.startswith(_ATTRIBUTE):
             written = value.encode("utf-8", "surrogateescape")
