@@ -116,7 +116,7 @@ class Attempt:
                 dir=self._hosts.folder, prefix="job-", ignore_cleanup_errors=True
             )
             path = Path(left.enter_context(folder))
-            left.callback(node_instances.terminate, self.job.call, instances)
+            left.callback(node_instances.terminate, self.job.call, self.need, instances)
             self._begin(instances)
             self._run_nodes(path)
 
