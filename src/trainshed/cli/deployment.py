@@ -14,7 +14,7 @@ from trainshed.cli.progress import progress
 from trainshed.deployment import Assembly, Deployment, ObservedTime, Span, deployment, read_assembly
 from trainshed.plan import ClusterPlan
 from trainshed.stopping import stoppable
-from trainshed.upgrade.synthesis import read_app, synthesise
+from trainshed.synthesis import read_app, synthesise
 
 
 def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
