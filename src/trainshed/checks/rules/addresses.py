@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from trainshed.checks.neighbours import names_of_others
 from trainshed.checks.rule import Basis, Violation, fleet_rule, rule
 from trainshed.findings import Severity
 from trainshed.interfaces import plan_interfaces
@@ -117,8 +118,8 @@ def existing_subnet(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     if subnet is None:
         return
     users = [each for each in fleet.clusters if each.network.subnet_id == subnet]
-    others = [each.spec.name for each in users if each.spec.name != plan.spec.name]
-    shared = f", for {', '.join(others)} and this cluster at once" if others else ""
+    others = names_of_others(plan, users)
+    shared = f", for {others} and this cluster at once" if others else ""
     yield Violation(
         path=("network", "subnet"),
         message=f"{subnet} must have {addresses_of(users)} addresses free{shared}",

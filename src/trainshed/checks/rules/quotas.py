@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import increase_command, quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, GP3_STORAGE, NETWORK_INTERFACES, VPCS
+from trainshed.checks.neighbours import names_of_others, neighbours
 from trainshed.checks.rule import Basis, Violation, fleet_rule
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
@@ -15,12 +16,6 @@ _INTERFACES_BY_DEFAULT = 5000
 # AWS General Reference, "Amazon EBS endpoints and quotas".
 _GP3_TIB_BY_DEFAULT = 50
 _GIB_PER_TIB = 1024
-
-
-def _neighbours(plan: ClusterPlan, fleet: Fleet) -> list[ClusterPlan]:
-    """Return the clusters of the same account and region, itself among them."""
-    here = (plan.account, plan.region)
-    return [each for each in fleet.clusters if (each.account, each.region) == here]
 
 
 @fleet_rule(
@@ -47,13 +42,13 @@ def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         return
     users = [
         each
-        for each in _neighbours(plan, fleet)
+        for each in neighbours(plan, fleet)
         if quota_for(each.instance, each.capacity.kind) == quota
     ]
     nodes = plan.spec.instance.nodes.max
     total = sum(each.spec.instance.nodes.max * each.instance.vcpus for each in users)
-    others = [each.spec.name for each in users if each.spec.name != plan.spec.name]
-    together = f"; with {', '.join(others)}, {total} at once" if others else ""
+    others = names_of_others(plan, users)
+    together = f"; with {others}, {total} at once" if others else ""
     yield Violation(
         path=("instance", "nodes", "max"),
         message=f"{nodes} x {plan.instance.vcpus} vCPUs of {plan.instance.name} need "
@@ -82,7 +77,7 @@ network: {cidr: 10.30.0.0/16}
 )
 def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the VPCs and Elastic IPs of all clusters."""
-    makers = [each for each in _neighbours(plan, fleet) if not each.network.vpc_id]
+    makers = [each for each in neighbours(plan, fleet) if not each.network.vpc_id]
     # Once for all of them.
     if not makers or makers[0].spec.name != plan.spec.name:
         return
@@ -118,14 +113,14 @@ instance: {type: p5.48xlarge, nodes: {max: 160}}
 )
 def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for every interface of every node."""
-    here = _neighbours(plan, fleet)
+    here = neighbours(plan, fleet)
     per_node = len(plan.interfaces) + plan.job_addresses
     nodes = plan.spec.instance.nodes.max
     total = sum(
         each.spec.instance.nodes.max * (len(each.interfaces) + each.job_addresses) for each in here
     )
-    others = [each.spec.name for each in here if each.spec.name != plan.spec.name]
-    together = f", and {total} with {', '.join(others)}" if others else ""
+    others = names_of_others(plan, here)
+    together = f", and {total} with {others}" if others else ""
     if total > _INTERFACES_BY_DEFAULT:
         yield Violation(
             path=("instance", "nodes", "max"),
@@ -152,12 +147,12 @@ instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
 )
 def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the root volume of every node."""
-    here = _neighbours(plan, fleet)
+    here = neighbours(plan, fleet)
     nodes, gib = plan.spec.instance.nodes.max, plan.spec.instance.root_gib
     total = sum(each.spec.instance.nodes.max * each.spec.instance.root_gib for each in here)
     tib = -(-total // _GIB_PER_TIB)
-    others = [each.spec.name for each in here if each.spec.name != plan.spec.name]
-    together = f", and {tib} with {', '.join(others)}" if others else ""
+    others = names_of_others(plan, here)
+    together = f", and {tib} with {others}" if others else ""
     if tib > _GP3_TIB_BY_DEFAULT:
         yield Violation(
             path=("instance", "root_gib"),
