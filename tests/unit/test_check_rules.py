@@ -100,7 +100,7 @@ FOUND = {
     "nodes of plain EC2": (
         "TS-CAP-006",
         text(added="orchestrator: ec2"),
-        "2 of trn1.32xlarge run, and are billed, while no job runs",
+        "2 x trn1.32xlarge run, and are billed, while no job runs",
     ),
     "p5e on demand": ("TS-CAP-001", text("p5e.48xlarge"), "no on-demand price for p5e.48xlarge"),
     "an address on each card of P5": (

@@ -52,7 +52,7 @@ def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
                 f"of {names} take {needed}: {usable - needed} are left for nodes that replace "
                 "others",
                 remedy=larger_range(plan.network.cidr, spare)
-                + "; the range of a VPC that is deployed cannot change",
+                + ", before you deploy: a VPC keeps its range",
             )
 
 
@@ -132,9 +132,8 @@ def existing_subnet(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     "TS-ADR-004",
     title="The VPC has the addresses of Docker's own network",
     why="""
-Docker gives containers on a node addresses of 172.17.0.0/16. What has an address of that range in
-the VPC cannot be reached from there, or not from the node: answers go to the bridge. AWS advises
-against the range for the same reason.
+Docker's bridge on each node has the addresses 172.17.0.0/16. A node cannot reach what has such an
+address in the VPC, because its packets go to the bridge. The VPC guide advises against the range.
 """,
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html",),
     example="""

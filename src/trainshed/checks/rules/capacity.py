@@ -65,7 +65,7 @@ def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     if kept and plan.capacity.kind is CapacityKind.ON_DEMAND:
         yield Violation(
             path=("instance", "nodes", "min") if on_batch else ("orchestrator",),
-            message=f"{kept} of {plan.instance.name} run, and are billed, while no job runs",
+            message=f"{kept} x {plan.instance.name} run, and are billed, while no job runs",
             remedy="set instance.nodes.min to 0"
             if on_batch
             else "destroy the cluster when it has no work, or use orchestrator batch",

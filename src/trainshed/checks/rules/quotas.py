@@ -87,7 +87,7 @@ def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     yield Violation(
         path=("network",),
         message=f"new in {plan.region} for {names}: VPCs: {len(new)}, Elastic IPs: {addresses}; an "
-        f"account may have {_VPCS_BY_DEFAULT} of each there by default, what exists among them",
+        f"account may have {_VPCS_BY_DEFAULT} of each there by default, including those that exist",
         remedy="if that is too few, let clusters share a network (network.name), use an existing "
         "VPC, or ask for more: "
         f"{increase_command(VPCS, _VPCS_BY_DEFAULT + len(new), plan.region)}; "
