@@ -172,7 +172,7 @@ def test_clusters_that_share_a_subnet_fill_it_together(fleet: Planned) -> None:
     assert "has 123 addresses, of which the largest jobs of Alpha, Beta take 120: 3 are left" in (
         found[0].message
     )
-    assert found[0].remedy.startswith("take 10.20.0.0/21;")
+    assert found[0].remedy == "before you deploy, take 10.20.0.0/21; a VPC keeps its range"
 
 
 def test_clusters_in_other_networks_or_zones_fill_no_subnet_together(fleet: Planned) -> None:

@@ -51,8 +51,8 @@ def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
                 message=f"{subnet.private_cidr} has {usable} addresses, of which the largest jobs "
                 f"of {names} take {needed}: {usable - needed} are left for nodes that replace "
                 "others",
-                remedy=larger_range(plan.network.cidr, spare)
-                + ", before you deploy: a VPC keeps its range",
+                remedy=f"before you deploy, {larger_range(plan.network.cidr, spare)}; a VPC keeps its "
+                "range",
             )
 
 
