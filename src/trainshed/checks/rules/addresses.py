@@ -45,14 +45,13 @@ def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         needed, usable = addresses_of(users), subnet.usable_addresses
         if needed * 100 > usable * (100 - _LEFT_PERCENT):
             names = ", ".join(each.spec.name for each in users)
-            spare = -(-needed * 100 // (100 - _LEFT_PERCENT))
+            wider = larger_range(plan.network.cidr, -(-needed * 100 // (100 - _LEFT_PERCENT)))
             yield Violation(
                 path=("network", "cidr"),
                 message=f"{subnet.private_cidr} has {usable} addresses, of which the largest jobs "
                 f"of {names} take {needed}: {usable - needed} are left for nodes that replace "
                 "others",
-                remedy=f"before you deploy, {larger_range(plan.network.cidr, spare)}; a VPC keeps its "
-                "range",
+                remedy=f"before you deploy, {wider}; a VPC keeps its range",
             )
 
 
