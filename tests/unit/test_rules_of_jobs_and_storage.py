@@ -48,15 +48,15 @@ def with_ami(type_name: str, ami: str, added: str = "") -> str:
         pytest.param(PLAIN, [], id="plain-ec2"),
         pytest.param(TRN1 + "job: {attempts: 1}", [], id="one-node"),
         pytest.param(TRN1_16 + "job: {attempts: 2}", [], id="two-attempts"),
-        pytest.param(TRN1_16 + "job: {attempts: 1}", ["TS-BAT-002"], id="one-attempt"),
+        pytest.param(TRN1_16 + "job: {attempts: 1}", ["TS-BAT-001"], id="one-attempt"),
         pytest.param(BLOCK + "job: {attempts: 2, timeout_hours: 4368}", [], id="block"),
-        pytest.param(BLOCK + "job: {timeout_hours: 4369}", ["TS-BAT-004"], id="longer-than-block"),
+        pytest.param(BLOCK + "job: {timeout_hours: 4369}", ["TS-BAT-003"], id="longer-than-block"),
         pytest.param(TRN1 + "job: {timeout_hours: 4369}", [], id="on-demand-is-no-block"),
         pytest.param(TRN1 + "job: {shared_memory_gib: 231}", [], id="half-the-memory"),
-        pytest.param(TRN1 + "job: {shared_memory_gib: 232}", ["TS-BAT-005"], id="more-than-half"),
+        pytest.param(TRN1 + "job: {shared_memory_gib: 232}", ["TS-BAT-004"], id="more-than-half"),
         pytest.param(P4D + "job: {shared_memory_gib: 8}", [], id="a-gib-each"),
         pytest.param(
-            P4D + "job: {shared_memory_gib: 7}", ["TS-BAT-006"], id="less-than-a-gib-each"
+            P4D + "job: {shared_memory_gib: 7}", ["TS-BAT-005"], id="less-than-a-gib-each"
         ),
     ],
 )
