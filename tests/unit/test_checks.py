@@ -33,6 +33,11 @@ def judged(tmp_path: Path) -> Judged:
     return judge_text
 
 
+def doubts(findings: tuple[Finding, ...]) -> list[Finding]:
+    """Leave out what is only good to know."""
+    return [finding for finding in findings if finding.severity is not Severity.INFO]
+
+
 def ids(rule: Rule) -> str:
     """Name a rule in the name of a test."""
     return rule.id
@@ -62,8 +67,10 @@ def test_each_rule_has_a_title_of_one_line_and_sources(rule: Rule) -> None:
 
 
 def test_a_finding_stands_at_the_line_and_column_of_its_field(judged: Judged) -> None:
-    (finding,) = judged(
-        "name: Example\nregion: us-west-2\nzone: us-west-2a\ninstance: {type: trn1.32xlarge}\n"
+    (finding,) = doubts(
+        judged(
+            "name: Example\nregion: us-west-2\nzone: us-west-2a\ninstance: {type: trn1.32xlarge}\n"
+        )
     )
 
     assert finding.place
@@ -71,9 +78,10 @@ def test_a_finding_stands_at_the_line_and_column_of_its_field(judged: Judged) ->
 
 
 def test_a_finding_in_a_mapping_on_one_line_has_the_column_of_its_key(judged: Judged) -> None:
-    found = judged("name: Example\nregion: us-west-2\ninstance: {type: dl1.24xlarge}\n")
+    text = "name: Example\nregion: us-west-2\ninstance: {type: dl1.24xlarge}\n"
 
-    [finding] = [each for each in found if each.rule == "TS-LIF-001"]
+    (finding,) = doubts(judged(text))
+
     assert finding.place
     assert (finding.place.line, finding.place.column) == (3, 12)
 
@@ -90,14 +98,14 @@ BY_NAME = CLEAN + "zone: us-west-2a\n"
 
 
 def test_an_accepted_finding_is_shown_with_its_reason_and_fails_nothing(judged: Judged) -> None:
-    (finding,) = judged(BY_NAME + ACCEPTED)
+    (finding,) = doubts(judged(BY_NAME + ACCEPTED))
 
     assert finding.accepted == "one account only"
     assert not finding.fails
 
 
 def test_a_cluster_file_may_say_another_severity(judged: Judged) -> None:
-    (finding,) = judged(BY_NAME + ERROR)
+    (finding,) = doubts(judged(BY_NAME + ERROR))
 
     assert finding.severity is Severity.ERROR
 
@@ -110,10 +118,11 @@ def test_findings_come_with_the_most_severe_first_and_accepted_ones_last(judged:
         + "  severity: {TS-ZON-001: error}\n"
     )
 
-    found = [(finding.rule, finding.severity) for finding in judged(text)]
-    assert found[:2] == [("TS-ZON-001", "error"), ("TS-JOB-001", "warning")]
-    assert {severity for _, severity in found[2:-1]} == {"info"}
-    assert found[-1] == ("TS-AMI-003", "warning")
+    assert [finding.rule for finding in doubts(judged(text))] == [
+        "TS-ZON-001",
+        "TS-JOB-001",
+        "TS-AMI-003",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +145,6 @@ def test_what_is_said_about_findings_must_have_its_form(
 
 
 def test_what_is_said_about_findings_is_data_for_json(judged: Judged) -> None:
-    (finding,) = judged(BY_NAME)
+    (finding,) = doubts(judged(BY_NAME))
 
     assert json.dumps(finding.severity) == '"warning"'

@@ -27,6 +27,12 @@ ROWS = [
 ]
 
 
+def test_what_is_checked_names_rules_that_exist() -> None:
+    page = (ROOT / "docs/check-coverage.md").read_text(encoding="utf-8")
+
+    assert set(CODE.findall(page)) <= all_rules().keys()
+
+
 def test_every_code_of_a_finding_is_in_the_docs_once_and_no_other() -> None:
     named = {code for path in SOURCES for code in CODE.findall(path.read_text(encoding="utf-8"))}
     # Each rule of `trainshed check` has a page of its own.

@@ -134,7 +134,7 @@ def test_rights_and_secrets_of_jobs(found: Found, job: str, rules: list[str]) ->
 def test_a_secret_is_not_repeated(planned: Callable[[str], ClusterPlan]) -> None:
     found = judge(planned(TRN1 + "job: {environment: {WANDB_API_KEY: 0a1b2c3d}}\n"))
 
-    assert [finding.rule for finding in found] == ["TS-SEC-004"]
+    assert "TS-SEC-004" in [finding.rule for finding in found]
     assert "0a1b2c3d" not in str(found)
 
 

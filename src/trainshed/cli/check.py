@@ -16,6 +16,7 @@ from trainshed.cli.cluster import (
 )
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
+from trainshed.plan import Fleet
 
 app = typer.Typer(add_completion=False)
 
@@ -34,7 +35,7 @@ def check(
     region: RegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge clusters by what is known without an account.
+    """Judge clusters by what is known without an account; those named, together.
 
     Exits with 1 when there is an error or a warning that the cluster file does not accept, with 2
     when a cluster file is wrong.
@@ -44,7 +45,8 @@ def check(
         if names
         else load_clusters(clusters, region)
     )
-    findings = [finding for plan in plans for finding in judge(plan)]
+    fleet = Fleet(clusters=tuple({plan.spec.name: plan for plan in plans}.values()))
+    findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
