@@ -146,8 +146,9 @@ def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
     title="The ECS AMI has no driver for the accelerator",
     severity=Severity.ERROR,
     why="""
-Of AWS's ECS AMIs, `gpu` has NVIDIA's driver, `neuron` that of Neuron, and the others none. Nodes
-without the driver show no accelerator: the job's check of its devices fails on each.
+Of AWS's ECS AMIs, `gpu` has NVIDIA's driver, `neuron` that of Neuron, and the others none; Gaudi's
+is in none of them, and SynapseAI 1.15 was the last for Amazon Linux. Nodes without the driver show
+no accelerator: the job's check of its devices fails on each.
 """,
     sources=(_ECS_AMIS,),
     example="""
