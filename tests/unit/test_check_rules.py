@@ -53,6 +53,7 @@ SILENT = {
     "TS-QUO-002": text(added=f"network: {{{EXISTING}}}"),
     # 151 x (32 + 1) are 4,983.
     "TS-QUO-003": text("p5.48xlarge", nodes="{max: 151}"),
+    "TS-QUO-004": text(nodes="{max: 100}", more=", root_gib: 512"),
     "TS-ZON-003": text(added="zone: usw2-az1\nstorage: {lustre: {existing: fs-0123456789abcdef0}}"),
     "TS-ZON-004": text("trn1.32xlarge"),
 }
@@ -99,7 +100,7 @@ FOUND = {
     "nodes of plain EC2": (
         "TS-CAP-006",
         text(added="orchestrator: ec2"),
-        "2 of trn1.32xlarge run, and are billed, while no job runs",
+        "2 x trn1.32xlarge run, and are billed, while no job runs",
     ),
     "p5e on demand": ("TS-CAP-001", text("p5e.48xlarge"), "no on-demand price for p5e.48xlarge"),
     "an address on each card of P5": (
@@ -171,7 +172,7 @@ def test_clusters_that_share_a_subnet_fill_it_together(fleet: Planned) -> None:
     assert "has 123 addresses, of which the largest jobs of Alpha, Beta take 120: 3 are left" in (
         found[0].message
     )
-    assert found[0].remedy.startswith("take 10.20.0.0/21;")
+    assert found[0].remedy == "before you deploy, take 10.20.0.0/21; a VPC keeps its range"
 
 
 def test_clusters_in_other_networks_or_zones_fill_no_subnet_together(fleet: Planned) -> None:
@@ -258,6 +259,18 @@ def test_interfaces_of_all_clusters_count_together(fleet: Planned) -> None:
     assert "100 nodes have 33 network interfaces each, 3300 in all, and 6600 with Beta" in (
         found[0].message
     )
+
+
+def test_root_volumes_of_all_clusters_count_together(fleet: Planned) -> None:
+    together = fleet(
+        text(nodes="{max: 100}", more=", root_gib: 400"),
+        text(nodes="{max: 30}", more=", root_gib: 500", name="Beta"),
+    )
+
+    first, _ = of_rule(together, "TS-QUO-004")
+
+    assert "of 100 nodes, 400 GiB each, need 40 TiB of gp3, and 54 with Beta;" in first.message
+    assert "--service-code ebs --quota-code L-7A658B76 --desired-value 54 " in first.remedy
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,15 @@ from trainshed.findings import Finding
 
 def finding_text(finding: Finding) -> str:
     """Return a finding in lines: where and what, then what to do."""
+    place = finding.place
     accepted = " (accepted)" if finding.accepted else ""
-    head = f"{finding.place}: {finding.severity}{accepted} {finding.rule}"
-    field = f" {finding.place.field}:" if finding.place and finding.place.field else ""
-    lines = [f"{head}:{field} {finding.message}"]
-    lines += [f"  remedy: {finding.remedy}"] if finding.remedy else []
-    lines += [f"  accepted: {finding.accepted}"] if finding.accepted else []
-    lines += [f"  source: {finding.source}"] if finding.source else []
-    return "\n".join(lines)
+    tool = "" if finding.tool == "trainshed" else f" ({finding.tool})"
+    field = f" {place.field}:" if place and place.field else ""
+    head = f"{place}: {finding.severity}{accepted} {finding.rule}{tool}:{field} {finding.message}"
+    about = {
+        "resource": finding.resource,
+        "remedy": finding.remedy,
+        "accepted": finding.accepted,
+        "source": finding.source,
+    }
+    return "\n".join([head, *(f"  {name}: {text}" for name, text in about.items() if text)])
