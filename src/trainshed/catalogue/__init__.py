@@ -24,7 +24,9 @@ from trainshed.catalogue.model import (
     Lifecycle,
     LifecycleStatus,
     NetworkCard,
+    Quota,
 )
+from trainshed.catalogue.quotas import increase_command, quota_for
 
 __all__ = [
     "Accelerator",
@@ -34,11 +36,14 @@ __all__ = [
     "Lifecycle",
     "LifecycleStatus",
     "NetworkCard",
+    "Quota",
     "all_regions",
     "all_types",
     "corrections",
+    "increase_command",
     "known_region",
     "lookup",
+    "quota_for",
     "regions_offering",
     "snapshot_date",
     "zone_ids",

@@ -9,7 +9,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.catalogue.model import Correction, InstanceType, Lifecycle, LifecycleStatus
+from trainshed.catalogue.model import (
+    Correction,
+    InstanceType,
+    Lifecycle,
+    LifecycleStatus,
+    Quota,
+)
 from trainshed.catalogue.records import Record, parse, reported_accelerator
 from trainshed.errors import TrainshedError, UnknownName
 
@@ -83,7 +89,7 @@ def interpret(record: Record) -> InstanceType:
             record,
             overlay["families"].get(name.partition(".")[0], {}) | overlay["types"].get(name, {}),
             _lifecycle(name, overlay["lifecycles"].get(name, {})),
-            overlay["on_demand_quotas"][letters[0] if letters else ""],
+            Quota(service="ec2", **overlay["on_demand_quotas"][letters[0] if letters else ""]),
             overlay["huge_pages"],
         )
     except (KeyError, ValueError) as error:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from trainshed import __version__
-from trainshed.checks.rule import Rule, rules
+from trainshed.checks.rule import Rule, all_rules
 from trainshed.checks.rule_ids import OURS
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.findings import Finding, Severity
@@ -88,7 +88,7 @@ def _notification(run: ToolRun) -> Json:
 
 
 def _rule(rule_id: str, findings: list[Finding]) -> Json:
-    if rule := rules().get(rule_id):
+    if rule := all_rules().get(rule_id):
         return _own_rule(rule)
     first = next(finding for finding in findings if finding.rule == rule_id)
     described: Json = {"id": rule_id, "shortDescription": {"text": f"{first.tool} {rule_id}"}}

@@ -12,6 +12,7 @@ from trainshed.checks import judge
 from trainshed.checks.sarif import sarif_log
 from trainshed.checks.templates.checking import check_templates
 from trainshed.checks.templates.model import State, ToolRun
+from trainshed.checks.text import finding_text
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -24,6 +25,7 @@ from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 from trainshed.findings import Finding, Severity
+from trainshed.plan import Fleet
 from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
@@ -46,7 +48,7 @@ def check(
         bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for GitHub and editors.")
     ] = False,
 ) -> None:
-    """Judge clusters by what is known without an account.
+    """Judge clusters by what is known without an account; those named, together.
 
     Our own rules judge each cluster file; cdk-preflight, cdk-nag, CDK's own checks, cfn-lint and
     checkov judge the templates that the project here makes of them.
@@ -61,9 +63,11 @@ def check(
         if names
         else load_clusters(clusters, region)
     )
+    fleet = Fleet(clusters=tuple({plan.spec.name: plan for plan in plans}.values()))
     with stoppable(), progress() as step:
-        report = check_templates(plans, Path(), region, step)
-    findings = [finding for plan in plans for finding in judge(plan)] + list(report.findings)
+        report = check_templates(fleet.clusters, Path(), region, step)
+    findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
+    findings += report.findings
     if as_json:
         print_json({"findings": [*map(asdict, findings)], "tools": [*map(_tool, report.runs)]})
     elif as_sarif:
@@ -81,25 +85,13 @@ def _tool(run: ToolRun) -> dict[str, object]:
 def _print_text(findings: Sequence[Finding], runs: Iterable[ToolRun]) -> None:
     for finding in findings:
         if not finding.accepted:
-            typer.echo(_text(finding))
+            typer.echo(finding_text(finding))
     for line in _accepted_lines(findings):
         typer.echo(line)
     for run in runs:
         if run.state is State.FAILED:
             typer.echo(f"error: {run.tool} failed: {run.reason}")
     typer.echo(_summary(findings, runs))
-
-
-def _text(finding: Finding) -> str:
-    """Return a finding in lines: where and what, then what to do."""
-    place = finding.place
-    field = f" {place.field}:" if place and place.field else ""
-    tool = "" if finding.tool == "trainshed" else f" ({finding.tool})"
-    lines = [f"{place}: {finding.severity} {finding.rule}{tool}:{field} {finding.message}"]
-    lines += [f"  resource: {finding.resource}"] if finding.resource else []
-    lines += [f"  remedy: {finding.remedy}"] if finding.remedy else []
-    lines += [f"  source: {finding.source}"] if finding.source else []
-    return "\n".join(lines)
 
 
 def _accepted_lines(findings: Iterable[Finding]) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Violation, rule, rules
+from trainshed.checks.rule import Violation, all_rules, fleet_rule, rule
 from trainshed.checks.rule_ids import OURS, tools_of
 from trainshed.errors import did_you_mean
 from trainshed.findings import Severity
-from trainshed.plan import ClusterPlan
+from trainshed.plan import ClusterPlan, Fleet
 
 UNUSED = "TS-FND-002"
 # `trainshed preflight` has these: they are about the account.
@@ -23,7 +23,7 @@ cdk-nag, CDK, cfn-lint and checkov. With a wrong id nothing is accepted, and not
     sources=(
         "https://github.com/badmintoncryer/cdk-preflight#bundled-rules",
         "https://github.com/cdklabs/cdk-nag/blob/main/RULES.md",
-        "https://github.com/aws-cloudformation/cfn-lint/blob/main/docs/rules.md",
+        "https://github.com/aws-cloudformation/cfn-lint",
         "https://www.checkov.io/5.Policy%20Index/cloudformation.html",
     ),
     example="""
@@ -31,7 +31,7 @@ name: Example
 region: us-west-2
 instance: {type: trn1.32xlarge}
 findings:
-  accept: {TS-ZON-099: our accounts share one mapping of zones}
+  accept: {TS-ZON-1: our accounts share one mapping of zones}
 """,
 )
 def unknown_rule(plan: ClusterPlan) -> Iterator[Violation]:
@@ -41,11 +41,11 @@ def unknown_rule(plan: ClusterPlan) -> Iterator[Violation]:
         for rule_id in ids:
             tools = tools_of(rule_id)
             if tools == (OURS,):
-                known = rule_id in rules() or rule_id.startswith(_ABOUT_THE_ACCOUNT)
+                known = rule_id in all_rules() or rule_id.startswith(_ABOUT_THE_ACCOUNT)
             else:
                 known = bool(tools)
             if not known:
-                near = did_you_mean(rule_id, tuple(rules()))
+                near = did_you_mean(rule_id, tuple(all_rules()))
                 yield Violation(
                     path=("findings", field, rule_id),
                     message=f"{rule_id} is no rule of trainshed or of another tool{near}",
@@ -53,7 +53,7 @@ def unknown_rule(plan: ClusterPlan) -> Iterator[Violation]:
                 )
 
 
-@rule(
+@fleet_rule(
     UNUSED,
     title="An accepted finding is no longer found",
     severity=Severity.INFO,
@@ -70,12 +70,12 @@ findings:
   accept: {TS-ZON-001: our accounts share one mapping of zones}
 """,
 )
-def unused_acceptance(plan: ClusterPlan) -> Iterator[Violation]:
+def unused_acceptance(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """An acceptance of one of our own rules should find something."""
     for rule_id in plan.spec.findings.accept:
-        accepted = rules().get(rule_id)
+        accepted = all_rules().get(rule_id)
         # Of itself it cannot be asked: that would never end.
-        if accepted and rule_id != UNUSED and not any(accepted.check(plan)):
+        if accepted and rule_id != UNUSED and not any(accepted.check(plan, fleet)):
             yield unused(rule_id)
 
 

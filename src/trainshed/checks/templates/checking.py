@@ -10,7 +10,7 @@ from time import monotonic
 
 from trainshed import __version__
 from trainshed.checks.judging import as_owner_says, finding_of
-from trainshed.checks.rule import rules
+from trainshed.checks.rule import all_rules
 from trainshed.checks.rule_ids import OURS, tools_of
 from trainshed.checks.rules.findings import UNUSED, unused
 from trainshed.checks.templates import cfn_lint, checkov
@@ -155,7 +155,7 @@ def _unused(plan: ClusterPlan, ran: set[str], rules_found: set[str]) -> Iterator
     for rule_id in plan.spec.findings.accept:
         tools = set(tools_of(rule_id)) - {OURS}
         if tools and tools <= ran and rule_id not in rules_found:
-            yield finding_of(plan.spec, rules()[UNUSED], unused(rule_id))
+            yield finding_of(plan.spec, all_rules()[UNUSED], unused(rule_id))
 
 
 def _not_run(reason: str) -> TemplateReport:

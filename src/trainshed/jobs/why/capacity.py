@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from trainshed.catalogue import increase_command
 from trainshed.findings import Finding, Severity
 from trainshed.jobs.why.facts import Facts
 
@@ -45,16 +46,16 @@ def check_failed_launches(facts: Facts) -> Iterator[Finding]:
 
 def check_quota(facts: Facts) -> Iterator[Finding]:
     """The whole job must fit in the account's quota at once; Capacity Blocks do not count."""
-    quota = facts.quota
+    applied = facts.quota
     in_block = facts.reservation is not None and facts.reservation.is_block
-    if facts.waits and quota and not in_block and quota.vcpus < facts.vcpus:
+    if facts.waits and applied and not in_block and applied.vcpus < facts.vcpus:
+        region = facts.job.queue.split(":")[3]
         yield Finding(
             rule="TS-JOB-010",
             severity=Severity.ERROR,
             message=f"the job needs {facts.vcpus} vCPUs, and the account's quota "
-            f"{quota.name!r} ({quota.code}) is {quota.vcpus:g}",
-            remedy="aws service-quotas request-service-quota-increase --service-code ec2 "
-            f"--quota-code {quota.code} --desired-value {facts.vcpus}",
+            f"{applied.quota.name!r} ({applied.quota.code}) is {applied.vcpus:g}",
+            remedy=increase_command(applied.quota, facts.vcpus, region),
         )
 
 

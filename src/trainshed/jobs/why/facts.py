@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from trainshed.catalogue import Quota
 from trainshed.jobs.model import WAITING, Job, ListedJob
 
 
@@ -108,17 +109,15 @@ class CapacityReservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class AppliedQuota:
     """How many vCPUs of on-demand instances the account may run.
 
     Attributes:
-        code: of Service Quotas.
-        name: of it.
-        vcpus: the value.
+        quota: which quota says it.
+        vcpus: its value.
     """
 
-    code: str
-    name: str
+    quota: Quota
     vcpus: float
 
 
@@ -149,7 +148,7 @@ class Facts:
     instances: tuple[Instance, ...] = ()
     joined: frozenset[str] | None = None
     reservation: CapacityReservation | None = None
-    quota: Quota | None = None
+    quota: AppliedQuota | None = None
     unanswered: tuple[str, ...] = ()
 
     @property

@@ -14,13 +14,13 @@ from trainshed.errors import UnknownName
 from trainshed.jobs.batch import unfinished_jobs
 from trainshed.jobs.model import Job, ListedJob, Scheduler
 from trainshed.jobs.why.facts import (
+    AppliedQuota,
     CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
-    Quota,
 )
 
 # Set at boot by the AMI's first-boot program.
@@ -216,14 +216,17 @@ def _reservation(region: Region, environments: Iterable[Environment]) -> Capacit
     return None
 
 
-def _quota(region: Region, environments: Iterable[Environment]) -> Quota | None:
+def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota | None:
     for name in (name for each in environments for name in each.instance_types):
         try:
-            code = lookup(name).on_demand_quota
+            quota = lookup(name).on_demand_quota
         except UnknownName:
             continue
-        quota = region.call(
-            "service-quotas", "get_service_quota", ServiceCode="ec2", QuotaCode=code
+        applied = region.call(
+            "service-quotas",
+            "get_service_quota",
+            ServiceCode=quota.service,
+            QuotaCode=quota.code,
         )["Quota"]
-        return Quota(code=code, name=quota["QuotaName"], vcpus=quota["Value"])
+        return AppliedQuota(quota=quota, vcpus=applied["Value"])
     return None
