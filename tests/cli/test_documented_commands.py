@@ -33,6 +33,7 @@ PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_buil
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
 # there for it. Of some commands of AWS only the options are tested.
 ELSEWHERE = {
+    "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
     "make demo": (TEST, "run: make demo"),
