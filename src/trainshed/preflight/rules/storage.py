@@ -142,23 +142,15 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     when="kms_key names a key",
     why="""
 A node whose root volume cannot be encrypted ends right after its launch, with
-`Client.InternalError`, and AWS Batch launches the next one. A key is of one region.
+`Client.InternalError`, and AWS Batch launches the next one.
 """,
     actions=("kms:DescribeKey",),
     sources=("https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html",),
 )
 def key_is_usable(subject: Subject) -> Iterator[Violation]:
-    """The key is of the region, symmetric and enabled."""
-    plan, arn = subject.plan, subject.plan.spec.kms_key
+    """The key is there, symmetric and enabled."""
+    arn = subject.plan.spec.kms_key
     if arn is None:
-        return
-    region = arn.split(":")[3]
-    if region != plan.region:
-        yield Violation(
-            path=("kms_key",),
-            message=f"{arn} is of {region}, and the cluster is in {plan.region}",
-            remedy=f"name a key of {plan.region}",
-        )
         return
     try:
         key = subject.aws.call("kms", "describe_key", KeyId=arn)["KeyMetadata"]
