@@ -4,9 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from preflight_account import REGION, TRN_QUOTA, ZONE, Account
+from preflight_account import REGION, TRN_QUOTA, ZONE, Account, Templates
 
 from embedded_aws.embedded import EmbeddedAws
+from trainshed.plan import plan_fleet
+from trainshed.upgrade.synthesis import read_assembly
 
 
 @pytest.fixture
@@ -18,6 +20,13 @@ def account(clean_aws: EmbeddedAws, publish_ami: Callable[..., str], tmp_path: P
         Name="/cdk-bootstrap/hnb659fds/version", Value="21", Type="String"
     )
     return Account(aws=clean_aws, folder=tmp_path, ids={"ami": ami})
+
+
+@pytest.fixture
+def templates(synthesise: Callable[..., Path], account: Account) -> Templates:
+    """The templates of the cluster by the names of its stacks."""
+    assembly = synthesise(plan_fleet([account.plan().spec]))
+    return {name: stack.template for name, stack in read_assembly(assembly).items()}
 
 
 @pytest.fixture

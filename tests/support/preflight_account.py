@@ -14,6 +14,7 @@ from trainshed.preflight import SharedAnswers, Subject, ask_account
 
 REGION, ZONE = "us-west-2", "usw2-az4"
 TRN_QUOTA = "L-2C3B7624"
+Templates = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +69,9 @@ class Account:
     def network(self) -> dict[str, str]:
         """The field `network` of a cluster in the existing network."""
         return {"vpc": self.ids["vpc"], "subnet": self.ids["subnet"]}
+
+
+def deploy(account: Account, templates: Templates, *names: str) -> None:
+    """Deploy some of the stacks."""
+    for name in names:
+        account.aws.deploy(templates[name], stack_name=name)

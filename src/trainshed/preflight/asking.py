@@ -12,6 +12,7 @@ from trainshed.errors import Failure
 from trainshed.findings import Finding
 from trainshed.preflight.rule import AccountCheck, AccountRule, Subject, account_rules
 from trainshed.preflight.rules.answers import LACKS_PERMISSION, NOT_ANSWERED
+from trainshed.preflight.rules.credentials import WHOSE
 
 # boto3 tries a throttled call again for some seconds.
 PATIENCE_SECONDS = 30.0
@@ -93,10 +94,11 @@ def _raise_what_concerns_all(answered: list[_Question]) -> None:
     for error in errors:
         if isinstance(error, BadCredentials) or not isinstance(error, Failure):
             raise error
-    if errors and not any(isinstance(error, AwsRefusal) for error in errors):
-        alone = [question for question in answered if question.found]
-        if not alone and len(errors) > len(answered) / 2:
-            raise errors[0]
+    # Every cluster asks for the account, and AWS answers that to everybody.
+    unreachable = any(question.rule.id == WHOSE and question.error for question in answered)
+    refused = any(isinstance(error, AwsRefusal) for error in errors)
+    if unreachable and not refused and not any(question.found for question in answered):
+        raise errors[0]
 
 
 def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:
