@@ -107,21 +107,21 @@ def test_what_runs_already_counts(
 
 
 @pytest.mark.parametrize(
-    ("service", "code", "name"),
+    ("rule", "service", "code", "name"),
     [
-        ("vpc", "L-F678F1CE", "VPCs per Region"),
-        ("ec2", "L-0263D0A3", "EC2-VPC Elastic IPs"),
-        ("vpc", "L-FE5A380F", "NAT gateways per Availability Zone"),
+        ("TS-ACC-021", "vpc", "L-F678F1CE", "VPCs per Region"),
+        ("TS-ACC-028", "ec2", "L-0263D0A3", "EC2-VPC Elastic IPs"),
+        ("TS-ACC-029", "vpc", "L-FE5A380F", "NAT gateways per Availability Zone"),
     ],
 )
 def test_a_new_network_needs_quotas_of_its_own(
-    network: Account, service: str, code: str, name: str
+    network: Account, rule: str, service: str, code: str, name: str
 ) -> None:
     network.aws.grant_quota(code, 1, service=service)
 
     found = only(network.ask())
 
-    assert found.rule == "TS-ACC-021"
+    assert found.rule == rule
     assert f"1 of the quota {name!r} ({code}), which is 1, are used" in found.message
     assert "--desired-value 2" in found.remedy
     assert rules(network.ask(network=network.network)) == []

@@ -57,13 +57,16 @@ class Counted(SharedAnswers):
 
 
 def test_no_question_waits_for_many_others(network: Account, templates: Templates) -> None:
-    deploy(network, templates, "TrainNetwork", "TrainCluster")
+    buckets = [{"bucket": f"bucket-{number}"} for number in range(20)]
     clusters: list[dict[str, Any]] = [
         {},
+        {"network": {"name": "other"}, "job": {"buckets": buckets}},
         {"network": network.network},
         {"image": {"repository": "lab"}},
     ]
-    for fields in clusters:
+    for number, fields in enumerate(clusters):
+        if number == 1:
+            deploy(network, templates, "TrainNetwork", "TrainCluster")
         counted = Counted(REGION, network.aws.client)
         subject = network.subject(**fields)
 

@@ -16,6 +16,7 @@ from trainshed.preflight.rules.credentials import WHOSE
 
 # boto3 tries a throttled call again for some seconds.
 PATIENCE_SECONDS = 30.0
+_LOOK_SECONDS = 2.0
 
 
 class _Question:
@@ -62,7 +63,7 @@ def ask_account(
     Args:
         subject: the cluster and its account.
         seconds: after which what has not been answered is a finding.
-        show: is told how far it is.
+        show: is told what it waits for.
 
     Raises:
         BadCredentials: there are none that AWS takes.
@@ -73,13 +74,14 @@ def ask_account(
     waiting = {rule.id: _Question(rule, rule.check, subject, done) for rule in rules if rule.check}
     answered: list[_Question] = []
     deadline = monotonic() + seconds
-    while waiting:
-        show(f"{len(answered)} of {len(rules)} checks of the account have their answers")
+    show(f"{len(rules)} checks ask the account")
+    while waiting and (left := deadline - monotonic()) > 0:
         try:
-            question = done.get(timeout=max(0.0, deadline - monotonic()))
+            question = done.get(timeout=min(left, _LOOK_SECONDS))
         except Empty:
-            break
-        answered.append(waiting.pop(question.rule.id))
+            show(f"no answer yet for {', '.join(waiting)}")
+        else:
+            answered.append(waiting.pop(question.rule.id))
     _raise_what_concerns_all(answered)
     found = [finding for question in answered for finding in _findings(question, subject)]
     found += [
