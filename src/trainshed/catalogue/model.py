@@ -139,6 +139,7 @@ class InstanceType:
         efa_interfaces_max: EFA interfaces (`efa` or `efa-only`) allowed; 0 without EFA.
         local_storage_gb: instance store in GB, 0 without one.
         usage_classes: of `on-demand`, `spot`, `capacity-block`.
+        priced_on_demand: AWS publishes a price for it on demand.
         placement_strategies: of `cluster`, `partition`, `spread`.
         nitro_version: Nitro card generation; 0 where no document says.
         other_verbs_devices: devices in /dev/infiniband that are not EFA; 0 where none is known.
@@ -161,6 +162,7 @@ class InstanceType:
     efa_interfaces_max: int
     local_storage_gb: int
     usage_classes: tuple[str, ...]
+    priced_on_demand: bool
     placement_strategies: tuple[str, ...]
     nitro_version: int
     other_verbs_devices: int

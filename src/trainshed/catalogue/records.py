@@ -68,6 +68,7 @@ def parse(
         efa_interfaces_max=efa_interfaces_max,
         local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         usage_classes=tuple(record["SupportedUsageClasses"]),
+        priced_on_demand=overlay.get("priced_on_demand", True),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
         nitro_version=nitro_version,
         other_verbs_devices=overlay.get("other_verbs_devices", 0),

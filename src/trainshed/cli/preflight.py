@@ -10,14 +10,14 @@ import typer
 
 from trainshed.checks import judge
 from trainshed.checks.judging import as_owner_says
-from trainshed.cli.check import finding_text
+from trainshed.checks.text import finding_text
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.errors import UnknownName
 from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_policy
-from trainshed.upgrade.synthesis import read_assembly
+from trainshed.synthesis import read_assembly
 
 app = typer.Typer(add_completion=False)
 
