@@ -23,10 +23,12 @@ _REFRESH = "trainshed cost sync asks for it"
 class _ClusterFirst(TyperGroup):
     """Takes what is not a command for the arguments of `show`."""
 
+    default = "show"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put `show` before a cluster or an option of it."""
+        """Put the default command before a cluster or an option of it."""
         ours = {*self.commands, *ctx.help_option_names}
-        return super().parse_args(ctx, args if args and args[0] in ours else ["show", *args])
+        return super().parse_args(ctx, args if args and args[0] in ours else [self.default, *args])
 
 
 app = typer.Typer(
@@ -105,6 +107,8 @@ def _print(cost: ClusterCost) -> None:
         typer.echo(f"run on {run.nodes} nodes{more} for {run.hours:g} hours: {run.cost}")
     if unknown := cost.unknown:
         typer.echo(f"not counted, price unknown: {', '.join(unknown)}")
+    if by_use := [row.component for row in cost.rows if row.by_use]:
+        typer.echo(f"not counted, paid for by use: {', '.join(by_use)}")
     for remark in cost.remarks:
         typer.echo(f"note: {remark}")
 
