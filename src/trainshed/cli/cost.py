@@ -13,11 +13,13 @@ from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, lo
 from trainshed.cli.options import JsonOption, region_option
 from trainshed.cli.output import print_json, print_records
 from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
-from trainshed.prices import OWN_FILE, Price, load_prices, unit_of
+from trainshed.prices import OWN_FILE, Price, Purchase, load_prices, unit_of
 from trainshed.prices.price_list import PRICE_LIST_REGION
 from trainshed.prices.sync import synchronise
 
-_REFRESH = "trainshed cost sync asks for it"
+_REFRESH = "none; trainshed cost sync asks for it"
+# AWS tells it for the dates of one offering only.
+_ENTER = f"none; enter it into {OWN_FILE} by hand"
 
 
 class _ClusterFirst(TyperGroup):
@@ -121,7 +123,7 @@ def _print_prices(cost: ClusterCost) -> None:
             "unit": unit_of(row.item).value,
             "region": cost.region,
             "date": row.price and row.price.date,
-            "source": row.price.source if row.price else f"none; {_REFRESH}",
+            "source": row.price.source if row.price else _source(row),
         }
         for row in cost.rows
     ]
@@ -131,6 +133,11 @@ def _print_prices(cost: ClusterCost) -> None:
         headings={"price": "USD"},
         title="Prices",
     )
+
+
+def _source(row: CostRow) -> str:
+    """Say how a price becomes known that is not."""
+    return _ENTER if row.item.startswith(Purchase.CAPACITY_BLOCK) else _REFRESH
 
 
 def _price(price: Price | None) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Ways, total
+from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, total
 from trainshed.errors import TrainshedError
 from trainshed.plan import CapacityKind, ClusterPlan, Ec2Plan
 from trainshed.prices import (
@@ -51,7 +51,7 @@ class ClusterCost:
     file: str
     region: str
     rows: tuple[CostRow, ...]
-    ways: tuple[Ways, ...]
+    ways: tuple[Way, ...]
     idle: Total
     full: Total
     run: Run | None
@@ -227,15 +227,15 @@ def _rows_by_use(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
             new_network and plan.network.endpoint_services,
         ),
         ("backups of Lustre", LUSTRE_BACKUP, backed_up),
-        ("CloudWatch Logs, taken in", LOGS_INGESTED, True),
-        ("CloudWatch Logs, kept", LOGS_STORED, True),
+        ("logs that CloudWatch takes in", LOGS_INGESTED, True),
+        ("logs that CloudWatch keeps", LOGS_STORED, True),
         ("container images in ECR", ECR_STORED, plan.repository),
     ):
         if there:
             yield CostRow(component=component, item=item, price=prices.price(item), by_use=True)
 
 
-def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Ways]:
+def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
     remarks = {
         Purchase.ON_DEMAND: "a reservation costs the same, also while its nodes do not run",
         Purchase.SPOT: "an order of magnitude; AWS Batch runs no multi-node jobs on Spot",
@@ -244,7 +244,7 @@ def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Ways]:
     for purchase, remark in remarks.items():
         if purchase in plan.instance.usage_classes:
             price = prices.price(instance_item(purchase, plan.instance.name))
-            yield Ways(purchase=purchase, price=price, remark=remark)
+            yield Way(purchase=purchase, price=price, remark=remark)
 
 
 def _remarks(plan: ClusterPlan) -> Iterator[str]:
