@@ -66,6 +66,8 @@ def test_json_has_each_row_with_its_price_and_no_zero_for_what_is_unknown(
     assert nat["price"]["usd"] == 0.045
     assert (nat["region"], nat["price"]["date"]) == ("us-west-2", "2026-10-04")
     assert cost["full"]["unknown"] == [LUSTRE]
+    # Without the noise of floating point.
+    assert cost["full"]["usd"] == round(8 * 21.957642 + 8 * 200 * 0.08 / 730 + 0.05, 6)
 
 
 def test_the_project_s_own_prices_are_used(

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from trainshed.aws import Region, regions
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, rounded
 from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
 from trainshed.prices import OWN_FILE, Price, Purchase, load_prices, unit_of
 from trainshed.prices.price_list import PRICE_LIST_REGION
@@ -65,7 +65,7 @@ def show(
     plan = load_cluster(cluster, clusters, region)
     cost = cluster_cost(plan, load_prices(plan.region), nodes=nodes, hours=hours)
     if as_json:
-        print_json(_json(cost))
+        print_json(rounded(_json(cost)))
     else:
         _print(cost)
 
