@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from trainshed.deployment import Assembly, Span, deployment, observed_time, read_assembly
+from trainshed.deployment import (
+    Assembly,
+    Span,
+    deployment,
+    observed_time,
+    read_assembly,
+    storage_and_compute,
+)
 from trainshed.errors import TrainshedError
 
 NAT, FSX, GROUP = "AWS::EC2::NatGateway", "AWS::FSx::FileSystem", "AWS::EC2::SecurityGroup"
@@ -130,6 +137,14 @@ def test_waiting_goes_over_any_number_of_steps_and_not_by_the_order_of_stacks(
     )
 
     assert {a.name for a, _ in found.waiting("Jobs", "Data")} == {"Mount", "Queue"}
+    assert storage_and_compute(found, "Data", "Jobs") == (
+        "Mount of Jobs waits for Files of Data",
+        "Queue of Jobs waits for Files of Data",
+    )
+    assert "by the order of the stacks only" in storage_and_compute(found, "Data", "Apart")[0]
+    assert storage_and_compute(found, "Jobs", "Apart") == (
+        "no resource of Jobs waits for one of Apart, or the reverse",
+    )
     assert found.waiting("Apart", "Data") == ()
     assert "Data" in found.all_before("Apart")
 

@@ -1,5 +1,6 @@
 """What a deployment waits for: the resources of a cloud assembly, and the longest chain of them."""
 
+from trainshed.deployment.apart import storage_and_compute
 from trainshed.deployment.assembly import Assembly, Resource, read_assembly
 from trainshed.deployment.chain import Deployment, Link, Span, StackTime, deployment
 from trainshed.deployment.times import ObservedTime, observed_time
@@ -15,4 +16,5 @@ __all__ = [
     "deployment",
     "observed_time",
     "read_assembly",
+    "storage_and_compute",
 ]
