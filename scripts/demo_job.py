@@ -1,6 +1,7 @@
 """What `make demo` ends with: an all-reduce of 8 ranks on 4 nodes, submitted to the deployed queue.
 
-It exits with 1 when the job fails or a rank has another sum.
+Its argument is `mpirun` or `torchrun`. It exits with 1 when the job fails or a rank has another
+sum.
 """
 
 import shutil
@@ -19,26 +20,29 @@ from trainshed.offline.image import add_image
 NODES, RANKS = 4, 8
 ROOT = Path(__file__).parents[1]
 LAUNCH = ROOT / "packer/files/opt/trainshed/trainshed-launch"
-ALL_REDUCE = ROOT / "examples/all_reduce.py"
+EXAMPLES = ROOT / "examples"
 
 
-def main() -> None:
+def command(launcher: str) -> tuple[str, ...]:
+    """Return the command of the job."""
+    program = shutil.which(launcher)
+    assert program, f"the Python packages that bring {launcher} are not installed"
+    per_node = str(RANKS // NODES)
+    if launcher == "torchrun":
+        script = str(EXAMPLES / "all_reduce_torch.py")
+        return str(LAUNCH), program, "--nproc-per-node", per_node, script
+    script = str(EXAMPLES / "all_reduce.py")
+    return (str(LAUNCH), "--processes", per_node, program, "-n", str(RANKS), sys.executable, script)
+
+
+def main(launcher: str) -> None:
     """Run the job, show it, check its result."""
     [region] = regions(None)
     destination = find_destination(region, "TrainCluster")
     assert isinstance(destination, BatchDestination)
     # In place of `trainshed container push`: the job runs on this machine's own files.
     add_image(region, destination.definition)
-    mpirun = shutil.which("mpirun")
-    assert mpirun, "the development packages bring MPICH"
-    submission = Submission(
-        name="all-reduce",
-        nodes=NODES,
-        command=(
-            *(str(LAUNCH), "--processes", str(RANKS // NODES)),
-            *(mpirun, "-n", str(RANKS), sys.executable, str(ALL_REDUCE)),
-        ),
-    )
+    submission = Submission(name="all-reduce", nodes=NODES, command=command(launcher))
     job, status = find_job(region, destination.submit(region, submission)), ""
     printed: list[str] = []
     # Its limits are our own: the job is looked at often.
@@ -56,4 +60,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
