@@ -12,7 +12,7 @@ from pathlib import Path
 from trainshed.aws import regions
 from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
-from trainshed.jobs.logs import follow
+from trainshed.jobs.logs import follow, log_lines
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image
@@ -35,6 +35,11 @@ def command(launcher: str) -> tuple[str, ...]:
     return (str(LAUNCH), "--processes", per_node, program, "-n", str(RANKS), sys.executable, script)
 
 
+def is_rank(line: str) -> bool:
+    """Whether a rank printed a line."""
+    return line.startswith("rank ")
+
+
 def main(launcher: str) -> None:
     """Run the job, show it, check its result."""
     [region] = regions(None)
@@ -44,15 +49,19 @@ def main(launcher: str) -> None:
     add_image(region, destination.definition)
     submission = Submission(name="all-reduce", nodes=NODES, command=command(launcher))
     job, status = find_job(region, destination.submit(region, submission)), ""
-    printed: list[str] = []
+    ranks: list[str] = []
     # Its limits are our own: the job is looked at often.
     for now, lines in follow(region, job, None, lambda _: time.sleep(0.1)):
         if now.status != status:
             status = now.status
             sys.stdout.write(f"job {status}\n")
-        printed += lines
+        ranks += filter(is_rank, lines)
         sys.stdout.writelines(f"  {line}\n" for line in lines)
-    ranks = [line for line in printed if line.startswith("rank ")]
+    # mpirun brings the lines of all ranks to the main node, and torchrun does not.
+    for node in now.nodes[1:] if status == "SUCCEEDED" else ():
+        others = list(filter(is_rank, log_lines(region, now, node.index)))
+        ranks += others
+        sys.stdout.writelines(f"  {line}\n" for line in others)
     expected = f": sum {sum(range(RANKS))}"
     if status != "SUCCEEDED" or sum(line.endswith(expected) for line in ranks) != RANKS:
         sys.exit(f"the job is {status}: {now.reason}; its ranks said {ranks}")
