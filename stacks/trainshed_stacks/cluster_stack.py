@@ -77,6 +77,6 @@ class TrainClusterStack(cdk.Stack):
         upstreams = (shared.prerequisites(plan), network, storage, shared.containers(plan))
         for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
-        add_findings(self, judge(plan))
+        add_findings(self, judge(plan, shared.fleet))
         tag(self, plan.spec.name, [plan])
         secure(self, plan.spec)

@@ -10,17 +10,13 @@ from trainshed.findings import Finding, Severity
 def add_findings(stack: cdk.Stack, findings: Iterable[Finding]) -> None:
     """Annotate a stack with findings: the CDK CLI deploys nothing while one is an error.
 
-    What the cluster file accepts is left to `trainshed check`, which shows it with its reason.
+    What fails no check is left to `trainshed check`: what is good to know, and what the cluster
+    file accepts.
     """
     annotations = cdk.Annotations.of(stack)
     for finding in findings:
         message = f"{finding.message}; {finding.remedy}"
-        match finding.severity:
-            case _ if finding.accepted:
-                continue
-            case Severity.ERROR:
-                annotations.add_error(f"{finding.rule}: {message}")
-            case Severity.WARNING:
-                annotations.add_warning_v2(finding.rule, message)
-            case Severity.INFO:
-                annotations.add_info_v2(finding.rule, message)
+        if finding.fails and finding.severity is Severity.ERROR:
+            annotations.add_error(f"{finding.rule}: {message}")
+        elif finding.fails:
+            annotations.add_warning_v2(finding.rule, message)

@@ -19,6 +19,9 @@ class SharedStacks:
 
     What only one cluster uses is deployed after that cluster's prerequisites. What several share
     waits for none of them: the missing AMI of one cluster must not hold up another.
+
+    Attributes:
+        fleet: every cluster that shares.
     """
 
     def __init__(self, scope: Construct, fleet: Fleet) -> None:
@@ -28,6 +31,7 @@ class SharedStacks:
             scope: the app.
             fleet: every cluster that shares.
         """
+        self.fleet = fleet
         self._networks: dict[str, NetworkStack] = {}
         self._storages: dict[str, StorageStack] = {}
         self._containers: dict[str, ContainersStack] = {}

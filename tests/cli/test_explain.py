@@ -67,7 +67,7 @@ def test_json_has_every_interface(trainshed: Trainshed) -> None:
         range(8), 0
     )
     assert (explanation["addresses_per_node"], explanation["addresses"]) == (2, 32)
-    assert explanation["findings"] == []
+    assert {finding["severity"] for finding in explanation["findings"]} == {"info"}
 
 
 def test_a_withdrawn_type_is_warned_of_first_and_exits_with_1(trainshed: Trainshed) -> None:
@@ -84,7 +84,7 @@ def test_without_a_name_it_lists_all_clusters(trainshed: Trainshed) -> None:
 
     assert answer.code == 1
     assert [entry["name"] for entry in answer.json] == ["Dl1Cluster", "P4dCluster", "TrainCluster"]
-    assert [entry["findings"] for entry in answer.json] == [["TS-LIF-001"], [], []]
+    assert ["TS-LIF-001" in entry["findings"] for entry in answer.json] == [True, False, False]
 
 
 def test_another_folder_can_be_looked_into(trainshed: Trainshed, tmp_path: Path) -> None:

@@ -135,6 +135,7 @@ def test_a_withdrawn_type_is_reported_and_deploys_on_a_day_when_it_was_there(
 
     assert answer.code == 0
     assert "TS-LIF-001" in answer.err
+    assert " info: " not in answer.err
     assert "embedded_aws_as_of = 2026-07-01" in (tmp_path / "pytest.ini").read_text()
     assert "--as-of 2026-07-01" in (tmp_path / "README.md").read_text()
 

@@ -1,15 +1,20 @@
 """The quotas that plans name."""
 
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.catalogue import all_types, lookup
+from trainshed.catalogue import Quota, all_types, lookup
 
 
 def test_every_quota_of_the_catalogue_exists(embedded_aws: EmbeddedAws) -> None:
     quotas = embedded_aws.client("service-quotas")
-    codes = {lookup(name).on_demand_quota for name in all_types()}
+    named = {(quota.code, quota.name) for quota in map(_on_demand_quota, all_types())}
 
     found = {
-        quota["QuotaCode"] for quota in quotas.list_service_quotas(ServiceCode="ec2")["Quotas"]
+        (quota["QuotaCode"], quota["QuotaName"])
+        for quota in quotas.list_service_quotas(ServiceCode="ec2")["Quotas"]
     }
 
-    assert codes <= found
+    assert named <= found
+
+
+def _on_demand_quota(name: str) -> Quota:
+    return lookup(name).on_demand_quota

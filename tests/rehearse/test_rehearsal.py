@@ -27,7 +27,7 @@ from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
-from trainshed.upgrade.synthesis import SynthesisedStack
+from trainshed.synthesis import SynthesisedStack
 
 ROOT = Path(__file__).parents[2]
 # Its second attempt succeeds at once.
@@ -278,15 +278,19 @@ def test_the_command_ends_with_the_exit_code_of_a_node_that_lacks_its_devices(
     assert "the job has FAILED after 3 attempts" in answer.out
 
 
+def stack(name: str, template: Mapping[str, Any]) -> SynthesisedStack:
+    """Return a stack of the app."""
+    file = Path(f"{name}.template.json")
+    return SynthesisedStack(path=name, region="us-west-2", file=file, template=template)
+
+
 @pytest.mark.parametrize("name", ["Trains", "TrainNetwork"])
 def test_what_is_no_cluster_that_takes_jobs_is_refused(
     rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     stacks = {
-        "TrainNetwork": SynthesisedStack(region="us-west-2", template={}),
-        "TrainCluster": SynthesisedStack(
-            region="us-west-2", template={"Outputs": {"JobDefinition": {}}}
-        ),
+        "TrainNetwork": stack("TrainNetwork", {}),
+        "TrainCluster": stack("TrainCluster", {"Outputs": {"JobDefinition": {}}}),
     }
     monkeypatch.setattr(deployment, "synthesise", lambda *_: stacks)
 
@@ -304,9 +308,9 @@ def test_a_rehearsal_that_is_stopped_leaves_no_log(
     def stopped(server: Any) -> None:
         raise KeyboardInterrupt
 
-    stack = SynthesisedStack(region="us-west-2", template={})
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(deployment, "synthesised", lambda *_: {"TrainCluster": stack})
+    stacks = {"TrainCluster": stack("TrainCluster", {})}
+    monkeypatch.setattr(deployment, "synthesised", lambda *_: stacks)
     monkeypatch.setattr(rehearsal, "start", lambda *_, **__: Mock())
     monkeypatch.setattr(rehearsal, "EmbeddedAws", stopped)
 

@@ -91,7 +91,7 @@ def test_only_card_0_of_p6_b300_is_without_efa() -> None:
     ],
 )
 def test_each_family_has_its_on_demand_quota(name: str, quota: str) -> None:
-    assert catalogue.lookup(name).on_demand_quota == quota
+    assert catalogue.lookup(name).on_demand_quota.code == quota
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_every_type_in_the_catalogue_is_whole() -> None:
         assert found.network_gbps > 0
         assert [card.index for card in found.network_cards] == list(range(len(found.network_cards)))
         assert found.efa_interfaces_max == len(found.efa_cards)
-        assert found.on_demand_quota.startswith("L-")
+        assert found.on_demand_quota.code.startswith("L-")
         assert catalogue.regions_offering(name)
 
 
@@ -216,3 +216,22 @@ def test_an_instance_has_a_rank_for_each_device_or_logical_core(
     instance_type: str, ranks: int
 ) -> None:
     assert catalogue.lookup(instance_type).accelerator.ranks == ranks
+
+
+@pytest.mark.parametrize(
+    ("usage", "code"),
+    [("on-demand", "L-2C3B7624"), ("reservation", "L-2C3B7624"), ("capacity-block", None)],
+)
+def test_a_capacity_block_counts_against_no_quota(usage: str, code: str | None) -> None:
+    quota = catalogue.quota_for(catalogue.lookup("trn1.32xlarge"), usage)
+
+    assert (quota.code if quota else None) == code
+
+
+def test_a_larger_quota_is_asked_for_by_a_command() -> None:
+    quota = catalogue.lookup("dl1.24xlarge").on_demand_quota
+
+    assert catalogue.increase_command(quota, 1536, "us-west-2") == (
+        "aws service-quotas request-service-quota-increase --service-code ec2 "
+        "--quota-code L-6E869C2A --desired-value 1536 --region us-west-2"
+    )

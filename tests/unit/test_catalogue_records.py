@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trainshed.catalogue import AcceleratorFamily, InstanceType, Lifecycle, LifecycleStatus
+from trainshed.catalogue import AcceleratorFamily, InstanceType, Lifecycle, LifecycleStatus, Quota
 from trainshed.catalogue.records import belongs, parse
 from trainshed.catalogue.sync import trim
 
@@ -39,7 +39,7 @@ def read(overlay: dict[str, Any] | None = None, **changes: Any) -> InstanceType:
         RECORD | changes,
         overlay or {},
         Lifecycle(status=LifecycleStatus.OFFERED),
-        "L-417A185B",
+        Quota(service="ec2", code="L-417A185B", name="Running On-Demand P instances"),
         {"efa": 5000},
     )
 

@@ -8,20 +8,22 @@ from typing import Any
 import pytest
 
 from trainshed.aws import AwsRefusal
+from trainshed.capacity_reservations import CapacityReservation
+from trainshed.catalogue import lookup
 from trainshed.jobs.model import Ending, Job, JobNode, ListedJob, Scheduler
 from trainshed.jobs.why import explain_job, gather
 from trainshed.jobs.why.facts import (
-    CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
-    Quota,
 )
+from trainshed.quotas import AppliedQuota
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
+TRN_QUOTA = lookup("trn1.32xlarge").on_demand_quota
 
 
 def node(index: int = 0, **changes: Any) -> JobNode:
@@ -51,7 +53,7 @@ WAITING = Job(
     name="pretrain",
     status="RUNNABLE",
     reason=None,
-    queue="arn:queue",
+    queue="arn:aws:batch:us-west-2:123456789012:job-queue/train",
     created_at=NOW - 20 * MINUTE,
     started_at=None,
     stopped_at=None,
@@ -119,7 +121,7 @@ def launch(message: str) -> Facts:
 
 
 def quota(vcpus: float, **changes: Any) -> Facts:
-    return waiting(quota=Quota(code="L-2C3B7624", name="Trn", vcpus=vcpus), **changes)
+    return waiting(quota=AppliedQuota(quota=TRN_QUOTA, value=vcpus), **changes)
 
 
 def other(status: str = "RUNNING") -> ListedJob:
@@ -198,7 +200,11 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
         "deploy the cluster again; instances of other clusters",
     ),
     "another failed launch": (launch("Out of luck."), "009", "Out of luck; put right"),
-    "quota": (quota(255), "010", "needs 256 vCPUs, and the account's quota 'Trn' (L-2C3B7624)"),
+    "quota": (
+        quota(255),
+        "010",
+        "needs 256 vCPUs, and the account's quota 'Running On-Demand Trn instances'",
+    ),
     "block not begun": (
         block(starts_at=NOW + MINUTE, state="scheduled"),
         "011",
@@ -289,7 +295,7 @@ SILENT: dict[str, Facts] = {
         ahead=(other(),),
         failed_launches=(LAUNCH,),
         instances=(OLD, replace(OLD, boot="failed: something")),
-        quota=Quota(code="L-2C3B7624", name="Trn", vcpus=0),
+        quota=AppliedQuota(quota=TRN_QUOTA, value=0),
         reservation=replace(BLOCK, available=0, ends_at=NOW + MINUTE),
     ),
     "one node on Spot": replace(
@@ -433,7 +439,7 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
                 }
             ]
         },
-        get_service_quota={"Quota": {"QuotaName": "Trn", "Value": 0.0}},
+        get_service_quota={"Quota": {"Value": 0.0}},
     )
 
     facts = gather(region, WAITING, NOW)
@@ -443,7 +449,7 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
     assert (launched.group, launched.message) == ("nodes-asg-1", "no capacity")
     assert facts.reservation == BLOCK
     assert facts.joined == frozenset(("i-1",))
-    assert facts.quota == Quota(code="L-2C3B7624", name="Trn", vcpus=0)
+    assert facts.quota == AppliedQuota(quota=TRN_QUOTA, value=0)
     assert facts.environments == (replace(ENVIRONMENT, reason=""),)
 
 

@@ -6,12 +6,19 @@ from typing import Any
 
 import pytest
 from batch_plans import batch_of
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from trainshed.catalogue import AcceleratorFamily, all_types, lookup, regions_offering
+from trainshed.catalogue import (
+    AcceleratorFamily,
+    all_types,
+    lookup,
+    regions_offering,
+    zones_offering,
+)
 from trainshed.checks import judge
+from trainshed.interfaces import InterfaceProfile
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
 from trainshed.spec import (
     ClusterSpec,
@@ -82,6 +89,72 @@ def test_every_type_with_efa_makes_a_cluster_and_no_other_does(name: str) -> Non
     assert bool(batch_of(plan).container.gpus) == (
         instance.accelerator.family is AcceleratorFamily.NVIDIA
     )
+
+
+def one_node(name: str, region: str, **fields: Any) -> ClusterSpec:
+    instance = {"type": name, "ami": AMI} | fields.pop("instance", {})
+    return ClusterSpec.model_validate(
+        {"name": "Cluster1", "region": region, "instance": instance, **fields}
+    )
+
+
+def assert_well_formed(plan: ClusterPlan) -> None:
+    for finding in judge(plan):
+        assert finding.place
+        assert finding.place.field
+        assert finding.message
+        assert finding.remedy
+        assert "None" not in finding.message + finding.remedy
+        assert "\n" not in finding.message
+
+
+@pytest.mark.parametrize("name", all_types())
+def test_every_type_is_judged_in_every_region_that_offers_it(name: str) -> None:
+    judged = 0
+    for region in regions_offering(name):
+        try:
+            plan = make_plan(one_node(name, region))
+        except SpecError as error:
+            assert "is offered in local zones of" in str(error)
+        else:
+            assert_well_formed(plan)
+            judged += 1
+
+    assert judged
+
+
+WITH_EFA = [name for name in all_types() if lookup(name).efa_interfaces_max]
+EXISTING_NETWORK = {"vpc": "vpc-0123456789abcdef0", "subnet": "subnet-0123456789abcdef0"}
+
+
+@given(data=st.data())
+def test_whatever_can_be_planned_can_be_judged(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(WITH_EFA))
+    region = data.draw(st.sampled_from(regions_offering(name)))
+    most = data.draw(st.sampled_from([1, 2, 30, 50, 160]))
+    reserved = st.sampled_from(["reservation", "capacity_block"])
+    fields = {
+        "zone": st.sampled_from([None, f"{region}b", *zones_offering(name, region)]),
+        "orchestrator": st.sampled_from(["batch", "ec2"]),
+        "capacity": st.just("on-demand")
+        | reserved.map(lambda kind: {kind: "cr-0123456789abcdef0"}),
+        "network": st.sampled_from([{}, EXISTING_NETWORK, {"cidr": "172.17.0.0/16"}]),
+        "storage": st.sampled_from(
+            [{}, {"lustre": {}}, {"lustre": {"existing": "fs-0123456789abcdef0"}}]
+        ),
+    }
+    instance = {
+        "nodes": data.draw(st.sampled_from([{"max": most}, {"min": most, "max": most}])),
+        "interfaces": data.draw(st.none() | st.sampled_from(InterfaceProfile)),
+    }
+    drawn = {field: data.draw(values) for field, values in fields.items()}
+
+    try:
+        plan = make_plan(one_node(name, region, instance=instance, **drawn))
+    except SpecError:
+        reject()
+
+    assert_well_formed(plan)
 
 
 # EFA is 1d0f, Gaudi 1da3: what the rules of our AMIs reserve, in pages of 2 MiB.

@@ -1,11 +1,12 @@
 """What CloudFormation would make of the difference between two versions of a template."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainshed.upgrade.synthesis import SynthesisedStack
+from trainshed.synthesis import SynthesisedStack
 from trainshed.upgrade.template_changes import TemplateChange, template_changes
 
 GROUP: Mapping[str, Any] = {
@@ -22,7 +23,13 @@ def with_properties(resource: Mapping[str, Any], **properties: Any) -> Mapping[s
 
 
 def stacks(**resources: Any) -> dict[str, SynthesisedStack]:
-    return {"Train": SynthesisedStack(region="us-west-2", template={"Resources": resources})}
+    stack = SynthesisedStack(
+        path="Train",
+        region="us-west-2",
+        file=Path("Train.template.json"),
+        template={"Resources": resources},
+    )
+    return {"Train": stack}
 
 
 def changes(old: dict[str, Any], new: dict[str, Any]) -> list[TemplateChange]:

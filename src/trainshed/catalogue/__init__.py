@@ -11,6 +11,7 @@ from trainshed.catalogue.lookup import (
     corrections,
     known_region,
     lookup,
+    on_demand_quota,
     regions_offering,
     snapshot_date,
     zone_ids,
@@ -24,7 +25,9 @@ from trainshed.catalogue.model import (
     Lifecycle,
     LifecycleStatus,
     NetworkCard,
+    Quota,
 )
+from trainshed.catalogue.quotas import increase_command, quota_for
 
 __all__ = [
     "Accelerator",
@@ -34,11 +37,15 @@ __all__ = [
     "Lifecycle",
     "LifecycleStatus",
     "NetworkCard",
+    "Quota",
     "all_regions",
     "all_types",
     "corrections",
+    "increase_command",
     "known_region",
     "lookup",
+    "on_demand_quota",
+    "quota_for",
     "regions_offering",
     "snapshot_date",
     "zone_ids",

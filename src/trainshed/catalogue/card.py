@@ -50,9 +50,10 @@ class TypeCard:
                 if it.lustre_efa_client
                 else "cannot mount it"
             ),
-            "sold as": ", ".join(it.usage_classes),
+            "sold as": ", ".join(it.usage_classes)
+            + ("" if it.priced_on_demand else "; AWS publishes no on-demand price"),
             "placement": ", ".join(it.placement_strategies),
-            "on-demand quota": f"{it.on_demand_quota} (service ec2, vCPUs)",
+            "on-demand quota": f"{it.on_demand_quota.code} (service ec2, vCPUs)",
             "lifecycle": self._lifecycle,
             "by": it.lifecycle.source or f"the EC2 API, {self.snapshot}",
         }

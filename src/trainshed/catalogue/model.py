@@ -94,6 +94,21 @@ class Lifecycle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """A quota of Service Quotas; its value is the account's.
+
+    Attributes:
+        service: service code, for instance `ec2`.
+        code: quota code, for instance `L-2C3B7624`.
+        name: its name there.
+    """
+
+    service: str
+    code: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
     """One fact of an accelerator where the EC2 API is wrong or silent.
 
@@ -124,6 +139,7 @@ class InstanceType:
         efa_interfaces_max: EFA interfaces (`efa` or `efa-only`) allowed; 0 without EFA.
         local_storage_gb: instance store in GB, 0 without one.
         usage_classes: of `on-demand`, `spot`, `capacity-block`.
+        priced_on_demand: AWS publishes a price for it on demand.
         placement_strategies: of `cluster`, `partition`, `spread`.
         nitro_version: Nitro card generation; 0 where no document says.
         other_verbs_devices: devices in /dev/infiniband that are not EFA; 0 where none is known.
@@ -131,7 +147,7 @@ class InstanceType:
         lustre_efa_client: can mount an EFA-enabled Lustre file system over EFA.
         lustre_efa_interfaces: how many of its EFA interfaces AWS's set-up uses for that, 0 when it
             cannot.
-        on_demand_quota: Service Quotas code (service `ec2`, unit vCPU) that covers it.
+        on_demand_quota: quota that covers it on demand, in vCPUs.
         lifecycle: whether AWS still sells it.
     """
 
@@ -146,13 +162,14 @@ class InstanceType:
     efa_interfaces_max: int
     local_storage_gb: int
     usage_classes: tuple[str, ...]
+    priced_on_demand: bool
     placement_strategies: tuple[str, ...]
     nitro_version: int
     other_verbs_devices: int
     efa_rdma: bool
     lustre_efa_client: bool
     lustre_efa_interfaces: int
-    on_demand_quota: str
+    on_demand_quota: Quota
     lifecycle: Lifecycle
 
     @property

@@ -10,6 +10,7 @@ from trainshed.catalogue.model import (
     InstanceType,
     Lifecycle,
     NetworkCard,
+    Quota,
 )
 
 # A field of DescribeInstanceTypes: JSON enters here and leaves as an InstanceType.
@@ -31,7 +32,7 @@ def parse(
     record: Record,
     overlay: Record,
     lifecycle: Lifecycle,
-    quota: str,
+    quota: Quota,
     huge_pages: Mapping[str, int],
 ) -> InstanceType:
     """Turn an API record into an InstanceType.
@@ -40,7 +41,7 @@ def parse(
         record: as DescribeInstanceTypes returns it.
         overlay: this type's entry of the overlay; wins over the record.
         lifecycle: whether the type is still sold.
-        quota: Service Quotas code of the type's on-demand quota.
+        quota: that covers the type on demand.
         huge_pages: how many of 2 MiB are reserved for `efa`, and by accelerator family.
     """
     network = record["NetworkInfo"]
@@ -67,6 +68,7 @@ def parse(
         efa_interfaces_max=efa_interfaces_max,
         local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         usage_classes=tuple(record["SupportedUsageClasses"]),
+        priced_on_demand=overlay.get("priced_on_demand", True),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),
         nitro_version=nitro_version,
         other_verbs_devices=overlay.get("other_verbs_devices", 0),

@@ -3,21 +3,28 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from trainshed.checks.rule import Rule, Violation, rules
+from trainshed.checks.rule import RuleFacts, Violation, all_rules
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place, Severity
-from trainshed.plan import ClusterPlan
+from trainshed.plan import ClusterPlan, Fleet
 from trainshed.spec import ClusterSpec
 
 _ORDER = tuple(Severity)
 
 
-def judge(plan: ClusterPlan) -> tuple[Finding, ...]:
-    """Return what our own rules find in a plan, the most severe first."""
+def judge(plan: ClusterPlan, fleet: Fleet | None = None) -> tuple[Finding, ...]:
+    """Return what our own rules find in a plan, the most severe first.
+
+    Args:
+        plan: of the cluster.
+        fleet: the clusters, itself among them, that are to be there at the same time; by default
+            it is alone.
+    """
+    together = fleet or Fleet(clusters=(plan,))
     found = (
-        _finding(plan.spec, rule, violation)
-        for rule in rules().values()
-        for violation in rule.check(plan)
+        finding_of(plan.spec, rule, violation)
+        for rule in all_rules().values()
+        for violation in rule.check(plan, together)
     )
     return as_owner_says(plan.spec, found)
 
@@ -29,7 +36,7 @@ def as_owner_says(spec: ClusterSpec, findings: Iterable[Finding]) -> tuple[Findi
         replace(
             finding,
             severity=said.severity.get(finding.rule, finding.severity),
-            accepted=said.accept.get(finding.rule),
+            accepted=said.accept.get(finding.rule, finding.accepted),
         )
         for finding in findings
     ]
@@ -49,7 +56,8 @@ def place(spec: ClusterSpec, path: Path) -> Place:
     )
 
 
-def _finding(spec: ClusterSpec, rule: Rule, violation: Violation) -> Finding:
+def finding_of(spec: ClusterSpec, rule: RuleFacts, violation: Violation) -> Finding:
+    """Return what a rule found, with its place in the cluster file."""
     return Finding(
         rule=rule.id,
         severity=rule.severity,

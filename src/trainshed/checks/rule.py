@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import NotRequired, TypedDict, Unpack
 
 from trainshed.documents.problems import Path
 from trainshed.findings import Severity
-from trainshed.plan import ClusterPlan
+from trainshed.plan import ClusterPlan, Fleet
 
 
 class Basis(StrEnum):
@@ -35,12 +36,14 @@ class Violation:
     remedy: str
 
 
+# Finds what is wrong with one cluster, by itself or among all that are judged with it.
 Check = Callable[[ClusterPlan], Iterator[Violation]]
+FleetCheck = Callable[[ClusterPlan, Fleet], Iterator[Violation]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One rule.
+class RuleFacts:
+    """What the page of any rule says.
 
     Attributes:
         id: stable, `TS-`, a topic and a number.
@@ -49,54 +52,68 @@ class Rule:
         why: why AWS would refuse, or a job would fail, hang or be slow; Markdown.
         basis: how that is known.
         sources: addresses of the pages that say so, or what else it rests on.
-        example: the shortest cluster file in which it finds something.
-        check: finds it.
     """
 
     id: str
     title: str
-    severity: Severity
+    severity: Severity = Severity.WARNING
     why: str
-    basis: Basis
+    basis: Basis = Basis.DOCUMENTED
     sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(RuleFacts):
+    """A rule over a plan.
+
+    Attributes:
+        example: the shortest cluster file in which it finds something.
+        check: finds it.
+    """
+
     example: str
-    check: Check
+    check: FleetCheck
 
 
 _RULES: dict[str, Rule] = {}
 
 
-def rule(
-    rule_id: str,
-    *,
-    title: str,
-    why: str,
-    sources: tuple[str, ...],
-    example: str,
-    severity: Severity = Severity.WARNING,
-    basis: Basis = Basis.DOCUMENTED,
-) -> Callable[[Check], Check]:
-    """Make a function a rule; the arguments are the attributes of `Rule`."""
+class _Page(TypedDict):
+    """The attributes of `Rule` that its decorator takes."""
+
+    title: str
+    why: str
+    sources: tuple[str, ...]
+    example: str
+    severity: NotRequired[Severity]
+    basis: NotRequired[Basis]
+
+
+def rule(rule_id: str, **page: Unpack[_Page]) -> Callable[[Check], Check]:
+    """Make a function over one cluster a rule; the arguments are the attributes of `Rule`."""
 
     def register(check: Check) -> Check:
+        fleet_rule(rule_id, **page)(lambda plan, _fleet: check(plan))
+        return check
+
+    return register
+
+
+def fleet_rule(rule_id: str, **page: Unpack[_Page]) -> Callable[[FleetCheck], FleetCheck]:
+    """Make a function over a cluster, and all that are judged with it, a rule."""
+
+    def register(check: FleetCheck) -> FleetCheck:
         assert rule_id not in _RULES, f"two rules are called {rule_id}"
-        _RULES[rule_id] = Rule(
-            id=rule_id,
-            title=title,
-            severity=severity,
-            why=why.strip(),
-            basis=basis,
-            sources=sources,
-            example=example.strip() + "\n",
-            check=check,
-        )
+        page["why"] = page["why"].strip()
+        page["example"] = page["example"].strip() + "\n"
+        _RULES[rule_id] = Rule(id=rule_id, check=check, **page)
         return check
 
     return register
 
 
 @cache
-def rules() -> dict[str, Rule]:
+def all_rules() -> dict[str, Rule]:
     """Return every rule by its id, in the order of the ids: those of each module of `rules`."""
     package = importlib.import_module("trainshed.checks.rules")
     for module in pkgutil.iter_modules(package.__path__):

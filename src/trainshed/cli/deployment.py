@@ -21,7 +21,7 @@ from trainshed.deployment import (
 )
 from trainshed.plan import ClusterPlan
 from trainshed.stopping import stoppable
-from trainshed.upgrade.synthesis import read_app, synthesise
+from trainshed.synthesis import read_app, synthesise
 
 
 def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
-from trainshed.findings import Finding
+from trainshed.findings import Finding, Severity
 from trainshed.plan import ClusterPlan
 
 app = typer.Typer(add_completion=False)
@@ -55,7 +55,7 @@ def explain_command(
 ) -> None:
     """Show what a cluster will have, and why: interfaces, addresses, bandwidth, decisions.
 
-    Exits with 1 when there are findings, with 2 when a cluster file is wrong.
+    Exits with 1 when a finding fails a check, with 2 when a cluster file is wrong.
     """
     if deploy:
         if cluster is None or svg or region:
@@ -87,7 +87,12 @@ def explain_command(
 def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
     explained = [explain(plan) for plan in plans]
     records = [
-        asdict(entry) | {"findings": [finding.rule for finding in entry.findings]}
+        asdict(entry)
+        | {
+            "findings": [
+                finding.rule for finding in entry.findings if finding.severity is not Severity.INFO
+            ]
+        }
         for entry in explained
     ]
     columns = ("name", "file", "nodes", "place", "capacity", "findings")

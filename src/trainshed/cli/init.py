@@ -112,7 +112,8 @@ def init(
     folder = Path(directory or "")
     write_project(folder, files, with_packer=with_packer)
     for finding in judge(plan):
-        typer.echo(str(finding), err=True)
+        if finding.fails:
+            typer.echo(str(finding), err=True)
     for path in files:
         typer.echo(str(folder / path))
     typer.echo(_next_steps(folder), err=True)

@@ -7,6 +7,7 @@ signs it. That is checked here, before Packer or a script sees a pin.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,6 +19,7 @@ from trainshed.documents.yaml import DocumentError, YamlDocument, parse_document
 from trainshed.errors import TrainshedError
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins
+from trainshed.sources import packer_folder
 
 
 class PinError(InvalidDocument):
@@ -52,6 +54,19 @@ def read_pins(path: Path) -> Pins:
     except PinError as error:
         where = Where(file=str(path), positions=_positions(text))
         raise PinError(replace(problem, where=where) for problem in error.problems) from None
+
+
+def project_pins() -> Pins:
+    """Return the pins of the user's project, or the shipped ones; read once.
+
+    Raises:
+        PinError: with every mistake in the file, and its line.
+        TrainshedError: the file cannot be read.
+    """
+    return _once(packer_folder().resolve() / "pins.json")
+
+
+_once = cache(read_pins)
 
 
 def _wrong(path: Path, message: str, line: int | None = None) -> PinError:

@@ -2,15 +2,13 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
 
 from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.cells import ACCELERATORS
-from trainshed.pins.reader import read_pins
+from trainshed.pins.reader import project_pins
 from trainshed.plan.ami_remedy import cell_of, remedy_for
 from trainshed.plan.notes import Notes
-from trainshed.sources import packer_folder
 
 AMI_ID = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 # Of AWS's own AMIs, for accelerators that we bake none for.
@@ -128,8 +126,5 @@ def _root_device(family: AcceleratorFamily) -> str:
     """
     if family not in ACCELERATORS:
         return _ROOT_OF_AMAZON_LINUX
-    pins = _pins(packer_folder().resolve() / "pins.json")
+    pins = project_pins()
     return pins.bases[pins.base_of(family)].root_device
-
-
-_pins = cache(read_pins)

@@ -41,6 +41,7 @@ def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     yield from _subnet_conflicts(clusters)
     yield from _tag_conflicts(clusters)
     yield from _efa_connection_conflicts(clusters)
+    yield from _reservation_conflicts(clusters)
 
 
 def _tag_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
@@ -123,6 +124,33 @@ def _efa_connection_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Probl
             )
 
 
+def _reservation_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
+    """A reservation, or a Capacity Block, is of one type in one zone."""
+    first_users: dict[str, ClusterPlan] = {}
+    for cluster in clusters:
+        reservation = cluster.capacity.reservation_id
+        if not reservation:
+            continue
+        first = first_users.setdefault(reservation, cluster)
+        mine, theirs = (
+            {
+                "account": each.account,
+                "region": each.region,
+                "zone": each.zone.name,
+                "instance.type": each.instance.name,
+            }
+            for each in (cluster, first)
+        )
+        if mine != theirs:
+            yield _problem(
+                cluster.spec,
+                "capacity",
+                f"launches into {reservation}, as does {first.spec.name} "
+                f"({_place(first.spec, 'capacity')}), but differs from it: "
+                f"{_differences(mine, theirs)}; a reservation is of one type in one zone",
+            )
+
+
 def _subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     """A subnet of a shared network is in one zone, and has addresses for all of its clusters."""
     users: dict[tuple[str, int], list[ClusterPlan]] = {}
@@ -148,9 +176,7 @@ def _two_names(zone: Zone, first: ClusterPlan) -> str:
 def _crowded(stack_name: str, sharers: Sequence[ClusterPlan]) -> Iterator[Problem]:
     last = sharers[-1]
     (subnet,) = last.network.subnets
-    services = {name for cluster in sharers for name in cluster.network.endpoint_services}
-    storage = {c.lustre.stack_name: c.lustre.interfaces for c in sharers if c.lustre}
-    needed = sum(c.addresses for c in sharers) + len(services) + sum(storage.values())
+    needed = addresses_of(sharers)
     if needed > subnet.usable_addresses:
         names = ", ".join(cluster.spec.name for cluster in sharers)
         yield _problem(
@@ -160,6 +186,13 @@ def _crowded(stack_name: str, sharers: Sequence[ClusterPlan]) -> Iterator[Proble
             f"{subnet.private_cidr}, which has {subnet.usable_addresses}; "
             f"{larger_range(last.network.cidr, needed)}",
         )
+
+
+def addresses_of(clusters: Sequence[ClusterPlan]) -> int:
+    """Count the addresses that clusters take at their largest, in a subnet that they share."""
+    services = {name for cluster in clusters for name in cluster.network.endpoint_services}
+    storage = {c.lustre.stack_name: c.lustre.interfaces for c in clusters if c.lustre}
+    return sum(c.addresses for c in clusters) + len(services) + sum(storage.values())
 
 
 def _problem(spec: ClusterSpec, path: str, message: str) -> Problem:

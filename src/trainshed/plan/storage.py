@@ -11,11 +11,11 @@ from trainshed.spec import DeploymentType, LustreSpec
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
 _THROUGHPUTS = (125, 250, 500, 1000)
 _METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
-_SCRATCH_THROUGHPUT = 200
+SCRATCH_THROUGHPUT = 200
 _STEP_GIB = 2400
 _SMALLEST_GIB = 1200
 # FSx for Lustre user guide, "Working with EFA-enabled file systems": steps by throughput.
-_EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
+EFA_STEP_GIB = {1000: 4800, 500: 9600, 250: 19200, 125: 38400}
 
 # Ends the construct id of a file system's group of clients in its network's stack. CDK puts it into
 # the name of the export by which storage and nodes know the group.
@@ -115,7 +115,7 @@ def _decide(notes: Notes, asked: LustreSpec, throughput: int | None) -> None:
     )
     notes.decide(
         "storage throughput",
-        f"{throughput or _SCRATCH_THROUGHPUT} MB/s per TiB",
+        f"{throughput or SCRATCH_THROUGHPUT} MB/s per TiB",
         origin(asked, "throughput") if throughput else "what scratch-2 has, always",
     )
     if asked.deployment is DeploymentType.PERSISTENT_2:
@@ -145,7 +145,7 @@ def _throughput(notes: Notes, asked: LustreSpec, persistent: bool) -> int | None
         if asked.throughput is not None:
             notes.problem(
                 "storage.lustre.throughput",
-                f"{asked.throughput} is not allowed: scratch-2 has {_SCRATCH_THROUGHPUT} MB/s per "
+                f"{asked.throughput} is not allowed: scratch-2 has {SCRATCH_THROUGHPUT} MB/s per "
                 "TiB, always",
             )
         return None
@@ -186,7 +186,7 @@ def _check_efa_client(notes: Notes, instance: InstanceType | None) -> None:
 
 def _check_capacity(notes: Notes, asked: LustreSpec, efa_throughput: int | None) -> None:
     capacity = asked.capacity_gib
-    step = _EFA_STEP_GIB.get(efa_throughput or 0, _STEP_GIB)
+    step = EFA_STEP_GIB.get(efa_throughput or 0, _STEP_GIB)
     smallest = step if efa_throughput else _SMALLEST_GIB
     if capacity % step == 0 or capacity == smallest:
         return

@@ -11,7 +11,7 @@ from embedded_aws.embedded import EmbeddedAws
 from trainshed import __version__
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
-from trainshed.upgrade.synthesis import SynthesisedStack, read_app, read_json, synthesise
+from trainshed.synthesis import SynthesisedStack, read_app, read_json, synthesise
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
 

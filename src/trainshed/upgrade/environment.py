@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trainshed.errors import TrainshedError, one_line
 from trainshed.project.versions import OURS, embedded_aws_pin, upgraded_requirements
-from trainshed.upgrade.synthesis import read_json
+from trainshed.synthesis import read_json
 
 _VERSION = re.compile(r"\d[A-Za-z0-9.!+-]*")
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from trainshed.synthesis import read_json
 from trainshed.upgrade.environment import OtherVersion, Source
-from trainshed.upgrade.synthesis import read_json
 
 REQUIREMENTS = Path("requirements.txt")
 

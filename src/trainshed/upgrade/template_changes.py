@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from embedded_aws.template_diff import DELETION, POLICIES, REPLACEMENT, Recreation, compare
-from trainshed.upgrade.synthesis import SynthesisedStack
+from trainshed.synthesis import SynthesisedStack
 
 _KEPT_BY = (DELETION, REPLACEMENT)
 # Not Metadata: it changes nothing that runs.

@@ -1,10 +1,13 @@
-"""Whether traffic between nodes uses EFA."""
+"""Whether nodes have the EFA interfaces that they need, and use them."""
 
 from collections.abc import Iterator
 
 from trainshed.ami.channel import names_a_channel
 from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.findings import Severity
 from trainshed.plan import BatchPlan, ClusterPlan
+
+_EFA_PAGE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 
 
 @rule(
@@ -38,4 +41,96 @@ def other_verbs_devices(plan: ClusterPlan) -> Iterator[Violation]:
             f"/dev/infiniband/uverbs0 to uverbs{efa_devices - 1}, and may get one of those instead",
             remedy="use ami: stable, or an AMI that loads the module efa before mlx5_ib (softdep "
             "mlx5_ib pre: efa, in /etc/modprobe.d)",
+        )
+
+
+@rule(
+    "TS-EFA-002",
+    title="A cluster of one node does not use its EFA interfaces",
+    why="""
+EFA carries traffic between nodes. With `instance.nodes.max: 1`, which is the default, a job has
+no other node to talk to.
+""",
+    severity=Severity.INFO,
+    sources=(_EFA_PAGE,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+""",
+)
+def one_node(plan: ClusterPlan) -> Iterator[Violation]:
+    """EFA needs a second node."""
+    efa_interfaces = sum(row.kind.has_efa for row in plan.interfaces)
+    if plan.spec.instance.nodes.max == 1 and efa_interfaces and not plan.lustre_efa_interfaces:
+        yield Violation(
+            path=("instance", "nodes", "max"),
+            message=f"the cluster has one node at most, so nothing uses the {efa_interfaces} EFA "
+            f"interfaces of {plan.instance.name}",
+            remedy="raise instance.nodes.max for jobs of several nodes; for jobs of one, leave it",
+        )
+
+
+@rule(
+    "TS-EFA-003",
+    title="EFA of the instance type has no RDMA",
+    why="""
+With RDMA, an accelerator's data goes from its memory to the network. Without it, as on P3dn, G4dn
+and G5, all of it is copied through the memory of the host first, so that collectives between
+nodes reach less of the bandwidth.
+""",
+    severity=Severity.INFO,
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: g5.48xlarge, nodes: {max: 4}}
+""",
+)
+def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
+    """Collectives between nodes want RDMA."""
+    instance = plan.instance
+    if plan.spec.instance.nodes.max > 1 and not instance.efa_rdma:
+        yield Violation(
+            path=("instance", "type"),
+            message=f"AWS documents no RDMA for the EFA of {instance.name}: what nodes exchange is "
+            "copied through the memory of the host",
+            remedy="for jobs that exchange much, take a type that has it, for instance one of p4d, "
+            "p5 or trn1",
+        )
+
+
+@rule(
+    "TS-EFA-004",
+    title="The layout may leave no device index to the interface of a job",
+    why="""
+Each node of a multi-node job gets a network interface of its own on card 0. No document says
+which device index: the lowest that is free on that card, or the lowest that no interface of the
+node has. By the second reading, a layout that uses index 1 on other cards leaves index 2, which
+a card of two slots does not have; the job would then wait in `STARTING`. `batch-mnp` works by
+both readings.
+""",
+    basis=Basis.INFERRED,
+    sources=(
+        "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-eni.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p5.48xlarge, nodes: {max: 2}, interfaces: eks}
+""",
+)
+def no_index_for_the_job(plan: ClusterPlan) -> Iterator[Violation]:
+    """The job's interface should find a device index by any reading."""
+    used = {row.device for row in plan.interfaces}
+    lowest_free = min(set(range(len(used) + 1)) - used)
+    slots = plan.instance.network_cards[0].slots
+    if isinstance(plan.orchestrator, BatchPlan) and lowest_free >= slots:
+        yield Violation(
+            path=("instance", "interfaces"),
+            message=f"profile {plan.profile} uses the device indexes 0 to {lowest_free - 1} of "
+            f"{plan.instance.name}, whose cards have {slots} slots: the interface of a multi-node "
+            "job may find none",
+            remedy="leave instance.interfaces out, or set it to batch-mnp",
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.findings import Severity
 from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.plan.network import JOB_RULES
 
@@ -79,3 +80,41 @@ def default_group_is_changed(plan: ClusterPlan) -> Iterator[Violation]:
             remedy="look at what uses the group before you deploy, and let no policy of your "
             "organisation remove them (docs/networks.md)",
         )
+
+
+@rule(
+    "TS-NET-003",
+    title="An existing subnet must reach what nodes need",
+    why="""
+Nodes have no public address, so the subnet must be a private one whose routes lead to AWS's APIs
+through a NAT gateway or endpoints, and the VPC must resolve names. Otherwise nodes boot, are
+billed, and never take a job: they cannot join their cluster, or cannot pull the image.
+""",
+    severity=Severity.INFO,
+    sources=(
+        "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html",
+        "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge, nodes: {max: 2}}
+network: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}
+""",
+)
+def existing_subnet_reaches(plan: ClusterPlan) -> Iterator[Violation]:
+    """An existing subnet leads to the services that nodes call."""
+    network = plan.network
+    if network.subnet_id is None:
+        return
+    services = "S3, SSM and CloudWatch Logs"
+    if isinstance(plan.orchestrator, BatchPlan):
+        services = f"ECS, ECR, {services}"
+    yield Violation(
+        path=("network", "subnet"),
+        message=f"nothing here says whether {network.subnet_id} reaches {services}, and whether "
+        f"{network.vpc_id} resolves names",
+        remedy="check that it is private, with a route to a NAT gateway or endpoints for them, and "
+        "that the VPC has enableDnsSupport and enableDnsHostnames (docs/networks.md)",
+    )

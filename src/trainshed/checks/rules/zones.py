@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from trainshed import catalogue
 from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.plan import ClusterPlan
+from trainshed.findings import Severity
+from trainshed.plan import CapacityKind, ClusterPlan
 
 
 @rule(
@@ -68,4 +69,70 @@ def zone_of_what_exists(plan: ClusterPlan) -> Iterator[Violation]:
             message=f"{' and '.join(there)} may be in another zone than {plan.zone.name}, the "
             f"first that offers {plan.instance.name}, and then nodes may not launch",
             remedy="give the zone's ID (AvailabilityZoneId)",
+        )
+
+
+@rule(
+    "TS-ZON-003",
+    title="An existing file system may be in another zone than the nodes",
+    why="""
+A Lustre file system is in one zone. Without `zone`, trainshed takes the first that offers the
+instance type. Nodes in another zone mount the file system all the same, but each read and write
+crosses zones: it is slower, and AWS bills the traffic in both directions. EFA does not cross zones.
+""",
+    sources=(
+        "https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html",
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 2}}
+storage: {lustre: {existing: fs-0123456789abcdef0}}
+""",
+)
+def zone_of_file_system(plan: ClusterPlan) -> Iterator[Violation]:
+    """A zone must be given when the file system has one."""
+    lustre = plan.lustre
+    if lustre and lustre.spec.existing and not plan.spec.zone:
+        yield Violation(
+            path=("storage", "lustre", "existing"),
+            message=f"{lustre.spec.existing} may be in another zone than {plan.zone.name}, the "
+            f"first that offers {plan.instance.name}",
+            remedy="give the ID of the file system's zone in zone",
+        )
+
+
+@rule(
+    "TS-ZON-004",
+    title="One zone of the region offers the instance type",
+    why="""
+When EC2 has no capacity for a type in a zone, another zone may have it. Where one zone offers the
+type, nodes come from there or not at all.
+""",
+    severity=Severity.INFO,
+    basis=Basis.OBSERVED,
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1n.32xlarge, nodes: {max: 2}}
+""",
+)
+def only_zone(plan: ClusterPlan) -> Iterator[Violation]:
+    """On-demand capacity of one zone may run out."""
+    if plan.instance.withdrawn or plan.capacity.kind is not CapacityKind.ON_DEMAND:
+        return
+    zones = catalogue.zones_offering(plan.instance.name, plan.region)
+    others = [
+        each for each in catalogue.regions_offering(plan.instance.name) if each != plan.region
+    ]
+    if len(zones) == 1:
+        elsewhere = f", or another region ({', '.join(others)})" if others else ""
+        yield Violation(
+            path=("instance", "type"),
+            message=f"in {plan.region} {zones[0]} alone offers {plan.instance.name}",
+            remedy=f"reserve capacity for what must run at a certain time{elsewhere}",
         )

@@ -9,19 +9,19 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from trainshed.aws import AwsRefusal, Region
+from trainshed.capacity_reservations import CapacityReservation, find_reservation
 from trainshed.catalogue import lookup
 from trainshed.errors import UnknownName
 from trainshed.jobs.batch import unfinished_jobs
 from trainshed.jobs.model import Job, ListedJob, Scheduler
 from trainshed.jobs.why.facts import (
-    CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
-    Quota,
 )
+from trainshed.quotas import AppliedQuota, find_quota
 
 # Set at boot by the AMI's first-boot program.
 _BOOT_TAG = "trainshed:boot"
@@ -201,29 +201,15 @@ def _reservation(region: Region, environments: Iterable[Environment]) -> Capacit
             .get("CapacityReservationTarget", {})
         )
         if reservation_id := target.get("CapacityReservationId"):
-            [found] = region.call(
-                "ec2", "describe_capacity_reservations", CapacityReservationIds=[reservation_id]
-            )["CapacityReservations"]
-            return CapacityReservation(
-                reservation_id=reservation_id,
-                is_block=found.get("ReservationType") == "capacity-block",
-                state=found["State"],
-                starts_at=found.get("StartDate"),
-                ends_at=found.get("EndDate"),
-                total=found["TotalInstanceCount"],
-                available=found["AvailableInstanceCount"],
-            )
+            return find_reservation(region, reservation_id)
     return None
 
 
-def _quota(region: Region, environments: Iterable[Environment]) -> Quota | None:
+def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota | None:
     for name in (name for each in environments for name in each.instance_types):
         try:
-            code = lookup(name).on_demand_quota
+            quota = lookup(name).on_demand_quota
         except UnknownName:
             continue
-        quota = region.call(
-            "service-quotas", "get_service_quota", ServiceCode="ec2", QuotaCode=code
-        )["Quota"]
-        return Quota(code=code, name=quota["QuotaName"], vcpus=quota["Value"])
+        return find_quota(region, quota)
     return None

@@ -12,7 +12,7 @@ from typing import Any
 from trainshed.errors import TrainshedError
 from trainshed.region import environment_region
 
-_CONFIGURATION = "cdk.json"
+CONFIGURATION = "cdk.json"
 # The CLI gives these: names of resources by their path, and nothing that changes with the version.
 _CONTEXT = {"aws:cdk:enable-path-metadata": True, "aws:cdk:version-reporting": False}
 _REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
@@ -26,11 +26,13 @@ class App:
         folder: of the project.
         arguments: what Python is called with.
         context: of the files that the CDK CLI reads.
+        region: of the environment, for stacks that name none.
     """
 
     folder: Path
     arguments: tuple[str, ...]
     context: Mapping[str, Any]
+    region: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +40,15 @@ class SynthesisedStack:
     """A synthesised stack.
 
     Attributes:
+        path: of its construct in the app.
         region: where it is deployed.
+        file: of its template.
         template: its template.
     """
 
+    path: str
     region: str
+    file: Path
     template: Mapping[str, Any]
 
 
@@ -52,34 +58,39 @@ def read_app(folder: Path) -> App:
     Raises:
         TrainshedError: there is no project, or its app is not started by a plain `python3`.
     """
-    configuration = read_json(folder / _CONFIGURATION)
+    configuration = read_json(folder / CONFIGURATION)
     app, own_context = configuration.get("app") or "", configuration.get("context", {})
     if not isinstance(app, str):
         raise TrainshedError(
-            f'{_CONFIGURATION}: app is not a text; write a command, for instance "python3 app.py"'
+            f'{CONFIGURATION}: app is not a text; write a command, for instance "python3 app.py"'
         )
     if not isinstance(own_context, dict):
-        raise TrainshedError(f"{_CONFIGURATION}: context is not a JSON object; give it names")
+        raise TrainshedError(f"{CONFIGURATION}: context is not a JSON object; give it names")
     if not app.strip():
         raise TrainshedError(
-            f"{folder / _CONFIGURATION} with an app is not there: run this in the folder of a "
+            f"{folder / CONFIGURATION} with an app is not there: run this in the folder of a "
             "project, such as trainshed init writes"
         )
     try:
         python, *arguments = shlex.split(app)
     except ValueError as error:
-        raise TrainshedError(f"{_CONFIGURATION}: app: {app!r} is not a command: {error}") from error
+        raise TrainshedError(f"{CONFIGURATION}: app: {app!r} is not a command: {error}") from error
     if python not in ("python", "python3"):
         raise TrainshedError(
-            f"{_CONFIGURATION}: app: {python} cannot be swapped for the Python of another version; "
-            "start the app by python3"
+            f"{CONFIGURATION}: app: {python} cannot be swapped for another Python; start the app "
+            "by python3"
         )
     context = {
         **own_context,
         **read_json(folder / "cdk.context.json"),
         **_CONTEXT,
     }
-    return App(folder=folder, arguments=tuple(arguments), context=context)
+    return App(
+        folder=folder,
+        arguments=tuple(arguments),
+        context=context,
+        region=environment_region(os.environ),
+    )
 
 
 def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, SynthesisedStack]:
@@ -111,15 +122,26 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
         raise TrainshedError(
             "\n".join([f"with trainshed {version} the app does not synthesise:", *said])
         )
+    return read_assembly(output)
+
+
+def read_assembly(folder: Path) -> dict[str, SynthesisedStack]:
+    """Return the stacks of a cloud assembly by name, in its order."""
     return {
-        artifact["properties"].get("stackName", name): SynthesisedStack(
-            region=artifact["environment"].rpartition("/")[2],
-            template=read_json(manifest.parent / artifact["properties"]["templateFile"]),
+        artifact["properties"].get("stackName", name): _stack(
+            # With a stack name that is not the path, it follows in brackets.
+            artifact.get("displayName", name).partition(" (")[0],
+            artifact["environment"].rpartition("/")[2],
+            manifest.parent / artifact["properties"]["templateFile"],
         )
-        for manifest in sorted(output.rglob("manifest.json"))
+        for manifest in sorted(folder.rglob("manifest.json"))
         for name, artifact in read_json(manifest)["artifacts"].items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
+
+
+def _stack(path: str, region: str, file: Path) -> SynthesisedStack:
+    return SynthesisedStack(path=path, region=region, file=file, template=read_json(file))
 
 
 def _environment(app: App, python: Path, output: Path) -> dict[str, str]:
@@ -128,8 +150,8 @@ def _environment(app: App, python: Path, output: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if name in _REGION or not name.startswith(("AWS_", "CDK_DEFAULT_"))
     }
-    if region := environment_region(os.environ):
-        kept["CDK_DEFAULT_REGION"] = region
+    if app.region:
+        kept["CDK_DEFAULT_REGION"] = app.region
     return kept | {
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,

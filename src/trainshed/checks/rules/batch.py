@@ -1,0 +1,191 @@
+"""What AWS Batch keeps, tries again, and gives to a job's container."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.findings import Severity
+from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
+
+# EC2 API reference, DescribeCapacityBlockOfferings, CapacityDurationHours: 182 days.
+_LONGEST_BLOCK_HOURS = 182 * 24
+
+
+@rule(
+    "TS-BAT-001",
+    title="Nodes are kept, and billed, while no job runs",
+    severity=Severity.INFO,
+    why="""
+The minimum of vCPUs of the compute environment is that of `instance.nodes.min` nodes. AWS Batch
+launches them at once and never ends them, not even when the environment is disabled.
+""",
+    sources=("https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {min: 2, max: 2}}
+""",
+)
+def kept_nodes(plan: ClusterPlan) -> Iterator[Violation]:
+    """Somebody should know that nodes are there all the time."""
+    kept = plan.spec.instance.nodes.min
+    if isinstance(plan.orchestrator, BatchPlan) and kept:
+        yield Violation(
+            path=("instance", "nodes", "min"),
+            message=f"{kept} nodes of {plan.instance.name} are billed all the time, with a job or "
+            "without",
+            remedy="set min to 0 unless jobs must start without waiting for nodes",
+        )
+
+
+@rule(
+    "TS-BAT-002",
+    title="A job of several nodes is not tried again when it loses one",
+    why="""
+AWS Batch tries a job again only while it has attempts left. With one attempt, a job ends for
+good with the first node that fails, and with many nodes for days one fails sooner or later.
+""",
+    sources=("https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 16}}
+job: {attempts: 1}
+""",
+)
+def one_attempt(plan: ClusterPlan) -> Iterator[Violation]:
+    """A job that loses a node should be tried again."""
+    job, nodes = plan.spec.job, plan.spec.instance.nodes.max
+    if isinstance(plan.orchestrator, BatchPlan) and job.attempts == 1 and nodes > 1:
+        yield Violation(
+            path=("job", "attempts"),
+            message=f"a job of up to {nodes} nodes and {job.timeout_hours} hours has one attempt: "
+            "it ends with the first node that is lost",
+            remedy="give two attempts or more, and have jobs resume from their last checkpoint",
+        )
+
+
+@rule(
+    "TS-BAT-003",
+    title="A deployment ends jobs on a Capacity Block, and they are not tried again",
+    why="""
+A compute environment on a Capacity Block uses `BEST_FIT`, which AWS Batch cannot update: a change
+of the nodes (AMI, disk, interfaces, type) makes another environment, and ends what runs on the
+first. Jobs run again on the new nodes only while they have attempts left.
+""",
+    sources=(
+        "https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html",
+        "https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge}
+capacity: {capacity_block: cr-0123456789abcdef0}
+job: {attempts: 1}
+""",
+)
+def ended_by_a_deployment(plan: ClusterPlan) -> Iterator[Violation]:
+    """A job that a deployment ends should be tried again."""
+    batch = isinstance(plan.orchestrator, BatchPlan)
+    block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
+    if batch and block and plan.spec.job.attempts == 1:
+        yield Violation(
+            path=("job", "attempts"),
+            message="a change of the nodes ends the jobs that run on the Capacity Block, and with "
+            "one attempt they do not run again",
+            remedy="give two attempts or more, or deploy such changes while no job runs",
+        )
+
+
+@rule(
+    "TS-BAT-004",
+    title="A job may run longer than any Capacity Block lasts",
+    why="""
+A Capacity Block lasts at most 182 days, and EC2 ends its nodes from 30 minutes before its end on.
+A time-out beyond that never applies: the job ends with its nodes, as if they had failed.
+""",
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",),
+    example="""
+name: Example
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge}
+capacity: {capacity_block: cr-0123456789abcdef0}
+job: {timeout_hours: 8760}
+""",
+)
+def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
+    """A time-out should end a job before its nodes go."""
+    hours = plan.spec.job.timeout_hours
+    if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and hours > _LONGEST_BLOCK_HOURS:
+        yield Violation(
+            path=("job", "timeout_hours"),
+            message=f"jobs may run {hours} hours, and the longest Capacity Block lasts "
+            f"{_LONGEST_BLOCK_HOURS}",
+            remedy="give fewer hours than the block has left, so that jobs end by themselves",
+        )
+
+
+@rule(
+    "TS-BAT-005",
+    title="Most of the container's memory may go into /dev/shm",
+    why="""
+`/dev/shm` is a file system in memory, and what is written there counts as the container's memory.
+A job that fills it leaves its processes the rest, and the kernel ends them when they need more.
+""",
+    basis=Basis.INFERRED,
+    sources=("https://docs.aws.amazon.com/batch/latest/APIReference/API_LinuxParameters.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+job: {shared_memory_gib: 400}
+""",
+)
+def large_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
+    """Processes need memory of their own."""
+    if not isinstance(plan.orchestrator, BatchPlan):
+        return
+    container = plan.orchestrator.container
+    rest = container.memory_mib - container.shared_memory_mib
+    if rest < container.shared_memory_mib:
+        yield Violation(
+            path=("job", "shared_memory_gib"),
+            message=f"/dev/shm may take {container.shared_memory_mib} of the "
+            f"{container.memory_mib} MiB of the container: {rest} MiB are left for processes",
+            remedy="give half of the container's memory at most; leave the field out for an eighth",
+        )
+
+
+@rule(
+    "TS-BAT-006",
+    title="/dev/shm is small for the node's accelerators",
+    why="""
+Processes of one node hand data to each other through `/dev/shm`: workers that load data for
+PyTorch, and the collective libraries. When it is full they fail with `Bus error` or
+`No space left on device`. NVIDIA recommends 1 GiB for NCCL alone.
+""",
+    basis=Basis.INFERRED,
+    sources=(
+        "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+        "https://docs.pytorch.org/docs/stable/multiprocessing.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p4d.24xlarge}
+job: {shared_memory_gib: 2}
+""",
+)
+def small_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
+    """Each accelerator's process needs some shared memory."""
+    asked, accelerators = plan.spec.job.shared_memory_gib, plan.instance.accelerator.count
+    if isinstance(plan.orchestrator, BatchPlan) and asked and asked < accelerators:
+        yield Violation(
+            path=("job", "shared_memory_gib"),
+            message=f"{asked} GiB of /dev/shm are less than 1 GiB for each of the {accelerators} "
+            f"accelerators of {plan.instance.name}",
+            remedy="leave it out for an eighth of the container's memory, "
+            f"{plan.orchestrator.container.memory_mib // 8192} GiB",
+        )

@@ -1,0 +1,88 @@
+"""Whether what the cluster file says about findings still has a meaning."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Violation, all_rules, fleet_rule, rule
+from trainshed.checks.rule_ids import OURS, tools_of
+from trainshed.errors import did_you_mean
+from trainshed.findings import Severity
+from trainshed.plan import ClusterPlan, Fleet
+
+UNUSED = "TS-FND-002"
+# `trainshed preflight` has these: they are about the account.
+_ABOUT_THE_ACCOUNT = ("TS-ACC-", "TS-IMG-")
+
+
+@rule(
+    "TS-FND-001",
+    title="The cluster file names a rule that there is not",
+    why="""
+`findings.accept` and `findings.severity` name rules by their ids: ours, or those of cdk-preflight,
+cdk-nag, CDK, cfn-lint and checkov. With a wrong id nothing is accepted, and nothing says so.
+""",
+    sources=(
+        "https://github.com/badmintoncryer/cdk-preflight#bundled-rules",
+        "https://github.com/cdklabs/cdk-nag/blob/main/RULES.md",
+        "https://github.com/aws-cloudformation/cfn-lint/blob/main/docs/rules.md",
+        "https://www.checkov.io/5.Policy%20Index/cloudformation.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+findings:
+  accept: {TS-ZON-1: our accounts share one mapping of zones}
+""",
+)
+def unknown_rule(plan: ClusterPlan) -> Iterator[Violation]:
+    """An id must be that of a rule."""
+    said = plan.spec.findings
+    for field, ids in (("accept", said.accept), ("severity", said.severity)):
+        for rule_id in ids:
+            tools = tools_of(rule_id)
+            if tools == (OURS,):
+                known = rule_id in all_rules() or rule_id.startswith(_ABOUT_THE_ACCOUNT)
+            else:
+                known = bool(tools)
+            if not known:
+                near = did_you_mean(rule_id, tuple(all_rules()))
+                yield Violation(
+                    path=("findings", field, rule_id),
+                    message=f"{rule_id} is no rule of trainshed or of another tool{near}",
+                    remedy="write the id as a finding shows it, or take the line out",
+                )
+
+
+@fleet_rule(
+    UNUSED,
+    title="An accepted finding is no longer found",
+    severity=Severity.INFO,
+    why="""
+The rule finds nothing any more, because the cluster or the rule changed. The acceptance would
+hide it when it comes back for another reason.
+""",
+    sources=("https://docs.astral.sh/ruff/rules/unused-noqa/",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+findings:
+  accept: {TS-ZON-001: our accounts share one mapping of zones}
+""",
+)
+def unused_acceptance(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+    """An acceptance of one of our own rules should find something."""
+    for rule_id in plan.spec.findings.accept:
+        accepted = all_rules().get(rule_id)
+        # Of itself it cannot be asked: that would never end.
+        if accepted and rule_id != UNUSED and not any(accepted.check(plan, fleet)):
+            yield unused(rule_id)
+
+
+def unused(rule_id: str) -> Violation:
+    """Say that an acceptance finds nothing."""
+    return Violation(
+        path=("findings", "accept", rule_id),
+        message=f"{rule_id} is accepted, and nothing finds it any more",
+        remedy="take the line out",
+    )

@@ -1,0 +1,133 @@
+"""What the account must allow: vCPUs, VPCs, Elastic IPs and network interfaces."""
+
+from collections.abc import Iterator
+
+from trainshed.catalogue import increase_command, quota_for
+from trainshed.catalogue.quotas import ELASTIC_IPS, NETWORK_INTERFACES, VPCS
+from trainshed.checks.rule import Basis, Violation, fleet_rule
+from trainshed.findings import Severity
+from trainshed.plan import ClusterPlan, Fleet
+
+_VPC_QUOTAS = "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html"
+# VPC user guide, "Amazon VPC quotas".
+_VPCS_BY_DEFAULT = 5
+_INTERFACES_BY_DEFAULT = 5000
+
+
+def _neighbours(plan: ClusterPlan, fleet: Fleet) -> list[ClusterPlan]:
+    """Return the clusters of the same account and region, itself among them."""
+    here = (plan.account, plan.region)
+    return [each for each in fleet.clusters if (each.account, each.region) == here]
+
+
+@fleet_rule(
+    "TS-QUO-001",
+    title="The quota of vCPUs must cover every node",
+    why="""
+EC2 launches no more on-demand instances than the account's quota of vCPUs for their family
+allows, which often is 0 in a new account. All nodes of a job launch at once, so a quota for some
+of them is no help: the job waits in `RUNNABLE`. AWS may take days to grant a larger one. Instances
+of Capacity Blocks do not count.
+""",
+    severity=Severity.INFO,
+    sources=("https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 16}}
+""",
+)
+def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+    """The account must have the vCPUs of every cluster's largest job."""
+    quota = quota_for(plan.instance, plan.capacity.kind)
+    if quota is None:
+        return
+    users = [
+        each
+        for each in _neighbours(plan, fleet)
+        if quota_for(each.instance, each.capacity.kind) == quota
+    ]
+    nodes = plan.spec.instance.nodes.max
+    total = sum(each.spec.instance.nodes.max * each.instance.vcpus for each in users)
+    others = [each.spec.name for each in users if each.spec.name != plan.spec.name]
+    together = f"; with {', '.join(others)}, {total} at once" if others else ""
+    yield Violation(
+        path=("instance", "nodes", "max"),
+        message=f"{nodes} x {plan.instance.vcpus} vCPUs of {plan.instance.name} need "
+        f"{nodes * plan.instance.vcpus} of the quota {quota.name!r} ({quota.code}){together}",
+        remedy="if the account has less, ask for it before you deploy: "
+        f"{increase_command(quota, total, plan.region)}",
+    )
+
+
+@fleet_rule(
+    "TS-QUO-002",
+    title="New VPCs count against quotas that are 5 by default",
+    why="""
+A network that trainshed makes is a VPC, and has an Elastic IP and a NAT gateway in each zone in
+use. An account may have 5 VPCs and 5 Elastic IPs in a region by default, the VPC that AWS made in
+it among them; a stack that needs a sixth fails, and is rolled back.
+""",
+    severity=Severity.INFO,
+    sources=(_VPC_QUOTAS,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 2}}
+network: {cidr: 10.30.0.0/16}
+""",
+)
+def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+    """The account must have room for the VPCs and Elastic IPs of all clusters."""
+    makers = [each for each in _neighbours(plan, fleet) if not each.network.vpc_id]
+    # Once for all of them.
+    if not makers or makers[0].spec.name != plan.spec.name:
+        return
+    new = Fleet(clusters=tuple(makers)).networks.values()
+    addresses = sum(len(network.subnets) for network in new)
+    names = ", ".join(each.spec.name for each in makers)
+    yield Violation(
+        path=("network",),
+        message=f"new in {plan.region} for {names}: VPCs: {len(new)}, Elastic IPs: {addresses}; an "
+        f"account may have {_VPCS_BY_DEFAULT} of each there by default, what exists among them",
+        remedy="if that is too few, let clusters share a network (network.name), use an existing "
+        "VPC, or ask for more: "
+        f"{increase_command(VPCS, _VPCS_BY_DEFAULT + len(new), plan.region)}; "
+        f"{increase_command(ELASTIC_IPS, _VPCS_BY_DEFAULT + addresses, plan.region)}",
+    )
+
+
+@fleet_rule(
+    "TS-QUO-003",
+    title="The nodes have more network interfaces than an account may have by default",
+    why="""
+A region of an account has at most 5,000 network interfaces by default, and a type with many
+network cards reaches that with few nodes: 160 of p5.48xlarge have 32 each, and their jobs one
+more. What launches after that is refused.
+""",
+    basis=Basis.INFERRED,
+    sources=(_VPC_QUOTAS,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p5.48xlarge, nodes: {max: 160}}
+""",
+)
+def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+    """The account must have room for every interface of every node."""
+    here = _neighbours(plan, fleet)
+    per_node = len(plan.interfaces) + plan.job_addresses
+    nodes = plan.spec.instance.nodes.max
+    total = sum(
+        each.spec.instance.nodes.max * (len(each.interfaces) + each.job_addresses) for each in here
+    )
+    others = [each.spec.name for each in here if each.spec.name != plan.spec.name]
+    together = f", and {total} with {', '.join(others)}" if others else ""
+    if total > _INTERFACES_BY_DEFAULT:
+        yield Violation(
+            path=("instance", "nodes", "max"),
+            message=f"{nodes} nodes have {per_node} network interfaces each, {nodes * per_node} in "
+            f"all{together}; an account may have {_INTERFACES_BY_DEFAULT} in a region by default",
+            remedy="if the account has not more, ask for it: "
+            f"{increase_command(NETWORK_INTERFACES, total, plan.region)}",
+        )

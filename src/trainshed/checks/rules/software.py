@@ -1,0 +1,299 @@
+"""Whether the software in the container image goes with the accelerator and with the AMI.
+
+A cluster file says little of what is in an image: these rules read its name. `trainshed container
+push --ami` compares what images and AMIs say of themselves.
+"""
+
+import re
+from collections.abc import Iterator
+
+from trainshed.catalogue import AcceleratorFamily
+from trainshed.checks.image_names import image_name
+from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.checks.software import (
+    CUDA_OF_GPU,
+    CUDA_SOURCES,
+    DEEP_LEARNING_CONTAINERS_SOURCE,
+    LAST_NEURON_SDK_OF_PYTORCH,
+    LAST_SYNAPSE_OF_GAUDI,
+    NEURON_SOURCE,
+    PYTORCH_IMAGES_PATCHED_UNTIL,
+    SYNAPSE_SOURCE,
+    Version,
+)
+from trainshed.findings import Severity
+from trainshed.pins.reader import project_pins
+from trainshed.plan import ClusterPlan
+
+_GAUDI = "Gaudi HL-205"
+
+
+@rule(
+    "TS-SW-001",
+    title="The image's SynapseAI no longer supports first-generation Gaudi",
+    severity=Severity.ERROR,
+    why="""
+SynapseAI 1.21 is the last release for first-generation Gaudi. A later one finds no device it knows,
+and its driver does not load on the node.
+""",
+    sources=(SYNAPSE_SOURCE,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: dl1.24xlarge}
+image: {tag: "1.22.0-pytorch-2.7.1"}
+""",
+)
+def synapse_without_gaudi(plan: ClusterPlan) -> Iterator[Violation]:
+    """First-generation Gaudi ends with SynapseAI 1.21."""
+    image = image_name(plan)
+    if not image or plan.instance.accelerator.name != _GAUDI:
+        return
+    if image.synapse and image.synapse > LAST_SYNAPSE_OF_GAUDI:
+        yield Violation(
+            path=image.path,
+            message=f"the image is of SynapseAI {_text(image.synapse)} by its name, and "
+            f"{_text(LAST_SYNAPSE_OF_GAUDI)} is the last for {plan.instance.name}",
+            remedy=f"use an image of SynapseAI {_text(LAST_SYNAPSE_OF_GAUDI)}, for instance of "
+            "trainshed container build habana",
+        )
+
+
+@rule(
+    "TS-SW-002",
+    title="The image's SynapseAI is not that of the AMI's driver",
+    why="""
+Intel supports an image only on a host whose driver has the same major and minor version. With
+another one processes fail when they open a device, or later.
+""",
+    sources=(SYNAPSE_SOURCE,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: dl1.24xlarge}
+image: {tag: "1.20.0-pytorch-2.6.0"}
+""",
+)
+def other_synapse(plan: ClusterPlan) -> Iterator[Violation]:
+    """Driver and container of Gaudi move together."""
+    image = image_name(plan)
+    if not image or not _is_our_default(plan) or plan.instance.accelerator.name != _GAUDI:
+        return
+    driver = _pinned("habana-driver")
+    if image.synapse and image.synapse != driver and image.synapse <= LAST_SYNAPSE_OF_GAUDI:
+        yield Violation(
+            path=image.path,
+            message=f"the image is of SynapseAI {_text(image.synapse)} by its name, and the driver "
+            f"of our AMIs of {_text(driver)}",
+            remedy="build image and AMI from the same packer/pins.json",
+        )
+
+
+@rule(
+    "TS-SW-003",
+    title="The image's Neuron SDK is newer than the AMI's",
+    why="""
+The runtime in the image talks to the driver of the node. Neuron's release notes ask for a driver
+that is not older than the runtime: with an older one processes fail when they open a device.
+""",
+    basis=Basis.INFERRED,
+    sources=(NEURON_SOURCE,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+image:
+  uri: public.ecr.aws/neuron/jax-training-neuronx:0.10.0-neuronx-py313-sdk2.32.0-ubuntu24.04
+""",
+)
+def newer_neuron_sdk(plan: ClusterPlan) -> Iterator[Violation]:
+    """The node's driver must not be older than the image's runtime."""
+    image = image_name(plan)
+    neuron = plan.instance.accelerator.family is AcceleratorFamily.NEURON
+    if not image or not neuron or not _is_our_default(plan):
+        return
+    # The tools have the version of the SDK; driver and runtime count for themselves.
+    of_ami = _pinned("neuron-tools")
+    if image.neuron_sdk and image.neuron_sdk > of_ami:
+        yield Violation(
+            path=image.path,
+            message=f"the image is of Neuron SDK {_text(image.neuron_sdk)} by its name, and our "
+            f"AMIs are of {_text(of_ami)}",
+            remedy="bake an AMI of that SDK and publish it, or use an image of "
+            f"{_text(of_ami)} or before",
+        )
+
+
+@rule(
+    "TS-SW-004",
+    title="There is no PyTorch training image of this Neuron SDK",
+    severity=Severity.ERROR,
+    why="""
+Neuron supports training by PyTorch/XLA (`torch-neuronx`) up to SDK 2.30, and AWS publishes the
+training image with it no more from 2.31 on. Nodes cannot pull such an image, and the job fails.
+JAX goes on.
+""",
+    sources=(
+        NEURON_SOURCE,
+        "https://github.com/aws-neuron/deep-learning-containers",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+image:
+  uri: public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.31.0-ubuntu24.04
+""",
+)
+def neuron_without_pytorch(plan: ClusterPlan) -> Iterator[Violation]:
+    """Training by torch-neuronx ends with SDK 2.30."""
+    image = image_name(plan)
+    if not image or "pytorch-training-neuronx" not in image.name:
+        return
+    if image.neuron_sdk and image.neuron_sdk > LAST_NEURON_SDK_OF_PYTORCH:
+        yield Violation(
+            path=image.path,
+            message=f"the image is of Neuron SDK {_text(image.neuron_sdk)} by its name, and "
+            f"{_text(LAST_NEURON_SDK_OF_PYTORCH)} is the last with PyTorch training",
+            remedy=f"use the image of SDK {_text(LAST_NEURON_SDK_OF_PYTORCH)}, "
+            f"{_neuron_base()}, or train with JAX",
+        )
+
+
+@rule(
+    "TS-SW-005",
+    title="The image's CUDA no longer supports the GPU",
+    severity=Severity.ERROR,
+    why="""
+CUDA 13 has no code for V100, and does not compile any. Programs end with `no kernel image is
+available for execution on the device`.
+""",
+    sources=CUDA_SOURCES,
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p3dn.24xlarge, ami: v100}
+image: {tag: "2.10.0-cu130"}
+""",
+)
+def cuda_without_gpu(plan: ClusterPlan) -> Iterator[Violation]:
+    """The GPU must not be older than the image's CUDA allows."""
+    image, gpu = image_name(plan), plan.instance.accelerator.name
+    known = CUDA_OF_GPU.get(gpu)
+    if image and image.cuda and known and known.last and image.cuda > known.last:
+        yield Violation(
+            path=image.path,
+            message=f"the image has CUDA {_text(image.cuda)} by its name, and "
+            f"{_text(known.last)} is the last for the {gpu} of {plan.instance.name}",
+            remedy=f"use an image with CUDA {_text(known.last)} or before, and a PyTorch whose "
+            f"packages still have code for {gpu}",
+        )
+
+
+@rule(
+    "TS-SW-006",
+    title="The image's CUDA is older than the GPU",
+    why="""
+A release of CUDA has code for the GPUs of its time. On a later one, libraries such as cuDNN and
+NCCL fail with `no kernel image is available`, unless they carry PTX, which the driver compiles.
+""",
+    sources=CUDA_SOURCES,
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p6-b200.48xlarge}
+image: {tag: "2.5.1-cu124"}
+""",
+)
+def cuda_before_gpu(plan: ClusterPlan) -> Iterator[Violation]:
+    """The image's CUDA must know the GPU."""
+    image, gpu = image_name(plan), plan.instance.accelerator.name
+    known = CUDA_OF_GPU.get(gpu)
+    if image and image.cuda and known and image.cuda < known.first:
+        yield Violation(
+            path=image.path,
+            message=f"the image has CUDA {_text(image.cuda)} by its name, and "
+            f"{_text(known.first)} is the first for the {gpu} of {plan.instance.name}",
+            remedy=f"use an image with CUDA {_text(known.first)} or later",
+        )
+
+
+@rule(
+    "TS-SW-007",
+    title="The image's EFA libraries are newer than the AMI's driver",
+    why="""
+libfabric in the image uses the EFA driver of the node. AWS tests them as they come in one EFA
+installer; a driver that is older than the libraries may lack what they ask for.
+""",
+    basis=Basis.INFERRED,
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p4d.24xlarge}
+image: {tag: cuda13.0-efa1.99.0}
+""",
+)
+def newer_efa(plan: ClusterPlan) -> Iterator[Violation]:
+    """The node's EFA driver must not be older than the image's libraries."""
+    image = image_name(plan)
+    if not image or not _is_our_default(plan) or not plan.devices.get("efa"):
+        return
+    of_ami = _pinned("efa-installer")
+    if image.efa_installer and image.efa_installer > of_ami:
+        yield Violation(
+            path=image.path,
+            message=f"the image has EFA installer {_text(image.efa_installer)} by its name, and "
+            f"our AMIs have {_text(of_ami)}",
+            remedy="bake an AMI with that EFA installer and publish it, or use an older image",
+        )
+
+
+@rule(
+    "TS-SW-008",
+    title="AWS patches the image until a known day",
+    severity=Severity.INFO,
+    why="""
+AWS builds its Deep Learning Containers anew, with security updates, until a year or less after the
+release of the framework in them. Afterwards the same image stays as it is.
+""",
+    sources=(DEEP_LEARNING_CONTAINERS_SOURCE,),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: p4d.24xlarge}
+image:
+  uri: >-
+    763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.9.0-gpu-py312-cu130-ubuntu22.04-ec2
+""",
+)
+def patched_until(plan: ClusterPlan) -> Iterator[Violation]:
+    """Whoever uses AWS's image should know how long AWS patches it."""
+    image = image_name(plan)
+    release = image.deep_learning_container if image else None
+    until = PYTORCH_IMAGES_PATCHED_UNTIL.get(release or "")
+    if image and until:
+        yield Violation(
+            path=image.path,
+            message=f"AWS patches its images of PyTorch {release} until {until}",
+            remedy="take a later release of PyTorch when that day has come",
+        )
+
+
+def _text(version: Version) -> str:
+    return ".".join(map(str, version))
+
+
+def _is_our_default(plan: ClusterPlan) -> bool:
+    """Whether nodes boot an AMI that has what the pins say; another channel may have anything."""
+    return plan.spec.instance.ami.partition(":")[0] == "stable"
+
+
+def _pinned(component: str) -> Version:
+    major, minor = re.findall(r"\d+", project_pins().components[component].version)[:2]
+    return int(major), int(minor)
+
+
+def _neuron_base() -> str:
+    base = project_pins().containers["neuron"]
+    return f"{base.image}:{base.tag}"

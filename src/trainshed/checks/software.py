@@ -1,0 +1,72 @@
+"""Which software still serves which accelerator: facts that change, each with its source and date.
+
+A rule is a function of its input, so it names these dates and asks no clock.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Version = tuple[int, int]
+
+# As its support matrices say: v1.21 lists first-generation Gaudi, v1.22 does not. Seen 2026-11.
+LAST_SYNAPSE_OF_GAUDI = (1, 21)
+SYNAPSE_SOURCE = "https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html"
+
+# PyTorch/XLA training is unsupported from SDK 2.30 (May 2026), and the training image with it is
+# published no more from 2.31 on. Seen 2026-11.
+LAST_NEURON_SDK_OF_PYTORCH = (2, 30)
+NEURON_SOURCE = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/release-notes/index.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaRange:
+    """The releases of CUDA whose libraries have code for a GPU.
+
+    Attributes:
+        first: the first one.
+        last: the last one; None while there is no end.
+    """
+
+    first: Version
+    last: Version | None = None
+
+
+# CUDA's release notes and the compatibility guides of Ampere, Hopper and Blackwell. Seen 2026-11.
+CUDA_OF_GPU: Mapping[str, CudaRange] = {
+    "V100": CudaRange(first=(9, 0), last=(12, 9)),
+    "T4": CudaRange(first=(10, 0)),
+    "A100": CudaRange(first=(11, 0)),
+    "A10G": CudaRange(first=(11, 1)),
+    "L4": CudaRange(first=(11, 8)),
+    "L40S": CudaRange(first=(11, 8)),
+    "H100": CudaRange(first=(11, 8)),
+    "H200": CudaRange(first=(11, 8)),
+    "B200": CudaRange(first=(12, 8)),
+    "B300": CudaRange(first=(12, 8)),
+}
+CUDA_SOURCES = (
+    "https://docs.nvidia.com/cuda/archive/13.0.0/cuda-toolkit-release-notes/index.html",
+    "https://docs.nvidia.com/cuda/blackwell-compatibility-guide/index.html",
+    "https://docs.nvidia.com/cuda/hopper-compatibility-guide/index.html",
+)
+
+# Until when AWS patches its Deep Learning Containers with a release of PyTorch. Seen 2026-11.
+PYTORCH_IMAGES_PATCHED_UNTIL: Mapping[str, str] = {
+    "2.8": "2026-08-06",
+    "2.9": "2026-10-15",
+    "2.10": "2027-01-21",
+}
+DEEP_LEARNING_CONTAINERS_SOURCE = "https://aws.github.io/deep-learning-containers/"
+
+# Accelerators whose makers bring out no further software, and the last that serves each.
+LAST_SOFTWARE: Mapping[str, tuple[str, str]] = {
+    "Gaudi HL-205": ("SynapseAI 1.21 (2025)", SYNAPSE_SOURCE),
+    "Inferentia": ("Neuron driver 2.24 (2025)", NEURON_SOURCE),
+}
+# The Deep Learning AMIs and containers of Ubuntu 22.04 ended with it.
+LAST_NEURON_SDK_ON_UBUNTU_22 = "2.30"
+
+# Amazon Linux 2 FAQs.
+AMAZON_LINUX_2_END = "2026-06-30"
+# Ubuntu's release cycle, standard support.
+UBUNTU_20_END = "2025-05-31"

@@ -1,0 +1,1 @@
+"""What other tools find in the synthesised templates of clusters, in the form of our findings."""

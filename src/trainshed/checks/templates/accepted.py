@@ -1,0 +1,26 @@
+"""What other tools find in our own stacks that we accept, each with its reason."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from trainshed.spec import ClusterSpec
+
+
+def accepted_by_us(tool: str, rule: str, spec: ClusterSpec) -> str | None:
+    """Return why we accept the findings of a rule in a cluster's stacks; None if we do not."""
+    entry = _entries().get(tool, {}).get(rule)
+    if not entry or "only" in entry or ("unless" in entry and getattr(spec, entry["unless"])):
+        return None
+    return str(entry["reason"])
+
+
+def always_accepted(tool: str) -> list[str]:
+    """Return the rules of a tool whose findings we accept, whatever a cluster file says."""
+    return [rule for rule, entry in _entries().get(tool, {}).items() if "unless" not in entry]
+
+
+@cache
+def _entries() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(__package__).joinpath("accepted.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,96 @@
+"""From what stands in a template to the field of the cluster file that it follows from."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from trainshed.checks.judging import place
+from trainshed.checks.templates.accepted import accepted_by_us
+from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.documents.problems import Path
+from trainshed.findings import Finding, Place
+from trainshed.plan import ClusterPlan
+
+# By how a resource type begins, the most specific first.
+_FIELDS: tuple[tuple[str, Path], ...] = (
+    ("AWS::AutoScaling::", ("instance",)),
+    ("AWS::Batch::ComputeEnvironment", ("instance",)),
+    ("AWS::Batch::Job", ("job",)),
+    ("AWS::EC2::LaunchTemplate", ("instance",)),
+    ("AWS::EC2::PlacementGroup", ("instance",)),
+    ("AWS::ECR::", ("image",)),
+    ("AWS::FSx::", ("storage", "lustre")),
+    ("AWS::IAM::", ("iam",)),
+    ("AWS::SSM::Document", ("job",)),
+    ("AWS::EC2::Security", ()),
+    ("AWS::EC2::", ("network",)),
+)
+_NAME: Path = ("name",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Owner:
+    """What a stack follows from: a cluster, and the field that its resources are about."""
+
+    plan: ClusterPlan
+    field: Path
+
+
+def stack_owners(plans: Iterable[ClusterPlan]) -> Mapping[str, _Owner]:
+    """Return what each stack follows from; a shared one from the first of its clusters."""
+    owners: dict[str, _Owner] = {}
+    for plan in plans:
+        fields: dict[str, Path] = {
+            plan.spec.name: (),
+            plan.prerequisites_stack_name: ("instance", "ami"),
+            plan.network.stack_name: ("network",),
+        }
+        if plan.lustre:
+            fields[plan.lustre.stack_name] = ("storage", "lustre")
+        if plan.repository:
+            fields[plan.repository.stack_name] = ("image",)
+        for name, field in fields.items():
+            owners.setdefault(name, _Owner(plan=plan, field=field))
+    return owners
+
+
+def located(
+    found: TemplateFinding,
+    tool: str,
+    assembly: Assembly,
+    owners: Mapping[str, _Owner],
+) -> tuple[ClusterPlan | None, Finding]:
+    """Return the cluster that a finding is about, and the finding in our form.
+
+    What is in none of our stacks stands at the project's `cdk.json`.
+    """
+    owner = owners.get(found.stack or "")
+    finding = Finding(
+        rule=found.rule,
+        severity=found.severity,
+        message=found.message,
+        remedy=found.remedy,
+        place=Place(file="cdk.json"),
+        accepted=found.accepted,
+        tool=tool,
+        resource=found.path,
+        source=found.source,
+    )
+    if not owner or not found.stack:
+        return None, finding
+    return owner.plan, replace(
+        finding,
+        place=_place(owner, assembly.resource_type(found.stack, found.path)),
+        accepted=found.accepted or accepted_by_us(tool, found.rule, owner.plan.spec),
+    )
+
+
+def _place(owner: _Owner, resource_type: str | None) -> Place:
+    field = owner.field
+    for beginning, path in _FIELDS:
+        if resource_type and resource_type.startswith(beginning):
+            field = path or owner.field
+            break
+    spec = owner.plan.spec
+    # What is about the whole cluster, or a field that the file leaves out, stands at the name.
+    there = field[:1] in spec.where.positions
+    return replace(place(spec, field if there else _NAME), field=".".join(map(str, field)))

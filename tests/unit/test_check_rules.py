@@ -1,0 +1,251 @@
+"""Rules on interfaces, networks, zones, capacity, quotas and addresses: the nearest silent case."""
+
+from collections.abc import Callable
+
+import pytest
+
+from trainshed.catalogue import increase_command, lookup
+from trainshed.checks import all_rules, judge
+from trainshed.findings import Finding
+from trainshed.plan import Fleet
+
+Planned = Callable[..., Fleet]
+
+TOPICS = ("TS-ADR", "TS-CAP", "TS-EFA", "TS-NET-003", "TS-QUO", "TS-ZON-003", "TS-ZON-004")
+EXISTING = "vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0"
+BLOCK = "zone: usw2-az4\ncapacity: {capacity_block: cr-0123456789abcdef0}"
+
+
+def text(
+    type_: str = "trn1.32xlarge",
+    nodes: str = "{max: 2}",
+    *,
+    name: str = "Alpha",
+    region: str = "us-west-2",
+    more: str = "",
+    added: str = "",
+) -> str:
+    return (
+        f"name: {name}\nregion: {region}\n"
+        f"instance: {{type: {type_}, nodes: {nodes}{more}}}\n{added}\n"
+    )
+
+
+# The nearest cluster in which a rule finds nothing.
+SILENT = {
+    "TS-ADR-001": text(nodes="{max: 55}", added="network: {cidr: 10.20.0.0/22}"),
+    "TS-ADR-002": text(more=", interfaces: eks"),
+    "TS-ADR-003": text(added="network: {cidr: 10.20.0.0/16}"),
+    "TS-ADR-004": text(added="network: {cidr: 172.18.0.0/16}"),
+    "TS-CAP-001": text("p5en.48xlarge"),
+    "TS-CAP-002": text(nodes="{max: 64}", added=BLOCK),
+    "TS-CAP-003": text(nodes="{max: 64}", added=BLOCK),
+    "TS-CAP-004": text(added="capacity: {reservation: cr-0123456789abcdef0}"),
+    "TS-CAP-005": text(nodes="{max: 1}", added="capacity: {reservation: cr-0123456789abcdef0}"),
+    "TS-CAP-006": text(nodes="{min: 2, max: 2}", added=BLOCK),
+    "TS-CAP-007": text(),
+    "TS-EFA-001": text("p6-b200.48xlarge"),
+    "TS-EFA-002": text("trn1.2xlarge", nodes="{max: 1}"),
+    "TS-EFA-003": text("p4d.24xlarge"),
+    "TS-EFA-004": text("p5.48xlarge", more=", interfaces: batch-mnp"),
+    "TS-NET-003": text(added="network: {cidr: 10.20.0.0/16}"),
+    "TS-QUO-001": text(added=BLOCK),
+    "TS-QUO-002": text(added=f"network: {{{EXISTING}}}"),
+    # 151 x (32 + 1) are 4,983.
+    "TS-QUO-003": text("p5.48xlarge", nodes="{max: 151}"),
+    "TS-ZON-003": text(added="zone: usw2-az1\nstorage: {lustre: {existing: fs-0123456789abcdef0}}"),
+    "TS-ZON-004": text("trn1.32xlarge"),
+}
+# Cases in which a rule finds something, beside its example.
+FOUND = {
+    "a block before a node of plain EC2": (
+        "TS-CAP-004",
+        text(added=f"{BLOCK}\norchestrator: ec2"),
+        "the cluster can be deployed while cr-0123456789abcdef0 is active, and ends with it",
+    ),
+    "nodes of plain EC2": (
+        "TS-CAP-006",
+        text(added="orchestrator: ec2"),
+        "2 of trn1.32xlarge run, and are billed, while no job runs",
+    ),
+    "p5e on demand": ("TS-CAP-001", text("p5e.48xlarge"), "no on-demand price for p5e.48xlarge"),
+    "an address on each card of P5": (
+        "TS-ADR-002",
+        text("p5.48xlarge", more=", interfaces: combined"),
+        "profile combined takes 32 addresses for each node of p5.48xlarge, batch-mnp takes 1",
+    ),
+    "index 1 on each card of Trn2": (
+        "TS-EFA-004",
+        text("trn2.48xlarge", region="us-east-2", more=", interfaces: pcs"),
+        "profile pcs uses the device indexes 0 to 1 of trn2.48xlarge, whose cards have 2 slots",
+    ),
+    "what plain EC2 needs of a subnet": (
+        "TS-NET-003",
+        text(added=f"network: {{{EXISTING}}}\norchestrator: ec2"),
+        "whether subnet-0123456789abcdef0 reaches S3, SSM and CloudWatch Logs, and",
+    ),
+    "a reservation counts against the quota": (
+        "TS-QUO-001",
+        text(added="capacity: {reservation: cr-0123456789abcdef0}"),
+        "2 x 128 vCPUs of trn1.32xlarge need 256 of the quota 'Running On-Demand Trn instances'",
+    ),
+    "addresses of endpoints and storage": (
+        "TS-ADR-003",
+        text(
+            nodes="{max: 16}",
+            added=f"network: {{{EXISTING}}}\nstorage: {{lustre: {{capacity_gib: 2400}}}}",
+        ),
+        # 16 x (1 + 1), and 3 of the file system
+        "subnet-0123456789abcdef0 must have 35 addresses free",
+    ),
+}
+
+
+def of_rule(fleet: Fleet, rule: str) -> list[Finding]:
+    """Return what a rule finds in any cluster of a fleet."""
+    return [each for plan in fleet.clusters for each in judge(plan, fleet) if each.rule == rule]
+
+
+def test_each_rule_of_these_topics_has_a_silent_case() -> None:
+    assert [rule for rule in all_rules() if rule.startswith(TOPICS)] == sorted(SILENT)
+
+
+@pytest.mark.parametrize(("rule", "cluster"), SILENT.items(), ids=SILENT)
+def test_a_rule_is_silent_where_nothing_is_wrong(fleet: Planned, rule: str, cluster: str) -> None:
+    assert of_rule(fleet(cluster), rule) == []
+
+
+@pytest.mark.parametrize(("rule", "cluster", "words"), FOUND.values(), ids=FOUND)
+def test_a_rule_says_what_it_found(fleet: Planned, rule: str, cluster: str, words: str) -> None:
+    (finding,) = of_rule(fleet(cluster), rule)
+
+    assert words in finding.message
+
+
+def test_a_block_of_a_cluster_with_plain_ec2_nodes_is_not_kept_by_batch(fleet: Planned) -> None:
+    assert of_rule(fleet(text(added=f"{BLOCK}\norchestrator: ec2")), "TS-CAP-003") == []
+
+
+def test_a_withdrawn_type_is_not_said_to_be_offered(fleet: Planned) -> None:
+    assert of_rule(fleet(text("dl1.24xlarge")), "TS-ZON-004") == []
+
+
+def test_clusters_that_share_a_subnet_fill_it_together(fleet: Planned) -> None:
+    shared = "network: {name: shared, cidr: 10.20.0.0/22}"
+    texts = [text(nodes="{max: 30}", name=name, added=shared) for name in ("Alpha", "Beta")]
+
+    alone, together = fleet(texts[0]), fleet(*texts)
+
+    assert of_rule(alone, "TS-ADR-001") == []
+    found = of_rule(together, "TS-ADR-001")
+    assert len(found) == 2
+    assert "has 123 addresses, of which the largest jobs of Alpha, Beta take 120: 3 are left" in (
+        found[0].message
+    )
+    assert found[0].remedy.startswith("take 10.20.0.0/21;")
+
+
+def test_clusters_in_other_networks_or_zones_fill_no_subnet_together(fleet: Planned) -> None:
+    cidr = "cidr: 10.20.0.0/22"
+    together = fleet(
+        text(nodes="{max: 30}", added=f"network: {{name: shared, {cidr}}}\nzone: usw2-az4"),
+        text(
+            nodes="{max: 30}",
+            name="Beta",
+            added=f"network: {{name: shared, {cidr}}}\nzone: usw2-az1",
+        ),
+        text(nodes="{max: 30}", name="Gamma", added=f"network: {{{cidr}}}\nzone: usw2-az4"),
+    )
+
+    assert of_rule(together, "TS-ADR-001") == []
+
+
+def test_clusters_in_one_existing_subnet_need_the_addresses_of_all(fleet: Planned) -> None:
+    network = f"network: {{{EXISTING}, name: shared}}\nzone: usw2-az4"
+    together = fleet(text(added=network), text(name="Beta", nodes="{max: 3}", added=network))
+
+    first, second = of_rule(together, "TS-ADR-003")
+
+    assert "must have 10 addresses free, for Beta and this cluster at once" in first.message
+    assert "must have 10 addresses free, for Alpha and this cluster at once" in second.message
+
+
+def test_clusters_of_one_reservation_need_the_nodes_of_all(fleet: Planned) -> None:
+    together = fleet(text(added=BLOCK), text(name="Beta", nodes="{max: 3}", added=BLOCK))
+
+    first, _ = of_rule(together, "TS-CAP-007")
+
+    assert "and have 5 instances, for Beta and this cluster at once" in first.message
+
+
+def test_clusters_of_one_quota_need_the_vcpus_of_all(fleet: Planned) -> None:
+    together = fleet(
+        text(nodes="{max: 4}"),
+        text("trn1n.32xlarge", name="Beta"),
+        text("p4d.24xlarge", name="Gamma"),
+        text(name="Delta", region="us-east-1"),
+        text(name="Epsilon", added=BLOCK),
+    )
+
+    first, second, *others = of_rule(together, "TS-QUO-001")
+
+    assert first.message.endswith(
+        "of the quota 'Running On-Demand Trn instances' (L-2C3B7624); with Beta, 768 at once"
+    )
+    assert second.message.endswith("(L-2C3B7624); with Alpha, 768 at once")
+    assert increase_command(lookup("trn1.32xlarge").on_demand_quota, 768, "us-west-2") in (
+        first.remedy
+    )
+    assert [each.message.partition(" of ")[0] for each in others] == [
+        "2 x 96 vCPUs",
+        "2 x 128 vCPUs",
+    ]
+    assert all("at once" not in each.message for each in others)
+
+
+def test_new_vpcs_of_a_region_are_counted_once(fleet: Planned) -> None:
+    together = fleet(
+        text(added=f"network: {{{EXISTING}}}"),
+        text(name="Beta", added="network: {name: shared}\nzone: usw2-az1"),
+        text(name="Gamma", added="network: {name: shared}\nzone: usw2-az4"),
+        text(name="Delta"),
+        text(name="Epsilon", region="us-east-1"),
+    )
+
+    here, there = of_rule(together, "TS-QUO-002")
+
+    assert "new in us-west-2 for Beta, Gamma, Delta: VPCs: 2, Elastic IPs: 3;" in here.message
+    assert "new in us-east-1 for Epsilon: VPCs: 1, Elastic IPs: 1;" in there.message
+
+
+def test_interfaces_of_all_clusters_count_together(fleet: Planned) -> None:
+    together = fleet(
+        text("p5.48xlarge", nodes="{max: 100}"), text("p5.48xlarge", "{max: 100}", name="Beta")
+    )
+
+    found = of_rule(together, "TS-QUO-003")
+
+    assert len(found) == 2
+    assert "100 nodes have 33 network interfaces each, 3300 in all, and 6600 with Beta" in (
+        found[0].message
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "differences"),
+    [
+        (text("trn1n.32xlarge", name="Beta"), "instance.type is trn1n.32xlarge here and"),
+        (text(name="Beta", region="us-east-1"), "region is us-east-1 here and us-west-2 there"),
+    ],
+)
+def test_one_reservation_does_not_serve_two_types_or_zones(
+    problems: Callable[..., list[str]], second: str, differences: str
+) -> None:
+    capacity = "capacity: {reservation: cr-0123456789abcdef0}"
+
+    (problem,) = problems(text(added=capacity), second + capacity)
+
+    assert problem.startswith(
+        "b.yaml:5: capacity: launches into cr-0123456789abcdef0, as does Alpha (a.yaml:4), "
+    )
+    assert differences in problem

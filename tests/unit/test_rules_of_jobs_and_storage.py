@@ -1,0 +1,314 @@
+"""When the rules on jobs, images, AMIs and storage find something, and when they do not.
+
+That each finds something in its own example is in test_checks.py.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from trainshed.checks import judge
+from trainshed.checks.image_names import ImageName
+from trainshed.plan import ClusterPlan
+
+HEAD = "name: Example\nregion: us-west-2\n"
+TRN1 = HEAD + "instance: {type: trn1.32xlarge}\n"
+TRN1_16 = HEAD + "instance: {type: trn1.32xlarge, nodes: {max: 16}}\n"
+P4D = HEAD + "instance: {type: p4d.24xlarge}\n"
+P5 = HEAD + "instance: {type: p5.48xlarge}\n"
+P3DN = HEAD + "instance: {type: p3dn.24xlarge}\n"
+DL1 = HEAD + "instance: {type: dl1.24xlarge}\n"
+PLAIN = HEAD + "orchestrator: ec2\ninstance: {type: p4d.24xlarge}\n"
+BLOCK = TRN1 + "zone: usw2-az4\ncapacity: {capacity_block: cr-01234567}\n"
+DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training"
+ECS = "/aws/service/ecs/optimized-ami/amazon-linux-2023"
+
+Found = Callable[[str, str], list[str]]
+
+
+@pytest.fixture
+def found(planned: Callable[[str], ClusterPlan]) -> Found:
+    """Return the ids of what is found in a cluster, of one topic."""
+
+    def find(text: str, topic: str) -> list[str]:
+        rules = [finding.rule for finding in judge(planned(text))]
+        return sorted(rule for rule in rules if rule.startswith(topic))
+
+    return find
+
+
+def with_ami(type_name: str, ami: str, added: str = "") -> str:
+    return f"{HEAD}{added}instance: {{type: {type_name}, ami: {ami}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        pytest.param(TRN1, [], id="defaults"),
+        pytest.param(PLAIN, [], id="plain-ec2"),
+        pytest.param(TRN1 + "job: {attempts: 1}", [], id="one-node"),
+        pytest.param(TRN1_16 + "job: {attempts: 2}", [], id="two-attempts"),
+        pytest.param(TRN1_16 + "job: {attempts: 1}", ["TS-BAT-002"], id="one-attempt"),
+        pytest.param(BLOCK + "job: {attempts: 2, timeout_hours: 4368}", [], id="block"),
+        pytest.param(BLOCK + "job: {timeout_hours: 4369}", ["TS-BAT-004"], id="longer-than-block"),
+        pytest.param(TRN1 + "job: {timeout_hours: 4369}", [], id="on-demand-is-no-block"),
+        pytest.param(TRN1 + "job: {shared_memory_gib: 231}", [], id="half-the-memory"),
+        pytest.param(TRN1 + "job: {shared_memory_gib: 232}", ["TS-BAT-005"], id="more-than-half"),
+        pytest.param(P4D + "job: {shared_memory_gib: 8}", [], id="a-gib-each"),
+        pytest.param(
+            P4D + "job: {shared_memory_gib: 7}", ["TS-BAT-006"], id="less-than-a-gib-each"
+        ),
+    ],
+)
+def test_what_aws_batch_keeps_and_tries_again(found: Found, text: str, rules: list[str]) -> None:
+    assert found(text, "TS-BAT") == rules
+
+
+@pytest.mark.parametrize(
+    ("cluster", "variable", "rules"),
+    [
+        (P4D, "FI_PROVIDER: efa", []),
+        (P4D, 'FI_PROVIDER: "efa,tcp"', []),
+        (P4D, "FI_PROVIDER: ^tcp", []),
+        (P4D, "FI_PROVIDER: ^efa", ["TS-ENV-001"]),
+        (P4D, "FI_PROVIDER: sockets", ["TS-ENV-001"]),
+        (PLAIN, "FI_PROVIDER: sockets", ["TS-ENV-001"]),
+        (HEAD + "instance: {type: g5.xlarge}\n", "FI_PROVIDER: tcp", []),
+        (P4D, "NCCL_NET: AWS Libfabric", []),
+        (P4D, "NCCL_NET_PLUGIN: none", ["TS-ENV-002"]),
+        (P4D, "NCCL_NET_PLUGIN: aws-ofi", []),
+        (TRN1, "NCCL_NET: Socket", []),
+        (P4D, 'NCCL_P2P_DISABLE: "0"', []),
+        (P4D, 'NCCL_SHM_DISABLE: "1"', ["TS-ENV-003"]),
+        (P4D, "NCCL_PROTO: Simple", ["TS-ENV-004"]),
+        (P4D, 'NCCL_PROTO: "LL,LL128,Simple"', []),
+        (P4D, 'FI_EFA_USE_DEVICE_RDMA: "1"', []),
+        (P3DN, 'FI_EFA_USE_DEVICE_RDMA: "0"', []),
+        (P4D, 'FI_EFA_USE_DEVICE_RDMA: "0"', ["TS-ENV-006"]),
+        (DL1, 'RDMAV_FORK_SAFE: "1"', []),
+        (TRN1, 'RDMAV_FORK_SAFE: "1"', ["TS-ENV-007"]),
+        (DL1, 'HCCL_OVER_TCP: "0"', []),
+        (DL1, 'HCCL_OVER_OFI: "1"', []),
+        (P4D, "NCCL_SOCKET_IFNAME: eth0", []),
+        (P4D, "NCCL_SOCKET_IFNAME: =eth0", []),
+        (P4D, "NCCL_SOCKET_IFNAME: eth", []),
+        (P4D, 'NCCL_SOCKET_IFNAME: "^lo,docker"', []),
+        (P4D, "NCCL_SOCKET_IFNAME: ecs-eth0", ["TS-ENV-009"]),
+        (P4D, "NCCL_SOCKET_IFNAME: =eth1", ["TS-ENV-009"]),
+        (P4D, "NCCL_SOCKET_IFNAME: ^eth", ["TS-ENV-009"]),
+        (PLAIN, "GLOO_SOCKET_IFNAME: eth0", ["TS-ENV-009"]),
+        (PLAIN, "GLOO_SOCKET_IFNAME: ens5", []),
+        (PLAIN, 'NCCL_SOCKET_IFNAME: "^lo,docker"', []),
+        (TRN1, "MASTER_ADDR: localhost", []),
+        (TRN1_16, 'WORLD_SIZE: "512"', ["TS-ENV-010"]),
+        (DL1, "HABANA_VISIBLE_DEVICES: all", []),
+        (DL1, 'HABANA_VISIBLE_DEVICES: "0,1"', ["TS-ENV-011"]),
+        (TRN1, 'CUDA_VISIBLE_DEVICES: "0"', []),
+        (TRN1, 'NEURON_RT_STOCHASTIC_ROUNDING_EN: "1"', []),
+    ],
+)
+def test_variables_that_break_a_library(
+    found: Found, cluster: str, variable: str, rules: list[str]
+) -> None:
+    assert found(f"{cluster}job: {{environment: {{{variable}}}}}\n", "TS-ENV") == rules
+
+
+@pytest.mark.parametrize(
+    ("job", "rules"),
+    [
+        ("{}", []),
+        ('{policies: ["arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess"]}', []),
+        ('{policies: ["arn:aws:iam::123456789012:policy/OursFullAccess"]}', []),
+        ('{policies: ["arn:aws:iam::aws:policy/AdministratorAccess"]}', ["TS-SEC-002"]),
+        ("{buckets: [{bucket: runs, access: read-write}]}", []),
+        ("{buckets: [{bucket: runs, access: read-write-delete, prefix: a/}]}", []),
+        ("{environment: {TOKENIZERS_PARALLELISM: 'true', AWS_ACCESS_KEY_ID: x}}", []),
+        ("{environment: {WANDB_API_KEY: x}}", ["TS-SEC-004"]),
+        ("{environment: {AWS_SECRET_ACCESS_KEY: x}}", ["TS-SEC-004"]),
+    ],
+)
+def test_rights_and_secrets_of_jobs(found: Found, job: str, rules: list[str]) -> None:
+    assert found(f"{TRN1}job: {job}\n", "TS-SEC") == rules
+
+
+def test_a_secret_is_not_repeated(planned: Callable[[str], ClusterPlan]) -> None:
+    found = judge(planned(TRN1 + "job: {environment: {WANDB_API_KEY: 0a1b2c3d}}\n"))
+
+    assert [finding.rule for finding in found] == ["TS-SEC-004"]
+    assert "0a1b2c3d" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "lustre", "rules"),
+    [
+        (TRN1, "{existing: fs-0123456789abcdef0}", []),
+        (TRN1, "{deployment: scratch-2, capacity_gib: 2400}", ["TS-LUS-001"]),
+        (TRN1, "{deployment: scratch-2, capacity_gib: 2400, s3: {bucket: runs}}", ["TS-LUS-006"]),
+        (TRN1, "{throughput: 500}", []),
+        # 512 GiB of accelerators' memory at 292 MB/s: 31 minutes.
+        (TRN1, "{}", ["TS-LUS-002"]),
+        (TRN1_16, "{}", ["TS-LUS-002", "TS-LUS-005"]),
+        (TRN1_16, "{metadata_iops: 6000}", ["TS-LUS-002"]),
+        # 8 TiB at 5,859 MB/s: 25 minutes; 24,000 GiB at 250 is no size of an EFA file system.
+        (TRN1_16, "{capacity_gib: 24000}", []),
+        (TRN1_16, "{capacity_gib: 19200}", ["TS-LUS-002", "TS-LUS-004"]),
+        (TRN1_16, "{capacity_gib: 19200, throughput: 500, efa: true}", []),
+        # One node takes 12,500 MB/s.
+        (P4D, "{capacity_gib: 12000, throughput: 1000}", []),
+        (P4D, "{capacity_gib: 14400, throughput: 1000}", ["TS-LUS-003"]),
+        (P5, "{capacity_gib: 14400, throughput: 1000, efa: true}", []),
+        (P4D, "{capacity_gib: 4800, throughput: 1000}", []),
+        (
+            P5.replace("}", ", nodes: {max: 128}}"),
+            "{capacity_gib: 144000, efa: true, throughput: 1000}",
+            [],
+        ),
+        (
+            P5.replace("}", ", nodes: {max: 129}}"),
+            "{capacity_gib: 144000, efa: true, throughput: 1000}",
+            ["TS-LUS-007"],
+        ),
+    ],
+)
+def test_storage_that_loses_data_or_is_slow(
+    found: Found, cluster: str, lustre: str, rules: list[str]
+) -> None:
+    network = "network: {cidr: 10.0.0.0/16}\n"
+
+    assert found(f"{cluster}{network}storage: {{lustre: {lustre}}}\n", "TS-LUS") == rules
+
+
+@pytest.mark.parametrize(
+    ("cluster", "image", "rules"),
+    [
+        (P4D, "{}", []),
+        (P4D, "{digest: 'sha256:" + "0" * 64 + "'}", []),
+        (P4D, "{uri: 'team/train:latest'}", ["TS-CIM-001", "TS-CIM-002"]),
+        (P4D, "{uri: 'localhost:5000/train:1'}", []),
+        (P4D, "{uri: 'ghcr.io/team/train:1'}", []),
+        (TRN1, "{uri: 'public.ecr.aws/neuron/jax:1'}", []),
+        (TRN1_16, "{uri: 'public.ecr.aws/neuron/jax:1'}", ["TS-CIM-003"]),
+        (P4D, "{tag: 2.10.0-cu130}", []),
+        (P4D, "{tag: 2.9.0-neuronx}", ["TS-CIM-004"]),
+        (DL1, "{uri: 'nvcr.io/nvidia/pytorch:25.01-py3'}", ["TS-CIM-004"]),
+        (DL1, "{tag: 1.21.4-pytorch-2.6.0}", []),
+        (P4D, f"{{uri: '{DLC}:2.10.0-gpu-py313-cu130-ubuntu22.04-ec2'}}", []),
+        (HEAD + "orchestrator: ec2\ninstance: {type: p4d.24xlarge}\n", "{}", []),
+    ],
+)
+def test_images_that_nodes_may_not_get(
+    found: Found, cluster: str, image: str, rules: list[str]
+) -> None:
+    assert found(f"{cluster}image: {image}\n", "TS-CIM") == rules
+
+
+@pytest.mark.parametrize(
+    ("cluster", "image", "rules"),
+    [
+        (DL1, "{tag: 1.21.4-pytorch-2.6.0}", []),
+        (
+            DL1,
+            "{uri: 'vault.habana.ai/gaudi-docker/1.23.0/ubuntu22.04/habanalabs/"
+            "pytorch-installer-2.7.1:latest'}",
+            ["TS-SW-001"],
+        ),
+        (with_ami("dl1.24xlarge", "older"), "{tag: 1.20.0-pytorch-2.6.0}", []),
+        (P4D, "{tag: 1.22.0-pytorch-2.7.1}", []),
+        (TRN1, "{tag: 2.9.0-neuronx-py312-sdk2.30.0}", []),
+        (TRN1, "{tag: jax-sdk2.31.0}", []),
+        (TRN1, "{tag: jax-sdk2.32.0}", ["TS-SW-003"]),
+        (with_ami("trn1.32xlarge", "candidate"), "{tag: jax-sdk2.32.0}", []),
+        (
+            TRN1,
+            "{uri: 'public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0'}",
+            [],
+        ),
+        (P3DN, "{tag: 2.6.0-cu126}", []),
+        (P4D, "{tag: 2.10.0-cu130}", []),
+        (P5, "{uri: 'nvcr.io/nvidia/cuda:11.7.1-devel-ubuntu22.04'}", ["TS-SW-006"]),
+        (P5, "{uri: 'nvcr.io/nvidia/cuda:11.8.0-devel-ubuntu22.04'}", []),
+        (P4D, "{tag: cuda13.0-efa1.50.0}", []),
+        (P4D, "{tag: cuda13.0-efa1.51.0}", ["TS-SW-007"]),
+        (P4D, f"{{uri: '{DLC}:2.10.0-gpu-py313-cu130-ubuntu22.04-ec2'}}", ["TS-SW-008"]),
+        (P4D, f"{{uri: '{DLC}:2.5.1-gpu-py311-cu124-ubuntu22.04-ec2'}}", []),
+    ],
+)
+def test_software_that_does_not_go_together(
+    found: Found, cluster: str, image: str, rules: list[str]
+) -> None:
+    assert found(f"{cluster}image: {image}\n", "TS-SW") == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (with_ami("trn1.32xlarge", f"{ECS}/neuron/recommended/image_id"), ["001", "010"]),
+        (with_ami("trn1.32xlarge", f"'{ECS}/neuron/recommended/image_id:7'"), ["001"]),
+        (with_ami("p4d.24xlarge", f"{ECS}/recommended/image_id"), ["001", "005", "010"]),
+        (with_ami("p4d.24xlarge", f"{ECS}/gpu/recommended/image_id"), ["001", "010"]),
+        (with_ami("g5g.xlarge", f"{ECS}/arm64/gpu/recommended/image_id"), ["001", "010"]),
+        (
+            with_ami(
+                "p4d.24xlarge",
+                "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/nvidia/recommended/"
+                "image_id",
+            ),
+            ["004", "010"],
+        ),
+        (
+            with_ami(
+                "p4d.24xlarge",
+                "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/"
+                "latest/ami-id",
+                "orchestrator: ec2\n",
+            ),
+            ["010"],
+        ),
+        (with_ami("trn1.32xlarge", "/trainshed/ami/neuron/ecs/candidate"), []),
+        (with_ami("trn1.32xlarge", "/trainshed/ami/neuron/ec2/stable"), ["008"]),
+        (with_ami("trn1.32xlarge", "/ours/arm64/image"), []),
+        (with_ami("inf1.6xlarge", "inf1"), []),
+        (with_ami("inf2.xlarge", "stable"), []),
+    ],
+)
+def test_amis_that_cannot_run_the_jobs(found: Found, text: str, rules: list[str]) -> None:
+    assert found(text, "TS-AMI") == [f"TS-AMI-{rule}" for rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("ami", "rules"),
+    [
+        ("/aws/service/ami-amazon-linux-latest/amzn2-ami-hvm-x86_64-gp2", ["TS-LIF-003"]),
+        ("/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64", []),
+        ("/aws/service/eks/optimized-ami/1.30/amazon-linux-2-gpu/recommended", ["TS-LIF-003"]),
+        ("/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/neuron/recommended", []),
+        ("/aws/service/canonical/ubuntu/server/20.04/stable/current/amd64", ["TS-LIF-004"]),
+        ("/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64", []),
+        ("/aws/service/neuron/dlami/jax-0.10/ubuntu-24.04/latest/image_id", ["TS-LIF-005"]),
+        ("/aws/service/neuron/dlami/base/ubuntu-24.04/latest/image_id", []),
+        ("/aws/service/neuron/dlami/multi-framework/ubuntu-24.04/latest/image_id", []),
+    ],
+)
+def test_amis_that_get_no_updates(found: Found, ami: str, rules: list[str]) -> None:
+    text = with_ami("trn1.32xlarge", ami, "orchestrator: ec2\n")
+
+    assert found(text, "TS-LIF") == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("dl1:1.21.4-pytorch-2.6.0", ((1, 21), None, None, None)),
+        ("a/gaudi-docker/1.22.0/ubuntu22.04/x:latest", ((1, 22), None, None, None)),
+        ("p4d:2.10.0-cu130", (None, (13, 0), None, None)),
+        ("nccl-tests:cuda12.8.1-efa1.42.0-ofiv1.16.0", (None, (12, 8), (1, 42), None)),
+        ("nvcr.io/nvidia/cuda:13.0.2-devel-ubuntu22.04", (None, (13, 0), None, None)),
+        ("x:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04", (None, None, None, (2, 30))),
+        ("train:v1", (None, None, None, None)),
+        ("train:1.2.3", (None, None, None, None)),
+    ],
+)
+def test_what_a_name_says(name: str, read: tuple[object, ...]) -> None:
+    image = ImageName(name=name, path=())
+
+    assert (image.synapse, image.cuda, image.efa_installer, image.neuron_sdk) == read
