@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from trainshed.deployment import (
-    Assembly,
+    ResourceGraph,
     Span,
     deployment,
     observed_time,
-    read_assembly,
+    read_graph,
     storage_and_compute,
 )
 from trainshed.errors import TrainshedError
@@ -28,7 +28,7 @@ def resource(kind: str, after: object = None, **properties: object) -> dict[str,
 
 def assembly(
     folder: Path, templates: Mapping[str, Template], order: Mapping[str, list[str]]
-) -> Assembly:
+) -> ResourceGraph:
     """Write a cloud assembly as CDK does, and read it."""
     artifacts: dict[str, Any] = {}
     for name, template in templates.items():
@@ -41,10 +41,10 @@ def assembly(
         }
     manifest = {"version": "48.0.0", "artifacts": artifacts}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return read_assembly(folder)
+    return read_graph(folder)
 
 
-def chain(found: Assembly, stack: str) -> list[str]:
+def chain(found: ResourceGraph, stack: str) -> list[str]:
     return [link.resource.name for link in deployment(found, stack).chain]
 
 

@@ -16,7 +16,7 @@ from trainshed.deployment import (
     ObservedTime,
     Span,
     deployment,
-    read_assembly,
+    read_graph,
     storage_and_compute,
 )
 from trainshed.plan import ClusterPlan
@@ -42,10 +42,10 @@ def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
         step("synthesising the app")
         folder = Path(temporary).resolve()
         synthesise(app, Path(sys.executable), folder, __version__)
-        assembly = read_assembly(folder)
+        graph = read_graph(folder)
     name = plan.spec.name
-    found = deployment(assembly, name)
-    apart = storage_and_compute(assembly, plan.lustre.stack_name, name) if plan.lustre else ()
+    found = deployment(graph, name)
+    apart = storage_and_compute(graph, plan.lustre.stack_name, name) if plan.lustre else ()
     if as_json:
         print_json(_json(found) | {"storage_and_compute": apart})
         return

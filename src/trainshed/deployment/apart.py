@@ -1,17 +1,17 @@
 """Whether storage and compute wait for each other."""
 
-from trainshed.deployment.assembly import Assembly
+from trainshed.deployment.graph import ResourceGraph
 
 
-def storage_and_compute(assembly: Assembly, storage: str, compute: str) -> tuple[str, ...]:
+def storage_and_compute(graph: ResourceGraph, storage: str, compute: str) -> tuple[str, ...]:
     """Say which resources of two stacks wait for each other, or that none does.
 
     Args:
-        assembly: the cloud assembly.
+        graph: of the cloud assembly.
         storage: name of the stack of the file system.
         compute: name of the stack of the nodes.
     """
-    pairs = (*assembly.waiting(storage, compute), *assembly.waiting(compute, storage))
+    pairs = (*graph.waiting(storage, compute), *graph.waiting(compute, storage))
     if pairs:
         return tuple(
             f"{first.name} of {first.stack} waits for {second.name} of {second.stack}"
@@ -20,7 +20,7 @@ def storage_and_compute(assembly: Assembly, storage: str, compute: str) -> tuple
     by_order = (
         f"; {compute} comes after {storage} by the order of the stacks only, and can be deployed "
         "without it: cdk deploy --exclusively"
-        if storage in assembly.all_before(compute)
+        if storage in graph.all_before(compute)
         else ""
     )
     return (f"no resource of {storage} waits for one of {compute}, or the reverse{by_order}",)
