@@ -1,4 +1,7 @@
-"""Run a project's CDK app with one Python or another: no account, and no CDK CLI."""
+"""Run a project's CDK app with one Python or another, and read the cloud assembly that it makes.
+
+It needs no account, and no CDK CLI.
+"""
 
 import json
 import os
@@ -16,6 +19,8 @@ CONFIGURATION = "cdk.json"
 # The CLI gives these: names of resources by their path, and nothing that changes with the version.
 _CONTEXT = {"aws:cdk:enable-path-metadata": True, "aws:cdk:version-reporting": False}
 _REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
+# Metadata of a resource.
+_PATH = "aws:cdk:path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +49,19 @@ class SynthesisedStack:
         region: where it is deployed.
         file: of its template.
         template: its template.
+        after: names of the stacks that it is deployed after.
     """
 
     path: str
     region: str
     file: Path
     template: Mapping[str, Any]
+    after: frozenset[str] = frozenset()
+
+    def construct(self, logical_id: str) -> str:
+        """Return the path of a resource's construct, or one made of its logical id."""
+        resource = self.template.get("Resources", {}).get(logical_id, {})
+        return str(resource.get("Metadata", {}).get(_PATH, f"{self.path}/{logical_id}"))
 
 
 def read_app(folder: Path) -> App:
@@ -126,22 +138,29 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
 
 
 def read_assembly(folder: Path) -> dict[str, SynthesisedStack]:
-    """Return the stacks of a cloud assembly by name, in its order."""
-    return {
-        artifact["properties"].get("stackName", name): _stack(
-            # With a stack name that is not the path, it follows in brackets.
-            artifact.get("displayName", name).partition(" (")[0],
-            artifact["environment"].rpartition("/")[2],
-            manifest.parent / artifact["properties"]["templateFile"],
-        )
-        for manifest in sorted(folder.rglob("manifest.json"))
-        for name, artifact in read_json(manifest)["artifacts"].items()
-        if artifact["type"] == "aws:cloudformation:stack"
-    }
-
-
-def _stack(path: str, region: str, file: Path) -> SynthesisedStack:
-    return SynthesisedStack(path=path, region=region, file=file, template=read_json(file))
+    """Return the stacks of a cloud assembly by name, in its order; those of its stages too."""
+    stacks: dict[str, SynthesisedStack] = {}
+    for manifest in sorted(folder.rglob("manifest.json")):
+        artifacts = {
+            key: artifact
+            for key, artifact in read_json(manifest)["artifacts"].items()
+            if artifact["type"] == "aws:cloudformation:stack"
+        }
+        # Artifacts name each other by their own ids, and stacks may have other names.
+        names = {key: each["properties"].get("stackName", key) for key, each in artifacts.items()}
+        for key, artifact in artifacts.items():
+            file = manifest.parent / artifact["properties"]["templateFile"]
+            stacks[names[key]] = SynthesisedStack(
+                # With a stack name that is not the path, it follows in brackets.
+                path=artifact.get("displayName", key).partition(" (")[0],
+                region=artifact["environment"].rpartition("/")[2],
+                file=file,
+                template=read_json(file),
+                after=frozenset(
+                    names[other] for other in artifact.get("dependencies", ()) if other in names
+                ),
+            )
+    return stacks
 
 
 def _environment(app: App, python: Path, output: Path) -> dict[str, str]:

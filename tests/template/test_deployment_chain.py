@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.deployment import ResourceGraph, deployment, read_graph
+from trainshed.deployment import ResourceGraph, deployment
 from trainshed.plan import Fleet, load_fleet
+from trainshed.synthesis import read_assembly
 
 ROOT = Path(__file__).parents[2]
 FLEET = load_fleet(sorted((ROOT / "clusters").glob("*.yaml")))
@@ -14,7 +15,7 @@ FLEET = load_fleet(sorted((ROOT / "clusters").glob("*.yaml")))
 
 @pytest.fixture(scope="module")
 def graph(synthesise: Callable[[Fleet], Path]) -> ResourceGraph:
-    return read_graph(synthesise(FLEET))
+    return resource_graph(read_assembly(synthesise(FLEET)))
 
 
 @pytest.mark.parametrize("cluster", FLEET.clusters, ids=lambda cluster: cluster.spec.name)

@@ -12,10 +12,11 @@ from trainshed.deployment import (
     Span,
     deployment,
     observed_time,
-    read_graph,
+    resource_graph,
     storage_and_compute,
 )
 from trainshed.errors import TrainshedError
+from trainshed.synthesis import read_assembly
 
 NAT, FSX, GROUP = "AWS::EC2::NatGateway", "AWS::FSx::FileSystem", "AWS::EC2::SecurityGroup"
 Template = Mapping[str, Any]
@@ -36,12 +37,13 @@ def assembly(
         artifacts[f"{name}.assets"] = {"type": "cdk:asset-manifest"}
         artifacts[name] = {
             "type": "aws:cloudformation:stack",
+            "environment": "aws://unknown-account/us-west-2",
             "properties": {"templateFile": f"{name}.template.json"},
             "dependencies": [f"{name}.assets", *order.get(name, [])],
         }
     manifest = {"version": "48.0.0", "artifacts": artifacts}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return read_graph(folder)
+    return resource_graph(read_assembly(folder))
 
 
 def chain(found: ResourceGraph, stack: str) -> list[str]:

@@ -16,7 +16,7 @@ from trainshed.deployment import (
     ObservedTime,
     Span,
     deployment,
-    read_graph,
+    resource_graph,
     storage_and_compute,
 )
 from trainshed.plan import ClusterPlan
@@ -41,8 +41,7 @@ def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
     ):
         step("synthesising the app")
         folder = Path(temporary).resolve()
-        synthesise(app, Path(sys.executable), folder, __version__)
-        graph = read_graph(folder)
+        graph = resource_graph(synthesise(app, Path(sys.executable), folder, __version__))
     name = plan.spec.name
     found = deployment(graph, name)
     apart = storage_and_compute(graph, plan.lustre.stack_name, name) if plan.lustre else ()

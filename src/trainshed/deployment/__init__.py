@@ -2,7 +2,7 @@
 
 from trainshed.deployment.apart import storage_and_compute
 from trainshed.deployment.chain import Deployment, Link, Span, StackTime, deployment
-from trainshed.deployment.graph import Resource, ResourceGraph, read_graph
+from trainshed.deployment.graph import Resource, ResourceGraph, resource_graph
 from trainshed.deployment.times import ObservedTime, observed_time
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "StackTime",
     "deployment",
     "observed_time",
-    "read_graph",
+    "resource_graph",
     "storage_and_compute",
 ]

@@ -4,14 +4,13 @@ CloudFormation user guide, "DependsOn attribute": a resource waits for what its 
 Fn::GetAtt and Fn::Sub name. Fn::ImportValue waits for the resource behind the export.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from trainshed.deployment.times import ObservedTime, observed_time
+from trainshed.synthesis import SynthesisedStack
 
 # A stack and a logical id.
 Address = tuple[str, str]
@@ -88,34 +87,21 @@ class ResourceGraph:
         return found
 
 
-def read_graph(folder: Path) -> ResourceGraph:
-    """Read the cloud assembly in a folder, its stages too."""
-    templates: dict[str, Mapping[str, Any]] = {}
-    order: dict[str, frozenset[str]] = {}
-    for manifest in sorted(folder.rglob("manifest.json")):
-        artifacts = json.loads(manifest.read_text(encoding="utf-8"))["artifacts"]
-        # Artifacts name each other by their own ids, and stacks may have other names.
-        names = {
-            key: artifact["properties"].get("stackName", key)
-            for key, artifact in artifacts.items()
-            if artifact["type"] == "aws:cloudformation:stack"
-        }
-        for key, name in names.items():
-            file = manifest.parent / artifacts[key]["properties"]["templateFile"]
-            templates[name] = json.loads(file.read_text(encoding="utf-8"))
-            before = artifacts[key].get("dependencies", [])
-            order[name] = frozenset(names[other] for other in before if other in names)
+def resource_graph(stacks: Mapping[str, SynthesisedStack]) -> ResourceGraph:
+    """Return the resources of the stacks of a cloud assembly, which are given by name."""
     exports = {
-        export: (stack, logical_id)
-        for stack, template in templates.items()
-        for export, logical_id in _exports(template)
+        export: (name, logical_id)
+        for name, stack in stacks.items()
+        for export, logical_id in _exports(stack.template)
     }
     resources = {
-        (stack, logical_id): _resource(stack, logical_id, templates[stack], exports)
-        for stack, template in templates.items()
-        for logical_id in template.get("Resources", {})
+        (name, logical_id): _resource(name, stack, logical_id, exports)
+        for name, stack in stacks.items()
+        for logical_id in stack.template.get("Resources", {})
     }
-    return ResourceGraph(resources=resources, stack_order=order)
+    return ResourceGraph(
+        resources=resources, stack_order={name: stack.after for name, stack in stacks.items()}
+    )
 
 
 def _exports(template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -129,22 +115,21 @@ def _exports(template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _resource(
-    stack: str, logical_id: str, template: Mapping[str, Any], exports: Mapping[str, Address]
+    name: str, stack: SynthesisedStack, logical_id: str, exports: Mapping[str, Address]
 ) -> Resource:
-    resources = template["Resources"]
+    resources = stack.template["Resources"]
     record = resources[logical_id]
     properties = record.get("Properties", {})
     after = record.get("DependsOn", [])
     named = {*_named(properties), *([after] if isinstance(after, str) else after)}
-    imported = {exports[name] for name in _imported(properties) if name in exports}
-    path = record.get("Metadata", {}).get("aws:cdk:path", logical_id)
+    imported = {exports[export] for export in _imported(properties) if export in exports}
     return Resource(
-        stack=stack,
+        stack=name,
         logical_id=logical_id,
-        name=path.removeprefix(f"{stack}/").removesuffix("/Resource"),
+        name=stack.construct(logical_id).removeprefix(f"{stack.path}/").removesuffix("/Resource"),
         type=record["Type"],
         time=observed_time(record["Type"], properties),
-        waits_for=frozenset({(stack, name) for name in named if name in resources} | imported),
+        waits_for=frozenset({(name, other) for other in named if other in resources} | imported),
     )
 
 

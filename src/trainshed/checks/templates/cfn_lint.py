@@ -46,7 +46,7 @@ def _finding(match: dict[str, Any], stack: str, assembly: Assembly) -> TemplateF
     construct = assembly.stacks[stack].path
     match way:
         case ["Resources", str(logical_id), *_]:
-            construct = assembly.construct(stack, logical_id)
+            construct = assembly.stacks[stack].construct(logical_id)
     field = "/".join(map(str, way))
     return TemplateFinding(
         rule=match["Rule"]["Id"],

@@ -57,7 +57,7 @@ def _findings(
             message=f"{keys}: {check['check_name']}" if keys else check["check_name"],
             source=check.get("guideline"),
             stack=stack,
-            path=assembly.construct(stack, logical_id),
+            path=assembly.stacks[stack].construct(logical_id),
         )
 
 

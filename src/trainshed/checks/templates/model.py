@@ -28,20 +28,13 @@ class Assembly:
                 return name
         return None
 
-    def construct(self, stack: str, logical_id: str) -> str:
-        """Return the path of a resource's construct, or one made of its logical id."""
-        resource = self.stacks[stack].template.get("Resources", {}).get(logical_id, {})
-        return str(resource.get("Metadata", {}).get(_PATH, f"{stack}/{logical_id}"))
-
     def resource_type(self, stack: str, path: str) -> str | None:
         """Return the type of the resource with a path; None for another construct."""
-        for logical_id, resource in self.stacks[stack].template.get("Resources", {}).items():
-            if self.construct(stack, logical_id) == path:
+        there = self.stacks[stack]
+        for logical_id, resource in there.template.get("Resources", {}).items():
+            if there.construct(logical_id) == path:
                 return str(resource["Type"])
         return None
-
-
-_PATH = "aws:cdk:path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
