@@ -1,7 +1,6 @@
 """`trainshed explain CLUSTER --deploy`: the longest chain, from the project's own templates."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from documented import examples
 
 from trainshed.plan import load_fleet
+from trainshed.synthesis import SynthesisedStack, read_assembly
 
 Trainshed = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
@@ -51,10 +51,10 @@ def test_json_has_the_sources_of_the_times(
 ) -> None:
     made = synthesise(load_fleet([ROOT / "clusters" / "train.yaml"]))
 
-    def copy(app: object, python: Path, output: Path, version: str) -> None:
-        shutil.copytree(made, output, dirs_exist_ok=True)
+    def read(app: object, python: Path, output: Path, version: str) -> dict[str, SynthesisedStack]:
+        return read_assembly(made)
 
-    monkeypatch.setattr("trainshed.cli.deployment.synthesise", copy)
+    monkeypatch.setattr("trainshed.cli.deployment.synthesise", read)
 
     answer = trainshed("explain", "train", "--deploy", "--json")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.deployment import ResourceGraph, deployment
+from trainshed.deployment import ResourceGraph, deployment, resource_graph
 from trainshed.plan import Fleet, load_fleet
 from trainshed.synthesis import read_assembly
 
