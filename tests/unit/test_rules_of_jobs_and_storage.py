@@ -220,6 +220,7 @@ def test_nodes_without_storage_that_outlives_them(
         (P4D, "{uri: 'localhost:5000/train:1'}", []),
         (P4D, "{uri: 'ghcr.io/team/train:1'}", []),
         (TRN1, "{uri: 'public.ecr.aws/neuron/jax:1'}", []),
+        (TRN1_16.replace("16", "10"), "{uri: 'public.ecr.aws/neuron/jax:1'}", []),
         (TRN1_16, "{uri: 'public.ecr.aws/neuron/jax:1'}", ["TS-CIM-003"]),
         (P4D, "{tag: 2.10.0-cu130}", []),
         (P4D, "{tag: 2.9.0-neuronx}", ["TS-CIM-004"]),

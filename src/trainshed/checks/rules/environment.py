@@ -324,7 +324,7 @@ def interface_that_is_not_there(plan: ClusterPlan) -> Iterator[Violation]:
             path=_path(name),
             message=f"{name} is {value!r}, and that does not give the interface by which {where} "
             "reaches the others",
-            remedy=f"leave {name} out: jobs get the right one"
+            remedy=f"leave {name} out, or set it to {_CONTAINER_INTERFACE}"
             if batch
             else f"leave {name} out, or name the interface that `ip link` shows on a node",
         )
