@@ -25,6 +25,7 @@ DL1 = HEAD + "instance: {type: dl1.24xlarge}\n"
 PLAIN = HEAD + "orchestrator: ec2\ninstance: {type: p4d.24xlarge}\n"
 BLOCK = TRN1 + "zone: usw2-az4\ncapacity: {capacity_block: cr-01234567}\n"
 DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training"
+DIGEST = "sha256:" + "0" * 64
 ECS = "/aws/service/ecs/optimized-ami/amazon-linux-2023"
 
 Found = Callable[[str, str], list[str]]
@@ -215,7 +216,7 @@ def test_nodes_without_storage_that_outlives_them(
     ("cluster", "image", "rules"),
     [
         (P4D, "{}", []),
-        (P4D, "{digest: 'sha256:" + "0" * 64 + "'}", []),
+        (P4D, f"{{digest: '{DIGEST}'}}", []),
         (P4D, "{uri: 'team/train:latest'}", ["TS-CIM-001", "TS-CIM-002"]),
         (P4D, "{uri: 'localhost:5000/train:1'}", []),
         (P4D, "{uri: 'ghcr.io/team/train:1'}", []),
@@ -250,6 +251,10 @@ def test_images_that_nodes_may_not_get(
         (P4D, "{tag: 1.22.0-pytorch-2.7.1}", []),
         (TRN1, "{tag: 2.9.0-neuronx-py312-sdk2.30.0}", []),
         (TRN1, "{tag: jax-sdk2.31.0}", []),
+        (P4D, "{tag: jax-sdk2.32.0}", []),
+        (TRN1, f"{{digest: '{DIGEST}'}}", []),
+        (DL1, f"{{digest: '{DIGEST}'}}", []),
+        (P4D, f"{{digest: '{DIGEST}'}}", []),
         (TRN1, "{tag: jax-sdk2.32.0}", ["TS-SW-003"]),
         (with_ami("trn1.32xlarge", "candidate"), "{tag: jax-sdk2.32.0}", []),
         (
