@@ -31,8 +31,8 @@ _GAUDI = "Gaudi HL-205"
     title="The image's SynapseAI no longer supports first-generation Gaudi",
     severity=Severity.ERROR,
     why="""
-SynapseAI 1.21 is the last release for first-generation Gaudi. A later one finds no device it knows,
-and its driver does not load on the node.
+SynapseAI 1.21 is the last release for first-generation Gaudi. A later one does not know the device,
+and an image runs on a driver of its own release only.
 """,
     sources=(SYNAPSE_SOURCE,),
     example="""
