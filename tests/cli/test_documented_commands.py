@@ -33,6 +33,7 @@ PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_buil
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
 # there for it. Of some commands of AWS only the options are tested.
 ELSEWHERE = {
+    "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
     "make demo": (TEST, "run: make demo"),
@@ -118,6 +119,27 @@ ELSEWHERE = {
     "trainshed catalogue sync --region us-west-2 --output some/folder": (
         CATALOGUE,
         '"catalogue", "sync", "--region", "us-west-2", "--output"',
+    ),
+    "trainshed cost p4d": ("tests/cli/test_cost_documents.py", '"trainshed cost "'),
+    "trainshed cost sync --region us-west-2": (
+        "tests/cli/test_cost.py",
+        '"cost", "sync", "--region", "us-west-2"',
+    ),
+    "trainshed estimate --plot types-compared.svg": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed estimate --model bert-1.5b --cluster dl1 --nodes 16": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed estimate --model bert-1.5b --cluster dl1 --nodes 12": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed explain train --deploy": (
+        "tests/cli/test_explain_deploy.py",
+        '"trainshed explain train --deploy"',
     ),
     "trainshed container build TrainCluster": (
         "tests/containers/test_build.py",

@@ -12,9 +12,11 @@ from trainshed.errors import Failure
 from trainshed.findings import Finding
 from trainshed.preflight.rule import AccountCheck, AccountRule, Subject, account_rules
 from trainshed.preflight.rules.answers import LACKS_PERMISSION, NOT_ANSWERED
+from trainshed.preflight.rules.credentials import WHOSE
 
 # boto3 tries a throttled call again for some seconds.
 PATIENCE_SECONDS = 30.0
+_LOOK_SECONDS = 2.0
 
 
 class _Question:
@@ -61,7 +63,7 @@ def ask_account(
     Args:
         subject: the cluster and its account.
         seconds: after which what has not been answered is a finding.
-        show: is told how far it is.
+        show: is told what it waits for.
 
     Raises:
         BadCredentials: there are none that AWS takes.
@@ -72,13 +74,14 @@ def ask_account(
     waiting = {rule.id: _Question(rule, rule.check, subject, done) for rule in rules if rule.check}
     answered: list[_Question] = []
     deadline = monotonic() + seconds
-    while waiting:
-        show(f"{len(answered)} of {len(rules)} checks of the account have their answers")
+    show(f"{len(rules)} checks ask the account")
+    while waiting and (left := deadline - monotonic()) > 0:
         try:
-            question = done.get(timeout=max(0.0, deadline - monotonic()))
+            question = done.get(timeout=min(left, _LOOK_SECONDS))
         except Empty:
-            break
-        answered.append(waiting.pop(question.rule.id))
+            show(f"no answer yet for {', '.join(waiting)}")
+        else:
+            answered.append(waiting.pop(question.rule.id))
     _raise_what_concerns_all(answered)
     found = [finding for question in answered for finding in _findings(question, subject)]
     found += [
@@ -93,10 +96,11 @@ def _raise_what_concerns_all(answered: list[_Question]) -> None:
     for error in errors:
         if isinstance(error, BadCredentials) or not isinstance(error, Failure):
             raise error
-    if errors and not any(isinstance(error, AwsRefusal) for error in errors):
-        alone = [question for question in answered if question.found]
-        if not alone and len(errors) > len(answered) / 2:
-            raise errors[0]
+    # Every cluster asks for the account, and AWS answers that to everybody.
+    unreachable = any(question.rule.id == WHOSE and question.error for question in answered)
+    refused = any(isinstance(error, AwsRefusal) for error in errors)
+    if unreachable and not refused and not any(question.found for question in answered):
+        raise errors[0]
 
 
 def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:

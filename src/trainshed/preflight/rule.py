@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from trainshed.aws import Region
 from trainshed.checks.rule import Basis, RuleFacts, Violation
 from trainshed.findings import Finding, Severity
 from trainshed.plan import ClusterPlan
+from trainshed.preflight.shared_answers import SharedAnswers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Subject:
     """
 
     plan: ClusterPlan
-    aws: Region
+    aws: SharedAnswers
     now: datetime
     template: Mapping[str, Any] | None = None
 

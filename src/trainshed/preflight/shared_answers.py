@@ -4,9 +4,11 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 from trainshed.aws import Region
+from trainshed.errors import TrainshedError
 
 
 class SharedAnswers(Region):
@@ -38,6 +40,15 @@ class SharedAnswers(Region):
             lambda: tuple(super(SharedAnswers, self).pages(service, operation, key, **params)),
         )
         yield from members
+
+    def start(self, service: str, operation: str, **params: Any) -> None:
+        """Ask without waiting; who then calls the same waits for this answer."""
+        threading.Thread(target=self._try, args=(service, operation, params), daemon=True).start()
+
+    def _try(self, service: str, operation: str, params: dict[str, Any]) -> None:
+        # Who needs the answer gets the error.
+        with suppress(TrainshedError):
+            self.call(service, operation, **params)
 
     def _shared(self, question: str, ask: Callable[[], Any]) -> Any:
         with self._guard:

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from trainshed.checks.rule import Violation
 from trainshed.preflight.rule import Subject, account_rule
 
+WHOSE = "TS-ACC-003"
+
 
 @account_rule(
-    "TS-ACC-003",
+    WHOSE,
     title="The credentials are of another account",
     when="the cluster file names its account",
     why="""

@@ -23,6 +23,14 @@ def buckets(subject: Subject) -> dict[str, Path]:
     return named
 
 
+def _regions(subject: Subject) -> dict[str, str | None]:
+    """Return the region of each bucket, or None for one that is not there."""
+    named = buckets(subject)
+    for bucket in named:
+        subject.aws.start("s3", "head_bucket", Bucket=bucket)
+    return {bucket: _region_of(subject, bucket) for bucket in named}
+
+
 def _region_of(subject: Subject, bucket: str) -> str | None:
     """Return the region of a bucket, or None when there is none of the name."""
     with accepting("404", "NoSuchBucket"):
@@ -45,10 +53,10 @@ deployment is rolled back. A job fails when it first reads or writes.
 )
 def bucket_is_there(subject: Subject) -> Iterator[Violation]:
     """HeadBucket finds it."""
-    for bucket, path in buckets(subject).items():
-        if _region_of(subject, bucket) is None:
+    for bucket, region in _regions(subject).items():
+        if region is None:
             yield Violation(
-                path=path,
+                path=buckets(subject)[bucket],
                 message=f"there is no bucket {bucket}",
                 remedy=f"create it: aws s3 mb s3://{bucket} --region {subject.plan.region}",
             )
@@ -71,11 +79,10 @@ slower, and each byte is paid for; a gateway endpoint does not carry it.
 )
 def bucket_is_in_region(subject: Subject) -> Iterator[Violation]:
     """HeadBucket says the region."""
-    for bucket, path in buckets(subject).items():
-        region = _region_of(subject, bucket)
+    for bucket, region in _regions(subject).items():
         if region and region != subject.plan.region:
             yield Violation(
-                path=path,
+                path=buckets(subject)[bucket],
                 message=f"{bucket} is in {region}, and the cluster is in {subject.plan.region}",
                 remedy=f"copy the data to a bucket in {subject.plan.region}",
             )
@@ -142,23 +149,15 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     when="kms_key names a key",
     why="""
 A node whose root volume cannot be encrypted ends right after its launch, with
-`Client.InternalError`, and AWS Batch launches the next one. A key is of one region.
+`Client.InternalError`, and AWS Batch launches the next one.
 """,
     actions=("kms:DescribeKey",),
     sources=("https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html",),
 )
 def key_is_usable(subject: Subject) -> Iterator[Violation]:
-    """The key is of the region, symmetric and enabled."""
-    plan, arn = subject.plan, subject.plan.spec.kms_key
+    """The key is there, symmetric and enabled."""
+    arn = subject.plan.spec.kms_key
     if arn is None:
-        return
-    region = arn.split(":")[3]
-    if region != plan.region:
-        yield Violation(
-            path=("kms_key",),
-            message=f"{arn} is of {region}, and the cluster is in {plan.region}",
-            remedy=f"name a key of {plan.region}",
-        )
         return
     try:
         key = subject.aws.call("kms", "describe_key", KeyId=arn)["KeyMetadata"]

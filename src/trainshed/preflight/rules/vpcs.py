@@ -21,36 +21,70 @@ _FOR_COMMANDS = ("ec2messages", "logs", "ssmmessages")
 _ANYWHERE = "0.0.0.0/0"
 
 
+_NEW = "the cluster's own network is not deployed yet"
+_LIMITS = ("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html",)
+_NEW_ACTIONS = (
+    "servicequotas:GetServiceQuota",
+    "servicequotas:GetAWSDefaultServiceQuota",
+    "cloudformation:DescribeStacks",
+    "cloudformation:ListStackResources",
+)
+
+
+def _is_new(subject: Subject) -> bool:
+    """Whether the deployment makes a network."""
+    network = subject.plan.network
+    return not (network.vpc_id or find_stack(subject.aws, network.stack_name))
+
+
 @account_rule(
     "TS-ACC-021",
-    title="The account may not have another VPC, NAT gateway or Elastic IP",
-    when="the cluster's own network is not deployed yet",
+    title="The account may not have another VPC",
+    when=_NEW,
     why="""
-A new network takes a VPC, and in each zone a NAT gateway with an Elastic IP. The default quotas of
-5 are used up soon in an account that others use, and the deployment is rolled back.
+A new network takes a VPC. The default quota of 5 is used up soon in an account that others use, and
+the deployment is rolled back.
 """,
-    actions=(
-        "servicequotas:GetServiceQuota",
-        "servicequotas:GetAWSDefaultServiceQuota",
-        "cloudformation:DescribeStacks",
-        "cloudformation:ListStackResources",
-        "ec2:DescribeAddresses",
-        "ec2:DescribeNatGateways",
-        "ec2:DescribeSubnets",
-        "ec2:DescribeVpcs",
-    ),
-    sources=("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html",),
+    actions=(*_NEW_ACTIONS, "ec2:DescribeVpcs"),
+    sources=_LIMITS,
 )
-def network_quotas(subject: Subject) -> Iterator[Violation]:
-    """A new network takes one of each."""
-    network, aws = subject.plan.network, subject.aws
-    if network.vpc_id or find_stack(aws, network.stack_name):
-        return
-    vpcs = sum(1 for _ in aws.pages("ec2", "describe_vpcs", "Vpcs"))
-    yield from _one_more(subject, VPCS, vpcs)
-    addresses = len(aws.call("ec2", "describe_addresses")["Addresses"])
-    yield from _one_more(subject, ELASTIC_IPS, addresses)
-    yield from _one_more(subject, NAT_GATEWAYS, _nat_gateways(subject))
+def vpc_quota(subject: Subject) -> Iterator[Violation]:
+    """A new network takes one."""
+    if _is_new(subject):
+        used = sum(1 for _ in subject.aws.pages("ec2", "describe_vpcs", "Vpcs"))
+        yield from _one_more(subject, VPCS, used)
+
+
+@account_rule(
+    "TS-ACC-028",
+    title="The account may not have another Elastic IP",
+    when=_NEW,
+    why="""
+The NAT gateway of a new network takes an Elastic IP. The default quota is 5, and those that nothing
+uses count too.
+""",
+    actions=(*_NEW_ACTIONS, "ec2:DescribeAddresses"),
+    sources=_LIMITS,
+)
+def address_quota(subject: Subject) -> Iterator[Violation]:
+    """A new network takes one."""
+    if _is_new(subject):
+        used = len(subject.aws.call("ec2", "describe_addresses")["Addresses"])
+        yield from _one_more(subject, ELASTIC_IPS, used)
+
+
+@account_rule(
+    "TS-ACC-029",
+    title="The zone may not have another NAT gateway",
+    when=_NEW,
+    why="A new network takes a NAT gateway in each zone; the default quota is 5 in a zone.",
+    actions=(*_NEW_ACTIONS, "ec2:DescribeNatGateways", "ec2:DescribeSubnets"),
+    sources=_LIMITS,
+)
+def nat_quota(subject: Subject) -> Iterator[Violation]:
+    """A new network takes one in the cluster's zone."""
+    if _is_new(subject):
+        yield from _one_more(subject, NAT_GATEWAYS, _nat_gateways(subject))
 
 
 def _one_more(subject: Subject, quota: Quota, used: int) -> Iterator[Violation]:
