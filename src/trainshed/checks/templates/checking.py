@@ -21,6 +21,7 @@ from trainshed.checks.templates.validation_report import TOOLS, read_validation
 from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding
 from trainshed.plan import ClusterPlan
+from trainshed.spec import ami_pipeline_file, read_ami_pipeline
 from trainshed.synthesis import CONFIGURATION, App, read_app, synthesise
 
 _SYNTHESIS = "cdk synth"
@@ -83,7 +84,7 @@ def check_templates(
             missing = _not_run("the app does not synthesise")
             return replace(missing, runs=(failed, *missing.runs))
         runs = (*read_validation(assembly), *_programs(assembly, step))
-        return TemplateReport(findings=_findings(runs, assembly, plans), runs=runs)
+        return TemplateReport(findings=_findings(runs, assembly, plans, app), runs=runs)
 
 
 def _synthesised(app: App, output: Path, step: Step) -> Assembly:
@@ -129,25 +130,30 @@ def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
 
 
 def _findings(
-    runs: Sequence[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan]
+    runs: Sequence[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan], app: App
 ) -> tuple[Finding, ...]:
-    owners = stack_owners(plans)
-    ours: dict[str, list[Finding]] = {plan.spec.name: [] for plan in plans}
-    others: list[Finding] = []
+    file = ami_pipeline_file(app.context.get("ami_pipeline"))
+    owners = stack_owners(plans, read_ami_pipeline(file).spec if file else None)
+    findings: list[Finding] = []
     seen: set[tuple[str, str]] = set()
     for run in runs:
         found = [located(each, run.tool, assembly, owners) for each in run.findings]
-        for plan, finding in found:
-            # CDK's own checks and cfn-lint share rules: what both found is said once.
-            if (finding.rule, str(finding.resource)) not in seen:
-                (ours[plan.spec.name] if plan else others).append(finding)
-        seen |= {(finding.rule, str(finding.resource)) for _, finding in found}
+        # CDK's own checks and cfn-lint share rules: what both found is said once.
+        findings += [each for each in found if (each.rule, str(each.resource)) not in seen]
+        seen |= {(each.rule, str(each.resource)) for each in found}
     ran = {run.tool for run in runs if run.state is State.RAN}
-    rules_found = {rule for rule, _ in seen}
     for plan in plans:
-        ours[plan.spec.name] += _unused(plan, ran, rules_found)
-    judged = [each for plan in plans for each in as_owner_says(plan.spec, ours[plan.spec.name])]
-    return (*judged, *others)
+        findings += _unused(plan, ran, {rule for rule, _ in seen})
+    judged: list[Finding] = []
+    for plan in plans:
+        mine = [each for each in findings if _file(each) == plan.spec.where.file]
+        judged += as_owner_says(plan.spec, mine)
+    files = {plan.spec.where.file for plan in plans}
+    return (*judged, *(each for each in findings if _file(each) not in files))
+
+
+def _file(finding: Finding) -> str:
+    return finding.place.file if finding.place else ""
 
 
 def _unused(plan: ClusterPlan, ran: set[str], rules_found: set[str]) -> Iterator[Finding]:
