@@ -1,6 +1,7 @@
 """Calls that fail on purpose."""
 
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -227,3 +228,35 @@ def test_a_code_arrives_as_it_was_asked_for(faulty: EmbeddedAws) -> None:
 
 def _as_dict(fault: Fault) -> dict[str, Any]:
     return {name: getattr(fault, name) for name in ("service", "operation", "code", "message")}
+
+
+def test_an_answer_may_only_be_late(faulty: EmbeddedAws) -> None:
+    ec2 = faulty.client("ec2")
+    faulty.fail(Fault(service="ec2", operation="DescribeVpcs", code="", seconds=0.3))
+    began = monotonic()
+
+    late = ec2.describe_vpcs()["Vpcs"]
+    took, began = monotonic() - began, monotonic()
+
+    assert late == ec2.describe_vpcs()["Vpcs"]
+    assert took >= 0.3
+
+
+def test_every_call_may_be_late_those_of_s3_too(faulty: EmbeddedAws) -> None:
+    faulty.fail(Fault(service="*", operation="*", code="", seconds=0.2, count=2))
+    began = monotonic()
+
+    faulty.client("s3").list_buckets()
+    faulty.client("sts").get_caller_identity()
+
+    assert monotonic() - began >= 0.4
+
+
+@pytest.mark.parametrize("code_", ["ExpiredToken", "RequestExpired", "ThrottlingException"])
+def test_an_error_of_the_sdk_s_own_kind_arrives_as_such(faulty: EmbeddedAws, code_: str) -> None:
+    faulty.fail(Fault(service="ec2", operation="DescribeVpcs", code=code_))
+
+    with pytest.raises(ClientError) as caught:
+        once(faulty, "ec2").describe_vpcs()
+
+    assert code(caught) == (code_, 400)

@@ -5,6 +5,7 @@ boto3 takes longer to import than most commands take to run, so it is imported b
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,25 @@ from trainshed.errors import Failure, TrainshedError, UnknownName, one_line
 from trainshed.region import REGION_ADVICE
 
 _DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"})
+# S3 answers HEAD with a status alone, and its permission has another name than the call.
+_DENIED_HEAD = "403"
+_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
+# Names of services in IAM's actions, where boto3's differ.
+_PREFIXES = {"service-quotas": "servicequotas"}
+# [S] "Common errors" of EC2's and of the other services' API references.
+_BAD_CREDENTIALS = frozenset(
+    {
+        "AuthFailure",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "RequestExpired",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
 # IAM says which action it was that was lacking; RunInstances, for instance, needs others too.
 _LACKED = re.compile(r"not authorized to perform:? ([\w-]+:\w+)")
 
@@ -23,11 +43,16 @@ class AwsRefusal(Failure):
     Args:
         code: AWS's error code.
         message: the whole of it, in words.
+        lacks: the IAM action that the credentials may not use, when that is why.
     """
 
-    def __init__(self, code: str, message: str) -> None:
-        self.code = code
+    def __init__(self, code: str, message: str, lacks: str | None = None) -> None:
+        self.code, self.lacks = code, lacks
         super().__init__(message)
+
+
+class BadCredentials(TrainshedError):
+    """There are no credentials, or AWS takes none of their calls: they expired, or are wrong."""
 
 
 @contextmanager
@@ -57,6 +82,8 @@ class Region:
         self.name = name
         self._make = client or self._from_environment
         self._clients: dict[str, Any] = {}
+        # boto3 makes one client at a time; a client may then be used by several threads.
+        self._making = threading.Lock()
 
     def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
         """Call an API once.
@@ -99,9 +126,10 @@ class Region:
             self._client(service).get_waiter(waiter).wait(**params)
 
     def _client(self, service: str) -> Any:
-        if service not in self._clients:
-            self._clients[service] = self._make(service)
-        return self._clients[service]
+        with self._making:
+            if service not in self._clients:
+                self._clients[service] = self._make(service)
+            return self._clients[service]
 
     def _from_environment(self, service: str) -> Any:
         import boto3
@@ -154,7 +182,7 @@ def _asking(service: str, region: str) -> Iterator[None]:
     try:
         yield
     except exceptions.NoCredentialsError as error:
-        raise TrainshedError(
+        raise BadCredentials(
             "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         ) from error
     except exceptions.ClientError as error:
@@ -167,15 +195,22 @@ def _asking(service: str, region: str) -> Iterator[None]:
         raise TrainshedError(f"AWS cannot be asked: {one_line(str(error))}") from error
 
 
-def _refusal(error: Any, service: str, region: str) -> AwsRefusal:
+def _refusal(error: Any, service: str, region: str) -> TrainshedError:
     said = error.response.get("Error", {})
     code, message = said.get("Code", "unknown"), one_line(said.get("Message", ""))
-    action = f"{service}:{error.operation_name}"
-    if code in _DENIED:
+    action = f"{_PREFIXES.get(service, service)}:{error.operation_name}"
+    action = _ACTIONS.get(action, action)
+    if code in _DENIED or code == _DENIED_HEAD:
         action = lacked_action(message) or action
         return AwsRefusal(
             code,
             f"the credentials may not call {action} in {region} ({code}); allow it: "
             "docs/channels.md has the policies",
+            lacks=action,
+        )
+    if code in _BAD_CREDENTIALS:
+        return BadCredentials(
+            f"AWS does not take the credentials: {code}, {message}; sign in again, or set "
+            "AWS_PROFILE to a profile that works"
         )
     return AwsRefusal(code, f"AWS refuses {action} in {region}: {code}, {message}")

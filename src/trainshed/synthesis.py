@@ -122,6 +122,11 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
         raise TrainshedError(
             "\n".join([f"with trainshed {version} the app does not synthesise:", *said])
         )
+    return read_assembly(output)
+
+
+def read_assembly(folder: Path) -> dict[str, SynthesisedStack]:
+    """Return the stacks of a cloud assembly by name, in its order."""
     return {
         artifact["properties"].get("stackName", name): _stack(
             # With a stack name that is not the path, it follows in brackets.
@@ -129,7 +134,7 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
             artifact["environment"].rpartition("/")[2],
             manifest.parent / artifact["properties"]["templateFile"],
         )
-        for manifest in sorted(output.rglob("manifest.json"))
+        for manifest in sorted(folder.rglob("manifest.json"))
         for name, artifact in read_json(manifest)["artifacts"].items()
         if artifact["type"] == "aws:cloudformation:stack"
     }

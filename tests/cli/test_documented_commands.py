@@ -120,6 +120,27 @@ ELSEWHERE = {
         CATALOGUE,
         '"catalogue", "sync", "--region", "us-west-2", "--output"',
     ),
+    "trainshed cost p4d": ("tests/cli/test_cost_documents.py", '"trainshed cost "'),
+    "trainshed cost sync --region us-west-2": (
+        "tests/cli/test_cost.py",
+        '"cost", "sync", "--region", "us-west-2"',
+    ),
+    "trainshed estimate --plot types-compared.svg": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed estimate --model bert-1.5b --cluster dl1 --nodes 16": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed estimate --model bert-1.5b --cluster dl1 --nodes 12": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed explain train --deploy": (
+        "tests/cli/test_explain_deploy.py",
+        '"trainshed explain train --deploy"',
+    ),
     "trainshed container build TrainCluster": (
         "tests/containers/test_build.py",
         '"trainshed", "container", "build"',

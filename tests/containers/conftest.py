@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from container_bench.base import NAME, base_unavailable, engine_unavailable, prepare
 from container_bench.commits import commit_sources
-from container_bench.registry import serving_registry
+from image_registry import serving_registry
 from vendors.bench import Vendors, serve_vendors
 from vendors.site import owner_of
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from trainshed.aws import AwsRefusal
+from trainshed.capacity_reservations import CapacityReservation
 from trainshed.catalogue import lookup
 from trainshed.jobs.model import Ending, Job, JobNode, ListedJob, Scheduler
 from trainshed.jobs.why import explain_job, gather
 from trainshed.jobs.why.facts import (
-    AppliedQuota,
-    CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
 )
+from trainshed.quotas import AppliedQuota
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -121,7 +121,7 @@ def launch(message: str) -> Facts:
 
 
 def quota(vcpus: float, **changes: Any) -> Facts:
-    return waiting(quota=AppliedQuota(quota=TRN_QUOTA, vcpus=vcpus), **changes)
+    return waiting(quota=AppliedQuota(quota=TRN_QUOTA, value=vcpus), **changes)
 
 
 def other(status: str = "RUNNING") -> ListedJob:
@@ -295,7 +295,7 @@ SILENT: dict[str, Facts] = {
         ahead=(other(),),
         failed_launches=(LAUNCH,),
         instances=(OLD, replace(OLD, boot="failed: something")),
-        quota=AppliedQuota(quota=TRN_QUOTA, vcpus=0),
+        quota=AppliedQuota(quota=TRN_QUOTA, value=0),
         reservation=replace(BLOCK, available=0, ends_at=NOW + MINUTE),
     ),
     "one node on Spot": replace(
@@ -449,7 +449,7 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
     assert (launched.group, launched.message) == ("nodes-asg-1", "no capacity")
     assert facts.reservation == BLOCK
     assert facts.joined == frozenset(("i-1",))
-    assert facts.quota == AppliedQuota(quota=TRN_QUOTA, vcpus=0)
+    assert facts.quota == AppliedQuota(quota=TRN_QUOTA, value=0)
     assert facts.environments == (replace(ENVIRONMENT, reason=""),)
 
 

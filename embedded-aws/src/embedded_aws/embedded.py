@@ -1,5 +1,6 @@
 """An embedded AWS for tests: clients, deployments, reset."""
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from embedded_aws.environment import applied, variables
 from embedded_aws.faults import FAULTS_PATH, Fault, to_json
 from embedded_aws.process import Server, reset
 from embedded_aws.role_use import RoleUse, read_role_uses
+from embedded_aws.service_quotas.grants import QUOTAS_PATH
 from embedded_aws.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -77,6 +79,21 @@ class EmbeddedAws:
     def fail(self, *faults: Fault) -> None:
         """Answer these calls with errors from now on; without arguments, end all faults."""
         request = Request(self.endpoint + FAULTS_PATH, data=to_json(faults), method="POST")
+        with urlopen(request) as answer:
+            answer.read()
+
+    def grant_quota(self, code: str, value: float, *, service: str = "ec2") -> None:
+        """Set a quota of the first account and region, as when AWS grants a request.
+
+        Args:
+            code: for instance `L-2C3B7624`.
+            value: what the account may have from now on.
+            service: whose quota it is.
+        """
+        grant = {"service": service, "code": code, "value": value}
+        request = Request(
+            self.endpoint + QUOTAS_PATH, data=json.dumps([grant]).encode(), method="POST"
+        )
         with urlopen(request) as answer:
             answer.read()
 

@@ -1,4 +1,4 @@
-"""Faults on purpose: calls that an embedded AWS answers with an error, for tests.
+"""Faults on purpose: calls that an embedded AWS answers with an error, or late, for tests.
 
 They are posted to the gateway's `/_embedded-aws/faults`, and forgotten by a reset.
 """
@@ -13,6 +13,8 @@ from typing import Any
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
 
 FAULTS_PATH = "/_embedded-aws/faults"
+# Any service, or any of its operations.
+ANY = "*"
 # Not API calls: what a guest does by itself. See `docs/guests.md`.
 GUESTS, OPEN_SSH = "guests", "OpenSsh"
 
@@ -30,6 +32,7 @@ _STATUS = {
     "Unavailable": 503,
 }
 _CLIENT_ERROR = 400
+_LATEST_SECONDS = 3600
 
 # Services that moto has whose requests are signed for another name than boto3 calls them.
 SIGNED_AS = {
@@ -49,13 +52,15 @@ class FaultError(EmbeddedAwsError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """An error in place of an answer.
+    """An error in place of an answer, or a late answer.
 
     Attributes:
-        service: as requests are signed for it, for instance `ec2`; or `guests`.
-        operation: for instance `RunInstances`; of guests `OpenSsh`.
-        code: AWS's error code, for instance `InsufficientInstanceCapacity`.
+        service: as requests are signed for it, for instance `ec2`; or `guests`; `*` for every one.
+        operation: for instance `RunInstances`; of guests `OpenSsh`; `*` for every one.
+        code: AWS's error code, for instance `InsufficientInstanceCapacity`; empty for an answer
+            that is only late.
         message: what the error says.
+        seconds: after which the answer comes.
         count: how many calls fail; None for all.
         when: parameters that a failing call has, by the names in which the request is sent, for
             instance `{"InstanceType": "trn1.2xlarge"}`; `AvailabilityZone` is the zone in which
@@ -66,6 +71,7 @@ class Fault:
     operation: str
     code: str = "InternalError"
     message: str = "A fault on purpose."
+    seconds: float = 0
     count: int | None = 1
     when: Mapping[str, str] = field(default_factory=dict)
 
@@ -91,11 +97,28 @@ class Faults:
         with self._guard:
             self._left = [(fault, fault.count) for fault in faults]
 
-    def take(self, service: str, operation: str, parameters: Mapping[str, str]) -> Fault | None:
-        """Return the fault for a call and count it, or None."""
+    def take(
+        self,
+        service: str,
+        operation: str,
+        parameters: Mapping[str, str],
+        *,
+        from_outside: bool = False,
+    ) -> Fault | None:
+        """Return the fault for a call and count it, or None.
+
+        Args:
+            service: as requests are signed for it.
+            operation: of the service.
+            parameters: of the call.
+            from_outside: the call comes from a client, which may also wait for its answer, and is
+                one of every service.
+        """
         with self._guard:
             for number, (fault, left) in enumerate(self._left):
-                if (fault.service, fault.operation) != (service, operation):
+                if not from_outside and (ANY in (fault.service, fault.operation) or not fault.code):
+                    continue
+                if fault.service not in (service, ANY) or fault.operation not in (operation, ANY):
                     continue
                 if any(parameters.get(name) != value for name, value in fault.when.items()):
                     continue
@@ -137,13 +160,20 @@ def _fault(found: object) -> Fault:
             raise FaultError(f"a fault's {name} is a text of printable characters")
     fault = Fault(**found)
     # It is sent in a header, too.
-    if not re.fullmatch("[!-~]+", fault.code):
+    if not re.fullmatch("[!-~]*", fault.code):
         raise FaultError(f"a fault's code is a word in ASCII, got {fault.code!r}")
     if not (
         isinstance(fault.when, dict) and all(isinstance(each, str) for each in fault.when.values())
     ):
         raise FaultError("a fault's when is an object of parameters' texts")
-    _check_operation(fault.service, fault.operation)
+    if not (type(fault.seconds) in (int, float) and 0 <= fault.seconds <= _LATEST_SECONDS):
+        raise FaultError(f"a fault's seconds are a number from 0 to {_LATEST_SECONDS}")
+    if not (fault.code or fault.seconds):
+        raise FaultError("a fault without a code has seconds, after which the answer comes")
+    if fault.service != ANY:
+        _check_operation(fault.service, fault.operation)
+    elif fault.operation != ANY:
+        raise FaultError(f"a fault of every service is of every operation: {ANY}")
     if fault.count is not None and not (type(fault.count) is int and fault.count >= 1):
         raise FaultError("a fault's count is a number from 1 or null")
     return fault
@@ -154,6 +184,8 @@ def _check_operation(service: str, operation: str) -> None:
     known: Iterable[str] = (OPEN_SSH,)
     if service != GUESTS:
         model = _service_model(service)
+        if operation == ANY:
+            return
         if model.resolved_protocol not in _PROTOCOLS:
             raise FaultError(
                 f"calls of {service} cannot fail on purpose: they name their operation in the "

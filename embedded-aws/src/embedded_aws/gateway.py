@@ -6,6 +6,7 @@ A WSGI application around moto's. It answers the controls itself, whose paths be
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from datetime import date
@@ -31,6 +32,7 @@ from embedded_aws.iam.required_permissions import required_permissions
 from embedded_aws.iam.use_record import UseRecord
 from embedded_aws.process import CONTROLS, RESET_PATH, STATUS_PATH
 from embedded_aws.role_use import ROLES_PATH
+from embedded_aws.service_quotas.grants import QUOTAS_PATH, grants_from_json
 from embedded_aws.service_settings import current
 from embedded_aws.settings import ServerSettings, account_of, parse_as_of
 
@@ -75,6 +77,7 @@ class Gateway:
             f"GET {STATUS_PATH}": self._status,
             f"GET {ROLES_PATH}": self._roles,
             f"POST {FAULTS_PATH}": self._set_faults,
+            f"POST {QUOTAS_PATH}": self._set_quotas,
             f"POST {RESET_PATH}": self._reset,
             # moto's own reset would remove the seed.
             "POST /moto-api/reset": self._reset,
@@ -132,7 +135,9 @@ class Gateway:
         if denial := self._denial(request, key, account, region, service):
             return _error(request, service, denial.code, denial.message, denial.status)
         if current().faults and (fault := _fault(request, account, region, service)):
-            return _error(request, service, fault.code, fault.message, fault.status)
+            time.sleep(fault.seconds)
+            if fault.code:
+                return _error(request, service, fault.code, fault.message, fault.status)
         return None
 
     def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
@@ -186,6 +191,12 @@ class Gateway:
         if scheduler := current().jobs:
             scheduler.wake()
         convergence.try_again()
+        return Response(status=HTTPStatus.NO_CONTENT)
+
+    def _set_quotas(self, request: Request) -> Response:
+        grants = grants_from_json(_json(request), self._settings.accounts, self._settings.regions)
+        for grant in grants:
+            grant.apply()
         return Response(status=HTTPStatus.NO_CONTENT)
 
     def _reset(self, request: Request) -> NoReturn:
@@ -242,7 +253,7 @@ def _fault(request: Request, account: str, region: str, service: str) -> Fault |
         operation = parameters.get("Action", "")
     if operation in _LAUNCHES and (zone := zone_of_launch(account, region, parameters)):
         parameters["AvailabilityZone"] = zone
-    return current().faults.take(service, operation, parameters)
+    return current().faults.take(service, operation, parameters, from_outside=True)
 
 
 def _error(

@@ -1,6 +1,10 @@
 """What keeps jobs from running, and what they then say."""
 
+from functools import partial
+from typing import Any
+
 import pytest
+from botocore.exceptions import ClientError
 from job_bench import JobBench
 
 from embedded_aws.faults import Fault
@@ -189,3 +193,101 @@ def test_jobs_of_a_queue_that_is_deleted_end(bench: JobBench) -> None:
     bench.batch.delete_job_queue(jobQueue=bench.queue)
 
     assert bench.wait(job)["statusReason"] == "Job queue was deleted"
+
+
+def test_the_environments_group_tells_of_launches_and_ends(bench: JobBench) -> None:
+    autoscaling = bench.aws.client("autoscaling")
+    job = bench.submit(bench.define(WAIT, nodes=2))
+    bench.wait_for_line(f"{job}#1", "running")
+
+    [during] = _groups(bench)
+    ids = {each["InstanceId"] for each in bench.instances("running")}
+    bench.batch.terminate_job(jobId=job, reason="seen")
+    bench.wait(job)
+
+    assert during["AutoScalingGroupName"].startswith(f"{bench.name}-asg-")
+    assert {each["InstanceId"] for each in during["Instances"]} == ids
+    assert (during["DesiredCapacity"], during["VPCZoneIdentifier"]) == (2, bench.subnet)
+    tags = {tag["Key"]: tag["Value"] for tag in during["Tags"]}
+    assert tags == {"AWSBatchServiceTag": "batch", "team": "vision"}
+    name = during["AutoScalingGroupName"]
+    activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=name)["Activities"]
+    assert {each["StatusCode"] for each in activities} == {"Successful"}
+    said = {each["Description"] for each in activities}
+    assert said == {
+        *(f"Launching a new EC2 instance: {each}" for each in ids),
+        *(f"Terminating EC2 instance: {each}" for each in ids),
+    }
+    assert "changing the desired capacity from 0 to 2" in activities[-1]["Cause"]
+    [after] = _groups(bench)
+    assert (after["Instances"], after["DesiredCapacity"]) == ([], 0)
+    bench.batch.update_job_queue(jobQueue=bench.queue, state="DISABLED")
+    bench.batch.delete_job_queue(jobQueue=bench.queue)
+    bench.batch.update_compute_environment(computeEnvironment=bench.queue, state="DISABLED")
+    bench.batch.delete_compute_environment(computeEnvironment=bench.queue)
+    assert _groups(bench) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        pytest.param(
+            "InsufficientInstanceCapacity",
+            "We currently do not have sufficient trn1.32xlarge capacity in the Availability Zone "
+            "you requested.",
+            id="capacity",
+        ),
+        pytest.param(
+            "VcpuLimitExceeded",
+            "You have requested more vCPU capacity than your current vCPU limit of 0 allows for "
+            "the instance bucket that the specified instance type belongs to.",
+            id="quota",
+        ),
+    ],
+)
+def test_the_environments_group_tells_why_a_launch_failed(
+    bench: JobBench, code: str, message: str
+) -> None:
+    fault = Fault(service="ec2", operation="RunInstances", code=code, message=message, count=1)
+    bench.aws.fail(fault)
+    job = bench.submit(bench.define("true", nodes=2))
+
+    assert bench.wait(job)["status"] == "SUCCEEDED"
+
+    [group] = _groups(bench)
+    activities = bench.aws.client("autoscaling").describe_scaling_activities(
+        AutoScalingGroupName=group["AutoScalingGroupName"]
+    )["Activities"]
+    failed = activities[-1]
+    assert failed["StatusCode"] == "Failed"
+    assert failed["StatusMessage"] == f"{message} Launching EC2 instance failed."
+    assert bench.subnet in failed["Details"]
+    assert {each["StatusCode"] for each in activities[:-1]} == {"Successful"}
+
+
+def test_only_batch_changes_the_environments_group(bench: JobBench) -> None:
+    autoscaling = bench.aws.client("autoscaling")
+    job = bench.submit(bench.define(WAIT))
+    bench.wait_for_line(job, "running")
+    [group] = _groups(bench)
+    name, [member] = group["AutoScalingGroupName"], group["Instances"]
+
+    for change in (
+        partial(autoscaling.set_desired_capacity, AutoScalingGroupName=name, DesiredCapacity=0),
+        partial(
+            autoscaling.terminate_instance_in_auto_scaling_group,
+            InstanceId=member["InstanceId"],
+            ShouldDecrementDesiredCapacity=False,
+        ),
+        partial(autoscaling.delete_auto_scaling_group, AutoScalingGroupName=name),
+    ):
+        with pytest.raises(ClientError, match="AWS Batch made the Auto Scaling group"):
+            change()
+
+    bench.batch.terminate_job(jobId=job, reason="seen")
+    bench.wait(job)
+
+
+def _groups(bench: JobBench) -> list[Any]:
+    found = bench.aws.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    return [each for each in found if each["AutoScalingGroupName"].startswith(bench.name)]

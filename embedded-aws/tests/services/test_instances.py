@@ -21,9 +21,27 @@ def launch(subnet: str, interfaces: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_a_dry_run_of_a_good_launch_says_so(
+    ec2: Any, name: str, launch: dict[str, Any], refusal: Callable[..., Any]
+) -> None:
+    image = ec2.register_image(Name=name, RootDeviceName="/dev/xvda")["ImageId"]
+
+    dry_run = refusal(ec2.run_instances, **{**launch, "ImageId": image}, DryRun=True)
+
+    assert dry_run.code == "DryRunOperation"
+
+
+def test_a_dry_run_needs_an_ami_that_is_there(
     ec2: Any, launch: dict[str, Any], refusal: Callable[..., Any]
 ) -> None:
-    assert refusal(ec2.run_instances, **launch, DryRun=True).code == "DryRunOperation"
+    assert refusal(ec2.run_instances, **launch, DryRun=True).code == "InvalidAMIID.NotFound"
+
+
+def test_an_instance_has_the_cpus_of_its_type(ec2: Any, launch: dict[str, Any]) -> None:
+    [instance] = ec2.run_instances(**launch)["Instances"]
+
+    [shown] = ec2.describe_instances(InstanceIds=[instance["InstanceId"]])["Reservations"]
+
+    assert shown["Instances"][0]["CpuOptions"] == {"CoreCount": 64, "ThreadsPerCore": 2}
 
 
 def test_each_card_of_an_instance_has_its_interface(ec2: Any, launch: dict[str, Any]) -> None:

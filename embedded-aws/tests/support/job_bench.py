@@ -20,9 +20,11 @@ _pause = threading.Event()
 
 
 @contextmanager
-def job_aws(folder: Path, settings: JobSettings) -> Iterator[EmbeddedAws]:
+def job_aws(
+    folder: Path, settings: JobSettings, *, registry: str | None = None
+) -> Iterator[EmbeddedAws]:
     """Give an embedded AWS with these settings of jobs."""
-    server = start(ServerSettings(jobs=settings), log=folder / "server.log")
+    server = start(ServerSettings(jobs=settings, registry=registry), log=folder / "server.log")
     try:
         yield EmbeddedAws(server)
         assert "Traceback" not in server.log.read_text()

@@ -27,6 +27,9 @@ class Ami:
         snapshots: ids of the EBS snapshots that hold its disks.
         public: whether every account may launch it.
         protected: whether it is protected from being deregistered.
+        owner: account that owns it.
+        architecture: `x86_64` or `arm64`.
+        root_device: device name of its root volume.
     """
 
     image_id: str
@@ -39,6 +42,9 @@ class Ami:
     snapshots: tuple[str, ...]
     public: bool
     protected: bool
+    owner: str = ""
+    architecture: str = ""
+    root_device: str = ""
 
     @property
     def cell(self) -> str:
@@ -74,10 +80,17 @@ def own_amis(region: Region) -> list[Ami]:
     return sorted(amis, key=lambda ami: (ami.created, ami.image_id), reverse=True)
 
 
-def find_ami(region: Region, image_id: str) -> Ami | None:
-    """Return the account's AMI of this id, whoever baked it, or None when there is none."""
+def find_ami(region: Region, image_id: str, *, anyone: bool = False) -> Ami | None:
+    """Return the AMI of this id, whoever baked it, or None when there is none.
+
+    Args:
+        region: where it is.
+        image_id: its id.
+        anyone: also one that another account owns and lets this one launch.
+    """
+    owners = {} if anyone else {"Owners": ["self"]}
     with accepting(*_MISSING):
-        answer = region.call("ec2", "describe_images", ImageIds=[image_id], Owners=["self"])
+        answer = region.call("ec2", "describe_images", ImageIds=[image_id], **owners)
         return next((_ami(entry, region.name) for entry in answer["Images"]), None)
     return None
 
@@ -96,6 +109,9 @@ def _ami(entry: Mapping[str, Any], region: str) -> Ami:
         snapshots=tuple(snapshot for snapshot in snapshots if snapshot),
         public=entry.get("Public", False),
         protected=entry.get("DeregistrationProtection", "disabled") != "disabled",
+        owner=entry.get("OwnerId", ""),
+        architecture=entry.get("Architecture", ""),
+        root_device=entry.get("RootDeviceName", ""),
     )
 
 

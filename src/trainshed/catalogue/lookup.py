@@ -83,13 +83,12 @@ def interpret(record: Record) -> InstanceType:
     """
     overlay = _load("overlay.toml")
     name = record["InstanceType"]
-    letters = re.match("[a-z]+", name)
     try:
         return parse(
             record,
             overlay["families"].get(name.partition(".")[0], {}) | overlay["types"].get(name, {}),
             _lifecycle(name, overlay["lifecycles"].get(name, {})),
-            Quota(service="ec2", **overlay["on_demand_quotas"][letters[0] if letters else ""]),
+            _on_demand_quota(name),
             overlay["huge_pages"],
         )
     except (KeyError, ValueError) as error:
@@ -97,6 +96,20 @@ def interpret(record: Record) -> InstanceType:
             f"the EC2 API's record of {name} cannot be read ({error}); overlay.toml of the "
             "catalogue is the place for what it lacks"
         ) from error
+
+
+def on_demand_quota(name: str) -> Quota | None:
+    """Return the quota of vCPUs that any instance type counts against, if it is one of ours."""
+    try:
+        return _on_demand_quota(name)
+    except KeyError:
+        return None
+
+
+def _on_demand_quota(name: str) -> Quota:
+    letters = re.match("[a-z]+", name)
+    entry = _load("overlay.toml")["on_demand_quotas"][letters[0] if letters else ""]
+    return Quota(service="ec2", **entry)
 
 
 def _lifecycle(name: str, entry: Mapping[str, str]) -> Lifecycle:

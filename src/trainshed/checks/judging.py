@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from trainshed.checks.rule import Rule, Violation, all_rules
+from trainshed.checks.rule import RuleFacts, Violation, all_rules
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place, Severity
 from trainshed.plan import ClusterPlan, Fleet
@@ -56,8 +56,8 @@ def place(spec: ClusterSpec | AmiPipelineSpec, path: Path) -> Place:
     )
 
 
-def finding_of(spec: ClusterSpec, rule: Rule, violation: Violation) -> Finding:
-    """Return what a rule found in a cluster as a finding."""
+def finding_of(spec: ClusterSpec, rule: RuleFacts, violation: Violation) -> Finding:
+    """Return what a rule found, with its place in the cluster file."""
     return Finding(
         rule=rule.id,
         severity=rule.severity,

@@ -42,8 +42,8 @@ FleetCheck = Callable[[ClusterPlan, Fleet], Iterator[Violation]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One rule.
+class RuleFacts:
+    """What the page of any rule says.
 
     Attributes:
         id: stable, `TS-`, a topic and a number.
@@ -52,8 +52,6 @@ class Rule:
         why: why AWS would refuse, or a job would fail, hang or be slow; Markdown.
         basis: how that is known.
         sources: addresses of the pages that say so, or what else it rests on.
-        example: the shortest cluster file in which it finds something.
-        check: finds it.
     """
 
     id: str
@@ -62,6 +60,17 @@ class Rule:
     why: str
     basis: Basis = Basis.DOCUMENTED
     sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(RuleFacts):
+    """A rule over a plan.
+
+    Attributes:
+        example: the shortest cluster file in which it finds something.
+        check: finds it.
+    """
+
     example: str
     check: FleetCheck
 

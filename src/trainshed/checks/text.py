@@ -10,15 +10,22 @@ from trainshed.findings import Finding, Severity
 
 def finding_text(finding: Finding) -> str:
     """Return a finding in lines: where and what, then what to do."""
+    place = finding.place
     accepted = " (accepted)" if finding.accepted else ""
-    head = f"{finding.place}: {finding.severity}{accepted} {finding.rule}{_of(finding.tool)}"
-    field = f" {finding.place.field}:" if finding.place and finding.place.field else ""
-    lines = [f"{head}:{field} {finding.message}"]
-    lines += [f"  resource: {finding.resource}"] if finding.resource else []
-    lines += [f"  remedy: {finding.remedy}"] if finding.remedy else []
-    lines += [f"  accepted: {finding.accepted}"] if finding.accepted else []
-    lines += [f"  source: {finding.source}"] if finding.source else []
-    return "\n".join(lines)
+    rule = f"{finding.rule}{_of(finding.tool)}"
+    field = f" {place.field}:" if place and place.field else ""
+    about = {
+        "resource": finding.resource,
+        "remedy": finding.remedy,
+        "accepted": finding.accepted,
+        "source": finding.source,
+    }
+    return "\n".join(
+        [
+            f"{place}: {finding.severity}{accepted} {rule}:{field} {finding.message}",
+            *(f"  {name}: {text}" for name, text in about.items() if text),
+        ]
+    )
 
 
 def accepted_lines(findings: Iterable[Finding]) -> Iterator[str]:

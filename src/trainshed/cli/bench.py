@@ -11,6 +11,7 @@ import typer
 from trainshed.catalogue import lookup
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records
+from trainshed.cli.plots import drawing
 from trainshed.collectives import (
     BenchmarkRun,
     Cluster,
@@ -165,11 +166,7 @@ def _sentence(run: BenchmarkRun, cluster: Cluster) -> str:
 
 
 def _draw(runs: list[BenchmarkRun], cluster: Cluster, path: Path) -> None:
-    try:
+    with drawing(path):
         from trainshed.collectives.plot import plot
-    except ModuleNotFoundError as error:
-        raise TrainshedError(
-            f"a plot needs the package {error.name}; install it: pip install 'trainshed[plot]'"
-        ) from error
-    plot(runs, cluster, path)
-    typer.echo(f"picture: {path}", err=True)
+
+        plot(runs, cluster, path)

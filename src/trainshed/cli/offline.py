@@ -49,8 +49,8 @@ def image(
 ) -> None:
     """Put a stand-in of a deployed cluster's container image into ECR, and print its URI.
 
-    Nothing is in it: jobs of the embedded AWS run on this machine's own files, but not without an
-    image. For those who have no docker, podman or buildah.
+    Nothing is in it: jobs of the embedded AWS then run on this machine's own files, but not without
+    an image. For those who have no docker, podman or buildah.
     """
     plan = load_cluster(cluster, clusters, region)
     typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan.spec.name))

@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from trainshed.collectives.judge import Cluster, network_use
 from trainshed.collectives.model import BenchmarkRun
 from trainshed.collectives.published import published_results
-from trainshed.errors import TrainshedError
-
-FORMATS = (".png", ".svg")
+from trainshed.figure_file import check_format, save
 
 
 def plot(runs: Sequence[BenchmarkRun], cluster: Cluster, path: Path) -> None:
@@ -25,8 +22,7 @@ def plot(runs: Sequence[BenchmarkRun], cluster: Cluster, path: Path) -> None:
     Raises:
         TrainshedError: the ending is another, or the file cannot be written.
     """
-    if path.suffix not in FORMATS:
-        raise TrainshedError(f"{path}: a plot is a .png or .svg file; name it so")
+    check_format(path)
     figure = Figure(figsize=(9, 5.5), layout="constrained")
     axes = figure.add_subplot()
     for run in runs:
@@ -63,10 +59,4 @@ def plot(runs: Sequence[BenchmarkRun], cluster: Cluster, path: Path) -> None:
     axes.set_xscale("log", base=2)
     axes.grid(visible=True, alpha=0.3)
     axes.legend()
-    try:
-        # Without a date and random names the same log gives the same file.
-        with rc_context({"svg.hashsalt": "trainshed", "svg.fonttype": "none"}):
-            svg = path.suffix == ".svg"
-            figure.savefig(path, dpi=150, metadata={"Date": None} if svg else None)
-    except OSError as error:
-        raise TrainshedError(f"{path} cannot be written: {error.strerror}") from error
+    save(figure, path)

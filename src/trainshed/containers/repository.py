@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -100,33 +100,57 @@ class ContainerRepository:
 
     def labels(self, image: PushedImage) -> Mapping[str, str] | None:
         """Return the labels of an image, or None when it is an index, which has none."""
-        answer = self._region.call(
-            "ecr",
-            "batch_get_image",
-            repositoryName=self.name,
-            imageIds=[{"imageDigest": image.digest}],
-            acceptedMediaTypes=list(_MANIFESTS),
-            **self._registry,
+        manifest = find_manifest(
+            self._region, self.name, {"imageDigest": image.digest}, **self._registry
         )
-        manifests: Iterable[dict[str, Any]] = answer.get("images", ())
-        config = next((json.loads(each["imageManifest"]).get("config") for each in manifests), None)
-        if not config:
-            return None
-        url = self._region.call(
-            "ecr",
-            "get_download_url_for_layer",
-            repositoryName=self.name,
-            layerDigest=config["digest"],
-            **self._registry,
-        )["downloadUrl"]
-        labels: dict[str, str] | None = json.loads(_read(url)).get("config", {}).get("Labels")
-        return labels or {}
+        return labels_of(self._region, self.name, manifest or {}, **self._registry)
 
     def password(self) -> str:
         """Return a password for ECR's user `AWS`; it lasts twelve hours."""
         answer = self._region.call("ecr", "get_authorization_token")
         token = answer["authorizationData"][0]["authorizationToken"]
         return base64.b64decode(token).decode().partition(":")[2]
+
+
+def find_manifest(
+    region: Region, repository: str, image: Mapping[str, str], **registry: str
+) -> dict[str, Any] | None:
+    """Return the manifest of an image, or None when the repository has no such image.
+
+    Args:
+        region: where the repository is.
+        repository: its name.
+        image: its `imageTag` or `imageDigest`.
+        registry: `registryId` of another account.
+    """
+    answer = region.call(
+        "ecr",
+        "batch_get_image",
+        repositoryName=repository,
+        imageIds=[dict(image)],
+        acceptedMediaTypes=list(_MANIFESTS),
+        **registry,
+    )
+    manifests = [json.loads(each["imageManifest"]) for each in answer.get("images", ())]
+    return next(iter(manifests), None)
+
+
+def labels_of(
+    region: Region, repository: str, manifest: Mapping[str, Any], **registry: str
+) -> Mapping[str, str] | None:
+    """Return the labels of an image of this manifest, or None for an index, which has none."""
+    config = manifest.get("config")
+    if not config:
+        return None
+    url = region.call(
+        "ecr",
+        "get_download_url_for_layer",
+        repositoryName=repository,
+        layerDigest=config["digest"],
+        **registry,
+    )["downloadUrl"]
+    labels: dict[str, str] | None = json.loads(_read(url)).get("config", {}).get("Labels")
+    return labels or {}
 
 
 def _image(entry: Mapping[str, Any]) -> PushedImage:

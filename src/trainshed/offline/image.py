@@ -1,7 +1,7 @@
 """A stand-in for a cluster's container image in the ECR of an embedded AWS: nothing is in it.
 
-Jobs there run on this machine's own files, but not without an image in its place. Without an
-engine that builds and pushes the real one, an entry in ECR will do.
+Jobs there do not run without an image. Without an engine that builds and pushes the real one, an
+entry in ECR will do, and they run on this machine's own files.
 """
 
 import json

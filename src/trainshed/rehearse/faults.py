@@ -126,6 +126,8 @@ def _no_capacity(aws: EmbeddedAws, outputs: Mapping[str, str]) -> None:
             service="ec2",
             operation="RunInstances",
             code="InsufficientInstanceCapacity",
+            message="We currently do not have sufficient capacity in the Availability Zone you "
+            "requested.",
             count=None,
         )
     )

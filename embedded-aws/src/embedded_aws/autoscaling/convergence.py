@@ -19,13 +19,15 @@ from embedded_aws.autoscaling.group import Group, Member, guard
 from embedded_aws.autoscaling.termination import first_to_go
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.instance_events import when_ended
+from embedded_aws.ec2.service_launches import LaunchRefused
 from embedded_aws.ec2.subnets import subnet_of
 from embedded_aws.service_settings import current
 
 _TRY_AGAIN_SECONDS = 60
 # moto's instances know their groups by this attribute.
 _GROUP = "embedded_aws_auto_scaling_group"
-_DIFFERENCE = "in response to a difference between desired and actual capacity"
+# A part of causes.
+DIFFERENCE = "in response to a difference between desired and actual capacity"
 
 # Groups whose launches failed, with what tries again.
 _trying_again: dict[Group, threading.Timer] = {}
@@ -113,7 +115,7 @@ def _scale_in(group: Group, request: str) -> None:
     if chosen:
         shrinking = f"shrinking the capacity from {before} to {before - len(chosen)}."
         cause.append(
-            at_this_time(f"an instance was taken out of service {_DIFFERENCE}, {shrinking}")
+            at_this_time(f"an instance was taken out of service {DIFFERENCE}, {shrinking}")
         )
         cause += [
             at_this_time(f"instance {member.instance_id} was selected for termination.")
@@ -134,7 +136,7 @@ def _scale_out(group: Group, request: str, replaced: int) -> None:
             cause = at_this_time(f"{what} replaced.")
         else:
             growing = f"increasing the capacity from {before} to {group.desired}."
-            started = at_this_time(f"an instance was started {_DIFFERENCE}, {growing}")
+            started = at_this_time(f"an instance was started {DIFFERENCE}, {growing}")
             cause = "  ".join(filter(None, [request, started]))
         if not _launch(group, cause):
             _later(group)
@@ -151,7 +153,7 @@ def _launch(group: Group, cause: str) -> bool:
             subnet = subnet_of(group.call, subnet_id)
             details = activities.place(subnet_id, subnet.availability_zone)
             launched = launches.launch(group.call, group.fields, subnet, tags)
-        except (launches.LaunchFailed, Refusal) as error:
+        except (LaunchRefused, Refusal) as error:
             activities.failed_launch(group, cause, error.message, details)
             continue
         instance_id = launched["InstanceId"]

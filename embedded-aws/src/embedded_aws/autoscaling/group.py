@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from embedded_aws.actions import Call, Row
-from embedded_aws.autoscaling.refusals import invalid
+from embedded_aws.autoscaling.refusals import invalid, unsupported_change
 
 # Held by whoever reads or changes groups: their instances end at any time.
 guard = threading.RLock()
@@ -43,6 +43,7 @@ class Group:
         members: its instances, oldest first.
         tags: by key, as DescribeAutoScalingGroups shows them.
         suspended: its suspended processes.
+        owner: ARN of the compute environment of AWS Batch that launches its instances, if one does.
     """
 
     call: Call
@@ -50,6 +51,7 @@ class Group:
     members: list[Member] = field(default_factory=list)
     tags: dict[str, Row] = field(default_factory=dict)
     suspended: list[str] = field(default_factory=list)
+    owner: str | None = None
 
     @property
     def name(self) -> str:
@@ -122,12 +124,23 @@ def groups(call: Call) -> dict[str, Group]:
 
 
 def find(call: Call, name: str) -> Group:
-    """Return a group.
+    """Return a group that a user changes.
 
     Raises:
-        Refusal: there is none of that name.
+        Refusal: there is none of that name, or AWS Batch has it.
     """
     found = groups(call).get(name)
     if found is None:
         raise invalid(f"AutoScalingGroup name not found - AutoScalingGroup {name} not found")
-    return found
+    return changeable(found)
+
+
+def changeable(group: Group) -> Group:
+    """Return a group that a user changes.
+
+    Raises:
+        Refusal: AWS Batch has it.
+    """
+    if group.owner:
+        raise unsupported_change(group.name)
+    return group

@@ -33,17 +33,8 @@ def create_auto_scaling_group(call: Call) -> dict[str, Any]:
                 "AutoScalingGroup by this name already exists - A group with the name "
                 f"{name} already exists",
             )
-        arn = f"autoScalingGroup:{mock_random.uuid4()}:autoScalingGroupName/{name}"
-        role = "role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
         fields: Row = {
-            "AutoScalingGroupName": name,
-            "AutoScalingGroupARN": call.arn("autoscaling", arn),
-            "LoadBalancerNames": [],
-            "TargetGroupARNs": [],
-            "EnabledMetrics": [],
-            "CreatedTime": datetime.now(UTC),
-            "ServiceLinkedRoleARN": f"arn:aws:iam::{call.account}:{role}",
-            **DEFAULTS,
+            **new_fields(call, name),
             "DesiredCapacity": given["MinSize"],
             **settings_of(call, given),
         }
@@ -59,6 +50,22 @@ def create_auto_scaling_group(call: Call) -> dict[str, Any]:
             ),
         )
     return {}
+
+
+def new_fields(call: Call, name: str) -> Row:
+    """Return what DescribeAutoScalingGroups shows of a new group without settings."""
+    arn = f"autoScalingGroup:{mock_random.uuid4()}:autoScalingGroupName/{name}"
+    role = "role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+    return {
+        "AutoScalingGroupName": name,
+        "AutoScalingGroupARN": call.arn("autoscaling", arn),
+        "LoadBalancerNames": [],
+        "TargetGroupARNs": [],
+        "EnabledMetrics": [],
+        "CreatedTime": datetime.now(UTC),
+        "ServiceLinkedRoleARN": f"arn:aws:iam::{call.account}:{role}",
+        **DEFAULTS,
+    }
 
 
 @action("autoscaling", "UpdateAutoScalingGroup")

@@ -18,22 +18,10 @@ from embedded_aws.autoscaling.refusals import bad_template
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.cloudformation.handlers.tags import tag_list
 from embedded_aws.ec2.launch_templates import template_data
-from embedded_aws.service_settings import current
+from embedded_aws.ec2.service_launches import run_instances
 
 # What a launch later may have, as it is.
 _CAPACITY = ("InsufficientFreeAddressesInSubnet", "ReservationCapacityExceeded")
-
-
-class LaunchFailed(Exception):
-    """EC2 launched no instance.
-
-    Args:
-        message: EC2's.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
 
 
 def check(call: Call, fields: Row) -> None:
@@ -48,9 +36,10 @@ def check(call: Call, fields: Row) -> None:
     """
     if "InstanceType" not in template_data(call, _specification(fields)):
         raise bad_template("The launch template must have an InstanceType.")
+    ec2 = client("ec2", account=call.account, region=call.region)
     for subnet_id in fields["VPCZoneIdentifier"].split(","):
         try:
-            _run(call, fields, subnet_id, {}, DryRun=True)
+            ec2.run_instances(**_request(call, fields, subnet_id, {}), DryRun=True)
         except ClientError as error:
             refused = error.response["Error"]
             if refused["Code"] not in ("DryRunOperation", *_CAPACITY):
@@ -67,26 +56,15 @@ def launch(call: Call, fields: Row, subnet: Any, tags: Mapping[str, str]) -> Row
         tags: of the instance.
 
     Raises:
-        LaunchFailed, Refusal: EC2 refused.
+        LaunchRefused, Refusal: EC2 refused.
     """
-    try:
-        facts = {
-            "InstanceType": template_data(call, _specification(fields))["InstanceType"],
-            "AvailabilityZone": subnet.availability_zone,
-            "SubnetId": subnet.id,
-        }
-        # The gateway, which these calls do not pass, answers those of others with faults.
-        if fault := current().faults.take("ec2", "RunInstances", facts):
-            raise LaunchFailed(fault.message)
-        launched: Row = _run(call, fields, subnet.id, tags)["Instances"][0]
-    except ClientError as error:
-        raise LaunchFailed(error.response["Error"]["Message"]) from error
+    instance_type = template_data(call, _specification(fields))["InstanceType"]
+    request = _request(call, fields, subnet.id, tags)
+    [launched] = run_instances(call, request, instance_type=instance_type, subnet=subnet)
     return launched
 
 
-def _run(
-    call: Call, fields: Row, subnet_id: str, tags: Mapping[str, str], **more: Any
-) -> dict[str, Any]:
+def _request(call: Call, fields: Row, subnet_id: str, tags: Mapping[str, str]) -> dict[str, Any]:
     template = template_data(call, _specification(fields))
     own = {**tags, GROUP_NAME_TAG: fields["AutoScalingGroupName"]}
     request: dict[str, Any] = {
@@ -94,7 +72,6 @@ def _run(
         "MinCount": 1,
         "MaxCount": 1,
         "TagSpecifications": [{"ResourceType": "instance", "Tags": tag_list(own)}],
-        **more,
     }
     if interfaces := template.get("NetworkInterfaces"):
         request["NetworkInterfaces"] = [{**each, "SubnetId": subnet_id} for each in interfaces]
@@ -102,9 +79,7 @@ def _run(
         request["SubnetId"] = subnet_id
     if group := fields.get("PlacementGroup"):
         request["Placement"] = {"GroupName": group}
-    ec2 = client("ec2", account=call.account, region=call.region)
-    answer: dict[str, Any] = ec2.run_instances(**request)
-    return answer
+    return request
 
 
 def _specification(fields: Row) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 from embedded_aws.actions import Call, action
 from embedded_aws.autoscaling.activities import at_this_time
 from embedded_aws.autoscaling.convergence import converge, end, record_end
-from embedded_aws.autoscaling.group import Group, Member, find, groups, guard
+from embedded_aws.autoscaling.group import Group, Member, changeable, find, groups, guard
 from embedded_aws.autoscaling.pages import page
 from embedded_aws.autoscaling.refusals import invalid
 
@@ -89,12 +89,12 @@ def _owned(call: Call, instance_id: str) -> tuple[Group, Member]:
     """Return an instance and its group.
 
     Raises:
-        Refusal: it is in no group.
+        Refusal: it is in no group, or in one of AWS Batch.
     """
     for group in groups(call).values():
         for member in group.members:
             if member.instance_id == instance_id:
-                return group, member
+                return changeable(group), member
     raise invalid(
         f"Instance Id not found - No managed instance found for instance ID: {instance_id}"
     )

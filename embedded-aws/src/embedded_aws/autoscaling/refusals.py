@@ -17,6 +17,15 @@ def bad_template(message: str) -> Refusal:
     return invalid(f"You must use a valid fully-formed launch template. {message}")
 
 
+def unsupported_change(name: str) -> Refusal:
+    """Return the refusal of a change of a group of AWS Batch, which AWS does not support either."""
+    return Refusal(
+        "UnsupportedOperation",
+        f"AWS Batch made the Auto Scaling group {name}, and only changes of its compute "
+        "environment change it on the embedded AWS",
+    )
+
+
 def unsupported(what: str) -> Refusal:
     """Return the refusal of what the embedded AWS does not do.
 

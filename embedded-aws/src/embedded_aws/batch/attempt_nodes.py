@@ -1,7 +1,7 @@
 """A node of a job in one attempt: its variables, and what DescribeJobs says of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from moto.moto_api._internal import mock_random
@@ -27,6 +27,7 @@ class Node:
         instance: moto's, its host.
         address: by which the others reach it.
         task: id of its ECS task.
+        program: of its command, once that is known.
         process: that runs its command, once it was started.
         log: of its command.
         started_at: when the command began, in milliseconds.
@@ -42,6 +43,7 @@ class Node:
     instance: Any
     address: str
     task: str = field(default_factory=lambda: mock_random.get_random_hex(32))
+    program: str = ""
     process: HostProcess | None = None
     log: JobLog | None = None
     started_at: int | None = None
@@ -68,12 +70,12 @@ class Node:
         return self.index == self.job.main
 
     def environment(
-        self, folder: Path, *, apart: bool, main: str, number: int, queue: str
+        self, image: Mapping[str, str], *, apart: bool, main: str, number: int, queue: str
     ) -> dict[str, str]:
         """Return its variables; those of AWS Batch come last, as nothing changes them.
 
         Args:
-            folder: its own.
+            image: variables of its image.
             apart: it has a network of its own.
             main: address of the main node.
             number: of the attempt.
@@ -86,7 +88,7 @@ class Node:
         name = self.need.environment["computeEnvironmentName"]
         own = {entry["name"]: entry.get("value", "") for entry in container["environment"]}
         variables = {
-            **job_environment.machine_variables(call, folder, None if apart else self.address),
+            **job_environment.machine_variables(call, image, None if apart else self.address),
             **own,
             **job_environment.secret_variables(call, container),
             **job_environment.batch_variables(

@@ -23,7 +23,7 @@ from embedded_aws.agenda import Agenda
 from embedded_aws.batch import node_instances, tables
 from embedded_aws.batch.attempt_nodes import Node
 from embedded_aws.batch.job import Job
-from embedded_aws.batch.job_images import pull_problem
+from embedded_aws.batch.job_files import job_files
 from embedded_aws.batch.job_logs import JobLog
 from embedded_aws.batch.job_rows import enter, now
 from embedded_aws.batch.node_instances import CannotPlace, Need
@@ -116,7 +116,7 @@ class Attempt:
                 dir=self._hosts.folder, prefix="job-", ignore_cleanup_errors=True
             )
             path = Path(left.enter_context(folder))
-            left.callback(node_instances.terminate, self.job.call, instances)
+            left.callback(node_instances.terminate, self.job.call, self.need, instances)
             self._begin(instances)
             self._run_nodes(path)
 
@@ -163,9 +163,10 @@ class Attempt:
             if node.row is not self.job.row:
                 enter(self._jobs, node.row, "STARTING")
         try:
+            files = job_files(self.job.call, node.container, self._hosts.images, own)
             environment = {
                 **node.environment(
-                    own,
+                    files.variables,
                     apart=self._hosts.apart,
                     main=self._nodes[self.job.main].address,
                     number=self._number,
@@ -173,14 +174,6 @@ class Attempt:
                 ),
                 **self._credentials(node),
             }
-            if problem := pull_problem(self.job.call, node.container["image"]):
-                raise TaskRefused(problem)
-            command = node.container["command"]
-            if not command:
-                raise TaskRefused(
-                    "CannotStartContainerError: the embedded AWS does not run images, whose own "
-                    "command it does not know: give the job a command"
-                )
             log = JobLog(self.job.call, node.container, self.job.definition, node.task)
         except TaskRefused as refused:
             self._end_node(node, None, str(refused), _NOT_STARTED)
@@ -189,8 +182,15 @@ class Attempt:
         with tables.guard:
             if log.stream:
                 node.row["container"]["logStreamName"] = log.stream
-        log.write([f"embedded AWS: on this machine's own files, not in {node.container['image']}"])
-        command_of_node = Command(words=command, environment=environment, folder=own, only=True)
+        log.write([f"embedded AWS: {files.said}"])
+        node.program = files.words[0]
+        command = Command(
+            words=files.words,
+            environment=environment,
+            folder=own,
+            only=True,
+            container=files.container,
+        )
         listener = Listener(
             started=lambda: self._agenda.add(partial(self._note_start, node)),
             printed=log.write,
@@ -199,7 +199,7 @@ class Attempt:
             ),
         )
         try:
-            node.process = self._hosts.of(node.instance).run(command_of_node, listener)
+            node.process = self._hosts.of(node.instance).run(command, listener)
         except NoHost:
             self._end_node(node, None, None, _host_terminated(node.instance.id))
 
@@ -240,7 +240,7 @@ class Attempt:
         if (node.status_reason or "").startswith("Host EC2"):
             self._end_node(node, None, None, node.status_reason or _EXITED)
         elif refused is not None:
-            problem = _start_problem(node.container["command"][0], refused)
+            problem = _start_problem(node.program, refused)
             self._end_node(node, None, f"CannotStartContainerError: {problem}", _NOT_STARTED)
         else:
             # As a shell gives the code of what signal n ended.

@@ -19,6 +19,7 @@ from embedded_aws.batch.compute_resources import (
     check_compute_resources,
     default_image_type,
 )
+from embedded_aws.batch.node_groups import delete_group
 from embedded_aws.batch.refusals import check_name, refuse
 from embedded_aws.iam.roles import role_exists
 
@@ -137,6 +138,7 @@ def delete_compute_environment(call: Call) -> dict[str, Any]:
         raise refuse("Cannot delete, found existing JobQueue relationship")
     del tables.compute_environments(call)[arn]
     call.backend("ecs").delete_cluster(environment["ecsClusterArn"])
+    delete_group(call, environment)
     return {}
 
 

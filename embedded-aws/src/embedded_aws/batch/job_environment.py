@@ -10,7 +10,6 @@ it cannot read one; a failing call here says less than ECS, which adds the SDK's
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -67,17 +66,17 @@ def node_variables(index: int, main: int, count: int, address: str) -> dict[str,
     return variables
 
 
-def machine_variables(call: Call, folder: Path, address: str | None) -> dict[str, str]:
+def machine_variables(call: Call, image: Mapping[str, str], address: str | None) -> dict[str, str]:
     """Return what the container's host, image and ECS set.
 
     Args:
         call: of the job's account and region.
-        folder: of the container.
+        image: variables of the image, or of what it stands for.
         address: its own, when it is one of loopback.
     """
     return {
         **host_variables(call.region, current().endpoint, address),
-        "HOME": str(folder),
+        **image,
         "AWS_EXECUTION_ENV": "AWS_ECS_EC2",
     }
 

@@ -1,14 +1,17 @@
-"""Whether the image of a job's container is there to be pulled.
+"""The image of a job's container, if it is there to be pulled.
 
 Only the repositories of the job's own account are looked at: what other registries hold is not
 known here, and taken as present. [M] The words of Docker and of ECR.
 """
 
 import re
+from dataclasses import dataclass
 
 from moto.backends import get_backend
 
 from embedded_aws.actions import Call
+from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.ecr.stored_images import NotReadable, StoredImage, stored_image
 from embedded_aws.service_settings import current
 
 _IMAGE = re.compile(
@@ -17,27 +20,48 @@ _IMAGE = re.compile(
 _OF_ECR = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com")
 
 
-def pull_problem(call: Call, image: str) -> str | None:
-    """Return why an image cannot be pulled, in the words of ECS, or None.
+_OTHER = "the embedded AWS knows images of this account's ECR only"
+_ONLY_MANIFEST = "ECR has no layers of it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundImage:
+    """An image that can be pulled.
+
+    Attributes:
+        stored: its parts; None when they are not here.
+        absence: why they are not.
+    """
+
+    stored: StoredImage | None
+    absence: str = ""
+
+
+def find_image(call: Call, image: str) -> FoundImage:
+    """Return the image of a container.
 
     Args:
         call: of the job's account and region.
         image: of the container.
+
+    Raises:
+        TaskRefused: it cannot be pulled, in the words of ECS.
     """
     found = _IMAGE.fullmatch(image)
+    elsewhere = FoundImage(stored=None, absence=_OTHER)
     if not found:
-        return None
+        return elsewhere
     region = call.region
     if of_ecr := _OF_ECR.fullmatch(found["registry"]):
         account, region = of_ecr.groups()
         if account != call.account:
-            return None
+            return elsewhere
     elif not (current().registry and current().endpoint.endswith(found["registry"])):
-        return None
+        return elsewhere
     repository = get_backend("ecr")[call.account][region].repositories.get(found["name"])
     said = "CannotPullContainerError: Error response from daemon"
     if repository is None:
-        return (
+        raise TaskRefused(
             f"{said}: repository {found['registry']}/{found['name']} not found: name unknown: The "
             f"repository with name '{found['name']}' does not exist in the registry with id "
             f"'{call.account}'"
@@ -45,5 +69,10 @@ def pull_problem(call: Call, image: str) -> str | None:
     tag = found["tag"] or (None if found["digest"] else "latest")
     for kept in repository.images:
         if tag in (None, *kept.image_tags) and found["digest"] in (None, kept.get_image_digest()):
-            return None
-    return f"{said}: manifest for {image} not found: manifest unknown: Requested image not found"
+            try:
+                return FoundImage(stored=stored_image(repository, kept), absence=_ONLY_MANIFEST)
+            except NotReadable as problem:
+                raise TaskRefused(f"{said}: {problem}") from problem
+    raise TaskRefused(
+        f"{said}: manifest for {image} not found: manifest unknown: Requested image not found"
+    )

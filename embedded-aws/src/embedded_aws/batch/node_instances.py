@@ -3,25 +3,25 @@
 [S] Batch user guide: Batch sets type, subnet, instance profile and AMI of an instance, whose launch
 template gives the rest; jobs that no instance can be launched for wait in RUNNABLE, with one of the
 reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, [M] the others' words).
-[M] The tag AWSBatchServiceTag. On AWS an Auto Scaling group launches the instances, and its scaling
-activities tell of what failed; here RunInstances is called directly. On AWS instances outlive
-a job for some minutes, and run several container jobs at a time; here each job has its own, all at
-once, which end with the attempt.
+[I] On AWS an Auto Scaling group launches one instance after the other, which outlive a job for some
+minutes and run several container jobs at a time; here each job has its own, launched all or none,
+which end with the attempt. The group's activities tell of them as on AWS.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from embedded_aws.actions import Call
+from embedded_aws.autoscaling.group import GROUP_NAME_TAG
+from embedded_aws.batch import node_groups
 from embedded_aws.batch.compute_environments import Environment
 from embedded_aws.batch.compute_resources import EC2_TYPES, launch_template
 from embedded_aws.batch.job_containers import Container, requirement
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.ec2.instance_types import family_records, require
-from embedded_aws.service_settings import current
+from embedded_aws.ec2.service_launches import LaunchRefused, run_instances
+from embedded_aws.ec2.subnets import subnet_of
 
 _CAPACITY = "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
 _TOO_MANY = (
@@ -115,31 +115,33 @@ def launch(call: Call, need: Need) -> list[Any]:
     Raises:
         CannotPlace: EC2 refused.
     """
-    resources = need.environment["computeResources"]
-    ec2 = client("ec2", account=call.account, region=call.region)
-    subnet_id = resources["subnets"][0]
-    [subnet] = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
-    facts = {
-        "InstanceType": need.instance_type,
-        "AvailabilityZone": subnet["AvailabilityZone"],
-        "SubnetId": subnet_id,
-    }
-    # The gateway, which these calls do not pass, answers those of others with faults.
-    if fault := current().faults.take("ec2", "RunInstances", facts):
-        raise CannotPlace(_reason(fault.code, need.instance_type))
+    subnet_id = need.environment["computeResources"]["subnets"][0]
+    subnet = subnet_of(call, subnet_id)
+    group = node_groups.group_of(call, need.environment)
     try:
-        instances = ec2.run_instances(**_request(call, need, subnet_id))["Instances"]
-    except ClientError as error:
-        raise CannotPlace(_reason(error.response["Error"]["Code"], need.instance_type)) from error
-    return [call.backend("ec2").get_instance(each["InstanceId"]) for each in instances]
+        launched = run_instances(
+            call,
+            _request(call, need, subnet_id, group.name),
+            instance_type=need.instance_type,
+            subnet=subnet,
+        )
+    except LaunchRefused as refused:
+        node_groups.record_refusal(group, need.count, subnet, refused.message)
+        raise CannotPlace(_reason(refused.code, need.instance_type)) from refused
+    node_groups.add_members(group, launched, subnet)
+    return [call.backend("ec2").get_instance(each["InstanceId"]) for each in launched]
 
 
-def _request(call: Call, need: Need, subnet_id: str) -> dict[str, Any]:
+def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[str, Any]:
     """Return the parameters of RunInstances."""
     resources = need.environment["computeResources"]
     template = launch_template(call, resources)
     amis = [each.get("imageIdOverride") for each in resources.get("ec2Configuration", [])]
-    tags = {"AWSBatchServiceTag": "batch", **resources.get("tags", {})}
+    tags = {
+        **node_groups.SERVICE_TAG,
+        **resources.get("tags", {}),
+        GROUP_NAME_TAG: group_name,
+    }
     request = {
         "InstanceType": need.instance_type,
         "MinCount": need.count,
@@ -183,8 +185,15 @@ def _reason(code: str, instance_type: str) -> str:
     return f"{reason} - {code}" if reason else _UNDETERMINED
 
 
-def terminate(call: Call, instances: Sequence[Any]) -> None:
-    """End moto's instances; those that have ended already are no error."""
+def terminate(call: Call, need: Need, instances: Sequence[Any]) -> None:
+    """End moto's instances; those that have ended already are no error.
+
+    Args:
+        call: in whose account and region.
+        need: for which they were launched.
+        instances: the instances.
+    """
     ids = [instance.id for instance in instances]
     ec2 = client("ec2", account=call.account, region=call.region)
     ec2.terminate_instances(InstanceIds=ids)
+    node_groups.remove_members(node_groups.group_of(call, need.environment), ids)

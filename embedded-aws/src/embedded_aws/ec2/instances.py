@@ -13,10 +13,11 @@ from typing import Any
 from moto.ec2.models.elastic_network_interfaces import Attachment
 from moto.ec2.models.instances import Instance
 
-from embedded_aws.actions import Call, action, correction
+from embedded_aws.actions import Call, Refusal, action, correction
 from embedded_aws.ec2 import held_capacity, placement_groups
 from embedded_aws.ec2.guest_instances import boot, bootable, switched_itself_off
 from embedded_aws.ec2.instance_boots import boot as boot_without_guest
+from embedded_aws.ec2.instance_types import require
 from embedded_aws.ec2.launch_templates import check_template, template_data
 from embedded_aws.ec2.launch_volumes import complete_volumes, joined_mappings
 from embedded_aws.ec2.launches import check_launch
@@ -58,6 +59,18 @@ def terminate_once() -> None:
     Instance.terminate = terminate  # type: ignore[method-assign]
 
 
+@correction
+def show_cpus() -> None:
+    """Add the vCPUs of an instance, which moto does not show; by default those of its type."""
+
+    def cpu_options(self: Any) -> dict[str, int]:
+        vcpus = require(self.instance_type)["VCpuInfo"]
+        threads = vcpus.get("DefaultThreadsPerCore", 1)
+        return {"CoreCount": vcpus["DefaultVCpus"] // threads, "ThreadsPerCore": threads}
+
+    Instance.cpu_options = property(cpu_options)  # type: ignore[attr-defined]
+
+
 @action("ec2", "RunInstances")
 def run_instances(call: Call) -> Any:
     """Launch instances after EC2's checks; there is always capacity."""
@@ -82,6 +95,8 @@ def run_instances(call: Call) -> Any:
     reservation = held_capacity.target_of(call, data)
     if reservation:
         held_capacity.check_free(reservation, count)
+    if call.params.get("DryRun") and not data["ImageId"].startswith("resolve:ssm:"):
+        check_image(call, data["ImageId"])
     _hand_to_moto(call, data, subnet)
     disk = bootable(call, call.response.params["ImageId"])
     mappings = joined_mappings(
@@ -165,6 +180,15 @@ def _hand_to_moto(call: Call, data: Mapping[str, Any], subnet: Any) -> None:
         ]
     elif subnet is not None:
         params["SubnetId"] = subnet.id
+
+
+def check_image(call: Call, image_id: str) -> None:
+    """Refuse an AMI that is not there.
+
+    Only dry runs are refused: moto launches any, of which tests of much else make use.
+    """
+    if image_id not in call.backend("ec2").amis:
+        raise Refusal("InvalidAMIID.NotFound", f"The image id '[{image_id}]' does not exist")
 
 
 def _resolve_ami(call: Call, name: str) -> str:

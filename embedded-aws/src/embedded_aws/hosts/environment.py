@@ -9,6 +9,11 @@ import os
 _OWN_ADDRESS = "EMBEDDED_AWS_ADDRESS"
 
 
+def own_path() -> str:
+    """Return PATH for processes on the machine's own files."""
+    return os.environ.get("PATH", os.defpath)
+
+
 def host_variables(region: str, endpoint: str, address: str | None) -> dict[str, str]:
     """Return the variables of a process.
 
@@ -18,7 +23,7 @@ def host_variables(region: str, endpoint: str, address: str | None) -> dict[str,
         address: its own, when it is one of loopback.
     """
     variables = {
-        "PATH": os.environ.get("PATH", os.defpath),
+        "PATH": own_path(),
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_ENDPOINT_URL": endpoint,

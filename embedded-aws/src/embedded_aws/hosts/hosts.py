@@ -14,6 +14,7 @@ from typing import Any
 from embedded_aws.guests.addresses import Address
 from embedded_aws.hosts.credentials import RoleCredentials
 from embedded_aws.hosts.host import Answer, Host
+from embedded_aws.hosts.image_files import ImageFiles
 from embedded_aws.hosts.network import Network, namespaces_unavailable
 
 _MOST = 512
@@ -31,6 +32,7 @@ class Hosts:
         apart: they have networks of their own; otherwise each has an address of loopback.
         folder: for files of processes.
         credentials: of the roles of processes.
+        images: whose files containers have.
 
     Args:
         apart: they would have networks of their own, if this machine can.
@@ -47,6 +49,7 @@ class Hosts:
         self.apart = apart and not namespaces_unavailable()
         self.folder = folder
         self.credentials = RoleCredentials()
+        self.images = ImageFiles(folder / "images")
         self._speed = speed
         self._lock, self._port, self._answer = lock, port, answer
         self._guard = threading.Lock()

@@ -1,4 +1,4 @@
-"""The first process of a host: `python -I -S init.py CONTROL PORT`, started by `host.py`.
+"""The first process of a host, with the arguments CONTROL and PORT, started by `host.py`.
 
 It runs commands, and ends with all that they started when the other end of CONTROL, a socket, is
 closed, which the system does when the embedded AWS is killed. In a process namespace the kernel
@@ -7,9 +7,10 @@ ends the rest with this process; elsewhere this process adopts what loses its pa
 If PORT is not 0, it listens there, in the host's own network, and passes the socket on. Then it
 reads orders from CONTROL: a number of bytes with three files (standard output, standard error and a
 socket), and so many bytes of JSON. To the socket of a command it writes lines of JSON: `{}` when
-the command runs, `{"refused": ...}`, an error number, when it cannot run, and `{"code": ...}` when
-it has ended, -n when signal n ended it. For each byte that it reads there, it sends the command a
-signal; if the byte is 128 or more, it sends the signal 128 less to the command's process group.
+the command runs, `{"refused": ...}`, an error number or a text, when it cannot run, and
+`{"code": ...}` when it has ended, -n when signal n ended it. For each byte that it reads there, it
+sends the command a signal; if the byte is 128 or more, it sends the signal 128 less to the
+command's process group.
 """
 
 import ctypes
@@ -23,6 +24,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
+
+from embedded_aws.hosts import container
+from embedded_aws.hosts.container import Contained, Container, ContainerProblem
+from embedded_aws.hosts.container_mounts import Bound, Files, Memory
 
 # [S] prctl(2).
 _PR_SET_CHILD_SUBREAPER = 36
@@ -57,7 +62,7 @@ class _Commands:
         self._control, self._ended = control, ended
         # Each command by its socket's file, and the sockets. Python would itself wait for a process
         # whose object is gone.
-        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._processes: dict[int, subprocess.Popen[bytes] | Contained] = {}
         self._sockets: dict[int, socket.socket] = {}
         # The command with which the host ends.
         self._only: int | None = None
@@ -85,17 +90,9 @@ class _Commands:
         order = json.loads(_read(self._control, int.from_bytes(first, sys.byteorder)))
         told = socket.socket(fileno=own)
         try:
-            command = subprocess.Popen(
-                order["command"],
-                cwd=order["folder"],
-                env=order["environment"],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                start_new_session=True,
-            )
-        except OSError as error:
-            _say(told, refused=error.errno)
+            command = _start(order, output, errors)
+        except (OSError, ContainerProblem) as error:
+            _say(told, refused=error.errno if isinstance(error, OSError) else str(error))
             told.close()
             if order["only"]:
                 _end()
@@ -130,6 +127,30 @@ class _Commands:
                 with suppress(KeyError):
                     self._poll.unregister(file)
                 self._sockets.pop(file).close()
+
+
+def _start(order: dict[str, Any], output: int, errors: int) -> subprocess.Popen[bytes] | Contained:
+    """Start a command, on the machine's files or in a container."""
+    if order["container"]:
+        return container.start(
+            _container(order["container"]), order["command"], order["environment"], output, errors
+        )
+    return subprocess.Popen(
+        order["command"],
+        cwd=order["folder"],
+        env=order["environment"],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=errors,
+        start_new_session=True,
+    )
+
+
+def _container(found: dict[str, Any]) -> Container:
+    files = found["files"]
+    files["bound"] = [Bound(**each) for each in files["bound"]]
+    files["memory"] = [Memory(**each) for each in files["memory"]]
+    return Container(**found | {"files": Files(**files)})
 
 
 def _say(told: socket.socket, **facts: Any) -> None:
@@ -184,7 +205,3 @@ def _descendants() -> list[int]:
     for pid in found:
         found += [child for child, parent in parents.items() if parent == pid]
     return found[1:]
-
-
-if __name__ == "__main__":
-    main()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from embedded_aws.hosts.container import Container
 from embedded_aws.hosts.init import TO_GROUP
 
 _LINE_BYTES = 1 << 16
@@ -25,14 +26,16 @@ class Command:
     Attributes:
         words: program and arguments.
         environment: all its variables.
-        folder: its working directory.
+        folder: its working directory, but in a container.
         only: the host ends with it, and with all that it started.
+        container: in which it runs; None on the machine's own files. Only with `only`.
     """
 
     words: Sequence[str]
     environment: Mapping[str, str]
     folder: Path
     only: bool = False
+    container: Container | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +113,9 @@ class HostProcess:
         refused = None
         if reply is None:
             refused = OSError(self._host_problem())
-        elif number := reply.get("refused"):
-            refused = OSError(number, os.strerror(number))
+        elif "refused" in reply:
+            why = reply["refused"]
+            refused = OSError(why, os.strerror(why)) if isinstance(why, int) else OSError(why)
         self._control.close()
         self._listener.ended(end["code"] if end else None, refused)
 

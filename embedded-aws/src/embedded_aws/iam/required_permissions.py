@@ -44,6 +44,7 @@ _PARAMETERS = {
     ("ec2", "security-group"): ("groupid", "groupids", "securitygroupids", "groups"),
     ("ec2", "key-pair"): ("keyname", "keynames", "keypairids"),
     ("events", "rule-on-default-event-bus"): ("name", "rule"),
+    ("servicequotas", "quota"): ("quotacode",),
     ("ssm", "document"): ("documentname", "name"),
     ("ssm", "instance"): ("instanceid", "instanceids", "target"),
     ("ssm", "parameter"): ("name", "names", "path"),
@@ -166,6 +167,11 @@ def _secrets(call: ApiCall, names: list[str]) -> list[str]:
     return [secrets[name].arn if name in secrets else name for name in names]
 
 
+def _quotas(call: ApiCall, names: list[str]) -> list[str]:
+    """Return quotas as their ARNs have them: `ec2/L-2C3B7624`."""
+    return [f"{service}/{name}" for service in call.values("servicecode") for name in names]
+
+
 def _documents(call: ApiCall, names: list[str]) -> list[str]:
     """Return the ARNs of AWS's own documents, which have no account, and others' names."""
     public = f"arn:aws:ssm:{call.region}::document/"
@@ -183,6 +189,7 @@ _READ: Mapping[tuple[str, str], Callable[[ApiCall, list[str]], list[str]]] = {
     ("kms", "key"): _keys,
     ("logs", "log-stream"): _streams,
     ("secretsmanager", "secret"): _secrets,
+    ("servicequotas", "quota"): _quotas,
     ("ssm", "document"): _documents,
     ("ssm", "instance"): _commanded,
     ("ssm", "parameter"): _parameters,

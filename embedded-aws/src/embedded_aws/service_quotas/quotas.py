@@ -1,8 +1,8 @@
-"""EC2's accelerator quotas in Service Quotas, of which moto has none.
+"""Quotas in Service Quotas: EC2's, of which moto has none, and what moto has.
 
 [S] The codes, the names and the unit (vCPU). [I] The values: AWS's published default for
-accelerator instances is 0; accounts differ. Here it is 0 until RequestServiceQuotaIncrease, which
-the embedded AWS grants at once.
+accelerator instances is 0; accounts differ. [S] RequestServiceQuotaIncrease makes a request, which
+is PENDING until somebody at AWS decides; here the control of `grants.py` sets the value.
 """
 
 import time
@@ -10,7 +10,8 @@ from typing import Any
 
 from moto.moto_api._internal import mock_random
 
-from embedded_aws.actions import Call, Refusal, action
+from embedded_aws.actions import Call, Refusal, Row, action, existing, table
+from embedded_aws.service_quotas.grants import applied_in
 
 # A quota, as GetServiceQuota returns it.
 Quota = dict[str, Any]
@@ -32,81 +33,137 @@ _NAMES = {
     "L-C4BD4855": "All P5 Spot Instance Requests",
     "L-3819A6DF": "All G and VT Spot Instance Requests",
     "L-B5D1601B": "All Inf Spot Instance Requests",
+    "L-0263D0A3": "EC2-VPC Elastic IPs",
     "L-34B43A08": "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests",
 }
-_DEFAULTS = {"L-1216C47A": 5.0, "L-34B43A08": 5.0}
+_DEFAULTS = {"L-1216C47A": 5.0, "L-34B43A08": 5.0, "L-0263D0A3": 5.0}
+
+_requests = table("service-quotas", "requests")
 
 
-def _quota(call: Call, code: str, value: float) -> Quota:
+def _ec2_quota(call: Call, code: str) -> Quota:
     return {
         "ServiceCode": "ec2",
         "ServiceName": "Amazon Elastic Compute Cloud (Amazon EC2)",
         "QuotaArn": call.arn("servicequotas", f"ec2/{code}"),
         "QuotaCode": code,
         "QuotaName": _NAMES[code],
-        "Value": value,
+        "Value": _DEFAULTS.get(code, 0.0),
         "Unit": "None",
         "Adjustable": True,
         "GlobalQuota": False,
     }
 
 
-@action("service-quotas", "GetServiceQuota", "GetAWSDefaultServiceQuota")
-def get_service_quota(call: Call) -> Any:
-    """Return an EC2 quota, as applied or by default."""
-    if call.params["ServiceCode"] != "ec2":
-        return call.moto()
-    code = _known(call.params["QuotaCode"])
-    value = _DEFAULTS.get(code, 0.0)
-    if call.operation == "GetServiceQuota":
-        value = _applied(call).get(code, value)
-    return {"Quota": _quota(call, code, value)}
+def _defaults(call: Call, service: str) -> list[Quota]:
+    """Return every quota that the embedded AWS has of a service."""
+    if service == "ec2":
+        return [_ec2_quota(call, code) for code in _NAMES]
+    found: list[Quota] = call.backend("service-quotas").list_aws_default_service_quotas(service)
+    return found
 
 
-@action("service-quotas", "ListServiceQuotas", "ListAWSDefaultServiceQuotas")
-def list_service_quotas(call: Call) -> Any:
-    """Return every EC2 quota that the embedded AWS has."""
-    if call.params["ServiceCode"] != "ec2":
-        return call.moto()
-    applied = _applied(call) if call.operation == "ListServiceQuotas" else {}
-    return {
-        "Quotas": [
-            _quota(call, code, applied.get(code, _DEFAULTS.get(code, 0.0))) for code in _NAMES
-        ]
-    }
+def _applied(call: Call, quota: Quota) -> Quota:
+    granted = applied_in(call.account, call.region)
+    key = quota["ServiceCode"], quota["QuotaCode"]
+    return {**quota, "Value": granted.get(key, quota["Value"])}
+
+
+def _named(call: Call) -> Quota:
+    """Return the default of the quota that a call names."""
+    service, code = call.params["ServiceCode"], call.params["QuotaCode"]
+    quotas = {quota["QuotaCode"]: quota for quota in _defaults(call, service)}
+    return existing(
+        quotas.get(code),
+        "NoSuchResourceException",
+        f"The quota {code} does not exist, or is not one of {service}.",
+    )
+
+
+@action("service-quotas", "GetServiceQuota")
+def get_service_quota(call: Call) -> dict[str, Any]:
+    """Return what the account may have."""
+    return {"Quota": _applied(call, _named(call))}
+
+
+@action("service-quotas", "GetAWSDefaultServiceQuota")
+def get_aws_default_service_quota(call: Call) -> dict[str, Any]:
+    """Return what a new account may have."""
+    return {"Quota": _named(call)}
+
+
+@action("service-quotas", "ListServiceQuotas")
+def list_service_quotas(call: Call) -> dict[str, Any]:
+    """Return what the account may have, of every quota of a service."""
+    quotas = _defaults(call, call.params["ServiceCode"])
+    return {"Quotas": [_applied(call, quota) for quota in quotas]}
+
+
+@action("service-quotas", "ListAWSDefaultServiceQuotas")
+def list_aws_default_service_quotas(call: Call) -> dict[str, Any]:
+    """Return what a new account may have, of every quota of a service."""
+    return {"Quotas": _defaults(call, call.params["ServiceCode"])}
 
 
 @action("service-quotas", "RequestServiceQuotaIncrease")
 def request_service_quota_increase(call: Call) -> dict[str, Any]:
-    """Grant a higher value at once."""
-    code, desired = _known(call.params["QuotaCode"]), call.params["DesiredValue"]
-    current = _applied(call).get(code, _DEFAULTS.get(code, 0.0))
-    if desired <= current:
+    """Note a request; its value comes when it is granted."""
+    quota, desired = _applied(call, _named(call)), call.params["DesiredValue"]
+    if desired <= quota["Value"]:
         raise Refusal(
             "IllegalArgumentException",
-            f"The desired value {desired} must be greater than the current value {current}.",
+            f"The desired value {desired} must be greater than the current value {quota['Value']}.",
         )
-    _applied(call)[code] = desired
-    quota = _quota(call, code, desired)
-    return {
-        "RequestedQuota": {
-            **{key: quota[key] for key in ("ServiceCode", "QuotaCode", "QuotaName", "QuotaArn")},
-            "Id": mock_random.get_random_hex(32),
-            "DesiredValue": desired,
-            "Status": "APPROVED",
-            "Created": time.time(),
-        }
-    }
-
-
-def _applied(call: Call) -> dict[str, float]:
-    """Return the quotas that were raised, by code."""
-    return call.state("service-quotas", "applied", dict[str, float])
-
-
-def _known(code: str) -> str:
-    if code not in _NAMES:
+    pending = [
+        row
+        for row in _shown_requests(call)
+        if row["QuotaCode"] == quota["QuotaCode"] and row["Status"] == "PENDING"
+    ]
+    if pending:
         raise Refusal(
-            "NoSuchResourceException", f"The quota {code} does not exist, or is not EC2's."
+            "ResourceAlreadyExistsException",
+            f"There is a request for {quota['QuotaCode']} already: {pending[0]['Id']}.",
         )
-    return code
+    keys = ("ServiceCode", "ServiceName", "QuotaCode", "QuotaName", "QuotaArn", "Unit")
+    request: Row = {
+        **{key: quota[key] for key in keys},
+        "Id": mock_random.get_random_hex(32),
+        "DesiredValue": desired,
+        "Created": time.time(),
+    }
+    _requests(call)[request["Id"]] = request
+    return {"RequestedQuota": _shown(call, request)}
+
+
+@action("service-quotas", "GetRequestedServiceQuotaChange")
+def get_requested_service_quota_change(call: Call) -> dict[str, Any]:
+    """Return a request."""
+    request_id = call.params["RequestId"]
+    request = existing(
+        _requests(call).get(request_id),
+        "NoSuchResourceException",
+        f"The request {request_id} does not exist.",
+    )
+    return {"RequestedQuota": _shown(call, request)}
+
+
+@action("service-quotas", "ListRequestedServiceQuotaChangeHistory")
+def list_requested_service_quota_change_history(call: Call) -> dict[str, Any]:
+    """Return the requests, of one service and status if these are named."""
+    rows = _shown_requests(call)
+    for name in ("ServiceCode", "Status"):
+        wanted = call.params.get(name)
+        rows = [row for row in rows if wanted in (None, row[name])]
+    return {"RequestedQuotas": rows}
+
+
+def _shown_requests(call: Call) -> list[Row]:
+    return [_shown(call, request) for request in _requests(call).values()]
+
+
+def _shown(call: Call, request: Row) -> Row:
+    """Return a request with its status: approved when the account may have as much."""
+    granted = applied_in(call.account, call.region)
+    value = granted.get((request["ServiceCode"], request["QuotaCode"]), 0.0)
+    approved = value >= request["DesiredValue"]
+    return {**request, "Status": "APPROVED" if approved else "PENDING"}

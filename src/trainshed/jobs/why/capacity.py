@@ -1,14 +1,12 @@
 """Whether EC2 gives the instances that the job needs."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
+from trainshed.capacity_reservations import BLOCK_ENDS_EARLY, OVER
 from trainshed.catalogue import increase_command
 from trainshed.findings import Finding, Severity
 from trainshed.jobs.why.facts import Facts
 
-# EC2 user guide, "Capacity Blocks for ML": instances are ended from 30 minutes before the end on.
-_BLOCK_ENDS_EARLY = timedelta(minutes=30)
 # What EC2 and EC2 Auto Scaling say of a launch that failed, and what to do.
 _REMEDIES = {
     "sufficient": "wait, ask for fewer nodes, or use another zone, a reservation or a Capacity "
@@ -48,13 +46,13 @@ def check_quota(facts: Facts) -> Iterator[Finding]:
     """The whole job must fit in the account's quota at once; Capacity Blocks do not count."""
     applied = facts.quota
     in_block = facts.reservation is not None and facts.reservation.is_block
-    if facts.waits and applied and not in_block and applied.vcpus < facts.vcpus:
+    if facts.waits and applied and not in_block and applied.value < facts.vcpus:
         region = facts.job.queue.split(":")[3]
         yield Finding(
             rule="TS-JOB-010",
             severity=Severity.ERROR,
             message=f"the job needs {facts.vcpus} vCPUs, and the account's quota "
-            f"{applied.quota.name!r} ({applied.quota.code}) is {applied.vcpus:g}",
+            f"{applied.quota.name!r} ({applied.quota.code}) is {applied.value:g}",
             remedy=increase_command(applied.quota, facts.vcpus, region),
         )
 
@@ -64,14 +62,13 @@ def check_reservation(facts: Facts) -> Iterator[Finding]:
     it = facts.reservation
     if it is None or not (facts.waits or facts.job.status == "FAILED"):
         return
-    what = f"{'Capacity Block' if it.is_block else 'capacity reservation'} {it.reservation_id}"
     if it.starts_at and it.starts_at > facts.now:
         wrong = f"begins at {it.starts_at:%Y-%m-%d %H:%M} UTC"
         remedy = "wait: the job starts then"
-    elif (it.ends_at and it.ends_at <= facts.now) or it.state in ("expired", "cancelled", "failed"):
+    elif (it.ends_at and it.ends_at <= facts.now) or it.state in OVER:
         wrong = f"is over ({it.state})"
         remedy = "name another in capacity of the cluster file, and deploy"
-    elif it.is_block and it.ends_at and it.ends_at - facts.now <= _BLOCK_ENDS_EARLY:
+    elif it.is_block and it.ends_at and it.ends_at - facts.now <= BLOCK_ENDS_EARLY:
         wrong = f"ends at {it.ends_at:%Y-%m-%d %H:%M} UTC, and EC2 ends its instances before that"
         remedy = "name another in capacity of the cluster file, and deploy"
     elif it.total < facts.job.node_count:
@@ -83,5 +80,5 @@ def check_reservation(facts: Facts) -> Iterator[Finding]:
     else:
         return
     yield Finding(
-        rule="TS-JOB-011", severity=Severity.ERROR, message=f"{what} {wrong}", remedy=remedy
+        rule="TS-JOB-011", severity=Severity.ERROR, message=f"{it} {wrong}", remedy=remedy
     )

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from trainshed.catalogue import Quota
+from trainshed.capacity_reservations import CapacityReservation
 from trainshed.jobs.model import WAITING, Job, ListedJob
+from trainshed.quotas import AppliedQuota
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,42 +84,6 @@ class Instance:
     is_running: bool
     launched_at: datetime
     boot: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityReservation:
-    """The capacity reservation or Capacity Block that the nodes are launched into.
-
-    Attributes:
-        reservation_id: the `cr-...`.
-        is_block: it is a Capacity Block.
-        state: active, scheduled, expired and others.
-        starts_at: when it begins; None when it has always been there.
-        ends_at: when it ends; None when it does not.
-        total: how many instances it is for.
-        available: how many of these are free.
-    """
-
-    reservation_id: str
-    is_block: bool
-    state: str
-    starts_at: datetime | None
-    ends_at: datetime | None
-    total: int
-    available: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppliedQuota:
-    """How many vCPUs of on-demand instances the account may run.
-
-    Attributes:
-        quota: which quota says it.
-        vcpus: its value.
-    """
-
-    quota: Quota
-    vcpus: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

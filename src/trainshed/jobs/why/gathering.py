@@ -9,19 +9,19 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from trainshed.aws import AwsRefusal, Region
+from trainshed.capacity_reservations import CapacityReservation, find_reservation
 from trainshed.catalogue import lookup
 from trainshed.errors import UnknownName
 from trainshed.jobs.batch import unfinished_jobs
 from trainshed.jobs.model import Job, ListedJob, Scheduler
 from trainshed.jobs.why.facts import (
-    AppliedQuota,
-    CapacityReservation,
     Environment,
     Facts,
     FailedLaunch,
     Instance,
     Queue,
 )
+from trainshed.quotas import AppliedQuota, find_quota
 
 # Set at boot by the AMI's first-boot program.
 _BOOT_TAG = "trainshed:boot"
@@ -201,18 +201,7 @@ def _reservation(region: Region, environments: Iterable[Environment]) -> Capacit
             .get("CapacityReservationTarget", {})
         )
         if reservation_id := target.get("CapacityReservationId"):
-            [found] = region.call(
-                "ec2", "describe_capacity_reservations", CapacityReservationIds=[reservation_id]
-            )["CapacityReservations"]
-            return CapacityReservation(
-                reservation_id=reservation_id,
-                is_block=found.get("ReservationType") == "capacity-block",
-                state=found["State"],
-                starts_at=found.get("StartDate"),
-                ends_at=found.get("EndDate"),
-                total=found["TotalInstanceCount"],
-                available=found["AvailableInstanceCount"],
-            )
+            return find_reservation(region, reservation_id)
     return None
 
 
@@ -222,11 +211,5 @@ def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota 
             quota = lookup(name).on_demand_quota
         except UnknownName:
             continue
-        applied = region.call(
-            "service-quotas",
-            "get_service_quota",
-            ServiceCode=quota.service,
-            QuotaCode=quota.code,
-        )["Quota"]
-        return AppliedQuota(quota=quota, vcpus=applied["Value"])
+        return find_quota(region, quota)
     return None

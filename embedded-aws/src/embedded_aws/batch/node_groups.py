@@ -1,0 +1,142 @@
+"""The Auto Scaling group of a compute environment, whose activities tell of its launches.
+
+[S] Batch user guide, "Managed compute environments": AWS Batch makes Auto Scaling groups in the
+account and changes them itself; what users change there is not supported. [I] Their name,
+ENVIRONMENT-asg-UUID, from AWS's messages that users quote; here there is one for each environment,
+from its first launch on. [M] The tag AWSBatchServiceTag; the causes of its activities.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from moto.moto_api._internal import mock_random
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.autoscaling import activities
+from embedded_aws.autoscaling.activities import at_this_time
+from embedded_aws.autoscaling.convergence import DIFFERENCE, record_end
+from embedded_aws.autoscaling.group import Group, Member, groups, guard
+from embedded_aws.autoscaling.groups import new_fields
+from embedded_aws.autoscaling.tags import put
+from embedded_aws.ec2.subnets import subnet_of
+
+# Batch's tag of what it makes in an account.
+SERVICE_TAG = {"AWSBatchServiceTag": "batch"}
+
+
+def group_of(call: Call, environment: Row) -> Group:
+    """Return an environment's group, which is created now if there is none."""
+    resources = environment["computeResources"]
+    with guard:
+        for group in groups(call).values():
+            if group.owner == environment["computeEnvironmentArn"]:
+                break
+        else:
+            name = f"{environment['computeEnvironmentName']}-asg-{mock_random.uuid4()}"
+            sizes = {"MinSize": 0, "MaxSize": 0, "DesiredCapacity": 0}
+            group = Group(
+                call=call,
+                fields={**new_fields(call, name), **sizes},
+                owner=environment["computeEnvironmentArn"],
+            )
+            groups(call)[name] = group
+        zones = {subnet_of(call, each).availability_zone for each in resources["subnets"]}
+        group.fields["VPCZoneIdentifier"] = ",".join(resources["subnets"])
+        group.fields["AvailabilityZones"] = sorted(zones)
+        tags = {**SERVICE_TAG, **resources.get("tags", {})}
+        put(
+            group,
+            (
+                {"Key": key, "Value": value, "PropagateAtLaunch": True}
+                for key, value in tags.items()
+            ),
+        )
+        return group
+
+
+def record_refusal(group: Group, count: int, subnet: Any, message: str) -> None:
+    """Record that EC2 refused to launch instances.
+
+    Args:
+        group: their group.
+        count: how many they would have been.
+        subnet: moto's.
+        message: EC2's.
+    """
+    with guard:
+        details = activities.place(subnet.id, subnet.availability_zone)
+        cause = _launch_cause(group, count)
+        activities.failed_launch(group, cause, message, details)
+
+
+def add_members(group: Group, launched: Sequence[Row], subnet: Any) -> None:
+    """Record that instances were launched, which are in the group from now on.
+
+    Args:
+        group: their group.
+        launched: as DescribeInstances returns them.
+        subnet: moto's, of all of them.
+    """
+    with guard:
+        cause = _launch_cause(group, len(launched))
+        for each in launched:
+            facts = {
+                "InstanceType": each["InstanceType"],
+                "ImageId": each["ImageId"],
+                "AvailabilityZone": subnet.availability_zone,
+                "AvailabilityZoneId": subnet.availability_zone_id,
+            }
+            member = Member(
+                instance_id=each["InstanceId"], subnet_id=subnet.id, facts=facts, protected=True
+            )
+            group.members.append(member)
+            activities.record(
+                group,
+                f"Launching a new EC2 instance: {member.instance_id}",
+                cause,
+                Details=activities.place(subnet.id, subnet.availability_zone),
+            )
+        _follow_members(group)
+
+
+def remove_members(group: Group, instance_ids: Sequence[str]) -> None:
+    """Record that instances are terminated, which leave the group."""
+    with guard:
+        leaving = [member for member in group.members if member.instance_id in instance_ids]
+        rest = [member for member in group.members if member not in leaving]
+        for member in leaving:
+            sentences = [
+                _request(group, len(rest)),
+                f"an instance was taken out of service {DIFFERENCE}, shrinking the capacity from "
+                f"{len(group.members)} to {len(rest)}.",
+                f"instance {member.instance_id} was selected for termination.",
+            ]
+            record_end(group, member, "  ".join(map(at_this_time, sentences)))
+        group.members = rest
+        _follow_members(group)
+
+
+def delete_group(call: Call, environment: Row) -> None:
+    """Delete an environment's group, which has no instances any more."""
+    with guard:
+        owner = environment["computeEnvironmentArn"]
+        for name in [name for name, group in groups(call).items() if group.owner == owner]:
+            del groups(call)[name]
+
+
+def _launch_cause(group: Group, count: int) -> str:
+    before = len(group.members)
+    started = f"an instance was started {DIFFERENCE}, increasing the capacity from {before} to"
+    sentences = [_request(group, before + count), f"{started} {before + count}."]
+    return "  ".join(map(at_this_time, sentences))
+
+
+def _request(group: Group, wanted: int) -> str:
+    return (
+        f"a user request update of AutoScalingGroup constraints to min: 0, max: {wanted}, desired: "
+        f"{wanted} changing the desired capacity from {group.desired} to {wanted}."
+    )
+
+
+def _follow_members(group: Group) -> None:
+    group.fields["MaxSize"] = group.fields["DesiredCapacity"] = len(group.members)

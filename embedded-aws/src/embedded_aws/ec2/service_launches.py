@@ -1,0 +1,54 @@
+"""Launches by AWS's own services, which meet the faults that those of users meet."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from embedded_aws.actions import Call, Row
+from embedded_aws.cloudformation.clients import client
+from embedded_aws.service_settings import current
+
+
+class LaunchRefused(Exception):
+    """EC2 launched no instance.
+
+    Attributes:
+        code: EC2's error code.
+        message: EC2's.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def run_instances(
+    call: Call, request: Mapping[str, Any], *, instance_type: str, subnet: Any
+) -> list[Row]:
+    """Launch instances and return them as DescribeInstances does.
+
+    Args:
+        call: in whose account and region.
+        request: parameters of RunInstances.
+        instance_type: that the request or its launch template names.
+        subnet: moto's, in which they are launched.
+
+    Raises:
+        LaunchRefused: EC2 refused.
+    """
+    facts = {
+        "InstanceType": instance_type,
+        "AvailabilityZone": subnet.availability_zone,
+        "SubnetId": subnet.id,
+    }
+    # The gateway, which these calls do not pass, answers those of others with faults.
+    if fault := current().faults.take("ec2", "RunInstances", facts):
+        raise LaunchRefused(fault.code, fault.message)
+    ec2 = client("ec2", account=call.account, region=call.region)
+    try:
+        launched: list[Row] = ec2.run_instances(**request)["Instances"]
+    except ClientError as error:
+        refused = error.response["Error"]
+        raise LaunchRefused(refused["Code"], refused["Message"]) from error
+    return launched

@@ -1,0 +1,193 @@
+"""A command in a container: in the file system of an image, as Docker on an ECS instance starts it.
+
+The first process of a host starts it, as root on Linux. The command is the first process of a
+process namespace, so all that it started ends with it, and it gets no signal for which it has no
+handler, but SIGKILL; its mounts are in a namespace that ends with its processes.
+
+[S] Docker's documentation: the capabilities that a container keeps; `--init`: a first process that
+passes signals on and waits for processes that lost their parents.
+"""
+
+import ctypes
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from embedded_aws.hosts.container_mounts import Files, call, enter_files
+from embedded_aws.hosts.container_user import find_user
+
+# [S] clone(2), prctl(2).
+_NEW_MOUNTS = 0x00020000
+_NEW_PROCESSES = 0x20000000
+_PR_CAPBSET_DROP = 24
+# [S] linux/capability.h: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP,
+# NET_BIND_SERVICE, NET_RAW, SYS_CHROOT, MKNOD, AUDIT_WRITE, SETFCAP.
+_KEPT_CAPABILITIES = frozenset({0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31})
+_CAPABILITIES = range(64)
+_PASSED_ON = (
+    *(signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT),
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT),
+)
+_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """What a command gets in place of the machine's files.
+
+    Attributes:
+        files: its file system.
+        user: `USER[:GROUP]`, names or numbers; empty for root.
+        folder: its working directory, made if it is not there.
+        privileged: keeps all capabilities, and may write to the kernel's settings.
+        init: is not the first process itself.
+    """
+
+    files: Files
+    user: str
+    folder: str
+    privileged: bool = False
+    init: bool = False
+
+
+class ContainerProblem(Exception):
+    """A container cannot be made; the message says why."""
+
+
+@dataclass(slots=True)
+class Contained:
+    """The process of a command in a container.
+
+    Attributes:
+        pid: its id.
+        returncode: its exit code, -n when signal n ended it, once it has ended.
+    """
+
+    pid: int
+    returncode: int | None = None
+
+
+def start(
+    container: Container,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    output: int,
+    errors: int,
+) -> Contained:
+    """Start a command in a container; this process can start only one.
+
+    Args:
+        container: the container.
+        words: program and arguments.
+        environment: all its variables, but those that Docker sets by itself.
+        output: file for its standard output.
+        errors: file for its standard error.
+
+    Raises:
+        ContainerProblem: the container cannot be made.
+        OSError: the program cannot be run.
+    """
+    told, tell = os.pipe()
+    call("unshare", _NEW_PROCESSES)
+    pid = os.fork()
+    if not pid:
+        _become(container, words, environment, (output, errors, tell))
+    os.close(tell)
+    with os.fdopen(told) as file:
+        said = file.read()
+    if said:
+        os.waitpid(pid, 0)
+        problem = json.loads(said)
+        if isinstance(problem, int):
+            raise OSError(problem, os.strerror(problem))
+        raise ContainerProblem(problem)
+    return Contained(pid)
+
+
+def _become(
+    container: Container,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    files: tuple[int, int, int],
+) -> NoReturn:
+    """Run the command in place of this new process, or write why not to the last of the files."""
+    try:
+        _keep_only(files)
+        os.setsid()
+        with _problems():
+            home = _enter(container)
+        named = {"HOSTNAME": os.uname().nodename, "HOME": home}
+        os.execvpe(words[0], list(words), named | dict(environment))
+    except ContainerProblem as problem:
+        os.write(_TOLD, json.dumps(str(problem)).encode())
+    except OSError as error:
+        os.write(_TOLD, json.dumps(error.errno).encode())
+    finally:
+        os._exit(127)
+
+
+@contextmanager
+def _problems() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise ContainerProblem(str(error)) from error
+
+
+def _keep_only(files: tuple[int, int, int]) -> None:
+    """Give this process its standard input and output, and nothing else but where it reports."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    output, errors, tell = (os.dup(file) for file in files)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(output, 1)
+    os.dup2(errors, 2)
+    os.dup2(tell, _TOLD, inheritable=False)
+    os.closerange(_TOLD + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def _enter(container: Container) -> str:
+    """Move this process into the container; return its user's home."""
+    call("unshare", _NEW_MOUNTS)
+    enter_files(container.files, privileged=container.privileged)
+    user = find_user(container.user)
+    Path(container.folder).mkdir(parents=True, exist_ok=True)
+    os.chdir(container.folder)
+    if not container.privileged:
+        _drop_capabilities()
+    os.umask(0o022)
+    os.setgroups(user.groups)
+    os.setgid(user.group)
+    os.setuid(user.number)
+    if container.init:
+        _fork_from_first()
+    return user.home
+
+
+def _drop_capabilities() -> None:
+    """Take what Docker takes from the programs that this process will run."""
+    for capability in set(_CAPABILITIES) - _KEPT_CAPABILITIES:
+        # The kernel has fewer.
+        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+def _fork_from_first() -> None:
+    """Return in a new process, and let this one pass signals on and wait for all others."""
+    child = os.fork()
+    if not child:
+        os.setsid()
+        return
+    os.close(_TOLD)
+    for number in _PASSED_ON:
+        signal.signal(number, lambda got, _: os.kill(child, got))
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)

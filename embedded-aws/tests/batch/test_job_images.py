@@ -1,0 +1,331 @@
+"""Jobs in the file system of their image."""
+
+import json
+import os
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+import pytest
+from command_bench import until
+from image_bench import Layer, push
+from image_registry import serving_registry
+from job_bench import JobBench, job_aws
+from skips import unless
+
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.hosts.image_files import ImageFiles, Unpacked
+
+PROGRAMS = ("sh", "cat", "ls", "id", "touch", "sleep", "grep")
+CONFIG = {
+    "Env": ["FROM_IMAGE=yes", "PATH=/tools", "REPLACED=image"],
+    "Entrypoint": ["/tools/sh", "/entrypoint"],
+    "Cmd": ["sh", "-c", "echo the own command"],
+    "WorkingDir": "/made/for/work",
+    "User": "trainer",
+}
+
+
+def _need_containers() -> None:
+    unless("docker-registry", "ip", "unshare", "nsenter", root="images have files of many users")
+
+
+@pytest.fixture(scope="module")
+def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """With a registry, and nodes in namespaces."""
+    unless("docker-registry", "ip", "unshare", "nsenter", root="images have files of many users")
+    folder = tmp_path_factory.mktemp("images")
+    with (
+        serving_registry(folder) as registry,
+        job_aws(folder, JobSettings(speed=60), registry=registry) as aws,
+    ):
+        yield aws
+
+
+@pytest.fixture(scope="module")
+def image(aws: EmbeddedAws) -> tuple[str, str]:
+    """URI and digest of an image whose second layer changes the first one."""
+    base, change = Layer(), Layer()
+    for name in PROGRAMS:
+        base.add_program(f"tools/{name}", name)
+    base.add("etc/passwd", "root:x:0:0::/root:/bin/sh\ntrainer:x:1234:1234::/home/trainer:\n")
+    base.add("etc/group", "root:x:0:\ntrainer:x:1234:\ndata:x:77:trainer\n")
+    base.add("entrypoint", 'echo entrypoint\nexec "$@"\n', mode=0o755)
+    base.add("only/in/image", "of the image", uid=1234, gid=77, mode=0o600)
+    base.add("gone").add("emptied/old").add("emptied/kept/old").add("replaced", "old")
+    base.add("place", type=tarfile.DIRTYPE, mode=0o777)
+    base.add("out", type=tarfile.SYMTYPE, linkname="/etc")
+    change.add(".wh.gone").add("emptied/kept/new").add("emptied/.wh..wh..opq")
+    change.add("linked", type=tarfile.LNKTYPE, linkname="/only/in/image")
+    change.add("replaced", type=tarfile.SYMTYPE, linkname="only/in/image")
+    # Lead out of the image, for who follows them from outside.
+    change.add("out/written", "inside").add("../../up", "inside").add("etc/hosts", "of the image")
+    return push(aws, "train", [base, change], CONFIG)
+
+
+@pytest.fixture
+def bench(aws: EmbeddedAws) -> JobBench:
+    return JobBench(aws)
+
+
+def all_lines(bench: JobBench, job: Any) -> list[str]:
+    """What is in a container's log, with the line of the embedded AWS."""
+    events = bench.logs.get_log_events(
+        logGroupName="/aws/batch/job",
+        logStreamName=job["container"]["logStreamName"],
+        startFromHead=True,
+    )["events"]
+    return [event["message"] for event in events]
+
+
+def test_two_nodes_run_in_the_files_of_the_image(
+    bench: JobBench, image: tuple[str, str], tmp_path: Path
+) -> None:
+    uri, digest = image
+    (tmp_path / "secret").touch()
+    mounts = Path("/proc/self/mountinfo").read_text()
+    script = (
+        f"cat /only/in/image; echo; echo $FROM_IMAGE $REPLACED $HOME $PWD; ls {tmp_path} || "
+        "echo not there; id; touch /place/$AWS_BATCH_JOB_NODE_INDEX; ls /place; echo /proc/[0-9]*"
+    )
+
+    job = bench.run(
+        ["sh", "-c", script],
+        nodes=2,
+        image=uri,
+        environment=[{"name": "REPLACED", "value": "job"}],
+    )
+
+    assert job["status"] == "SUCCEEDED", job
+    for number in range(2):
+        first, *rest = all_lines(bench, bench.describe(f"{job['jobId']}#{number}"))
+        assert first == f"embedded AWS: in the file system of image {uri}@{digest}"
+        [said] = [line for line in rest if "No such file" in line]
+        rest.remove(said)
+        assert rest[:5] == [
+            "entrypoint",
+            "of the image",
+            "yes job /home/trainer /made/for/work",
+            "not there",
+            "uid=1234(trainer) gid=1234(trainer) groups=1234(trainer),77(data)",
+        ]
+        # A node of its own changes nothing of the other's.
+        assert rest[5:] == [str(number), "/proc/1"]
+    assert Path("/proc/self/mountinfo").read_text() == mounts
+
+
+def test_layers_change_those_below_and_lead_nowhere_else(
+    bench: JobBench, image: tuple[str, str]
+) -> None:
+    script = "ls /emptied /emptied/kept; ls /gone; cat /replaced /linked /etc/written /up"
+
+    job = bench.run(["sh", "-c", script], image=image[0])
+
+    assert bench.lines(job) == [
+        *("entrypoint", "/emptied:", "kept", "/emptied/kept:", "new"),
+        *(
+            "ls: cannot access '/gone': No such file or directory",
+            "of the image" * 2 + "inside" * 2,
+        ),
+    ]
+    assert not Path("/etc/written").exists()
+
+
+def test_a_container_has_what_docker_mounts_and_no_more_rights(
+    bench: JobBench, image: tuple[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("shared")
+    script = (
+        "grep -E ' /(dev/shm|proc/sys|sys|scratch) ' /proc/mounts; echo null >/dev/null; "
+        "cat /data/file; "
+        "echo; echo new >/data/from-job; touch /sys/x; echo 1 >/proc/sys/kernel/pid_max; "
+        "grep CapBnd /proc/self/status; ls /empty; grep ip- /etc/hosts"
+    )
+    mounts = [
+        {"sourceVolume": "data", "containerPath": "/data"},
+        {"sourceVolume": "none", "containerPath": "/empty", "readOnly": True},
+    ]
+
+    job = bench.run(
+        ["sh", "-c", script],
+        image=image[0],
+        user="0",
+        volumes=[
+            {"name": "data", "host": {"sourcePath": str(tmp_path)}},
+            {"name": "none", "host": {"sourcePath": "/no/such/folder"}},
+        ],
+        mountPoints=mounts,
+        linuxParameters={
+            "sharedMemorySize": 128,
+            "tmpfs": [{"containerPath": "/scratch", "size": 8}],
+            "devices": [{"hostPath": "/dev/neuron0"}],
+        },
+    )
+
+    text = "\n".join(bench.lines(job))
+    assert "tmpfs /dev/shm tmpfs rw,nosuid,nodev,noexec,relatime,size=131072k" in text
+    assert "tmpfs /scratch tmpfs rw,nosuid,nodev,noexec,relatime,size=8192k" in text
+    assert "sysfs /sys sysfs ro," in text and "proc /proc/sys proc ro," in text
+    assert text.count("Read-only file system") == 2
+    # [S] Docker's documentation: as `docker run` shows it.
+    assert "CapBnd:\t00000000a80425fb" in text
+    assert "\nshared\n" in text and "ip-10-20-" in text
+    assert (tmp_path / "from-job").read_text() == "new\n"
+
+
+def test_without_a_command_the_image_has_its_own(bench: JobBench, image: tuple[str, str]) -> None:
+    job = bench.run([], image=image[0])
+
+    assert bench.lines(job) == ["entrypoint", "the own command"]
+
+
+@pytest.mark.parametrize(
+    ("init", "code"), [pytest.param(False, 137, id="kill"), pytest.param(True, 143, id="term")]
+)
+def test_only_with_an_init_process_sigterm_ends_a_command_that_does_not_wait_for_it(
+    aws: EmbeddedAws, bench: JobBench, image: tuple[str, str], init: bool, code: int
+) -> None:
+    definition = bench.define(
+        ["sh", "-c", "echo running; exec sleep 99"],
+        image=image[0],
+        linuxParameters={"initProcessEnabled": init},
+    )
+    job = bench.submit(definition)
+    bench.wait_for_line(job, "running")
+
+    bench.batch.terminate_job(jobId=job, reason="enough")
+
+    assert bench.wait(job)["container"]["exitCode"] == code
+
+
+@pytest.mark.parametrize(
+    ("properties", "reason"),
+    [
+        pytest.param(
+            {"user": "nobody-here"},
+            "CannotStartContainerError: unable to find user nobody-here: no matching entries in "
+            "passwd file",
+            id="user",
+        ),
+        pytest.param(
+            {"image": "{uri}@sha256:" + "0" * 64},
+            "CannotPullContainerError: ",
+            id="digest",
+        ),
+    ],
+)
+def test_what_docker_cannot_start_fails_the_task(
+    bench: JobBench, image: tuple[str, str], properties: dict[str, Any], reason: str
+) -> None:
+    uri = image[0].removesuffix(":1")
+    filled: dict[str, Any] = {
+        name: value.replace("{uri}", uri) for name, value in properties.items()
+    }
+
+    job = bench.run("true", **({"image": image[0]} | filled))
+
+    assert job["statusReason"] == "Task failed to start"
+    assert job["container"]["reason"].startswith(reason)
+
+
+def test_a_program_is_looked_for_in_the_image(bench: JobBench, aws: EmbeddedAws) -> None:
+    uri, _ = push(aws, "bare", [Layer().add("a", "a")], {})
+
+    job = bench.run(["python3"], image=uri)
+
+    assert job["container"]["reason"].endswith(
+        'exec: "python3": executable file not found in $PATH: unknown'
+    )
+
+
+def test_a_layer_that_is_no_archive_fails_the_pull(bench: JobBench, aws: EmbeddedAws) -> None:
+    class Broken(Layer):
+        def packed(self) -> bytes:
+            return b"no archive"
+
+    uri, _ = push(aws, "broken", [Broken()], {})
+
+    job = bench.run("true", image=uri)
+
+    assert job["container"]["reason"].startswith(
+        "CannotPullContainerError: Error response from daemon: failed to register layer sha256:"
+    )
+    assert job["container"]["reason"].endswith("not a gzip file")
+
+
+def test_an_image_of_which_there_is_only_a_manifest_is_not_used(
+    bench: JobBench, aws: EmbeddedAws
+) -> None:
+    ecr = aws.client("ecr")
+    uri = ecr.create_repository(repositoryName=bench.name)["repository"]["repositoryUri"]
+    index = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json"}
+    ecr.put_image(
+        repositoryName=bench.name,
+        imageManifest=json.dumps({**index, "manifests": []}),
+        imageTag="1",
+    )
+
+    job = bench.run("true", image=f"{uri}:1")
+
+    assert all_lines(bench, job) == [
+        f"embedded AWS: on this machine's own files, not in {uri}:1: ECR has no layers of it"
+    ]
+
+
+def test_nothing_is_left_of_a_container_when_the_embedded_aws_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _need_containers()
+    # Not below the folder of the test, whose path may be too long for a socket.
+    with TemporaryDirectory() as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        mounts = Path("/proc/self/mountinfo").read_text()
+        with (
+            serving_registry(tmp_path) as registry,
+            job_aws(tmp_path, JobSettings(), registry=registry) as aws,
+        ):
+            layer = Layer().add_program("bin/sh", "sh").add_program("bin/sleep", "sleep")
+            uri, _ = push(aws, "train", [layer], {})
+            bench = JobBench(aws)
+            seconds = f"6{os.getpid()}"
+            job = bench.submit(
+                bench.define(f"sleep {seconds} & echo running; wait", nodes=2, image=uri)
+            )
+            bench.wait_for_line(f"{job}#1", "running")
+            processes = until(lambda: _sleeping(seconds), "its processes")
+
+            aws.server.process.kill()
+
+            _, alive = psutil.wait_procs(processes, timeout=20)
+            assert alive == []
+            until(lambda: not list(Path(folder).iterdir()), "an empty folder")
+        assert Path("/proc/self/mountinfo").read_text() == mounts
+
+
+def _sleeping(seconds: str) -> list[psutil.Process]:
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if process.info["cmdline"] == ["sleep", seconds]
+    ]
+
+
+def test_without_overlays_a_container_has_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images, root = ImageFiles(tmp_path / "images"), tmp_path / "root"
+    (root / "folder").mkdir(parents=True)
+    (root / "folder/file").write_text("of the image")
+    monkeypatch.setattr(ImageFiles, "_has_overlays", False)
+    own = tmp_path / "own"
+    own.mkdir()
+
+    below = images.place(Unpacked(root=root, config={}), own)
+
+    assert below is None
+    (own / "root/folder/file").write_text("changed")
+    assert (root / "folder/file").read_text() == "of the image"

@@ -1,0 +1,198 @@
+"""`trainshed cost`: what a cluster costs, and how to ask AWS for today's prices."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from trainshed.aws import Region, regions
+from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.cli.options import JsonOption, region_option
+from trainshed.cli.output import print_json, print_records, rounded
+from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
+from trainshed.prices import OWN_FILE, Price, Purchase, load_prices, unit_of
+from trainshed.prices.price_list import PRICE_LIST_REGION
+from trainshed.prices.sync import synchronise
+
+_REFRESH = "none; trainshed cost sync asks for it"
+# AWS tells it for the dates of one offering only.
+_ENTER = f"none; enter it into {OWN_FILE} by hand"
+
+
+class _ClusterFirst(TyperGroup):
+    """Takes what is not a command for the arguments of `show`."""
+
+    default = "show"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command before a cluster or an option of it."""
+        ours = {*self.commands, *ctx.help_option_names}
+        return super().parse_args(ctx, args if args and args[0] in ours else [self.default, *args])
+
+
+app = typer.Typer(
+    add_completion=False, cls=_ClusterFirst, help="What a cluster costs: trainshed cost CLUSTER."
+)
+
+
+@app.command()
+def show(
+    cluster: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a cluster, or its file, with or without .yaml.", show_default=False
+        ),
+    ],
+    nodes: Annotated[
+        int | None,
+        typer.Option(help="Nodes of one run.", show_default="all of the cluster"),
+    ] = None,
+    hours: Annotated[
+        float | None,
+        typer.Option(help="Hours of one run, whose cost is shown too.", show_default=False),
+    ] = None,
+    clusters: ClustersOption = ALL_CLUSTERS,
+    region: RegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a cluster costs per hour, idle and at full size, and per month.
+
+    The word show can be left out. An unknown price is not counted, and the totals say so.
+    """
+    plan = load_cluster(cluster, clusters, region)
+    cost = cluster_cost(plan, load_prices(plan.region), nodes=nodes, hours=hours)
+    if as_json:
+        print_json(rounded(_json(cost)))
+    else:
+        _print(cost)
+
+
+def _print(cost: ClusterCost) -> None:
+    rows = [
+        {
+            "component": row.component,
+            "idle": _amount(row, row.idle_usd_per_hour),
+            "full": _amount(row, row.full_usd_per_hour),
+            "run": _amount(row, row.run_usd_per_hour),
+        }
+        for row in cost.rows
+    ]
+    headings = {"idle": "idle, USD/hour", "full": "full size, USD/hour"}
+    if cost.run:
+        headings["run"] = f"run on {cost.run.nodes} nodes, USD/hour"
+    print_records(
+        rows,
+        columns=("component", *headings),
+        headings=headings,
+        title=f"{cost.name} in {cost.region}",
+    )
+    _print_prices(cost)
+    print_records(
+        [
+            {"way": way.purchase.value, "price": _price(way.price), "remark": way.remark}
+            for way in cost.ways
+        ],
+        columns=("way", "price", "remark"),
+        headings={"way": "a node", "price": "USD/hour"},
+        title="Ways to buy a node",
+    )
+    for name, an_hour, a_month in (
+        ("idle", cost.idle, cost.idle_month),
+        ("full size", cost.full, cost.full_month),
+    ):
+        typer.echo(f"{name}: {an_hour} per hour, {a_month} per month of {HOURS_PER_MONTH} hours")
+    if run := cost.run:
+        more = f" ({run.billed_nodes} are there)" if run.billed_nodes != run.nodes else ""
+        typer.echo(f"run on {run.nodes} nodes{more} for {run.hours:g} hours: {run.cost}")
+    if unknown := cost.unknown:
+        typer.echo(f"not counted, price unknown: {', '.join(unknown)}")
+    if by_use := [row.component for row in cost.rows if row.by_use]:
+        typer.echo(f"not counted, paid for by use: {', '.join(by_use)}")
+    for remark in cost.remarks:
+        typer.echo(f"note: {remark}")
+
+
+def _print_prices(cost: ClusterCost) -> None:
+    records = [
+        {
+            "component": row.component,
+            "price": _price(row.price),
+            "unit": unit_of(row.item).value,
+            "region": cost.region,
+            "date": row.price and row.price.date,
+            "source": row.price.source if row.price else _source(row),
+        }
+        for row in cost.rows
+    ]
+    print_records(
+        records,
+        columns=("component", "price", "unit", "region", "date", "source"),
+        headings={"price": "USD"},
+        title="Prices",
+    )
+
+
+def _source(row: CostRow) -> str:
+    """Say how a price becomes known that is not."""
+    return _ENTER if row.item.startswith(Purchase.CAPACITY_BLOCK) else _REFRESH
+
+
+def _price(price: Price | None) -> str:
+    return "unknown" if price is None else str(price)
+
+
+def _amount(row: CostRow, usd: float | None) -> str:
+    if row.by_use:
+        return "by use"
+    return "unknown" if usd is None else amount(usd)
+
+
+def _json(cost: ClusterCost) -> dict[str, Any]:
+    rows = [
+        asdict(row)
+        | {
+            "region": cost.region,
+            "idle_usd_per_hour": row.idle_usd_per_hour,
+            "full_usd_per_hour": row.full_usd_per_hour,
+            "run_usd_per_hour": row.run_usd_per_hour,
+        }
+        for row in cost.rows
+    ]
+    totals = {"idle_month": asdict(cost.idle_month), "full_month": asdict(cost.full_month)}
+    return asdict(cost) | {"rows": rows, **totals}
+
+
+@app.command()
+def sync(
+    region: Annotated[
+        list[str] | None, region_option("Region whose prices to ask for; give it again for more.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option(help="File of prices to refresh.", metavar="FILE")
+    ] = OWN_FILE,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask AWS for today's prices, and write them into the project's own prices.json.
+
+    Needs pricing:GetProducts and ec2:DescribeSpotPriceHistory. Nothing is written before every
+    region has answered. Prices that AWS does not tell stay as they are in the file.
+    """
+    refreshed = synchronise(
+        regions(region),
+        Region(PRICE_LIST_REGION),
+        datetime.now(UTC),
+        output,
+        lambda name: typer.echo(f"asking for {name}", err=True),
+    )
+    if as_json:
+        print_json([asdict(entry) for entry in refreshed])
+        return
+    for entry in refreshed:
+        for item, (before, now) in entry.changed.items():
+            typer.echo(f"{entry.region} {item}: {before or 'unknown'} -> {now}")
+        for unclear in entry.unclear:
+            typer.echo(f"{entry.region} {unclear.item}: not refreshed: {unclear.reason}")
+        typer.echo(f"{output} has {entry.region}: {len(entry.changed)} changed, {entry.same} same")

@@ -1,0 +1,141 @@
+"""The cost of one cluster: what its plan has, times what that costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, total
+from trainshed.cost.rows import cost_rows, idle_nodes
+from trainshed.errors import TrainshedError
+from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.prices import PriceList, Purchase, instance_item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCost:
+    """What a cluster costs.
+
+    Attributes:
+        name: the cluster.
+        file: where it is described.
+        region: whose prices these are.
+        rows: the components.
+        ways: how else its nodes could be bought.
+        idle: an hour in which no job runs.
+        full: an hour at full size.
+        run: the run that was asked about, if one was.
+        remarks: what to know before the figures are used.
+    """
+
+    name: str
+    file: str
+    region: str
+    rows: tuple[CostRow, ...]
+    ways: tuple[Way, ...]
+    idle: Total
+    full: Total
+    run: Run | None
+    remarks: tuple[str, ...]
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The components that some total does not count, because nobody knows their price."""
+        run = self.run.cost.unknown if self.run else ()
+        return tuple(dict.fromkeys((*self.full.unknown, *self.idle.unknown, *run)))
+
+    @property
+    def idle_month(self) -> Total:
+        """A month in which no job runs."""
+        return self.idle.times(HOURS_PER_MONTH)
+
+    @property
+    def full_month(self) -> Total:
+        """A month at full size, all of the time."""
+        return self.full.times(HOURS_PER_MONTH)
+
+
+def cluster_cost(
+    plan: ClusterPlan, prices: PriceList, *, nodes: int | None = None, hours: float | None = None
+) -> ClusterCost:
+    """Work out what a cluster costs.
+
+    Args:
+        plan: the cluster.
+        prices: those of its region.
+        nodes: that a run takes; by default all.
+        hours: how long the run lasts; None for no run.
+
+    Raises:
+        TrainshedError: the cluster never has so many nodes, or the hours are none.
+    """
+    billed = None
+    if hours is not None:
+        nodes = _run_nodes(plan, nodes, hours)
+        billed = max(nodes, idle_nodes(plan))
+    elif nodes is not None:
+        raise TrainshedError(
+            f"{nodes} nodes are those of a run; say for how many hours it lasts, too"
+        )
+    rows = tuple(cost_rows(plan, prices, billed))
+    counted = [row for row in rows if not row.by_use]
+    run = None
+    if nodes and billed is not None and hours is not None:
+        an_hour = total((row.component, row.run_usd_per_hour) for row in counted)
+        run = Run(nodes=nodes, billed_nodes=billed, hours=hours, cost=an_hour.times(hours))
+    return ClusterCost(
+        name=plan.spec.name,
+        file=plan.spec.where.file,
+        region=plan.region,
+        rows=rows,
+        ways=tuple(_ways(plan, prices)),
+        idle=total((row.component, row.idle_usd_per_hour) for row in counted),
+        full=total((row.component, row.full_usd_per_hour) for row in counted),
+        run=run,
+        remarks=tuple(_remarks(plan)),
+    )
+
+
+def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
+    most = plan.spec.instance.nodes.max
+    asked = most if nodes is None else nodes
+    if not 1 <= asked <= most:
+        raise TrainshedError(
+            f"a run on {asked} nodes: {plan.spec.name} has 1 to {most} (instance.nodes.max)"
+        )
+    # Also false for what is not a number.
+    if not 0 < hours < float("inf"):
+        raise TrainshedError(f"a run of {hours:g} hours: give a number above 0")
+    return asked
+
+
+def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
+    remarks = {
+        Purchase.ON_DEMAND: "a reservation costs the same, also while its nodes do not run",
+        Purchase.SPOT: "an order of magnitude; AWS Batch runs no multi-node jobs on Spot",
+        Purchase.CAPACITY_BLOCK: "paid when it is bought, whatever of it is used",
+    }
+    for purchase, remark in remarks.items():
+        if purchase in plan.instance.usage_classes:
+            price = prices.price(instance_item(purchase, plan.instance.name))
+            yield Way(purchase=purchase, price=price, remark=remark)
+
+
+def _remarks(plan: ClusterPlan) -> Iterator[str]:
+    instance = plan.instance
+    if instance.withdrawn:
+        yield (
+            f"the EC2 API has not listed {instance.name} since {instance.lifecycle.last_seen}: "
+            "that it has a price does not mean that it can be launched"
+        )
+    if plan.capacity.kind is not CapacityKind.ON_DEMAND:
+        yield (
+            f"{plan.capacity.reservation_id} is taken to hold {plan.spec.instance.nodes.max} "
+            "instances, which are paid for whether they run or not"
+        )
+    if plan.lustre and plan.lustre.spec.existing:
+        yield f"{plan.lustre.spec.existing} is there already; what it costs is not counted"
+    if plan.network.vpc_id:
+        yield f"{plan.network.vpc_id} is there already; what its ways out cost is not counted"
+    yield (
+        "not priced: S3, data that leaves the region, metrics of CloudWatch, snapshots of AMIs, "
+        "your own KMS key, and the functions that run during a deployment"
+    )

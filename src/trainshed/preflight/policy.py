@@ -1,0 +1,105 @@
+"""The IAM policy with which a preflight asks everything, and can change nothing."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trainshed.catalogue import quota_for
+from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
+from trainshed.plan import ClusterPlan
+from trainshed.preflight.rule import Subject, account_rules
+from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
+from trainshed.preflight.rules.images import image_of
+from trainshed.preflight.rules.storage import buckets
+
+_VERSION = "2012-10-17"
+
+
+def read_only_policy(subject: Subject) -> dict[str, Any]:
+    """Return the policy for one cluster.
+
+    Each action is for the resources of this cluster where IAM allows to name them; what this
+    cluster does not need is left out.
+    """
+    actions = {action for rule in account_rules().values() for action in rule.actions}
+    by_resources: dict[tuple[str, ...], list[str]] = {}
+    for action in sorted(actions):
+        named = _RESOURCES.get(action)
+        resources = tuple(sorted(named(subject))) if named else ("*",)
+        if resources:
+            by_resources.setdefault(resources, []).append(action)
+    return {
+        "Version": _VERSION,
+        "Statement": [
+            {"Effect": "Allow", "Action": names, "Resource": list(resources)}
+            for resources, names in by_resources.items()
+        ],
+    }
+
+
+def _arn(plan: ClusterPlan, service: str, resource: str, account: str | None = None) -> str:
+    return f"arn:aws:{service}:{plan.region}:{account or plan.account or '*'}:{resource}"
+
+
+def _parameters(subject: Subject) -> list[str]:
+    plan = subject.plan
+    names = [BOOTSTRAP_VERSION, *([plan.ami.parameter] if plan.ami.parameter else [])]
+    return [
+        # AWS's own parameters are of no account.
+        f"arn:aws:ssm:{plan.region}::parameter{name}"
+        if name.startswith("/aws/")
+        else _arn(plan, "ssm", f"parameter{name}")
+        for name in names
+    ]
+
+
+def _repositories(subject: Subject) -> list[str]:
+    image = image_of(subject)
+    if image is None:
+        return []
+    account = image.registry.get("registryId")
+    return [_arn(subject.plan, "ecr", f"repository/{image.repository}", account)]
+
+
+def _buckets(subject: Subject) -> list[str]:
+    return [f"arn:aws:s3:::{bucket}" for bucket in buckets(subject)]
+
+
+def _key(subject: Subject) -> list[str]:
+    key = subject.plan.spec.kms_key
+    return [key] if key else []
+
+
+def _stacks(subject: Subject) -> list[str]:
+    plan = subject.plan
+    repository = [plan.repository.stack_name] if plan.repository else []
+    names = [plan.spec.name, plan.network.stack_name, *repository]
+    return [_arn(plan, "cloudformation", f"stack/{name}/*") for name in names]
+
+
+def _quotas(subject: Subject) -> list[str]:
+    plan = subject.plan
+    vcpus = quota_for(plan.instance, plan.capacity.kind)
+    for_network = () if plan.network.vpc_id else (VPCS, ELASTIC_IPS, NAT_GATEWAYS)
+    return [
+        _arn(plan, "servicequotas", f"{quota.service}/{quota.code}")
+        for quota in (*([vcpus] if vcpus else []), *for_network)
+    ]
+
+
+def _vpc(subject: Subject) -> list[str]:
+    vpc = subject.plan.network.vpc_id
+    return [_arn(subject.plan, "ec2", f"vpc/{vpc}")] if vpc else []
+
+
+# [S] Service Authorization Reference: the other actions take no resource, or are for all at once.
+_RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
+    "cloudformation:DescribeStacks": _stacks,
+    "cloudformation:ListStackResources": _stacks,
+    "ecr:BatchGetImage": _repositories,
+    "ecr:GetDownloadUrlForLayer": _repositories,
+    "ec2:DescribeVpcAttribute": _vpc,
+    "kms:DescribeKey": _key,
+    "s3:ListBucket": _buckets,
+    "servicequotas:GetServiceQuota": _quotas,
+    "ssm:GetParameter": _parameters,
+}

@@ -1,0 +1,40 @@
+"""Whether the CDK can deploy there."""
+
+from collections.abc import Iterator
+
+from trainshed.aws import accepting
+from trainshed.checks.rule import Basis, Violation
+from trainshed.preflight.rule import Subject, account_rule
+
+# Of the default synthesizer, whose templates check it by a rule.
+BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
+_BOOTSTRAP_NEEDED = 6
+
+
+@account_rule(
+    "TS-ACC-080",
+    title="The region has no CDK bootstrap, or an old one",
+    when="always",
+    why="""
+`cdk deploy` puts templates and files into what `cdk bootstrap` made. Templates of the current CDK
+need version 6 of it or later, and refuse to be deployed without.
+""",
+    actions=("ssm:GetParameter",),
+    sources=("https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html",),
+    basis=Basis.OBSERVED,
+)
+def bootstrap(subject: Subject) -> Iterator[Violation]:
+    """The bootstrap stack writes its version into a parameter."""
+    version: str | None = None
+    with accepting("ParameterNotFound"):
+        answer = subject.aws.call("ssm", "get_parameter", Name=BOOTSTRAP_VERSION)
+        version = answer["Parameter"]["Value"]
+    if version is None or int(version) < _BOOTSTRAP_NEEDED:
+        has = f"has version {version} of the" if version else "has no"
+        account = subject.plan.account or "ACCOUNT"
+        yield Violation(
+            path=(),
+            message=f"{subject.plan.region} {has} CDK bootstrap, and version "
+            f"{_BOOTSTRAP_NEEDED} or later of it is needed",
+            remedy=f"cdk bootstrap aws://{account}/{subject.plan.region}",
+        )

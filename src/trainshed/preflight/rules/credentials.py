@@ -1,0 +1,31 @@
+"""Whose credentials these are."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Violation
+from trainshed.preflight.rule import Subject, account_rule
+
+WHOSE = "TS-ACC-003"
+
+
+@account_rule(
+    WHOSE,
+    title="The credentials are of another account",
+    when="the cluster file names its account",
+    why="""
+Everything else that the account says is then about another account than the one that the cluster
+is deployed to.
+""",
+    actions=(),
+    sources=("https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html",),
+)
+def other_account(subject: Subject) -> Iterator[Violation]:
+    """GetCallerIdentity needs no permission."""
+    own = subject.aws.call("sts", "get_caller_identity")["Account"]
+    if subject.plan.account and subject.plan.account != own:
+        yield Violation(
+            path=("account",),
+            message=f"the cluster is for account {subject.plan.account}, and the credentials are "
+            f"of {own}",
+            remedy="set AWS_PROFILE to a profile of that account, or correct account",
+        )

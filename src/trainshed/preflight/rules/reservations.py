@@ -1,0 +1,202 @@
+"""Whether the reservation or the Capacity Block is what the nodes can be launched into."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from trainshed.capacity_reservations import (
+    BLOCK_ENDS_EARLY,
+    OVER,
+    CapacityReservation,
+    find_reservation,
+)
+from trainshed.checks.rule import Basis, Violation
+from trainshed.findings import Severity
+from trainshed.plan import CapacityKind
+from trainshed.preflight.rule import Subject, account_rule
+from trainshed.preflight.rules.capacity import own_nodes
+from trainshed.spec import Orchestrator
+
+_WHEN = "capacity names a reservation or a Capacity Block"
+_ACTIONS = ("ec2:DescribeCapacityReservations",)
+_RESERVATIONS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html"
+_BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
+_LINUX = "Linux/UNIX"
+_TIME = "%Y-%m-%d %H:%M UTC"
+
+
+def _path(subject: Subject) -> tuple[str, str]:
+    is_block = subject.plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
+    return "capacity", "capacity_block" if is_block else "reservation"
+
+
+def _found(subject: Subject) -> CapacityReservation | None:
+    """Return the reservation that the plan names, if it names one that is there."""
+    named = subject.plan.capacity.reservation_id
+    return find_reservation(subject.aws, named) if named else None
+
+
+@account_rule(
+    "TS-ACC-030",
+    title="The reservation or Capacity Block is not there, or is over",
+    when=_WHEN,
+    why="""
+A launch that targets a reservation which does not exist in the region, or has ended, is refused.
+""",
+    actions=_ACTIONS,
+    sources=(_RESERVATIONS, _BLOCKS),
+)
+def reservation_is_there(subject: Subject) -> Iterator[Violation]:
+    """A reservation that is over takes no launch."""
+    named = subject.plan.capacity.reservation_id
+    if named is None:
+        return
+    found = _found(subject)
+    if found is None:
+        yield Violation(
+            path=_path(subject),
+            message=f"there is no {named} in {subject.plan.region}, or it is of another account "
+            "that does not share it",
+            remedy="name one of aws ec2 describe-capacity-reservations",
+        )
+    elif found.state in OVER or (found.ends_at and found.ends_at <= subject.now):
+        ended = f" since {found.ends_at:{_TIME}}" if found.ends_at else ""
+        yield Violation(
+            path=_path(subject),
+            message=f"{found} is over{ended} ({found.state})",
+            remedy="name another, or launch on demand",
+        )
+
+
+@account_rule(
+    "TS-ACC-031",
+    title="The reservation or Capacity Block is of another kind than the nodes",
+    when=_WHEN,
+    why="""
+A launch uses a reservation only when instance type, platform, zone and tenancy are the same, and
+the market type says whether it is a Capacity Block. Otherwise EC2 refuses it.
+""",
+    actions=_ACTIONS,
+    sources=(_RESERVATIONS, _BLOCKS),
+)
+def reservation_fits(subject: Subject) -> Iterator[Violation]:
+    """Type, platform, zone, tenancy and market must be the same."""
+    plan, found = subject.plan, _found(subject)
+    if found is None:
+        return
+    asks_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
+    if found.is_block != asks_block:
+        field = "capacity_block" if found.is_block else "reservation"
+        yield Violation(
+            path=_path(subject),
+            message=f"{found.reservation_id} is a {str(found).rsplit(' ', 1)[0]}",
+            remedy=f"write capacity: {{{field}: {found.reservation_id}}}",
+        )
+    zone = found.zone_id if plan.zone.is_id else found.zone_name
+    facts: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+        ("instance type", found.instance_type, plan.instance.name, ("instance", "type")),
+        ("zone", zone, plan.zone.name, ("zone",)),
+        ("platform", found.platform, _LINUX, _path(subject)),
+        ("tenancy", found.tenancy, "default", _path(subject)),
+    )
+    for what, has, asked, path in facts:
+        if has != asked:
+            yield Violation(
+                path=path,
+                message=f"{found} has {what} {has}, and the nodes have {asked}",
+                remedy=f"set {'.'.join(path)} to {has}, or name another reservation"
+                if path[0] != "capacity"
+                else "name another reservation",
+            )
+
+
+@account_rule(
+    "TS-ACC-032",
+    title="The reservation or Capacity Block has fewer instances than the cluster",
+    when=_WHEN,
+    why="""
+A multi-node job starts when all of its nodes are there. A reservation that is named takes no node
+more than it is for, and a job of more nodes waits for ever.
+""",
+    actions=(*_ACTIONS, "ec2:DescribeInstances"),
+    sources=(_RESERVATIONS, _BLOCKS),
+)
+def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
+    """The largest job must fit, beside what others have launched into it."""
+    found, nodes = _found(subject), subject.plan.spec.instance.nodes.max
+    if found is None:
+        return
+    if found.total < nodes:
+        yield Violation(
+            path=("instance", "nodes", "max"),
+            message=f"{found} is for {found.total} instances, and the cluster has up to {nodes}",
+            remedy=f"set instance.nodes.max to {found.total}; a cluster uses one reservation: "
+            "several through a resource group are not supported",
+        )
+    elif found.state == "active" and found.available + own_nodes(subject) < nodes:
+        yield Violation(
+            path=_path(subject),
+            message=f"{found} has {found.available} of its {found.total} instances free, and the "
+            f"cluster has up to {nodes} nodes",
+            remedy="end what else runs in it, or run smaller jobs",
+        )
+
+
+@account_rule(
+    "TS-ACC-033",
+    title="Jobs may run longer than the Capacity Block",
+    when="capacity names a Capacity Block, or a reservation that ends",
+    why="""
+EC2 ends the instances of a Capacity Block from 30 minutes before its end on, whatever runs on
+them. A job whose time limit passes that moment may lose what it has done since its last
+checkpoint.
+""",
+    actions=_ACTIONS,
+    sources=(_BLOCKS,),
+    severity=Severity.WARNING,
+)
+def job_outlasts_window(subject: Subject) -> Iterator[Violation]:
+    """A job that starts as early as it can may still pass the end."""
+    found = _found(subject)
+    if found is None or found.ends_at is None or found.ends_at <= subject.now:
+        return
+    end = found.ends_at - (BLOCK_ENDS_EARLY if found.is_block else timedelta())
+    start = max(subject.now, found.starts_at or subject.now)
+    hours = subject.plan.spec.job.timeout_hours
+    if start + timedelta(hours=hours) > end:
+        left = int((end - start) / timedelta(hours=1))
+        nodes_go = "its nodes go" if found.is_block else "it ends"
+        yield Violation(
+            path=("job", "timeout_hours"),
+            message=f"a job may run {hours} hours, and {nodes_go} at {end:{_TIME}}: {left} hours "
+            f"after {'the start of ' + str(found) if start > subject.now else 'now'}",
+            remedy=f"set job.timeout_hours to {left}"
+            if left
+            else "name another reservation: no time is left in this one",
+        )
+
+
+@account_rule(
+    "TS-ACC-034",
+    title="The Capacity Block or reservation has not begun",
+    when=_WHEN,
+    why="""
+Jobs wait until it begins. Nodes that are kept all the time cannot be launched before, so that a
+deployment which waits for them fails.
+""",
+    actions=_ACTIONS,
+    sources=(_BLOCKS,),
+    severity=Severity.INFO,
+    basis=Basis.INFERRED,
+)
+def window_has_not_begun(subject: Subject) -> Iterator[Violation]:
+    """Before its start there is nothing to launch into."""
+    found = _found(subject)
+    if found and found.starts_at and found.starts_at > subject.now:
+        kept = subject.plan.spec.orchestrator is Orchestrator.EC2
+        yield Violation(
+            path=_path(subject),
+            message=f"{found} begins at {found.starts_at:{_TIME}} ({found.state})",
+            remedy="deploy after that: the deployment waits for the nodes"
+            if kept
+            else "deploy now or later; jobs start then",
+        )

@@ -1,0 +1,182 @@
+"""Whether the buckets, the file system and the key that the cluster names can be used."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainshed.aws import AwsRefusal, accepting
+from trainshed.checks.rule import Violation
+from trainshed.documents.problems import Path
+from trainshed.findings import Severity
+from trainshed.preflight.rule import Subject, account_rule
+
+_HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
+
+
+def buckets(subject: Subject) -> dict[str, Path]:
+    """Return the buckets that the cluster file names, each with the first field that does."""
+    spec = subject.plan.spec
+    named: dict[str, Path] = {}
+    if spec.storage.lustre and spec.storage.lustre.s3:
+        named[spec.storage.lustre.s3.bucket] = ("storage", "lustre", "s3", "bucket")
+    for index, grant in enumerate(spec.job.buckets):
+        named.setdefault(grant.bucket, ("job", "buckets", index, "bucket"))
+    return named
+
+
+def _regions(subject: Subject) -> dict[str, str | None]:
+    """Return the region of each bucket, or None for one that is not there."""
+    named = buckets(subject)
+    for bucket in named:
+        subject.aws.start("s3", "head_bucket", Bucket=bucket)
+    return {bucket: _region_of(subject, bucket) for bucket in named}
+
+
+def _region_of(subject: Subject, bucket: str) -> str | None:
+    """Return the region of a bucket, or None when there is none of the name."""
+    with accepting("404", "NoSuchBucket"):
+        answer = subject.aws.call("s3", "head_bucket", Bucket=bucket)
+        region: str = answer["BucketRegion"]
+        return region
+    return None
+
+
+@account_rule(
+    "TS-ACC-060",
+    title="A bucket is not there",
+    when="job.buckets or storage.lustre.s3 names buckets",
+    why="""
+A file system that is linked to a bucket which does not exist fails after minutes, and its
+deployment is rolled back. A job fails when it first reads or writes.
+""",
+    actions=("s3:ListBucket",),
+    sources=(_HEAD,),
+)
+def bucket_is_there(subject: Subject) -> Iterator[Violation]:
+    """HeadBucket finds it."""
+    for bucket, region in _regions(subject).items():
+        if region is None:
+            yield Violation(
+                path=buckets(subject)[bucket],
+                message=f"there is no bucket {bucket}",
+                remedy=f"create it: aws s3 mb s3://{bucket} --region {subject.plan.region}",
+            )
+
+
+@account_rule(
+    "TS-ACC-061",
+    title="A bucket is in another region",
+    when="job.buckets or storage.lustre.s3 names buckets",
+    why="""
+FSx imports and exports automatically only within a region. Traffic of jobs to another region is
+slower, and each byte is paid for; a gateway endpoint does not carry it.
+""",
+    actions=("s3:ListBucket",),
+    sources=(
+        _HEAD,
+        "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html",
+    ),
+    severity=Severity.WARNING,
+)
+def bucket_is_in_region(subject: Subject) -> Iterator[Violation]:
+    """HeadBucket says the region."""
+    for bucket, region in _regions(subject).items():
+        if region and region != subject.plan.region:
+            yield Violation(
+                path=buckets(subject)[bucket],
+                message=f"{bucket} is in {region}, and the cluster is in {subject.plan.region}",
+                remedy=f"copy the data to a bucket in {subject.plan.region}",
+            )
+
+
+@account_rule(
+    "TS-ACC-062",
+    title="The existing file system cannot be mounted by the nodes",
+    when="storage.lustre.existing names a file system",
+    why="""
+Nodes mount it at boot; one that is of another VPC or not available is not mounted, and the node
+takes no job. One in another zone is slower, and traffic between zones is paid for.
+""",
+    actions=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
+    sources=("https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html",),
+)
+def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
+    """It is there, available, and in the VPC and zone of the nodes."""
+    lustre = subject.plan.lustre
+    if lustre is None or lustre.spec.existing is None:
+        return
+    path, named = ("storage", "lustre", "existing"), lustre.spec.existing
+    found: dict[str, Any] | None = None
+    with accepting("FileSystemNotFound"):
+        [found] = subject.aws.call("fsx", "describe_file_systems", FileSystemIds=[named])[
+            "FileSystems"
+        ]
+    if found is None:
+        yield Violation(
+            path=path,
+            message=f"there is no file system {named} in {subject.plan.region}",
+            remedy="name one of aws fsx describe-file-systems",
+        )
+        return
+    if found["Lifecycle"] != "AVAILABLE":
+        yield Violation(
+            path=path,
+            message=f"{named} is {found['Lifecycle']}",
+            remedy="wait until it is AVAILABLE, or name another",
+        )
+    vpc = subject.plan.network.vpc_id
+    if vpc and found["VpcId"] != vpc:
+        yield Violation(
+            path=path,
+            message=f"{named} is in {found['VpcId']}, and the nodes are in {vpc}",
+            remedy="name a file system of that VPC",
+        )
+    [subnet] = subject.aws.call("ec2", "describe_subnets", SubnetIds=found["SubnetIds"][:1])[
+        "Subnets"
+    ]
+    zone = subject.plan.zone
+    has = subnet["AvailabilityZoneId" if zone.is_id else "AvailabilityZone"]
+    if has != zone.name:
+        yield Violation(
+            path=path,
+            message=f"{named} is in {has}, and the nodes are in {zone.name}",
+            remedy=f"set zone to {has} if it offers {subject.plan.instance.name}, or name another",
+        )
+
+
+@account_rule(
+    "TS-ACC-070",
+    title="The KMS key cannot encrypt",
+    when="kms_key names a key",
+    why="""
+A node whose root volume cannot be encrypted ends right after its launch, with
+`Client.InternalError`, and AWS Batch launches the next one.
+""",
+    actions=("kms:DescribeKey",),
+    sources=("https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html",),
+)
+def key_is_usable(subject: Subject) -> Iterator[Violation]:
+    """The key is there, symmetric and enabled."""
+    arn = subject.plan.spec.kms_key
+    if arn is None:
+        return
+    try:
+        key = subject.aws.call("kms", "describe_key", KeyId=arn)["KeyMetadata"]
+    except AwsRefusal as error:
+        if error.code != "NotFoundException":
+            raise
+        yield Violation(
+            path=("kms_key",), message=f"there is no key {arn}", remedy="name a key that exists"
+        )
+        return
+    if key["KeyState"] != "Enabled":
+        yield Violation(
+            path=("kms_key",),
+            message=f"{arn} is {key['KeyState']}",
+            remedy="enable it (aws kms enable-key), or cancel its deletion",
+        )
+    if key.get("KeySpec", "SYMMETRIC_DEFAULT") != "SYMMETRIC_DEFAULT":
+        yield Violation(
+            path=("kms_key",),
+            message=f"{arn} is of {key['KeySpec']}: EBS and FSx take symmetric keys only",
+            remedy="name a symmetric key",
+        )

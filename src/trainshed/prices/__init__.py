@@ -1,0 +1,47 @@
+"""What AWS charges: a small dated snapshot, a project's own `prices.json`, and the AWS price list.
+
+A price that nobody has told is unknown. It is never zero.
+"""
+
+from trainshed.prices.items import (
+    ECR_STORED,
+    ENDPOINT_GB,
+    ENDPOINT_HOUR,
+    GP3,
+    LOGS_INGESTED,
+    LOGS_STORED,
+    LUSTRE_BACKUP,
+    LUSTRE_METADATA_IOPS,
+    NAT_GB,
+    NAT_HOUR,
+    PUBLIC_IPV4_HOUR,
+    Purchase,
+    instance_item,
+    lustre_item,
+    unit_of,
+)
+from trainshed.prices.lookup import OWN_FILE, PriceList, load_prices
+from trainshed.prices.model import Price, Unit
+
+__all__ = [
+    "ECR_STORED",
+    "ENDPOINT_GB",
+    "ENDPOINT_HOUR",
+    "GP3",
+    "LOGS_INGESTED",
+    "LOGS_STORED",
+    "LUSTRE_BACKUP",
+    "LUSTRE_METADATA_IOPS",
+    "NAT_GB",
+    "NAT_HOUR",
+    "OWN_FILE",
+    "PUBLIC_IPV4_HOUR",
+    "Price",
+    "PriceList",
+    "Purchase",
+    "Unit",
+    "instance_item",
+    "load_prices",
+    "lustre_item",
+    "unit_of",
+]

@@ -1,0 +1,37 @@
+"""One price, as somebody published it."""
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    """What a price is for one of."""
+
+    HOUR = "hour"
+    GB = "GB"
+    GB_MONTH = "GB-month"
+    IOPS_MONTH = "IOPS-month"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """A price in US dollars.
+
+    Attributes:
+        usd: for one unit; the lowest of a range.
+        usd_to: the highest of a range, as spot prices have by zone; None for one price.
+        unit: what it is for one of.
+        date: the day on which it was published or asked.
+        source: who published it, and where.
+    """
+
+    usd: float
+    usd_to: float | None = None
+    unit: Unit
+    date: date
+    source: str
+
+    def __str__(self) -> str:
+        """Return for instance `21.5` or `3.68 to 3.72`."""
+        return f"{self.usd:g}" if self.usd_to is None else f"{self.usd:g} to {self.usd_to:g}"

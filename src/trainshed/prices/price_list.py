@@ -1,0 +1,221 @@
+"""The AWS price list: which of its products is which of our items, and reading its answers.
+
+The form of a product is that of the API's own example: AWS CLI reference, `pricing get-products`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from trainshed.aws import Region
+from trainshed.prices.items import (
+    ECR_STORED,
+    ENDPOINT_GB,
+    ENDPOINT_HOUR,
+    GP3,
+    LOGS_INGESTED,
+    LOGS_STORED,
+    LUSTRE_BACKUP,
+    LUSTRE_METADATA_IOPS,
+    NAT_GB,
+    NAT_HOUR,
+    PUBLIC_IPV4_HOUR,
+    Purchase,
+    instance_item,
+    lustre_item,
+    unit_of,
+)
+from trainshed.prices.model import Price, Unit
+
+# The price list is served in a few regions, and each has the prices of all.
+PRICE_LIST_REGION = "us-east-1"
+
+# The units' names in the price list: those in the sources of data/prices.json.
+_UNITS = {
+    Unit.HOUR: ("Hrs", "hours", "Hours"),
+    Unit.GB: ("GB",),
+    Unit.GB_MONTH: ("GB-Mo",),
+    Unit.IOPS_MONTH: ("IOPS-Mo",),
+}
+# Usage types begin with a code of the region, which us-east-1 leaves out at times.
+_REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """Where to find an item in the price list.
+
+    Attributes:
+        item: the item.
+        service: the service's code.
+        filters: attributes that AWS selects by, beside the region.
+        usage_type: pattern of the usage type, without the region's code; empty for any.
+        attributes: further attributes of the product.
+    """
+
+    item: str
+    service: str
+    filters: Mapping[str, str] = field(default_factory=dict)
+    usage_type: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def fits(self, product: Mapping[str, Any]) -> bool:
+        """Return whether a product of the price list is the item."""
+        found = product["attributes"]
+        usage_type = found.get("usagetype", "")
+        pattern = _REGION_CODE + self.usage_type
+        return (not self.usage_type or re.fullmatch(pattern, usage_type) is not None) and all(
+            found.get(name) == value for name, value in self.attributes.items()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unclear:
+    """An item whose price the price list does not tell.
+
+    Attributes:
+        item: the item.
+        reason: why not.
+    """
+
+    item: str
+    reason: str
+
+
+def _lustre(item: str, usage_type: str, **attributes: str) -> Product:
+    return Product(
+        item=item,
+        service="AmazonFSx",
+        filters={"fileSystemType": "Lustre"},
+        usage_type=usage_type,
+        attributes=attributes,
+    )
+
+
+# NAT gateways are products of AmazonEC2, endpoints and addresses of AmazonVPC. The usage types are
+# those in the sources of data/prices.json. Inferred: the usage types of persistent-2, from those of
+# persistent-1 (Storage.SSD.50, .100 and .200), that of its metadata and that of backups.
+_PRODUCTS = (
+    Product(
+        item=GP3,
+        service="AmazonEC2",
+        filters={"productFamily": "Storage", "volumeApiName": "gp3"},
+        usage_type=r"EBS:VolumeUsage\.gp3",
+    ),
+    Product(
+        item=NAT_HOUR,
+        service="AmazonEC2",
+        filters={"group": "NGW:NatGateway"},
+        usage_type="NatGateway-Hours",
+    ),
+    Product(
+        item=NAT_GB,
+        service="AmazonEC2",
+        filters={"group": "NGW:NatGateway"},
+        usage_type="NatGateway-Bytes",
+    ),
+    Product(item=PUBLIC_IPV4_HOUR, service="AmazonVPC", usage_type="PublicIPv4:InUseAddress"),
+    Product(item=ENDPOINT_HOUR, service="AmazonVPC", usage_type="VpcEndpoint-Hours"),
+    Product(item=ENDPOINT_GB, service="AmazonVPC", usage_type="VpcEndpoint-Bytes"),
+    Product(item=LOGS_INGESTED, service="AmazonCloudWatch", usage_type="DataProcessing-Bytes"),
+    Product(item=LOGS_STORED, service="AmazonCloudWatch", usage_type="TimedStorage-ByteHrs"),
+    Product(item=ECR_STORED, service="AmazonECR", usage_type="TimedStorage-ByteHrs"),
+    _lustre(lustre_item("scratch-2", None), "Storage", storageType="SSD"),
+    *(
+        _lustre(lustre_item("persistent-2", throughput), rf"Storage\.SSD\.{throughput}")
+        for throughput in (125, 250, 500, 1000)
+    ),
+    _lustre(LUSTRE_METADATA_IOPS, "MetadataIOPS"),
+    _lustre(LUSTRE_BACKUP, "BackupUsage"),
+)
+
+
+def _instance(instance_type: str) -> Product:
+    return Product(
+        item=instance_item(Purchase.ON_DEMAND, instance_type),
+        service="AmazonEC2",
+        filters={
+            "instanceType": instance_type,
+            "operatingSystem": "Linux",
+            "tenancy": "Shared",
+            "preInstalledSw": "NA",
+            "capacitystatus": "Used",
+        },
+        usage_type=rf"BoxUsage:{re.escape(instance_type)}",
+    )
+
+
+def ask(
+    price_list: Region, region: str, instance_types: Iterable[str], today: date
+) -> Iterator[tuple[str, Price] | Unclear]:
+    """Ask the price list for all items of a region; needs pricing:GetProducts.
+
+    Args:
+        price_list: where it is served.
+        region: whose prices are wanted.
+        instance_types: those whose price is wanted.
+        today: the day of the answer.
+    """
+    answers: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for wanted in (*_PRODUCTS, *map(_instance, instance_types)):
+        filters = {"regionCode": region, **wanted.filters}
+        question = (wanted.service, *map("=".join, filters.items()))
+        if question not in answers:
+            answers[question] = [
+                json.loads(text)
+                for text in price_list.pages(
+                    "pricing",
+                    "get_products",
+                    "PriceList",
+                    ServiceCode=wanted.service,
+                    Filters=[
+                        {"Type": "TERM_MATCH", "Field": name, "Value": value}
+                        for name, value in filters.items()
+                    ],
+                )
+            ]
+        yield _price(wanted, answers[question], today)
+
+
+def _price(
+    wanted: Product, offers: Iterable[Mapping[str, Any]], today: date
+) -> tuple[str, Price] | Unclear:
+    found = [offer for offer in offers if wanted.fits(offer["product"])]
+    unit = unit_of(wanted.item)
+    prices = {
+        (usd, offer["product"]["sku"], offer["publicationDate"][:10])
+        for offer in found
+        for usd in _first_tier(offer, unit)
+    }
+    amounts = sorted({usd for usd, _, _ in prices})
+    if not amounts:
+        return Unclear(item=wanted.item, reason="the price list has no product that fits")
+    if len(amounts) > 1:
+        some = ", ".join(map(str, amounts))
+        reason = f"the price list has {len(amounts)} prices that fit: {some}"
+        return Unclear(item=wanted.item, reason=reason)
+    usd, sku, published = max(prices, key=lambda entry: entry[2])
+    source = f"AWS price list, {wanted.service} {sku}, published {published}"
+    return wanted.item, Price(usd=usd, unit=unit, date=today, source=source)
+
+
+def _first_tier(offer: Mapping[str, Any], unit: Unit) -> Iterator[float]:
+    """Yield the on-demand prices of the first unit that is used, where they are not zero."""
+    for term in offer.get("terms", {}).get("OnDemand", {}).values():
+        for dimension in term["priceDimensions"].values():
+            usd = float(dimension["pricePerUnit"].get("USD", 0))
+            # The first tier of what is free at first costs nothing; then the next one counts.
+            if dimension["unit"] in _UNITS[unit] and usd and _begins(dimension, term):
+                yield usd
+
+
+def _begins(dimension: Mapping[str, Any], term: Mapping[str, Any]) -> bool:
+    paid = [
+        float(other.get("beginRange", 0))
+        for other in term["priceDimensions"].values()
+        if float(other["pricePerUnit"].get("USD", 0))
+    ]
+    return float(dimension.get("beginRange", 0)) == min(paid)

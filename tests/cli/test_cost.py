@@ -1,0 +1,152 @@
+"""`trainshed cost`: what it prints, with which exit code."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from price_list_service import OFFERS, clients
+
+from trainshed.aws import Region
+
+Trainshed = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+LUSTRE = "Lustre persistent-2, 2400 GiB, 500 MB/s per TiB"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def rows(output: str, start: str) -> list[list[str]]:
+    return [
+        [cell.strip() for cell in line.split("│")[1:-1]]
+        for line in output.splitlines()
+        if line.startswith(f"│ {start}")
+    ]
+
+
+def test_it_shows_components_prices_and_totals(trainshed: Trainshed) -> None:
+    answer = trainshed("cost", "train", "--nodes", "8", "--hours", "24")
+
+    assert (answer.code, answer.err) == (0, "")
+    cost, price = rows(answer.out, "Lustre persistent-2, 4800 GiB")
+    assert cost[1:] == ["1.38", "1.38", "1.38"]
+    assert price[1:5] == ["0.21", "GB-month", "us-west-2", "2026-07-15"]
+    assert "AmazonFSx" in price[5]
+    assert rows(answer.out, "spot")[0][1] == "3.68 to 3.72"
+    assert rows(answer.out, "traffic through the NAT gateway")[0][1:] == ["by use"] * 3
+    assert "idle: 1.43 USD per hour, 1,044.50 USD per month of 730 hours\n" in answer.out
+    assert "full size: 346.33 USD per hour, 252,819.86 USD per month of 730 hours" in answer.out
+    assert "run on 8 nodes for 24 hours: 4,173.11 USD\n" in answer.out
+
+
+def test_an_unknown_price_makes_totals_say_at_least(trainshed: Trainshed) -> None:
+    answer = trainshed("cost", "show", "P4dCluster")
+
+    assert answer.code == 0
+    cost, price = rows(answer.out, LUSTRE)
+    assert cost[1:] == ["unknown", "unknown"]
+    assert price[1] == "unknown"
+    assert "idle: at least 0.050 USD per hour, at least 36.50 USD per month" in answer.out
+    assert f"not counted, price unknown: {LUSTRE}\n" in answer.out
+
+
+def test_json_has_each_row_with_its_price_and_no_zero_for_what_is_unknown(
+    trainshed: Trainshed,
+) -> None:
+    answer = trainshed("cost", "p4d", "--json")
+
+    cost = json.loads(answer.out)
+    (lustre,) = [row for row in cost["rows"] if row["component"] == LUSTRE]
+    assert (lustre["price"], lustre["full_usd_per_hour"]) == (None, None)
+    (nat,) = [row for row in cost["rows"] if row["component"] == "NAT gateway"]
+    assert nat["price"]["usd"] == 0.045
+    assert (nat["region"], nat["price"]["date"]) == ("us-west-2", "2026-10-04")
+    assert cost["full"]["unknown"] == [LUSTRE]
+    # Without the noise of floating point.
+    assert cost["full"]["usd"] == round(8 * 21.957642 + 8 * 200 * 0.08 / 730 + 0.05, 6)
+
+
+def test_the_project_s_own_prices_are_used(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    price = {"usd": 20, "unit": "hour", "date": "2026-11-01", "source": "our contract"}
+    own = {"us-west-2": {"on-demand/p4d.24xlarge": price}}
+    Path("prices.json").write_text(json.dumps(own), encoding="utf-8")
+
+    answer = trainshed("cost", str(ROOT / "clusters" / "p4d.yaml"))
+
+    cost, listed = rows(answer.out, "instances, on-demand")
+    assert cost[2] == "160.00"
+    assert listed[1:] == ["20", "hour", "us-west-2", "2026-11-01", "our contract"]
+
+
+def test_a_block_without_a_price_says_how_to_enter_it(trainshed: Trainshed, tmp_path: Path) -> None:
+    text = (ROOT / "clusters" / "p4d.yaml").read_text(encoding="utf-8")
+    block = tmp_path / "block.yaml"
+    block.write_text(f"{text}capacity: {{capacity_block: cr-0123456789abcdef0}}\n", "utf-8")
+
+    answer = trainshed("cost", str(block))
+
+    _, price = rows(answer.out, "instances, capacity-block")
+    assert (price[1], price[-1]) == ("unknown", "none; enter it into prices.json by hand")
+    assert "not counted, price unknown: instances, capacity-block, " in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "--hours", "1", "--nodes", "17"], "TrainCluster has 1 to 16"),
+        (["train", "--nodes", "2"], "say for how many hours"),
+        (["trai"], "did you mean train"),
+        ([], "missing argument"),
+    ],
+)
+def test_wrong_input_exits_with_2(trainshed: Trainshed, arguments: list[str], words: str) -> None:
+    answer = trainshed("cost", *arguments)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
+
+
+def test_sync_without_credentials_says_so(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+
+    answer = trainshed("cost", "sync", "--region", "us-west-2", "--output", "none.json")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert "no AWS credentials" in answer.err
+    assert not Path("none.json").exists()
+
+
+def test_sync_prints_what_changed_and_what_it_could_not_learn(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    client = clients(OFFERS, (("trn1.32xlarge", "us-west-2d", "3.680000"),))
+    monkeypatch.setattr(
+        Region, "_from_environment", lambda region, service: client(service, region.name)
+    )
+
+    answer = trainshed("cost", "sync", "--region", "us-west-2")
+    again = trainshed("cost", "sync", "--region", "us-west-2", "--json")
+
+    assert (answer.code, answer.err) == (0, "asking for us-west-2\n")
+    lines = answer.out.splitlines()
+    assert "us-west-2 on-demand/trn1.32xlarge: unknown -> 22.5" in lines
+    assert "us-west-2 spot/trn1.32xlarge: unknown -> 3.68" in lines
+    assert "us-west-2 ecr-stored: not refreshed: the price list has no product that fits" in lines
+    count = len(json.loads(Path("prices.json").read_text(encoding="utf-8"))["us-west-2"])
+    assert lines[-1] == f"prices.json has us-west-2: {count} changed, 0 same"
+    (refreshed,) = json.loads(again.out)
+    assert (refreshed["changed"], refreshed["same"]) == ({}, count)

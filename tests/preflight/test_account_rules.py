@@ -1,0 +1,672 @@
+"""Each rule over an account: a case in which it finds something, and the nearest in which not.
+
+The cluster of `account` is fine; `network` has an existing network for it.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from preflight_account import REGION, TRN_QUOTA, ZONE, Account
+
+from embedded_aws.faults import Fault
+from trainshed.findings import Finding, Severity
+from trainshed.preflight import account_rules, ask_account
+
+NOT_TRIED = "TS-ACC-091"
+KEY = "arn:aws:kms:us-west-2:123456789012:key/11111111-1111-1111-1111-111111111111"
+
+
+def rules(found: list[Finding]) -> list[str]:
+    """Return the ids of what was found, but for a launch that could not be tried."""
+    return sorted(finding.rule for finding in found if finding.rule != NOT_TRIED)
+
+
+def only(found: list[Finding]) -> Finding:
+    """Return the one thing that was found."""
+    [finding] = [finding for finding in found if finding.rule != NOT_TRIED]
+    return finding
+
+
+def test_nothing_is_found_in_an_account_that_has_everything(account: Account) -> None:
+    found = account.ask()
+
+    assert rules(found) == []
+    assert [finding.severity for finding in found] == [Severity.INFO]
+    assert "not deployed" in found[0].message
+
+
+def test_nothing_is_found_in_an_existing_network_that_has_everything(network: Account) -> None:
+    assert rules(network.ask(network=network.network)) == []
+
+
+def test_credentials_of_another_account(account: Account) -> None:
+    found = only(account.ask(account="999999999999"))
+
+    assert found.rule == "TS-ACC-003"
+    assert "account 999999999999" in found.message and "of 123456789012" in found.message
+    assert rules(account.ask(account="123456789012")) == []
+
+
+def test_a_zone_without_the_type(account: Account) -> None:
+    found = [each for each in account.ask(zone="us-west-2c") if each.rule == "TS-ACC-010"]
+
+    assert "us-west-2c does not offer trn1.32xlarge" in found[0].message
+    assert "it is in us-west-2b, us-west-2d" in found[0].message
+    assert found[0].place and found[0].place.field == "zone"
+    assert rules(account.ask(zone="us-west-2d")) == []
+
+
+def test_a_quota_that_is_too_small(account: Account) -> None:
+    found = only(account.ask(instance={"type": "trn1.32xlarge", "nodes": {"max": 5}}))
+
+    assert found.rule == "TS-ACC-020"
+    assert "5 nodes of trn1.32xlarge need 640 vCPUs" in found.message
+    assert "is 512" in found.message
+    assert found.remedy == (
+        "aws service-quotas request-service-quota-increase --service-code ec2 --quota-code "
+        f"{TRN_QUOTA} --desired-value 640 --region us-west-2"
+    )
+    assert found.place and found.place.field == "instance.nodes.max"
+
+
+@pytest.mark.parametrize(
+    ("name", "instance_type", "expected"),
+    [
+        pytest.param("Other", "trn1.2xlarge", ["TS-ACC-020"], id="of the family"),
+        pytest.param("TrainCluster", "trn1.2xlarge", [], id="the cluster's own"),
+        pytest.param("Other", "m5.large", [], id="of another family"),
+    ],
+)
+def test_what_runs_already_counts(
+    network: Account, name: str, instance_type: str, expected: list[str]
+) -> None:
+    network.aws.client("ec2").run_instances(
+        ImageId=network.ids["ami"],
+        InstanceType=instance_type,
+        MinCount=1,
+        MaxCount=1,
+        SubnetId=network.ids["public"],
+        TagSpecifications=[
+            {
+                "ResourceType": "instance",
+                "Tags": [{"Key": "trainshed:cluster", "Value": name}],
+            }
+        ],
+    )
+
+    found = network.ask()
+
+    assert rules(found) == expected
+    if expected:
+        assert "need 512 vCPUs, and 8 run already" in only(found).message
+        assert "--desired-value 520" in only(found).remedy
+
+
+@pytest.mark.parametrize(
+    ("rule", "service", "code", "name"),
+    [
+        ("TS-ACC-021", "vpc", "L-F678F1CE", "VPCs per Region"),
+        ("TS-ACC-028", "ec2", "L-0263D0A3", "EC2-VPC Elastic IPs"),
+        ("TS-ACC-029", "vpc", "L-FE5A380F", "NAT gateways per Availability Zone"),
+    ],
+)
+def test_a_new_network_needs_quotas_of_its_own(
+    network: Account, rule: str, service: str, code: str, name: str
+) -> None:
+    network.aws.grant_quota(code, 1, service=service)
+
+    found = only(network.ask())
+
+    assert found.rule == rule
+    assert f"1 of the quota {name!r} ({code}), which is 1, are used" in found.message
+    assert "--desired-value 2" in found.remedy
+    assert rules(network.ask(network=network.network)) == []
+
+
+def test_nat_gateways_of_other_zones_do_not_count(network: Account) -> None:
+    network.aws.grant_quota("L-FE5A380F", 1, service="vpc")
+
+    assert rules(network.ask(zone="usw2-az1")) == []
+
+
+def test_a_subnet_that_is_not_there(network: Account) -> None:
+    missing = {**network.network, "subnet": "subnet-0123456789abcdef0"}
+
+    assert rules(network.ask(network=missing))[0] == "TS-ACC-022"
+
+
+def test_a_subnet_of_another_vpc_and_zone(network: Account) -> None:
+    ec2 = network.aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
+    other = ec2.create_subnet(VpcId=vpc, CidrBlock="10.60.0.0/24", AvailabilityZoneId="usw2-az1")
+
+    found = network.ask(network={**network.network, "subnet": other["Subnet"]["SubnetId"]})
+
+    messages = [each.message for each in found if each.rule == "TS-ACC-022"]
+    assert [vpc in message for message in messages] == [True, False]
+    assert f"is in usw2-az1, and the cluster is in {ZONE}" in messages[1]
+
+
+def test_a_subnet_with_too_few_addresses(network: Account) -> None:
+    network.aws.grant_quota(TRN_QUOTA, 5000)
+    # 64 less AWS's 5 are 59; a node takes one, and its job another.
+    fits, not_fits = (
+        network.ask(
+            network=network.network, instance={"type": "trn1.32xlarge", "nodes": {"max": nodes}}
+        )
+        for nodes in (29, 30)
+    )
+
+    assert rules(fits) == []
+    assert only(not_fits).rule == "TS-ACC-023"
+    assert "has 59 free addresses; 30 nodes x 2 need 60 more" in only(not_fits).message
+
+
+def test_nodes_that_run_have_their_addresses(network: Account) -> None:
+    network.aws.grant_quota(TRN_QUOTA, 5000)
+    network.aws.client("ec2").run_instances(
+        ImageId=network.ids["ami"],
+        InstanceType="trn1.32xlarge",
+        MinCount=2,
+        MaxCount=2,
+        SubnetId=network.ids["subnet"],
+        TagSpecifications=[
+            {
+                "ResourceType": "instance",
+                "Tags": [{"Key": "trainshed:cluster", "Value": "TrainCluster"}],
+            }
+        ],
+    )
+
+    nodes = {"type": "trn1.32xlarge", "nodes": {"max": 29}}
+
+    assert rules(network.ask(network=network.network, instance=nodes)) == []
+
+
+def test_a_vpc_without_names(network: Account) -> None:
+    network.aws.client("ec2").modify_vpc_attribute(
+        VpcId=network.ids["vpc"], EnableDnsHostnames={"Value": False}
+    )
+
+    found = only(network.ask(network=network.network))
+
+    assert found.rule == "TS-ACC-024"
+    assert found.remedy.endswith(f"--vpc-id {network.ids['vpc']} --enable-dns-hostnames")
+
+
+def test_a_subnet_without_a_way_out(network: Account) -> None:
+    ec2 = network.aws.client("ec2")
+    ec2.delete_route(RouteTableId=network.ids["table"], DestinationCidrBlock="0.0.0.0/0")
+
+    found = only(network.ask(network=network.network))
+    for name in ("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs", "ssm"):
+        ec2.create_vpc_endpoint(
+            VpcId=network.ids["vpc"],
+            ServiceName=f"com.amazonaws.{REGION}.{name}",
+            VpcEndpointType="Interface",
+            SubnetIds=[network.ids["subnet"]],
+            PrivateDnsEnabled=True,
+        )
+
+    assert found.rule == "TS-ACC-025"
+    assert "has no route out, and there are no endpoints for ecr.api, ecr.dkr, ecs," in (
+        found.message
+    )
+    assert "s3" not in found.message
+    assert rules(network.ask(network=network.network)) == []
+
+
+def test_an_internet_gateway_is_no_way_out(network: Account) -> None:
+    ec2 = network.aws.client("ec2")
+    where = {"RouteTableId": network.ids["table"], "DestinationCidrBlock": "0.0.0.0/0"}
+    ec2.delete_route(**where)
+    ec2.create_route(**where, GatewayId=network.ids["gateway"])
+
+    found = only(network.ask(network=network.network))
+
+    assert found.rule == "TS-ACC-025"
+    assert "an internet gateway, which needs public addresses" in found.message
+
+
+def test_s3_through_nat(network: Account) -> None:
+    ec2 = network.aws.client("ec2")
+    [endpoint] = ec2.describe_vpc_endpoints()["VpcEndpoints"]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
+
+    found = only(network.ask(network=network.network))
+
+    assert (found.rule, found.severity) == ("TS-ACC-026", Severity.INFO)
+    assert network.ids["table"] in found.remedy
+
+
+def test_a_default_group_without_its_rules(network: Account) -> None:
+    ec2 = network.aws.client("ec2")
+    filters = [
+        {"Name": "vpc-id", "Values": [network.ids["vpc"]]},
+        {"Name": "group-name", "Values": ["default"]},
+    ]
+    [group] = ec2.describe_security_groups(Filters=filters)["SecurityGroups"]
+    own = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group["GroupId"]}]}]
+    anywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+    ec2.revoke_security_group_ingress(GroupId=group["GroupId"], IpPermissions=own)
+    ec2.revoke_security_group_egress(GroupId=group["GroupId"], IpPermissions=anywhere)
+
+    bare = only(network.ask(network=network.network))
+    named = {**network.network, "default_security_group": group["GroupId"]}
+    mended = rules(network.ask(network=named))
+    wrong = {**network.network, "default_security_group": "sg-0123456789abcdef0"}
+
+    assert bare.rule == "TS-ACC-027"
+    assert bare.message.endswith(
+        "lacks: all traffic from its members, all traffic to its members, TCP 443 to anywhere"
+    )
+    assert mended == []
+    assert "is not the default group" in only(network.ask(network=wrong)).message
+
+
+@pytest.fixture
+def reservation(account: Account) -> Callable[..., str]:
+    def create(**fields: Any) -> str:
+        asked = {
+            "InstanceType": "trn1.32xlarge",
+            "InstancePlatform": "Linux/UNIX",
+            "AvailabilityZoneId": ZONE,
+            "InstanceCount": 4,
+            "InstanceMatchCriteria": "targeted",
+        }
+        answer = account.aws.client("ec2").create_capacity_reservation(**{**asked, **fields})
+        created: str = answer["CapacityReservation"]["CapacityReservationId"]
+        return created
+
+    return create
+
+
+def test_a_reservation_that_fits(account: Account, reservation: Callable[..., str]) -> None:
+    assert rules(account.ask(capacity={"reservation": reservation()})) == []
+
+
+def test_a_reservation_that_is_not_there(account: Account) -> None:
+    found = only(account.ask(capacity={"reservation": "cr-0123456789abcdef0"}))
+
+    assert found.rule == "TS-ACC-030"
+    assert "there is no cr-0123456789abcdef0 in us-west-2" in found.message
+
+
+def test_a_reservation_that_is_over(account: Account, reservation: Callable[..., str]) -> None:
+    named = reservation()
+    account.aws.client("ec2").cancel_capacity_reservation(CapacityReservationId=named)
+
+    found = only(account.ask(capacity={"reservation": named}))
+
+    assert found.rule == "TS-ACC-030"
+    assert f"capacity reservation {named} is over (cancelled)" in found.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"InstanceType": "trn1.2xlarge"}, "has instance type trn1.2xlarge"),
+        ({"AvailabilityZoneId": "usw2-az1"}, "has zone usw2-az1"),
+        ({"InstancePlatform": "Windows"}, "has platform Windows"),
+        ({"Tenancy": "dedicated"}, "has tenancy dedicated"),
+    ],
+)
+def test_a_reservation_of_another_kind(
+    account: Account, reservation: Callable[..., str], fields: dict[str, str], message: str
+) -> None:
+    found = only(account.ask(capacity={"reservation": reservation(**fields)}))
+
+    assert found.rule == "TS-ACC-031"
+    assert message in found.message
+
+
+def test_a_reservation_is_no_capacity_block(
+    account: Account, reservation: Callable[..., str]
+) -> None:
+    named = reservation()
+
+    found = only(account.ask(capacity={"capacity_block": named}))
+
+    assert found.rule == "TS-ACC-031"
+    assert found.remedy == f"write capacity: {{reservation: {named}}}"
+
+
+def test_a_reservation_that_is_too_small(account: Account, reservation: Callable[..., str]) -> None:
+    found = only(account.ask(capacity={"reservation": reservation(InstanceCount=3)}))
+
+    assert found.rule == "TS-ACC-032"
+    assert "is for 3 instances, and the cluster has up to 4" in found.message
+
+
+def test_a_reservation_that_others_use(network: Account, reservation: Callable[..., str]) -> None:
+    network.aws.grant_quota(TRN_QUOTA, 5000)
+    named = reservation()
+    target = {"CapacityReservationTarget": {"CapacityReservationId": named}}
+    network.aws.client("ec2").run_instances(
+        ImageId=network.ids["ami"],
+        InstanceType="trn1.32xlarge",
+        MinCount=1,
+        MaxCount=1,
+        SubnetId=network.ids["subnet"],
+        CapacityReservationSpecification=target,
+    )
+
+    found = only(network.ask(capacity={"reservation": named}))
+
+    assert found.rule == "TS-ACC-032"
+    assert "has 3 of its 4 instances free" in found.message
+
+
+@pytest.fixture
+def block(account: Account) -> dict[str, Any]:
+    """A Capacity Block of four nodes for three days."""
+    ec2 = account.aws.client("ec2")
+    offerings = ec2.describe_capacity_block_offerings(
+        InstanceType="trn1.32xlarge", InstanceCount=4, CapacityDurationHours=72
+    )["CapacityBlockOfferings"]
+    [offered] = [each for each in offerings if each["AvailabilityZone"] == "us-west-2d"]
+    bought: dict[str, Any] = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offered["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]
+    return bought
+
+
+@pytest.mark.parametrize(("hours", "expected"), [(71, []), (72, ["TS-ACC-033"])])
+def test_a_job_that_outlasts_the_block(
+    account: Account, block: dict[str, Any], hours: int, expected: list[str]
+) -> None:
+    # No quota is needed.
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    asked = {
+        "capacity": {"capacity_block": block["CapacityReservationId"]},
+        "job": {"timeout_hours": hours},
+    }
+
+    before = account.ask(**asked, now=block["StartDate"] - timedelta(hours=1))
+    meanwhile = account.ask(**asked, now=block["StartDate"])
+
+    assert rules(before) == [*expected, "TS-ACC-034"]
+    assert rules(meanwhile) == expected
+    if expected:
+        assert only(meanwhile).remedy == "set job.timeout_hours to 71"
+
+
+def test_a_block_that_is_over(account: Account, block: dict[str, Any]) -> None:
+    asked = {"capacity_block": block["CapacityReservationId"]}
+
+    found = only(account.ask(capacity=asked, now=block["EndDate"]))
+
+    assert found.rule == "TS-ACC-030"
+    assert f"{block['EndDate']:%Y-%m-%d %H:%M} UTC" in found.message
+
+
+def test_a_channel_that_is_not_there(account: Account) -> None:
+    name = "/trainshed/ami/neuron/ecs/stable"
+    account.aws.client("ssm").delete_parameter(Name=name)
+
+    found = only(account.ask())
+
+    assert found.rule == "TS-ACC-040"
+    assert name in found.message and "trainshed ami build neuron ecs" in found.remedy
+
+
+def test_a_version_of_a_channel(account: Account) -> None:
+    def of(version: int) -> list[str]:
+        ami = f"stable:{version}"
+        return rules(
+            account.ask(instance={"type": "trn1.32xlarge", "nodes": {"max": 4}, "ami": ami})
+        )
+
+    assert (of(1), of(2)) == ([], ["TS-ACC-040"])
+
+
+def test_an_ami_that_is_gone(account: Account) -> None:
+    account.aws.client("ec2").deregister_image(ImageId=account.ids["ami"])
+
+    found = only(account.ask())
+
+    assert found.rule == "TS-ACC-040"
+    assert f"{account.ids['ami']}, which /trainshed/ami/neuron/ecs/stable holds," in found.message
+
+
+def public_ami(account: Account, architecture: str, root_device: str) -> str:
+    """Return one of AWS's or Canonical's AMIs."""
+    filters = [
+        {"Name": "architecture", "Values": [architecture]},
+        {"Name": "root-device-name", "Values": [root_device]},
+    ]
+    found = account.aws.client("ec2").describe_images(Filters=filters)["Images"]
+    return str(next(each["ImageId"] for each in found if "Tags" not in each or not each["Tags"]))
+
+
+@pytest.mark.parametrize(
+    ("architecture", "root_device", "message"),
+    [("arm64", "/dev/xvda", "is for arm64"), ("x86_64", "/dev/sda1", "is /dev/sda1")],
+)
+def test_an_ami_of_another_kind(
+    account: Account, architecture: str, root_device: str, message: str
+) -> None:
+    ami = public_ami(account, architecture, root_device)
+
+    found = only(account.ask(instance={"type": "trn1.32xlarge", "nodes": {"max": 4}, "ami": ami}))
+
+    assert found.rule == "TS-ACC-041"
+    assert message in found.message
+
+
+def test_an_ami_for_other_accelerators(account: Account, publish_ami: Callable[..., str]) -> None:
+    other = publish_ami(account.aws, "nvidia/ecs")
+
+    found = account.ask(instance={"type": "trn1.32xlarge", "nodes": {"max": 4}, "ami": other})
+
+    messages = [each.message for each in found if each.rule == "TS-ACC-041"]
+    assert any(
+        "was baked for nvidia/ecs, and the nodes need neuron/ecs" in each for each in messages
+    )
+
+
+def test_an_ami_of_somebody_else_in_a_channel(account: Account) -> None:
+    ami = public_ami(account, "x86_64", "/dev/xvda")
+    account.aws.client("ssm").put_parameter(
+        Name="/trainshed/ami/neuron/ecs/own", Value=ami, Type="String"
+    )
+    nodes = {"type": "trn1.32xlarge", "nodes": {"max": 4}}
+
+    assert rules(account.ask(instance={**nodes, "ami": "own"})) == ["TS-ACC-042"]
+    assert rules(account.ask(instance={**nodes, "ami": ami})) == []
+
+
+def test_an_old_ami(account: Account) -> None:
+    subject = account.subject()
+
+    recent = account.ask(now=subject.now + timedelta(days=179))
+    old = only(account.ask(now=subject.now + timedelta(days=181)))
+
+    assert rules(recent) == []
+    assert (old.rule, old.severity) == ("TS-ACC-043", Severity.INFO)
+
+
+@pytest.fixture
+def image(account: Account) -> dict[str, Any]:
+    """The field `image` of a cluster whose image is in ECR; an index, which has no labels."""
+    ecr = account.aws.client("ecr")
+    ecr.create_repository(repositoryName="train")
+    index = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.index.v1+json",
+        "manifests": [],
+    }
+    ecr.put_image(repositoryName="train", imageTag="v1", imageManifest=json.dumps(index))
+    return {"repository": "train", "existing": True}
+
+
+def test_an_image_that_is_there_without_labels(account: Account, image: dict[str, Any]) -> None:
+    found = only(account.ask(image=image))
+
+    assert found.rule == "TS-IMG-003"
+    assert found.place and found.place.field == "image"
+
+
+def test_an_image_that_is_not_there(account: Account, image: dict[str, Any]) -> None:
+    found = only(account.ask(image={**image, "tag": "v2"}))
+    digest = only(account.ask(image={**image, "digest": f"sha256:{'1' * 64}"}))
+    uri = f"123456789012.dkr.ecr.{REGION}.amazonaws.com/train:v3"
+    elsewhere = only(account.ask(image={"uri": uri}))
+
+    assert {found.rule, digest.rule, elsewhere.rule} == {"TS-ACC-050"}
+    assert "train:v2 is not in ECR" in found.message
+    assert f"train:sha256:{'1' * 64} is not" in digest.message
+    assert "train:v3 is not" in elsewhere.message
+
+
+def test_a_repository_that_is_not_there(account: Account) -> None:
+    existing = only(account.ask(image={"repository": "lab", "existing": True}))
+    to_come = only(account.ask(image={"repository": "lab"}))
+
+    assert (existing.rule, existing.severity) == ("TS-ACC-050", Severity.ERROR)
+    assert (to_come.rule, to_come.severity) == ("TS-ACC-051", Severity.INFO)
+    assert "comes with the stack LabContainers" in to_come.message
+
+
+def test_an_image_whose_drivers_do_not_fit(
+    account: Account, image: dict[str, Any], tmp_path: Path
+) -> None:
+    labels = {"trainshed.accelerator": "nvidia"}
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"config": {"Labels": labels}}))
+    manifest: dict[str, Any] = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
+        "config": {"digest": f"sha256:{'2' * 64}"},
+        "layers": [],
+    }
+    account.aws.client("ecr").put_image(
+        repositoryName="train", imageTag="v5", imageManifest=json.dumps(manifest)
+    )
+    subject = account.subject(image={**image, "tag": "v5"})
+    # ECR's layers are on this machine only with a registry, which needs an engine.
+    known = subject.aws.call
+
+    def call(service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation == "get_download_url_for_layer":
+            assert params["layerDigest"] == manifest["config"]["digest"]
+            return {"downloadUrl": config.as_uri()}
+        return known(service, operation, **params)
+
+    subject.aws.call = call  # type: ignore[method-assign]
+    found = only(list(ask_account(subject)))
+
+    assert (found.rule, found.severity) == ("TS-IMG-002", Severity.ERROR)
+    assert "is for nvidia, and" in found.message and "for neuron" in found.message
+
+
+def test_a_bucket_that_is_not_there(account: Account) -> None:
+    account.aws.client("s3").create_bucket(
+        Bucket="runs", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    buckets = [{"bucket": "runs"}, {"bucket": "absent"}]
+
+    found = only(account.ask(job={"buckets": buckets}))
+
+    assert found.rule == "TS-ACC-060"
+    assert found.message == "there is no bucket absent"
+    assert found.place and found.place.field == "job.buckets.1.bucket"
+
+
+def test_a_bucket_of_another_region(account: Account) -> None:
+    account.aws.client("s3").create_bucket(
+        Bucket="runs", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+
+    # The embedded AWS has one region; it is the cluster that is in another one.
+    found = account.ask(region="us-east-2", zone="use2-az3", job={"buckets": [{"bucket": "runs"}]})
+
+    [bucket] = [each for each in found if each.rule == "TS-ACC-061"]
+    assert bucket.severity is Severity.WARNING
+    assert bucket.message == "runs is in us-west-2, and the cluster is in us-east-2"
+
+
+def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
+    created = network.aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[network.ids["subnet"]],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+
+    def of(named: str, **fields: Any) -> list[str]:
+        lustre = {"lustre": {"existing": named}}
+        found = network.ask(network=network.network, storage=lustre, **fields)
+        return [each.message for each in found if each.rule == "TS-ACC-062"]
+
+    assert of(created) == []
+    assert of("fs-0123456789abcdef0") == [
+        "there is no file system fs-0123456789abcdef0 in us-west-2"
+    ]
+    assert of(created, zone="usw2-az1") == [
+        f"{created} is in {ZONE}, and the nodes are in usw2-az1"
+    ]
+
+
+def test_a_key(account: Account) -> None:
+    kms = account.aws.client("kms")
+    key = kms.create_key()["KeyMetadata"]["Arn"]
+    off = kms.create_key()["KeyMetadata"]
+    kms.disable_key(KeyId=off["KeyId"])
+    signing = kms.create_key(KeySpec="RSA_2048", KeyUsage="ENCRYPT_DECRYPT")["KeyMetadata"]["Arn"]
+
+    assert rules(account.ask(kms_key=key)) == []
+    for wrong, message in (
+        (KEY, "there is no key"),
+        (off["Arn"], "is Disabled"),
+        (signing, "symmetric keys only"),
+    ):
+        found = only(account.ask(kms_key=wrong))
+        assert found.rule == "TS-ACC-070"
+        assert message in found.message
+
+
+@pytest.mark.parametrize(("version", "expected"), [("5", ["TS-ACC-080"]), ("6", [])])
+def test_a_bootstrap_that_is_old(account: Account, version: str, expected: list[str]) -> None:
+    account.aws.client("ssm").put_parameter(
+        Name="/cdk-bootstrap/hnb659fds/version", Value=version, Type="String", Overwrite=True
+    )
+
+    assert rules(account.ask()) == expected
+
+
+def test_no_bootstrap(account: Account) -> None:
+    account.aws.client("ssm").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")
+
+    found = only(account.ask(account="123456789012"))
+
+    assert found.rule == "TS-ACC-080"
+    assert found.remedy == "cdk bootstrap aws://123456789012/us-west-2"
+
+
+def test_every_rule_says_what_its_page_needs() -> None:
+    for rule in account_rules().values():
+        assert rule.title and rule.why and rule.when
+        assert all(source.startswith("https://") for source in rule.sources)
+
+
+def test_what_the_owner_says_of_findings_counts(account: Account) -> None:
+    said = {"accept": {"TS-ACC-080": "deployed by a pipeline"}, "severity": {NOT_TRIED: "warning"}}
+    account.aws.client("ssm").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")
+
+    found = {finding.rule: finding for finding in account.ask(findings=said)}
+
+    assert found["TS-ACC-080"].accepted == "deployed by a pipeline"
+    assert found[NOT_TRIED].severity is Severity.WARNING
+
+
+def test_a_throttled_call_is_tried_again(account: Account) -> None:
+    account.aws.fail(
+        Fault(service="ec2", operation="DescribeImages", code="RequestLimitExceeded", count=2)
+    )
+
+    assert rules(account.ask()) == []

@@ -1,0 +1,392 @@
+"""Asking an account: all at once, whatever is denied, late or refused, and with which policy."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from preflight_account import REGION, TRN_QUOTA, Account, Templates, deploy
+
+from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
+from trainshed.aws import BadCredentials
+from trainshed.errors import Failure
+from trainshed.findings import Finding
+from trainshed.preflight import (
+    SharedAnswers,
+    Subject,
+    account_rules,
+    ask_account,
+    read_only_policy,
+)
+
+# Rounds of calls that wait for one another; each costs the time of one call.
+MOST_CALLS_IN_A_ROW = 5
+
+
+@pytest.fixture
+def healed(clean_aws: EmbeddedAws) -> Iterator[EmbeddedAws]:
+    yield clean_aws
+    clean_aws.fail()
+
+
+def of(found: list[Finding], rule: str) -> list[str]:
+    return [finding.message for finding in found if finding.rule == rule]
+
+
+class Counted(SharedAnswers):
+    """Counts how many calls waited for one another at most."""
+
+    def __init__(self, name: str, client: Callable[[str], Any]) -> None:
+        super().__init__(name, client)
+        self.longest = 0
+        self._rows: dict[str, int] = {}
+        self._mine = threading.local()
+
+    def _shared(self, question: str, ask: Callable[[], Any]) -> Any:
+        before = getattr(self._mine, "row", 0)
+        row = self._rows.setdefault(question, before + 1)
+        try:
+            return super()._shared(question, ask)
+        finally:
+            self._mine.row = max(before, row)
+            self.longest = max(self.longest, self._mine.row)
+
+
+def test_no_question_waits_for_many_others(network: Account, templates: Templates) -> None:
+    buckets = [{"bucket": f"bucket-{number}"} for number in range(20)]
+    clusters: list[dict[str, Any]] = [
+        {},
+        {"network": {"name": "other"}, "job": {"buckets": buckets}},
+        {"network": network.network},
+        {"image": {"repository": "lab"}},
+    ]
+    for number, fields in enumerate(clusters):
+        if number == 1:
+            deploy(network, templates, "TrainNetwork", "TrainCluster")
+        counted = Counted(REGION, network.aws.client)
+        subject = network.subject(**fields)
+
+        ask_account(
+            Subject(
+                plan=subject.plan, aws=counted, now=subject.now, template=templates["TrainCluster"]
+            )
+        )
+
+        assert 2 <= counted.longest <= MOST_CALLS_IN_A_ROW
+
+
+def test_the_first_questions_are_all_asked_at_once(account: Account) -> None:
+    first = {
+        ("sts", "get_caller_identity"),
+        ("ssm", "get_parameter"),
+        ("service-quotas", "get_service_quota"),
+        ("cloudformation", "describe_stacks"),
+        ("ec2", "get_paginator"),
+    }
+    together = threading.Barrier(len(first))
+    passed: set[tuple[str, str]] = set()
+    guard = threading.Lock()
+
+    class Gate:
+        """A client whose first call of a kind waits until those of the others are there."""
+
+        def __init__(self, service: str) -> None:
+            self._service, self._client = service, account.aws.client(service)
+
+        def __getattr__(self, name: str) -> Any:
+            with guard:
+                waits = (self._service, name) in first - passed
+                passed.add((self._service, name))
+            if waits:
+                together.wait(timeout=20)
+            return getattr(self._client, name)
+
+    found = account.ask(client=Gate)
+
+    assert first <= passed
+    assert [each.rule for each in found] == ["TS-ACC-091"]
+
+
+def test_a_question_is_asked_once(account: Account) -> None:
+    asked: list[str] = []
+
+    class Noted:
+        def __init__(self, service: str) -> None:
+            self._client = account.aws.client(service)
+
+        def __getattr__(self, name: str) -> Any:
+            asked.append(name)
+            return getattr(self._client, name)
+
+    account.ask(client=Noted)
+
+    assert asked.count("describe_images") == 1
+    # The AMI's and the bootstrap's.
+    assert asked.count("get_parameter") == 2
+
+
+def test_a_slow_call_holds_up_no_other(account: Account, healed: EmbeddedAws) -> None:
+    healed.fail(Fault(service="ec2", operation="DescribeImages", code="", seconds=4, count=None))
+    healed.grant_quota(TRN_QUOTA, 1)
+
+    found = list(ask_account(account.subject(), seconds=2))
+
+    assert len(of(found, "TS-ACC-020")) == 1
+    late = of(found, "TS-ACC-002")
+    assert {message.split()[0] for message in late} == {
+        "TS-ACC-040",
+        "TS-ACC-041",
+        "TS-ACC-042",
+        "TS-ACC-043",
+    }
+    assert all(message.endswith("no answer in 2 s") for message in late)
+
+
+@pytest.mark.parametrize("code", ["ThrottlingException", "InternalFailure"])
+def test_what_is_refused_again_and_again_is_not_checked(
+    account: Account, healed: EmbeddedAws, code: str
+) -> None:
+    healed.fail(
+        Fault(
+            service="servicequotas",
+            operation="GetServiceQuota",
+            code=code,
+            count=None,
+            when={"QuotaCode": TRN_QUOTA},
+        )
+    )
+
+    [message] = of(account.ask(), "TS-ACC-002")
+
+    assert message.startswith("TS-ACC-020 was not checked (the quota of vCPUs is smaller")
+    assert code in message
+
+
+@pytest.mark.parametrize("code", ["ExpiredToken", "RequestExpired", "InvalidClientTokenId"])
+def test_bad_credentials_are_one_error(account: Account, healed: EmbeddedAws, code: str) -> None:
+    healed.fail(Fault(service="*", operation="*", code=code, count=None))
+
+    with pytest.raises(BadCredentials, match=f"does not take the credentials: {code}"):
+        account.ask()
+
+
+def test_an_aws_that_cannot_be_reached_is_one_error(account: Account) -> None:
+    def nowhere(service: str) -> Any:
+        return boto3.client(
+            service,
+            endpoint_url="http://127.0.0.1:9",
+            region_name=REGION,
+            aws_access_key_id="testing",
+            aws_secret_access_key="testing",
+        )
+
+    with pytest.raises(Failure, match="AWS cannot be reached"):
+        account.ask(client=nowhere)
+
+
+class Role:
+    """A role whose policy changes, and clients of its session."""
+
+    def __init__(self, aws: EmbeddedAws) -> None:
+        self._aws, self._clients = aws, dict[str, Any]()
+        role = aws.client("iam").create_role(RoleName="reader", AssumeRolePolicyDocument="{}")
+        self._given = aws.client("sts").assume_role(
+            RoleArn=role["Role"]["Arn"], RoleSessionName="test"
+        )["Credentials"]
+
+    def may(self, policy: dict[str, Any]) -> None:
+        self._aws.client("iam").put_role_policy(
+            RoleName="reader", PolicyName="own", PolicyDocument=json.dumps(policy)
+        )
+
+    def client(self, service: str) -> Any:
+        if service not in self._clients:
+            self._clients[service] = boto3.client(
+                service,
+                endpoint_url=self._aws.endpoint,
+                region_name=REGION,
+                aws_access_key_id=self._given["AccessKeyId"],
+                aws_secret_access_key=self._given["SecretAccessKey"],
+                aws_session_token=self._given["SessionToken"],
+            )
+        return self._clients[service]
+
+
+def without(policy: dict[str, Any], action: str) -> dict[str, Any]:
+    statements = [
+        {**each, "Action": [name for name in each["Action"] if name != action]}
+        for each in policy["Statement"]
+    ]
+    return {**policy, "Statement": [each for each in statements if each["Action"]]}
+
+
+PLAIN = {
+    "Resources": {
+        "Nodes": {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {
+                "LaunchTemplateData": {
+                    "ImageId": "",
+                    "InstanceType": "trn1.32xlarge",
+                    "NetworkInterfaces": [{"DeviceIndex": 0, "NetworkCardIndex": 0}],
+                }
+            },
+        },
+        "Group": {
+            "Type": "AWS::AutoScaling::AutoScalingGroup",
+            "Properties": {
+                "MinSize": "0",
+                "MaxSize": "4",
+                "VPCZoneIdentifier": [""],
+                "LaunchTemplate": {
+                    "LaunchTemplateId": {"Ref": "Nodes"},
+                    "Version": {"Fn::GetAtt": ["Nodes", "LatestVersionNumber"]},
+                },
+            },
+        },
+    }
+}
+
+
+@pytest.fixture
+def clusters(network: Account, templates: Templates) -> list[dict[str, Any]]:
+    """Clusters for which every question is asked."""
+    aws, ids = network.aws, network.ids
+    deploy(network, templates, "TrainNetwork", "TrainCluster")
+    plain = json.loads(json.dumps(PLAIN))
+    plain["Resources"]["Nodes"]["Properties"]["LaunchTemplateData"]["ImageId"] = ids["ami"]
+    plain["Resources"]["Group"]["Properties"]["VPCZoneIdentifier"] = [ids["subnet"]]
+    aws.deploy(plain, stack_name="PlainCluster")
+    ecr = aws.client("ecr")
+    ecr.create_repository(repositoryName="lab")
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
+        "config": {"digest": f"sha256:{'2' * 64}"},
+        "layers": [],
+    }
+    ecr.put_image(repositoryName="lab", imageTag="v1", imageManifest=json.dumps(manifest))
+    aws.client("s3").create_bucket(
+        Bucket="runs", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    file_system = aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[ids["subnet"]],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+    reservation = aws.client("ec2").create_capacity_reservation(
+        InstanceType="trn1.32xlarge",
+        InstancePlatform="Linux/UNIX",
+        AvailabilityZoneId="usw2-az4",
+        InstanceCount=4,
+    )["CapacityReservation"]["CapacityReservationId"]
+    return [
+        {"network": {"name": "other"}},
+        {
+            "name": "LabCluster",
+            "network": network.network,
+            "image": {"repository": "lab", "existing": True},
+            "job": {"buckets": [{"bucket": "runs"}]},
+            "kms_key": aws.client("kms").create_key()["KeyMetadata"]["Arn"],
+            "storage": {"lustre": {"existing": file_system}},
+            "capacity": {"reservation": reservation},
+            "template": templates["TrainCluster"],
+        },
+        {
+            "name": "PlainCluster",
+            "orchestrator": "ec2",
+            "image": {},
+            "network": network.network,
+            "instance": {
+                "type": "trn1.32xlarge",
+                "nodes": {"min": 4, "max": 4},
+                "ami": ids["ami"],
+            },
+        },
+    ]
+
+
+def test_the_policy_is_enough_and_each_action_of_it_is_needed(
+    network: Account, clusters: list[dict[str, Any]]
+) -> None:
+    role = Role(network.aws)
+    needed: set[str] = set()
+    for fields in clusters:
+        policy = read_only_policy(network.subject(**fields))
+        role.may(policy)
+
+        found = network.ask(client=role.client, **fields)
+
+        assert of(found, "TS-ACC-001") == []
+        assert all(
+            message.endswith("the credentials lack ec2:RunInstances")
+            for message in of(found, "TS-ACC-091")
+        )
+        granted = {name for each in policy["Statement"] for name in each["Action"]}
+        for action in sorted(granted - needed):
+            role.may(without(policy, action))
+            denied = of(network.ask(client=role.client, **fields), "TS-ACC-001")
+            if denied:
+                needed.add(action)
+                assert all(message.endswith(f"lack {action}") for message in denied)
+    # Asked only where the account has no value of its own, which the embedded AWS always has.
+    fallback = {"servicequotas:GetAWSDefaultServiceQuota"}
+    assert (
+        needed
+        == {action for rule in account_rules().values() for action in rule.actions} - fallback
+    )
+
+
+def test_the_policy_names_what_can_be_named(account: Account) -> None:
+    subject = account.subject(
+        account="123456789012",
+        image={"repository": "lab"},
+        job={"buckets": [{"bucket": "runs"}]},
+    )
+
+    statements = read_only_policy(subject)["Statement"]
+
+    resources = {name: each["Resource"] for each in statements for name in each["Action"]}
+    assert resources["s3:ListBucket"] == ["arn:aws:s3:::runs"]
+    assert resources["ecr:BatchGetImage"] == ["arn:aws:ecr:us-west-2:123456789012:repository/lab"]
+    assert resources["ssm:GetParameter"] == [
+        "arn:aws:ssm:us-west-2:123456789012:parameter/cdk-bootstrap/hnb659fds/version",
+        "arn:aws:ssm:us-west-2:123456789012:parameter/trainshed/ami/neuron/ecs/stable",
+    ]
+    assert resources["ec2:DescribeInstances"] == ["*"]
+    assert "kms:DescribeKey" not in resources
+    verbs = {name.partition(":")[2] for name in resources}
+    assert all(verb.startswith(("Describe", "Get", "List", "BatchGet")) for verb in verbs)
+
+
+def test_a_quota_without_a_value_of_the_account_has_aws_s_default(
+    account: Account, healed: EmbeddedAws
+) -> None:
+    healed.fail(
+        Fault(
+            service="servicequotas",
+            operation="GetServiceQuota",
+            code="NoSuchResourceException",
+            count=None,
+        )
+    )
+
+    [message] = of(account.ask(), "TS-ACC-020")
+
+    assert message.endswith("is 0")
+
+
+def test_a_bug_in_a_rule_is_not_hidden(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(service: str, operation: str, **params: Any) -> dict[str, Any]:
+        raise KeyError(operation)
+
+    subject = account.subject(now=datetime.now(UTC))
+    monkeypatch.setattr(subject.aws, "call", broken)
+
+    with pytest.raises(KeyError):
+        ask_account(subject)

@@ -1,0 +1,92 @@
+"""`trainshed preflight`, as it is called."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Answer, runner
+from preflight_account import Account
+
+from embedded_aws.faults import Fault
+from trainshed.cli import main
+
+CLUSTER = """name: TrainCluster
+region: us-west-2
+zone: usw2-az4
+instance:
+  type: trn1.32xlarge
+  nodes: {max: 4}
+image: {uri: "registry.example/train:1"}
+"""
+
+
+@pytest.fixture
+def preflight(
+    account: Account, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Answer]:
+    """The command, in a folder with a cluster that is fine, in an account that has everything."""
+    folder = account.folder / "project"
+    (folder / "clusters").mkdir(parents=True)
+    (folder / "clusters/train.yaml").write_text(CLUSTER)
+    run = runner("trainshed", main, capsys, monkeypatch)
+    account.aws.lead_here(monkeypatch)
+    monkeypatch.chdir(folder)
+    return lambda *arguments: run("preflight", *arguments)
+
+
+def test_a_cluster_that_is_fine(preflight: Callable[..., Answer]) -> None:
+    done = preflight("TrainCluster")
+
+    assert done.code == 0
+    assert done.out.startswith("clusters/train.yaml:4:1: info TS-ACC-091: instance: the launch")
+    assert "checks ask the account" in done.err
+
+
+def test_rules_over_the_plan_and_over_the_account_are_one_report(
+    account: Account, preflight: Callable[..., Answer]
+) -> None:
+    Path("clusters/train.yaml").write_text(CLUSTER.replace("zone: usw2-az4", "zone: us-west-2d"))
+    account.aws.client("ssm").delete_parameter(Name="/trainshed/ami/neuron/ecs/stable")
+
+    done = preflight("TrainCluster", "--json")
+
+    found = json.loads(done.out)
+    assert done.code == 1
+    assert [each["severity"] for each in found] == ["error", "warning", "info"]
+    assert [each["rule"] for each in found] == ["TS-ACC-040", "TS-ZON-001", "TS-ACC-091"]
+    assert found[0]["place"]["file"] == "clusters/train.yaml"
+
+
+def test_the_policy_is_printed_without_an_account(
+    preflight: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    done = preflight("TrainCluster", "--print-policy")
+
+    assert done.code == 0
+    assert json.loads(done.out)["Version"] == "2012-10-17"
+
+
+def test_credentials_that_expired_are_one_line(
+    account: Account, preflight: Callable[..., Answer]
+) -> None:
+    account.aws.fail(
+        Fault(service="*", operation="*", code="ExpiredToken", message="it expired", count=None)
+    )
+
+    done = preflight("TrainCluster")
+
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == (
+        "error: AWS does not take the credentials: ExpiredToken, it expired; sign in again, or "
+        "set AWS_PROFILE to a profile that works"
+    )
+
+
+def test_an_assembly_without_the_cluster(preflight: Callable[..., Answer]) -> None:
+    done = preflight("TrainCluster", "--app", "cdk.out")
+
+    assert done.code == 2
+    assert "stack in cdk.out 'TrainCluster' is not known" in done.err

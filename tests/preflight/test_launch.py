@@ -1,0 +1,99 @@
+"""Dry runs of the launch template, deployed or synthesised."""
+
+from typing import Any
+
+import pytest
+from preflight_account import TRN_QUOTA, Account, Templates, deploy
+
+from embedded_aws.faults import Fault
+from trainshed.findings import Finding, Severity
+from trainshed.preflight import ask_account
+
+IDS = ("TS-ACC-090", "TS-ACC-091")
+
+
+def launches(found: list[Finding]) -> list[Finding]:
+    """Return what is said of the launch."""
+    return [finding for finding in found if finding.rule in IDS]
+
+
+def test_the_launch_of_a_cluster_is_tried_as_far_as_it_exists(
+    account: Account, templates: Templates
+) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 10_000)
+    template = templates["TrainCluster"]
+
+    [alone] = launches(account.ask())
+    [before] = launches(account.ask(template=template))
+    deploy(account, templates, "TrainNetwork")
+    [partly] = launches(account.ask(template=template))
+    deploy(account, templates, "TrainCluster")
+    whole = launches(account.ask())
+    # AWS Batch gives each node an address, and the subnet has them.
+    account.aws.client("ec2").delete_placement_group(GroupName=_placement_group(account))
+    [broken] = launches(account.ask())
+
+    assert "--app names no cloud assembly" in alone.message
+    assert "its network is not there yet" in before.message
+    assert (partly.rule, partly.severity) == ("TS-ACC-091", Severity.INFO)
+    assert "NetworkInterfaces.Groups, UserData; the rest passes" in partly.message
+    assert whole == []
+    assert (broken.rule, broken.severity) == ("TS-ACC-090", Severity.ERROR)
+    assert "a dry run of the launch of 4 nodes fails" in broken.message
+    assert "InvalidPlacementGroup.Unknown" in broken.message
+
+
+def test_all_nodes_are_tried_not_one(account: Account, templates: Templates) -> None:
+    deploy(account, templates, "TrainNetwork")
+    asked: list[dict[str, Any]] = []
+    subject = account.subject(template=templates["TrainCluster"])
+    known = subject.aws.call
+
+    def call(service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation == "run_instances":
+            asked.append(params)
+        return known(service, operation, **params)
+
+    subject.aws.call = call  # type: ignore[method-assign]
+    ask_account(subject)
+
+    [params] = asked
+    data = templates["TrainCluster"]["Resources"]
+    [declared] = [
+        each["Properties"]["LaunchTemplateData"]
+        for each in data.values()
+        if each["Type"] == "AWS::EC2::LaunchTemplate"
+    ]
+    kinds = ("NetworkCardIndex", "DeviceIndex", "InterfaceType", "DeleteOnTermination")
+    assert (params["MinCount"], params["MaxCount"], params["DryRun"]) == (4, 4, True)
+    assert [[each[kind] for kind in kinds] for each in params["NetworkInterfaces"]] == [
+        [each[kind] for kind in kinds] for each in declared["NetworkInterfaces"]
+    ]
+    for name in ("BlockDeviceMappings", "MetadataOptions", "Monitoring"):
+        assert params[name] == declared[name]
+
+
+@pytest.mark.parametrize(
+    ("code", "rule", "said"),
+    [
+        ("UnauthorizedOperation", "TS-ACC-091", "the credentials lack ec2:RunInstances"),
+        ("VcpuLimitExceeded", "TS-ACC-090", "VcpuLimitExceeded, more than your vCPUs"),
+    ],
+)
+def test_what_ec2_says_of_the_launch(
+    account: Account, templates: Templates, code: str, rule: str, said: str
+) -> None:
+    deploy(account, templates, "TrainNetwork")
+    account.aws.fail(
+        Fault(service="ec2", operation="RunInstances", code=code, message="more than your vCPUs")
+    )
+
+    [found] = launches(account.ask(template=templates["TrainCluster"]))
+
+    assert found.rule == rule
+    assert said in found.message
+
+
+def _placement_group(account: Account) -> str:
+    groups = account.aws.client("ec2").describe_placement_groups()["PlacementGroups"]
+    return str(groups[0]["GroupName"])

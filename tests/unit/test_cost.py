@@ -1,0 +1,288 @@
+"""What a cluster costs: the arithmetic, and what is said of prices that nobody knows."""
+
+import math
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainshed import catalogue
+from trainshed.cost import ClusterCost, cluster_cost
+from trainshed.cost.rows import included_metadata_iops
+from trainshed.errors import TrainshedError
+from trainshed.plan import ClusterPlan, load_fleet, make_plan
+from trainshed.prices import Price, PriceList, load_prices, unit_of
+from trainshed.spec import ClusterSpec, SpecError
+
+ROOT = Path(__file__).parents[2]
+NONE = PriceList(region="us-west-2", prices={})
+
+
+def shipped(name: str) -> ClusterPlan:
+    (plan,) = load_fleet([ROOT / "clusters" / f"{name}.yaml"]).clusters
+    return plan
+
+
+def planned(**fields: object) -> ClusterPlan:
+    return make_plan(
+        ClusterSpec.model_validate(
+            {
+                "name": "TestCluster",
+                "region": "us-west-2",
+                "instance": {"type": "trn1.32xlarge", "nodes": {"max": 4}},
+                **fields,
+            }
+        )
+    )
+
+
+def usd(amount: float, item: str) -> Price:
+    return Price(usd=amount, unit=unit_of(item), date=date(2026, 1, 2), source="a test")
+
+
+def prices(**amounts: float) -> PriceList:
+    """Prices by item, in which _ stands for / after the kind and for - elsewhere."""
+    items = {
+        "on_demand": "on-demand/trn1.32xlarge",
+        "block": "capacity-block/trn1.32xlarge",
+        "gp3": "ebs-gp3",
+        "nat": "nat-gateway-hour",
+        "address": "public-ipv4-hour",
+        "endpoint": "endpoint-hour",
+        "scratch": "lustre/scratch-2",
+        "lustre250": "lustre/persistent-2/250",
+        "iops": "lustre/metadata-iops",
+    }
+    return PriceList(
+        region="us-west-2",
+        prices={items[name]: usd(amount, items[name]) for name, amount in amounts.items()},
+    )
+
+
+def row(cost: ClusterCost, start: str) -> tuple[float | None, float | None, float | None]:
+    (found,) = [row for row in cost.rows if row.component.startswith(start)]
+    return found.idle_usd_per_hour, found.full_usd_per_hour, found.run_usd_per_hour
+
+
+def test_the_shipped_trn1_cluster_costs_what_one_reckons_by_hand() -> None:
+    cost = cluster_cost(shipped("train"), load_prices("us-west-2", Path("none")), nodes=8, hours=24)
+
+    # 16 nodes at 21.50; a root volume of 512 GiB each at 0.08 a month; 4800 GiB of persistent-2 at
+    # 250 MB/s per TiB at 0.21; 6000 IOPS come with 4800 GiB; a NAT gateway with one address.
+    always = 4800 * 0.21 / 730 + 0.045 + 0.005
+    node = 21.5 + 512 * 0.08 / 730
+    assert cost.idle.usd == pytest.approx(always)
+    assert cost.full.usd == pytest.approx(16 * node + always)
+    assert cost.idle_month.usd == pytest.approx(730 * always)
+    assert cost.full_month.usd == pytest.approx(730 * (16 * node + always))
+    assert cost.run and cost.run.cost.usd == pytest.approx(24 * (8 * node + always))
+    assert (cost.idle.unknown, cost.full.unknown, cost.run.cost.unknown) == ((), (), ())
+    assert row(cost, "instances") == pytest.approx((0, 344, 172))
+
+
+def test_the_shipped_p4d_cluster_costs_at_least_what_is_known_of_it() -> None:
+    cost = cluster_cost(shipped("p4d"), load_prices("us-west-2", Path("none")))
+
+    # Nobody has published what persistent-2 with 500 MB/s per TiB costs there.
+    lustre = "Lustre persistent-2, 2400 GiB, 500 MB/s per TiB"
+    assert cost.idle.usd == pytest.approx(0.05)
+    assert cost.full.usd == pytest.approx(8 * (21.957642 + 200 * 0.08 / 730) + 0.05)
+    assert cost.idle.unknown == cost.full.unknown == cost.unknown == (lustre,)
+    assert str(cost.idle) == "at least 0.050 USD"
+    assert row(cost, "Lustre") == (None, None, None)
+
+
+def test_nodes_that_are_kept_are_paid_for_while_no_job_runs() -> None:
+    plan = planned(
+        instance={"type": "trn1.32xlarge", "nodes": {"min": 3, "max": 4}, "root_gib": 73}
+    )
+
+    cost = cluster_cost(plan, prices(on_demand=10, gp3=1, nat=0.5, address=0.25), nodes=2, hours=2)
+
+    assert row(cost, "instances") == (30, 40, 30)
+    assert row(cost, "root volumes") == pytest.approx((0.3, 0.4, 0.3))
+    assert cost.idle.usd == pytest.approx(30 + 0.3 + 0.75)
+    assert cost.run and (cost.run.nodes, cost.run.billed_nodes) == (2, 3)
+    assert cost.run.cost.usd == pytest.approx(2 * cost.idle.usd)
+
+
+def test_plain_ec2_nodes_are_there_all_the_time() -> None:
+    plan = planned(orchestrator="ec2", instance={"type": "trn1.32xlarge", "nodes": {"max": 4}})
+
+    cost = cluster_cost(plan, prices(on_demand=10), nodes=1, hours=1)
+
+    assert row(cost, "instances") == (40, 40, 40)
+    assert not [entry for entry in cost.rows if "ECR" in entry.component]
+
+
+@pytest.mark.parametrize(
+    ("capacity", "price"),
+    [
+        pytest.param({"reservation": "cr-0123456789abcdef0"}, {"on_demand": 10}, id="reservation"),
+        pytest.param({"capacity_block": "cr-0123456789abcdef0"}, {"block": 10}, id="block"),
+    ],
+)
+def test_what_is_reserved_is_paid_for_whether_nodes_run_or_not(
+    capacity: dict[str, str], price: dict[str, float]
+) -> None:
+    cost = cluster_cost(planned(capacity=capacity), prices(**price), nodes=1, hours=1)
+
+    assert row(cost, "instances") == (40, 40, 40)
+    assert any("cr-0123456789abcdef0 is taken to hold 4" in remark for remark in cost.remarks)
+
+
+def test_a_capacity_block_never_gets_the_on_demand_price() -> None:
+    plan = planned(capacity={"capacity_block": "cr-0123456789abcdef0"})
+
+    cost = cluster_cost(plan, prices(on_demand=10))
+
+    assert cost.full.unknown[0] == "instances, capacity-block"
+
+
+def test_metadata_above_what_comes_with_the_storage_is_paid_for() -> None:
+    lustre = {"capacity_gib": 2400, "metadata_iops": 12000}
+    plan = planned(storage={"lustre": lustre})
+
+    cost = cluster_cost(plan, prices(lustre250=0.73, iops=0.073))
+
+    assert row(cost, "Lustre persistent-2")[0] == pytest.approx(2.4)
+    assert row(cost, "Lustre metadata, 9000 IOPS")[0] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("gib", "iops"),
+    [
+        *[(1200, 1500), (2400, 3000), (4800, 6000), (9600, 6000), (12000, 12000)],
+        *[(45600, 12000), (48000, 24000), (72000, 36000), (96000, 48000)],
+    ],
+)
+def test_the_included_metadata_iops_follow_the_storage(gib: int, iops: int) -> None:
+    assert included_metadata_iops(gib) == iops
+
+
+def test_each_endpoint_is_paid_for() -> None:
+    plan = planned(network={"endpoints": ["ecr", "logs"]})
+
+    cost = cluster_cost(plan, prices(endpoint=0.01))
+
+    assert row(cost, "interface endpoints: ecr.api, ecr.dkr, logs")[0] == pytest.approx(0.03)
+
+
+def test_what_is_there_already_is_not_counted_and_said_so() -> None:
+    plan = planned(
+        network={"vpc": "vpc-0123456789abcdef0", "subnet": "subnet-0123456789abcdef0"},
+        storage={"lustre": {"existing": "fs-0123456789abcdef0"}},
+    )
+
+    cost = cluster_cost(plan, prices(on_demand=1, gp3=1))
+
+    assert cost.idle.usd == 0
+    assert cost.unknown == ()
+    said = " ".join(cost.remarks)
+    assert "fs-0123456789abcdef0 is there already" in said
+    assert "vpc-0123456789abcdef0 is there already" in said
+
+
+@pytest.mark.parametrize(
+    ("lustre", "backups"),
+    [
+        ({}, True),
+        ({"deployment": "scratch-2"}, False),
+        ({"s3": {"bucket": "my-bucket"}}, False),
+        ({"existing": "fs-0123456789abcdef0"}, False),
+    ],
+)
+def test_backups_are_paid_for_where_fsx_makes_some(
+    lustre: dict[str, object], backups: bool
+) -> None:
+    cost = cluster_cost(planned(storage={"lustre": lustre}), NONE)
+
+    assert any(entry.component == "backups of Lustre" for entry in cost.rows) is backups
+
+
+def test_a_withdrawn_type_has_a_price_and_a_warning() -> None:
+    cost = cluster_cost(shipped("dl1"), load_prices("us-west-2", Path("none")))
+
+    assert row(cost, "instances")[1] == pytest.approx(16 * 13.10904)
+    assert "does not mean that it can be launched" in cost.remarks[0]
+
+
+def test_a_type_on_sale_has_no_such_warning() -> None:
+    assert len(cluster_cost(shipped("train"), NONE).remarks) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"nodes": 5, "hours": 1.0}, "a run on 5 nodes: TestCluster has 1 to 4"),
+        ({"nodes": 0, "hours": 1.0}, "a run on 0 nodes"),
+        ({"hours": 0.0}, "a run of 0 hours"),
+        ({"hours": math.nan}, "a run of nan hours"),
+        ({"hours": math.inf}, "a run of inf hours"),
+        ({"nodes": 2}, "say for how many hours"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused(asked: dict[str, float], words: str) -> None:
+    with pytest.raises(TrainshedError, match=words):
+        cluster_cost(planned(), NONE, **asked)  # type: ignore[arg-type]  # a table of both
+
+
+@given(
+    instance_type=st.sampled_from(catalogue.all_types()),
+    nodes=st.tuples(st.integers(0, 3), st.integers(1, 3)),
+    orchestrator=st.sampled_from(["batch", "ec2"]),
+    lustre=st.sampled_from(
+        [None, {}, {"deployment": "scratch-2"}, {"throughput": 1000, "metadata_iops": 12000}]
+    ),
+    endpoints=st.sampled_from([(), ("ecr",), ("ssm", "logs")]),
+    known=st.sets(st.integers(0, 12)),
+    run=st.sampled_from([None, 0.5, 24.0]),
+)
+def test_a_total_is_the_sum_of_the_known_rows_and_an_unknown_price_is_never_zero(
+    instance_type: str,
+    nodes: tuple[int, int],
+    orchestrator: str,
+    lustre: dict[str, object] | None,
+    endpoints: tuple[str, ...],
+    known: set[int],
+    run: float | None,
+) -> None:
+    fewest, most = sorted(nodes) if orchestrator == "batch" else (nodes[1], nodes[1])
+    most = max(most, 1)
+    fields = {
+        "name": "AnyCluster",
+        "region": catalogue.regions_offering(instance_type)[0],
+        "orchestrator": orchestrator,
+        "instance": {
+            "type": instance_type,
+            "nodes": {"min": fewest, "max": most},
+            "ami": "ami-0123456789abcdef0",
+        },
+        "storage": {"lustre": lustre} if lustre is not None else {},
+        "network": {"endpoints": list(endpoints)},
+    }
+    try:
+        plan = make_plan(ClusterSpec.model_validate(fields))
+    except SpecError:
+        # A type without EFA has one node; others do not fit either.
+        return
+    every = [entry.item for entry in cluster_cost(plan, NONE).rows]
+    told = {item: usd(number + 1, item) for number, item in enumerate(every) if number in known}
+
+    cost = cluster_cost(plan, PriceList(region=plan.region, prices=told), hours=run)
+
+    for total, amounts in (
+        (cost.idle, {entry.component: entry.idle_usd_per_hour for entry in cost.rows}),
+        (cost.full, {entry.component: entry.full_usd_per_hour for entry in cost.rows}),
+    ):
+        assert total.usd == pytest.approx(math.fsum(filter(None, amounts.values())))
+        counted = [entry for entry in cost.rows if not entry.by_use]
+        assert set(total.unknown) == {e.component for e in counted if amounts[e.component] is None}
+    for entry in cost.rows:
+        assert (entry.price is None) == (entry.item not in told)
+        if entry.price is None and entry.full:
+            assert entry.full_usd_per_hour is None
+    if run:
+        assert cost.run and cost.run.cost.usd == pytest.approx(run * cost.full.usd)

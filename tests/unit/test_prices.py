@@ -1,0 +1,196 @@
+"""Prices: what is shipped, a project's own file, and what the AWS price list answers."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from price_list_service import OFFERS, Quote, clients
+
+from trainshed import catalogue
+from trainshed.aws import AwsRefusal, Region
+from trainshed.errors import TrainshedError
+from trainshed.prices import (
+    GP3,
+    LOGS_INGESTED,
+    NAT_GB,
+    NAT_HOUR,
+    Purchase,
+    Unit,
+    instance_item,
+    load_prices,
+    lustre_item,
+)
+from trainshed.prices.items import unit_of
+from trainshed.prices.lookup import read
+from trainshed.prices.sync import Refreshed, synchronise
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+TRN1 = "on-demand/trn1.32xlarge"
+GOOD: dict[str, Any] = {"usd": 20, "unit": "hour", "date": "2026-11-01", "source": "our contract"}
+
+
+def shipped() -> Mapping[str, Any]:
+    path = Path(catalogue.__file__).parents[1] / "prices" / "data" / "prices.json"
+    found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("region", shipped())
+def test_every_shipped_price_is_of_something_known_with_a_date_and_a_source(region: str) -> None:
+    prices = load_prices(region, Path("none.json")).prices
+
+    assert prices.keys() == shipped()[region].keys()
+    for item, price in prices.items():
+        assert (price.unit, price.date >= date(2022, 1, 1)) == (unit_of(item), True)
+        assert len(price.source) > 20, item
+        kind, _, instance_type = item.partition("/")
+        if kind in list(Purchase):
+            assert instance_type in catalogue.all_types()
+
+
+def test_no_region_has_the_prices_of_another() -> None:
+    assert load_prices("eu-west-1", Path("none.json")).price(TRN1) is None
+
+
+def test_the_project_s_own_price_wins_and_the_others_stay(tmp_path: Path) -> None:
+    own = tmp_path / "prices.json"
+    own.write_text(json.dumps({"us-west-2": {TRN1: GOOD}}), encoding="utf-8")
+
+    prices = load_prices("us-west-2", own)
+
+    ours = prices.price(TRN1)
+    assert ours and (ours.usd, ours.source, ours.date) == (20, "our contract", date(2026, 11, 1))
+    assert (gp3 := prices.price(GP3)) and gp3.usd == 0.08
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param("{", "is not JSON", id="no-json"),
+        pytest.param("[]", "write prices by region and item", id="no-object"),
+        pytest.param('{"us-west-2": 3}', "write prices by region and item", id="no-items"),
+        pytest.param(
+            {"on-demnd/trn1.32xlarge": GOOD}, "is not something that has a price", id="item"
+        ),
+        pytest.param({TRN1: GOOD | {"usd": 0}}, "leave out a price that is not known", id="zero"),
+        pytest.param({TRN1: GOOD | {"usd": -1}}, "is not a price", id="negative"),
+        pytest.param({TRN1: GOOD | {"usd": True}}, "is not a number", id="bool"),
+        pytest.param({TRN1: GOOD | {"usd": "20"}}, "is not a number", id="text"),
+        pytest.param({TRN1: GOOD | {"unit": "day"}}, "it must be hour", id="unit"),
+        pytest.param({TRN1: GOOD | {"date": "soon"}}, "soon", id="date"),
+        pytest.param({TRN1: {"usd": 3}}, "is missing", id="missing"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, content: Any, words: str) -> None:
+    own = tmp_path / "prices.json"
+    own.write_text(
+        content if isinstance(content, str) else json.dumps({"us-west-2": content}),
+        encoding="utf-8",
+    )
+
+    with pytest.raises(TrainshedError, match=words) as raised:
+        load_prices("us-west-2", own)
+
+    assert str(own) in str(raised.value)
+
+
+Sync = Callable[..., tuple[Refreshed, ...]]
+
+
+@pytest.fixture
+def sync(tmp_path: Path) -> Sync:
+    """Refresh the prices of us-west-2 in `prices.json` of a temporary folder."""
+
+    def run(
+        offers: list[dict[str, Any]], quotes: tuple[Quote, ...] = (), denied: bool = False
+    ) -> tuple[Refreshed, ...]:
+        client = clients(offers, quotes, denied)
+        return synchronise(
+            [Region("us-west-2", lambda service: client(service, "us-west-2"))],
+            Region("us-east-1", lambda service: client(service, "us-east-1")),
+            NOW,
+            tmp_path / "prices.json",
+            lambda region: None,
+        )
+
+    return run
+
+
+def test_the_price_list_s_answers_become_prices(sync: Sync, tmp_path: Path) -> None:
+    sync(OFFERS)
+
+    # Of the file alone: a price that the answer does not tell would be the shipped one.
+    items = read(tmp_path / "prices.json")["us-west-2"]
+    wanted = (TRN1, GP3, NAT_HOUR, NAT_GB, LOGS_INGESTED, "endpoint-gb")
+    assert {item: (items[item]["usd"], items[item]["unit"]) for item in wanted} == {
+        TRN1: (22.5, Unit.HOUR),
+        GP3: (0.08, Unit.GB_MONTH),
+        NAT_HOUR: (0.045, Unit.HOUR),
+        NAT_GB: (0.045, Unit.GB),
+        LOGS_INGESTED: (0.5, Unit.GB),
+        "endpoint-gb": (0.01, Unit.GB),
+    }
+    trn1 = load_prices("us-west-2", tmp_path / "prices.json").price(TRN1)
+    assert trn1 and trn1.date == date(2026, 11, 23)
+    assert trn1.source == "AWS price list, AmazonEC2 AMAZONEC2USW2BOX, published 2026-11-18"
+
+
+def test_each_tier_of_lustre_has_its_own_price(sync: Sync, tmp_path: Path) -> None:
+    sync(OFFERS)
+
+    items = read(tmp_path / "prices.json")["us-west-2"]
+    assert items[lustre_item("scratch-2", None)]["usd"] == 0.14
+    assert items[lustre_item("persistent-2", 250)]["usd"] == 0.21
+    assert lustre_item("persistent-2", 125) not in items
+
+
+def test_what_the_price_list_does_not_tell_is_named_and_not_written(
+    sync: Sync, tmp_path: Path
+) -> None:
+    (refreshed,) = sync(OFFERS)
+
+    unclear = {entry.item: entry.reason for entry in refreshed.unclear}
+    items = read(tmp_path / "prices.json")["us-west-2"]
+    assert unclear["lustre/persistent-2/500"] == "the price list has 2 prices that fit: 0.34, 0.35"
+    assert unclear["ecr-stored"] == "the price list has no product that fits"
+    assert not unclear.keys() & items.keys()
+
+
+def test_what_changed_is_told_and_the_rest_of_the_file_stays(sync: Sync, tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    ours = {"us-west-2": {TRN1: GOOD, "ecr-stored": GOOD | {"unit": "GB-month"}}, "eu-west-1": {}}
+    path.write_text(json.dumps(ours), encoding="utf-8")
+
+    (first,) = sync(OFFERS)
+    (second,) = sync(OFFERS)
+
+    assert first.changed[TRN1] == ("20", "22.5")
+    assert first.changed[GP3] == (None, "0.08")
+    assert (second.changed, second.same) == ({}, len(first.changed))
+    assert read(path)["us-west-2"]["ecr-stored"]["source"] == "our contract"
+    assert "eu-west-1" in read(path)
+
+
+def test_spot_prices_are_a_range_over_the_zones(sync: Sync, tmp_path: Path) -> None:
+    sync(
+        OFFERS,
+        (
+            ("trn1.32xlarge", "us-west-2a", "3.720000"),
+            ("trn1.32xlarge", "us-west-2d", "3.680000"),
+            ("p4d.24xlarge", "us-west-2a", "8.000000"),
+        ),
+    )
+
+    prices = load_prices("us-west-2", tmp_path / "prices.json")
+    assert str(prices.price(instance_item(Purchase.SPOT, "trn1.32xlarge"))) == "3.68 to 3.72"
+    assert str(prices.price(instance_item(Purchase.SPOT, "p4d.24xlarge"))) == "8"
+
+
+def test_a_refusal_names_the_permission_and_writes_nothing(sync: Sync, tmp_path: Path) -> None:
+    with pytest.raises(AwsRefusal, match="may not call pricing:GetProducts"):
+        sync(OFFERS, denied=True)
+
+    assert not (tmp_path / "prices.json").exists()
