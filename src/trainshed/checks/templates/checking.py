@@ -1,7 +1,7 @@
 """Synthesise the clusters of a project and have every tool judge their templates."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,14 +9,11 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 from trainshed import __version__
-from trainshed.checks.judging import as_owner_says, finding_of
-from trainshed.checks.rule import all_rules
-from trainshed.checks.rule_ids import OURS, tools_of
-from trainshed.checks.rules.findings import UNUSED, unused
 from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
+from trainshed.checks.templates.merging import merged
 from trainshed.checks.templates.model import Assembly, State, ToolRun
-from trainshed.checks.templates.places import located, stack_owners
+from trainshed.checks.templates.places import stack_owners
 from trainshed.checks.templates.validation_report import TOOLS, read_validation
 from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding
@@ -84,7 +81,9 @@ def check_templates(
             missing = _not_run("the app does not synthesise")
             return replace(missing, runs=(failed, *missing.runs))
         runs = (*read_validation(assembly), *_programs(assembly, step))
-        return TemplateReport(findings=_findings(runs, assembly, plans, app), runs=runs)
+        pipeline = ami_pipeline_file(app.context.get("ami_pipeline"))
+        owners = stack_owners(plans, read_ami_pipeline(pipeline).spec if pipeline else None)
+        return TemplateReport(findings=merged(runs, assembly, plans, owners), runs=runs)
 
 
 def _synthesised(app: App, output: Path, step: Step) -> Assembly:
@@ -127,41 +126,6 @@ def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
     for number, plan in enumerate(plans):
         (folder / f"{number:04}.yaml").symlink_to(Path(plan.spec.where.file).resolve())
     return str(folder / "*.yaml")
-
-
-def _findings(
-    runs: Sequence[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan], app: App
-) -> tuple[Finding, ...]:
-    file = ami_pipeline_file(app.context.get("ami_pipeline"))
-    owners = stack_owners(plans, read_ami_pipeline(file).spec if file else None)
-    findings: list[Finding] = []
-    seen: set[tuple[str, str]] = set()
-    for run in runs:
-        found = [located(each, run.tool, assembly, owners) for each in run.findings]
-        # CDK's own checks and cfn-lint share rules: what both found is said once.
-        findings += [each for each in found if (each.rule, str(each.resource)) not in seen]
-        seen |= {(each.rule, str(each.resource)) for each in found}
-    ran = {run.tool for run in runs if run.state is State.RAN}
-    for plan in plans:
-        findings += _unused(plan, ran, {rule for rule, _ in seen})
-    judged: list[Finding] = []
-    for plan in plans:
-        mine = [each for each in findings if _file(each) == plan.spec.where.file]
-        judged += as_owner_says(plan.spec, mine)
-    files = {plan.spec.where.file for plan in plans}
-    return (*judged, *(each for each in findings if _file(each) not in files))
-
-
-def _file(finding: Finding) -> str:
-    return finding.place.file if finding.place else ""
-
-
-def _unused(plan: ClusterPlan, ran: set[str], rules_found: set[str]) -> Iterator[Finding]:
-    """Point out what a cluster file accepts of other tools, and none of them finds."""
-    for rule_id in plan.spec.findings.accept:
-        tools = set(tools_of(rule_id)) - {OURS}
-        if tools and tools <= ran and rule_id not in rules_found:
-            yield finding_of(plan.spec, all_rules()[UNUSED], unused(rule_id))
 
 
 def _not_run(reason: str) -> TemplateReport:

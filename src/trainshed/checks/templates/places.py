@@ -29,7 +29,7 @@ _NAME: Path = ("name",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Owner:
+class Owner:
     """The file that a stack follows from, and the field that its resources are about."""
 
     spec: ClusterSpec | AmiPipelineSpec
@@ -38,9 +38,9 @@ class _Owner:
 
 def stack_owners(
     plans: Iterable[ClusterPlan], pipeline: AmiPipelineSpec | None = None
-) -> Mapping[str, _Owner]:
+) -> Mapping[str, Owner]:
     """Return what each stack follows from; a shared one from the first of its clusters."""
-    owners: dict[str, _Owner] = {}
+    owners: dict[str, Owner] = {}
     for plan in plans:
         fields: dict[str, Path] = {
             plan.spec.name: (),
@@ -52,9 +52,9 @@ def stack_owners(
         if plan.repository:
             fields[plan.repository.stack_name] = ("image",)
         for name, field in fields.items():
-            owners.setdefault(name, _Owner(spec=plan.spec, field=field))
+            owners.setdefault(name, Owner(spec=plan.spec, field=field))
     if pipeline:
-        owners.setdefault(pipeline.name, _Owner(spec=pipeline, field=()))
+        owners.setdefault(pipeline.name, Owner(spec=pipeline, field=()))
     return owners
 
 
@@ -62,7 +62,7 @@ def located(
     found: TemplateFinding,
     tool: str,
     assembly: Assembly,
-    owners: Mapping[str, _Owner],
+    owners: Mapping[str, Owner],
 ) -> Finding:
     """Return a finding in our form, at its place.
 
@@ -89,7 +89,7 @@ def located(
     )
 
 
-def _place(owner: _Owner, resource_type: str | None) -> Place:
+def _place(owner: Owner, resource_type: str | None) -> Place:
     field = owner.field
     for beginning, path in _FIELDS:
         if resource_type and resource_type.startswith(beginning):
