@@ -8,7 +8,7 @@ from preflight_account import REGION, TRN_QUOTA, ZONE, Account, Templates
 
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import plan_fleet
-from trainshed.upgrade.synthesis import read_assembly
+from trainshed.synthesis import read_assembly
 
 
 @pytest.fixture

@@ -159,5 +159,5 @@ def ami_is_recent(subject: Subject) -> Iterator[Violation]:
         yield Violation(
             path=_PATH,
             message=f"{ami.image_id} ({ami.name}, of account {ami.owner}) is {days} days old",
-            remedy="bake and publish a new one, and test it before: docs/ami.md",
+            remedy="bake and publish a new one, and test it before: docs/amis.md",
         )
