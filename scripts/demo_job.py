@@ -1,6 +1,7 @@
 """What `make demo` ends with: an all-reduce of 8 ranks on 4 nodes, submitted to the deployed queue.
 
-It exits with 1 when the job fails or a rank has another sum.
+Its argument is `mpirun` or `torchrun`. It exits with 1 when the job fails or a rank has another
+sum.
 """
 
 import shutil
@@ -11,7 +12,7 @@ from pathlib import Path
 from trainshed.aws import regions
 from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
-from trainshed.jobs.logs import follow
+from trainshed.jobs.logs import follow, log_lines
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image
@@ -19,36 +20,48 @@ from trainshed.offline.image import add_image
 NODES, RANKS = 4, 8
 ROOT = Path(__file__).parents[1]
 LAUNCH = ROOT / "packer/files/opt/trainshed/trainshed-launch"
-ALL_REDUCE = ROOT / "examples/all_reduce.py"
+EXAMPLES = ROOT / "examples"
 
 
-def main() -> None:
+def command(launcher: str) -> tuple[str, ...]:
+    """Return the command of the job."""
+    program = shutil.which(launcher)
+    assert program, f"the Python packages that bring {launcher} are not installed"
+    per_node = str(RANKS // NODES)
+    if launcher == "torchrun":
+        script = str(EXAMPLES / "all_reduce_torch.py")
+        return str(LAUNCH), program, "--nproc-per-node", per_node, script
+    script = str(EXAMPLES / "all_reduce.py")
+    return (str(LAUNCH), "--processes", per_node, program, "-n", str(RANKS), sys.executable, script)
+
+
+def is_rank(line: str) -> bool:
+    """Whether a rank printed a line."""
+    return line.startswith("rank ")
+
+
+def main(launcher: str) -> None:
     """Run the job, show it, check its result."""
     [region] = regions(None)
     destination = find_destination(region, "TrainCluster")
     assert isinstance(destination, BatchDestination)
     # In place of `trainshed container push`: the job runs on this machine's own files.
     add_image(region, destination.definition)
-    mpirun = shutil.which("mpirun")
-    assert mpirun, "the development packages bring MPICH"
-    submission = Submission(
-        name="all-reduce",
-        nodes=NODES,
-        command=(
-            *(str(LAUNCH), "--processes", str(RANKS // NODES)),
-            *(mpirun, "-n", str(RANKS), sys.executable, str(ALL_REDUCE)),
-        ),
-    )
+    submission = Submission(name="all-reduce", nodes=NODES, command=command(launcher))
     job, status = find_job(region, destination.submit(region, submission)), ""
-    printed: list[str] = []
+    ranks: list[str] = []
     # Its limits are our own: the job is looked at often.
     for now, lines in follow(region, job, None, lambda _: time.sleep(0.1)):
         if now.status != status:
             status = now.status
             sys.stdout.write(f"job {status}\n")
-        printed += lines
+        ranks += filter(is_rank, lines)
         sys.stdout.writelines(f"  {line}\n" for line in lines)
-    ranks = [line for line in printed if line.startswith("rank ")]
+    # mpirun brings the lines of all ranks to the main node, and torchrun does not.
+    for node in now.nodes[1:] if status == "SUCCEEDED" else ():
+        others = list(filter(is_rank, log_lines(region, now, node.index)))
+        ranks += others
+        sys.stdout.writelines(f"  {line}\n" for line in others)
     expected = f": sum {sum(range(RANKS))}"
     if status != "SUCCEEDED" or sum(line.endswith(expected) for line in ranks) != RANKS:
         sys.exit(f"the job is {status}: {now.reason}; its ranks said {ranks}")
@@ -56,4 +69,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -288,6 +288,16 @@ def test_without_a_project_the_templates_are_said_to_be_unchecked(
     ) in answer.out.splitlines()[-1]
 
 
+def test_the_shipped_cluster_of_a_withdrawn_type_has_one_warning(
+    trainshed: Callable[..., Answer], cluster: Path
+) -> None:
+    answer = trainshed("check", "dl1", "--clusters", str(ROOT / "clusters" / "*.yaml"))
+
+    assert answer.code == 1
+    assert "dl1.yaml:8:3: warning TS-LIF-001: instance.type: the EC2 API has not" in answer.out
+    assert "0 errors, 1 warning, 4 info, " in answer.out
+
+
 def test_sarif_says_which_tool_did_not_run(trainshed: Callable[..., Answer], cluster: Path) -> None:
     log = trainshed("check", "one.yaml", "--sarif").json
 

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from price_list_service import OFFERS, clients
+
+from trainshed.aws import Region
 
 Trainshed = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
@@ -63,6 +66,8 @@ def test_json_has_each_row_with_its_price_and_no_zero_for_what_is_unknown(
     assert nat["price"]["usd"] == 0.045
     assert (nat["region"], nat["price"]["date"]) == ("us-west-2", "2026-10-04")
     assert cost["full"]["unknown"] == [LUSTRE]
+    # Without the noise of floating point.
+    assert cost["full"]["usd"] == round(8 * 21.957642 + 8 * 200 * 0.08 / 730 + 0.05, 6)
 
 
 def test_the_project_s_own_prices_are_used(
@@ -78,6 +83,18 @@ def test_the_project_s_own_prices_are_used(
     cost, listed = rows(answer.out, "instances, on-demand")
     assert cost[2] == "160.00"
     assert listed[1:] == ["20", "hour", "us-west-2", "2026-11-01", "our contract"]
+
+
+def test_a_block_without_a_price_says_how_to_enter_it(trainshed: Trainshed, tmp_path: Path) -> None:
+    text = (ROOT / "clusters" / "p4d.yaml").read_text(encoding="utf-8")
+    block = tmp_path / "block.yaml"
+    block.write_text(f"{text}capacity: {{capacity_block: cr-0123456789abcdef0}}\n", "utf-8")
+
+    answer = trainshed("cost", str(block))
+
+    _, price = rows(answer.out, "instances, capacity-block")
+    assert (price[1], price[-1]) == ("unknown", "none; enter it into prices.json by hand")
+    assert "not counted, price unknown: instances, capacity-block, " in answer.out
 
 
 @pytest.mark.parametrize(
@@ -110,3 +127,26 @@ def test_sync_without_credentials_says_so(
     assert (answer.code, answer.out) == (2, "")
     assert "no AWS credentials" in answer.err
     assert not Path("none.json").exists()
+
+
+def test_sync_prints_what_changed_and_what_it_could_not_learn(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    client = clients(OFFERS, (("trn1.32xlarge", "us-west-2d", "3.680000"),))
+    monkeypatch.setattr(
+        Region, "_from_environment", lambda region, service: client(service, region.name)
+    )
+
+    answer = trainshed("cost", "sync", "--region", "us-west-2")
+    again = trainshed("cost", "sync", "--region", "us-west-2", "--json")
+
+    assert (answer.code, answer.err) == (0, "asking for us-west-2\n")
+    lines = answer.out.splitlines()
+    assert "us-west-2 on-demand/trn1.32xlarge: unknown -> 22.5" in lines
+    assert "us-west-2 spot/trn1.32xlarge: unknown -> 3.68" in lines
+    assert "us-west-2 ecr-stored: not refreshed: the price list has no product that fits" in lines
+    count = len(json.loads(Path("prices.json").read_text(encoding="utf-8"))["us-west-2"])
+    assert lines[-1] == f"prices.json has us-west-2: {count} changed, 0 same"
+    (refreshed,) = json.loads(again.out)
+    assert (refreshed["changed"], refreshed["same"]) == ({}, count)

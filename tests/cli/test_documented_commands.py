@@ -50,6 +50,7 @@ ELSEWHERE = {
         "embedded-aws/tests/services/test_quotas.py",
         "grant_quota(TRN",
     ),
+    "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
     "make demo": (TEST, "run: make demo"),
@@ -135,6 +136,27 @@ ELSEWHERE = {
     "trainshed catalogue sync --region us-west-2 --output some/folder": (
         CATALOGUE,
         '"catalogue", "sync", "--region", "us-west-2", "--output"',
+    ),
+    "trainshed cost p4d": ("tests/cli/test_cost_documents.py", '"trainshed cost "'),
+    "trainshed cost sync --region us-west-2": (
+        "tests/cli/test_cost.py",
+        '"cost", "sync", "--region", "us-west-2"',
+    ),
+    "trainshed estimate --plot types-compared.svg": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed estimate --model bert-1.5b --cluster dl1 --nodes 16": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed estimate --model bert-1.5b --cluster dl1 --nodes 12": (
+        "tests/cli/test_cost_documents.py",
+        '"trainshed estimate"',
+    ),
+    "trainshed explain train --deploy": (
+        "tests/cli/test_explain_deploy.py",
+        '"trainshed explain train --deploy"',
     ),
     "trainshed container build TrainCluster": (
         "tests/containers/test_build.py",

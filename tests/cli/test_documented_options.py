@@ -40,7 +40,9 @@ def command_line(program: str, words: list[str]) -> Any:
         command = typer.main.get_command(group.app)
     while words and words[0] in getattr(command, "commands", ()):
         command = command.commands[words.pop(0)]
-    return command
+    # Of `trainshed cost CLUSTER`, where the command's name can be left out.
+    default = getattr(command, "default", None)
+    return command.commands[default] if default else command
 
 
 def options(command: Any) -> Iterator[str]:

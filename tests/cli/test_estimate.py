@@ -94,11 +94,14 @@ def test_what_nobody_has_published_exits_with_2(
 
 def test_the_pictures_show_what_the_tables_say(trainshed: Trainshed, tmp_path: Path) -> None:
     compared, scaled = tmp_path / "compared.svg", tmp_path / "scaled.svg"
+    bitmap = tmp_path / "compared.png"
 
     answer = trainshed("estimate", "--plot", str(compared))
+    trainshed("estimate", "--plot", str(bitmap))
     trainshed(*BERT, "16", "--plot", str(scaled))
 
     assert f"picture: {compared}" in answer.err
+    assert bitmap.read_bytes().startswith(b"\x89PNG")
     words = {
         path: " ".join(ElementTree.parse(path).getroot().itertext()) for path in (compared, scaled)
     }

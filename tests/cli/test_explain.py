@@ -84,7 +84,11 @@ def test_without_a_name_it_lists_all_clusters(trainshed: Trainshed) -> None:
 
     assert answer.code == 1
     assert [entry["name"] for entry in answer.json] == ["Dl1Cluster", "P4dCluster", "TrainCluster"]
-    assert ["TS-LIF-001" in entry["findings"] for entry in answer.json] == [True, False, False]
+    assert [entry["findings"] for entry in answer.json] == [
+        ["TS-LIF-001", "TS-LUS-001"],
+        [],
+        [],
+    ]
 
 
 def test_another_folder_can_be_looked_into(trainshed: Trainshed, tmp_path: Path) -> None:

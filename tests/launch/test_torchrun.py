@@ -1,5 +1,6 @@
 """PyTorch's own launcher, on nodes that trainshed-launch brings together."""
 
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,19 +10,17 @@ from launched_nodes import Nodes, nodes_of_a_job
 
 pytest.importorskip("torch", reason="needs PyTorch: run `make torch`")
 
-SCRIPT = """
+ROOT = Path(__file__).parents[2]
+ALL_REDUCE = ROOT / "examples/all_reduce_torch.py"
+FAILING = """
 import os
 import sys
 
-import torch
 from torch import distributed
 
 distributed.init_process_group("gloo")
-total = torch.tensor([distributed.get_rank()])
-distributed.all_reduce(total)
-os.write(1, f"all-reduced {total.item()} of {distributed.get_world_size()}\\n".encode())
-distributed.destroy_process_group()
-sys.exit(int(sys.argv[1]) if os.environ["RANK"] == "1" else 0)
+distributed.barrier()
+sys.exit(3 if os.environ["RANK"] == "1" else 0)
 """
 # Nodes on loopback: gloo would take the interface that the host's name stands for.
 LOOPBACK = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
@@ -33,27 +32,28 @@ def job(tmp_path: Path) -> Iterator[Nodes]:
         yield nodes
 
 
-def start(job: Nodes, processes: int, code: int) -> None:
-    script = job.folder / "train.py"
-    script.write_text(SCRIPT, encoding="utf-8")
+def start(job: Nodes, processes: int, script: Path) -> None:
     # torchrun listens on all addresses, those of other tests, too.
     with socket.create_server(("", 0)) as free:
         port = str(free.getsockname()[1])
     torchrun = ("torchrun", "--nproc-per-node", str(processes), "--master-port", port)
     for index in range(2):
-        job.start(index, *torchrun, str(script), str(code), environment=LOOPBACK)
+        job.start(index, *torchrun, str(script), environment=LOOPBACK)
 
 
 def test_torchrun_starts_its_ranks_on_all_nodes(job: Nodes) -> None:
-    start(job, processes=2, code=0)
+    start(job, 2, ALL_REDUCE)
 
     for node in job.started.values():
         assert node.wait() == 0, node.said
-        assert node.said.count("all-reduced 6 of 4\n") == 2
+        assert len(re.findall(r"rank \d of 4 on \S+: sum 6\n", node.said)) == 2
 
 
 def test_a_rank_that_fails_ends_the_job(job: Nodes) -> None:
-    start(job, processes=1, code=3)
+    script = job.folder / "train.py"
+    script.write_text(FAILING, encoding="utf-8")
+
+    start(job, 1, script)
 
     main = job.started[0]
     # torchrun's own code, whatever its rank ends with.

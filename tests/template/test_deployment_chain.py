@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trainshed.deployment import Assembly, deployment, read_assembly
+from trainshed.deployment import ResourceGraph, deployment, read_graph
 from trainshed.plan import Fleet, load_fleet
 
 ROOT = Path(__file__).parents[2]
@@ -13,36 +13,36 @@ FLEET = load_fleet(sorted((ROOT / "clusters").glob("*.yaml")))
 
 
 @pytest.fixture(scope="module")
-def assembly(synthesise: Callable[[Fleet], Path]) -> Assembly:
-    return read_assembly(synthesise(FLEET))
+def graph(synthesise: Callable[[Fleet], Path]) -> ResourceGraph:
+    return read_graph(synthesise(FLEET))
 
 
 @pytest.mark.parametrize("cluster", FLEET.clusters, ids=lambda cluster: cluster.spec.name)
 def test_no_resource_of_storage_waits_for_one_of_compute_or_the_reverse(
-    assembly: Assembly, cluster: object
+    graph: ResourceGraph, cluster: object
 ) -> None:
     storage, compute = cluster.lustre.stack_name, cluster.spec.name  # type: ignore[attr-defined]
 
-    assert assembly.of(storage)
-    assert assembly.waiting(storage, compute) == ()
-    assert assembly.waiting(compute, storage) == ()
+    assert graph.of(storage)
+    assert graph.waiting(storage, compute) == ()
+    assert graph.waiting(compute, storage) == ()
 
 
-def test_what_both_wait_for_is_the_network(assembly: Assembly) -> None:
-    assert assembly.waiting("TrainStorage", "TrainNetwork")
-    assert assembly.waiting("TrainCluster", "TrainNetwork")
+def test_what_both_wait_for_is_the_network(graph: ResourceGraph) -> None:
+    assert graph.waiting("TrainStorage", "TrainNetwork")
+    assert graph.waiting("TrainCluster", "TrainNetwork")
 
 
-def test_compute_comes_after_storage_by_the_order_of_stacks_only(assembly: Assembly) -> None:
+def test_compute_comes_after_storage_by_the_order_of_stacks_only(graph: ResourceGraph) -> None:
     # docs/architecture.md, "Lifetimes": so that `cdk deploy TrainCluster` gives a working cluster.
-    assert "TrainStorage" in assembly.stack_order["TrainCluster"]
-    assert "TrainCluster" not in assembly.all_before("TrainStorage")
+    assert "TrainStorage" in graph.stack_order["TrainCluster"]
+    assert "TrainCluster" not in graph.all_before("TrainStorage")
 
 
 def test_the_longest_chain_goes_over_the_nat_gateway_the_file_system_and_the_environment(
-    assembly: Assembly,
+    graph: ResourceGraph,
 ) -> None:
-    found = deployment(assembly, "TrainCluster")
+    found = deployment(graph, "TrainCluster")
 
     timed = [link.resource.type for link in found.chain if link.resource.time]
     assert timed == [

@@ -367,7 +367,8 @@ def test_a_cluster_made_in_python_without_a_region_is_refused(context: dict[str,
 
 def test_clusters_that_name_the_same_things_share_them(synthesise: Synthesise) -> None:
     shared = {
-        "network": {"name": "lab"},
+        "instance": {"type": "trn1.32xlarge", "nodes": {"max": 29}},
+        "network": {"name": "lab", "cidr": "10.20.0.0/22"},
         "storage": {"lustre": {"name": "lab"}},
         "image": {"repository": "lab"},
     }
@@ -381,6 +382,10 @@ def test_clusters_that_name_the_same_things_share_them(synthesise: Synthesise) -
     assert names == own | shared_by_both
     clients = resources(read(assembly, "LabNetwork"), "AWS::EC2::SecurityGroup")
     assert len(clients) == 1
+    # Each alone leaves half of the subnet free.
+    for name in ("OneCluster", "TwoCluster"):
+        metadata = json.dumps(document(assembly, f"{name}.metadata.json"))
+        assert "the largest jobs of OneCluster, TwoCluster take" in metadata
 
 
 def test_clusters_in_two_zones_of_one_network_have_a_subnet_each(synthesise: Synthesise) -> None:

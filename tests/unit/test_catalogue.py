@@ -1,12 +1,15 @@
 """The catalogue: facts checked against AWS's documents, lookup, offerings, lifecycles."""
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from trainshed import catalogue
 from trainshed.catalogue import AcceleratorFamily, LifecycleStatus
+from trainshed.catalogue.card import type_card
 from trainshed.errors import UnknownName
+from trainshed.prices import Purchase, instance_item, load_prices
 
 # Written by hand from AWS's documents and dated API dumps: vCPUs, memory in GiB, accelerators and
 # their MiB, cards, interfaces a card (None: not the same on all), EFA limit, Gbps, usage classes.
@@ -235,3 +238,27 @@ def test_a_larger_quota_is_asked_for_by_a_command() -> None:
         "aws service-quotas request-service-quota-increase --service-code ec2 "
         "--quota-code L-6E869C2A --desired-value 1536 --region us-west-2"
     )
+
+
+WITHOUT_PRICE = [
+    name for name in catalogue.all_types() if not catalogue.lookup(name).priced_on_demand
+]
+
+
+@pytest.mark.parametrize("name", WITHOUT_PRICE)
+def test_a_type_without_an_on_demand_price_is_sold_in_blocks(name: str, tmp_path: Path) -> None:
+    item = instance_item(Purchase.ON_DEMAND, name)
+    prices = [
+        load_prices(region, tmp_path / "none.json").price(item)
+        for region in catalogue.regions_offering(name)
+    ]
+
+    assert prices
+    assert not any(prices)
+    assert "capacity-block" in catalogue.lookup(name).usage_classes
+    sold_as = type_card(name).facts["sold as"]
+    assert sold_as.endswith("; AWS publishes no on-demand price")
+
+
+def test_types_without_an_on_demand_price_are_known() -> None:
+    assert WITHOUT_PRICE == ["p5e.48xlarge", "trn2.3xlarge", "trn2.48xlarge", "trn2u.48xlarge"]

@@ -53,11 +53,45 @@ SILENT = {
     "TS-QUO-002": text(added=f"network: {{{EXISTING}}}"),
     # 151 x (32 + 1) are 4,983.
     "TS-QUO-003": text("p5.48xlarge", nodes="{max: 151}"),
+    "TS-QUO-004": text(nodes="{max: 100}", more=", root_gib: 512"),
     "TS-ZON-003": text(added="zone: usw2-az1\nstorage: {lustre: {existing: fs-0123456789abcdef0}}"),
     "TS-ZON-004": text("trn1.32xlarge"),
 }
+# And further ones.
+ALSO_SILENT = {
+    "plain EC2 nodes in a block": (
+        "TS-CAP-003",
+        text(nodes="{min: 2, max: 2}", added=f"{BLOCK}\norchestrator: ec2"),
+    ),
+    "a reservation with its group": (
+        "TS-CAP-005",
+        text(added="capacity: {reservation: cr-0123456789abcdef0, placement_group: ours}"),
+    ),
+    "one node that reaches its file system over EFA": (
+        "TS-EFA-002",
+        text(
+            "p5.48xlarge",
+            nodes="{max: 1}",
+            added="storage: {lustre: {efa: true, capacity_gib: 4800, throughput: 1000}}",
+        ),
+    ),
+    "no job with an interface of its own": (
+        "TS-EFA-004",
+        text("p5.48xlarge", more=", interfaces: combined", added="orchestrator: ec2"),
+    ),
+    "a withdrawn type, which no zone offers": ("TS-ZON-004", text("dl1.24xlarge")),
+    "reserved capacity in the only zone": (
+        "TS-ZON-004",
+        text("trn1n.32xlarge", added="capacity: {reservation: cr-0123456789abcdef0}"),
+    ),
+}
 # Cases in which a rule finds something, beside its example.
 FOUND = {
+    "one node more than a tenth of the subnet spares": (
+        "TS-ADR-001",
+        text(nodes="{max: 56}", added="network: {cidr: 10.20.0.0/22}"),
+        "10.20.0.0/25 has 123 addresses, of which the largest jobs of Alpha take 112: 11 are left",
+    ),
     "a block before a node of plain EC2": (
         "TS-CAP-004",
         text(added=f"{BLOCK}\norchestrator: ec2"),
@@ -66,7 +100,7 @@ FOUND = {
     "nodes of plain EC2": (
         "TS-CAP-006",
         text(added="orchestrator: ec2"),
-        "2 of trn1.32xlarge run, and are billed, while no job runs",
+        "2 x trn1.32xlarge run, and are billed, while no job runs",
     ),
     "p5e on demand": ("TS-CAP-001", text("p5e.48xlarge"), "no on-demand price for p5e.48xlarge"),
     "an address on each card of P5": (
@@ -110,7 +144,11 @@ def test_each_rule_of_these_topics_has_a_silent_case() -> None:
     assert [rule for rule in all_rules() if rule.startswith(TOPICS)] == sorted(SILENT)
 
 
-@pytest.mark.parametrize(("rule", "cluster"), SILENT.items(), ids=SILENT)
+@pytest.mark.parametrize(
+    ("rule", "cluster"),
+    [*SILENT.items(), *ALSO_SILENT.values()],
+    ids=[*SILENT, *ALSO_SILENT],
+)
 def test_a_rule_is_silent_where_nothing_is_wrong(fleet: Planned, rule: str, cluster: str) -> None:
     assert of_rule(fleet(cluster), rule) == []
 
@@ -120,14 +158,6 @@ def test_a_rule_says_what_it_found(fleet: Planned, rule: str, cluster: str, word
     (finding,) = of_rule(fleet(cluster), rule)
 
     assert words in finding.message
-
-
-def test_a_block_of_a_cluster_with_plain_ec2_nodes_is_not_kept_by_batch(fleet: Planned) -> None:
-    assert of_rule(fleet(text(added=f"{BLOCK}\norchestrator: ec2")), "TS-CAP-003") == []
-
-
-def test_a_withdrawn_type_is_not_said_to_be_offered(fleet: Planned) -> None:
-    assert of_rule(fleet(text("dl1.24xlarge")), "TS-ZON-004") == []
 
 
 def test_clusters_that_share_a_subnet_fill_it_together(fleet: Planned) -> None:
@@ -142,7 +172,7 @@ def test_clusters_that_share_a_subnet_fill_it_together(fleet: Planned) -> None:
     assert "has 123 addresses, of which the largest jobs of Alpha, Beta take 120: 3 are left" in (
         found[0].message
     )
-    assert found[0].remedy.startswith("take 10.20.0.0/21;")
+    assert found[0].remedy == "before you deploy, take 10.20.0.0/21; a VPC keeps its range"
 
 
 def test_clusters_in_other_networks_or_zones_fill_no_subnet_together(fleet: Planned) -> None:
@@ -229,6 +259,18 @@ def test_interfaces_of_all_clusters_count_together(fleet: Planned) -> None:
     assert "100 nodes have 33 network interfaces each, 3300 in all, and 6600 with Beta" in (
         found[0].message
     )
+
+
+def test_root_volumes_of_all_clusters_count_together(fleet: Planned) -> None:
+    together = fleet(
+        text(nodes="{max: 100}", more=", root_gib: 400"),
+        text(nodes="{max: 30}", more=", root_gib: 500", name="Beta"),
+    )
+
+    first, _ = of_rule(together, "TS-QUO-004")
+
+    assert "of 100 nodes, 400 GiB each, need 40 TiB of gp3, and 54 with Beta;" in first.message
+    assert "--service-code ebs --quota-code L-7A658B76 --desired-value 54 " in first.remedy
 
 
 @pytest.mark.parametrize(

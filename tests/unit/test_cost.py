@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trainshed import catalogue
 from trainshed.cost import ClusterCost, cluster_cost
-from trainshed.cost.cluster import included_metadata_iops
+from trainshed.cost.rows import included_metadata_iops
 from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
 from trainshed.prices import Price, PriceList, load_prices, unit_of

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from trainshed.deployment import Assembly, Span, deployment, observed_time, read_assembly
+from trainshed.deployment import (
+    ResourceGraph,
+    Span,
+    deployment,
+    observed_time,
+    read_graph,
+    storage_and_compute,
+)
 from trainshed.errors import TrainshedError
 
 NAT, FSX, GROUP = "AWS::EC2::NatGateway", "AWS::FSx::FileSystem", "AWS::EC2::SecurityGroup"
@@ -21,7 +28,7 @@ def resource(kind: str, after: object = None, **properties: object) -> dict[str,
 
 def assembly(
     folder: Path, templates: Mapping[str, Template], order: Mapping[str, list[str]]
-) -> Assembly:
+) -> ResourceGraph:
     """Write a cloud assembly as CDK does, and read it."""
     artifacts: dict[str, Any] = {}
     for name, template in templates.items():
@@ -34,10 +41,10 @@ def assembly(
         }
     manifest = {"version": "48.0.0", "artifacts": artifacts}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return read_assembly(folder)
+    return read_graph(folder)
 
 
-def chain(found: Assembly, stack: str) -> list[str]:
+def chain(found: ResourceGraph, stack: str) -> list[str]:
     return [link.resource.name for link in deployment(found, stack).chain]
 
 
@@ -130,6 +137,14 @@ def test_waiting_goes_over_any_number_of_steps_and_not_by_the_order_of_stacks(
     )
 
     assert {a.name for a, _ in found.waiting("Jobs", "Data")} == {"Mount", "Queue"}
+    assert storage_and_compute(found, "Data", "Jobs") == (
+        "Mount of Jobs waits for Files of Data",
+        "Queue of Jobs waits for Files of Data",
+    )
+    assert "by the order of the stacks only" in storage_and_compute(found, "Data", "Apart")[0]
+    assert storage_and_compute(found, "Jobs", "Apart") == (
+        "no resource of Jobs waits for one of Apart, or the reverse",
+    )
     assert found.waiting("Apart", "Data") == ()
     assert "Data" in found.all_before("Apart")
 

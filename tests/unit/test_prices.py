@@ -1,16 +1,13 @@
 """Prices: what is shipped, a project's own file, and what the AWS price list answers."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.awsrequest import AWSResponse
-from botocore.config import Config
-from botocore.stub import Stubber
+from price_list_service import OFFERS, Quote, clients
 
 from trainshed import catalogue
 from trainshed.aws import AwsRefusal, Region
@@ -100,197 +97,7 @@ def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, content: Any, wo
     assert str(own) in str(raised.value)
 
 
-def offer(
-    service: str, usage_type: str, *tiers: tuple[str, str, str], unit: str, **attributes: str
-) -> dict[str, Any]:
-    """A product of the price list, in the form of the AWS CLI reference, `pricing get-products`."""
-    sku = f"{service}{usage_type}".upper().replace("-", "").replace(":", "")[:16]
-    term = f"{sku}.JRTCKXETXF"
-    family = (
-        {"productFamily": attributes.pop("productFamily")} if "productFamily" in attributes else {}
-    )
-    return {
-        "product": {
-            **family,
-            "attributes": {
-                "servicecode": service,
-                "usagetype": usage_type,
-                "regionCode": "us-west-2",
-                "locationType": "AWS Region",
-                "location": "US West (Oregon)",
-                **attributes,
-            },
-            "sku": sku,
-        },
-        "serviceCode": service,
-        "terms": {
-            "OnDemand": {
-                term: {
-                    "priceDimensions": {
-                        f"{term}.{number}": {
-                            "unit": unit,
-                            "beginRange": begin,
-                            "endRange": end,
-                            "description": f"${usd} per {unit}",
-                            "appliesTo": [],
-                            "rateCode": f"{term}.{number}",
-                            "pricePerUnit": {"USD": usd},
-                        }
-                        for number, (begin, end, usd) in enumerate(tiers)
-                    },
-                    "sku": sku,
-                    "effectiveDate": "2026-11-01T00:00:00Z",
-                    "offerTermCode": "JRTCKXETXF",
-                    "termAttributes": {},
-                }
-            }
-        },
-        "version": "20261118005701",
-        "publicationDate": "2026-11-18T00:57:01Z",
-    }
-
-
-def flat(
-    service: str, usage_type: str, usd: str, *, unit: str, **attributes: str
-) -> dict[str, Any]:
-    return offer(service, usage_type, ("0", "Inf", usd), unit=unit, **attributes)
-
-
-def box(instance_type: str, usd: str, **attributes: str) -> dict[str, Any]:
-    standard = {
-        "instanceType": instance_type,
-        "operatingSystem": "Linux",
-        "tenancy": "Shared",
-        "preInstalledSw": "NA",
-        "capacitystatus": "Used",
-    }
-    return flat(
-        "AmazonEC2",
-        f"USW2-BoxUsage:{instance_type}",
-        usd,
-        unit="Hrs",
-        **standard | attributes,
-    )
-
-
-def lustre(usage_type: str, usd: str) -> dict[str, Any]:
-    return flat(
-        "AmazonFSx",
-        usage_type,
-        usd,
-        unit="GB-Mo",
-        productFamily="Storage",
-        fileSystemType="Lustre",
-        storageType="SSD",
-    )
-
-
-NAT = {"group": "NGW:NatGateway", "productFamily": "NAT Gateway"}
-OFFERS = [
-    box("trn1.32xlarge", "22.5000000000"),
-    box("trn1.32xlarge", "99.0000000000", operatingSystem="Windows"),
-    box("trn1.32xlarge", "98.0000000000", tenancy="Dedicated"),
-    box("p4d.24xlarge", "21.9576420000"),
-    flat(
-        "AmazonEC2",
-        "USW2-EBS:VolumeUsage.gp3",
-        "0.0800000000",
-        unit="GB-Mo",
-        productFamily="Storage",
-        volumeApiName="gp3",
-    ),
-    flat("AmazonEC2", "USW2-NatGateway-Hours", "0.0450000000", unit="Hrs", **NAT),
-    flat("AmazonEC2", "USW2-NatGateway-Bytes", "0.0450000000", unit="GB", **NAT),
-    flat("AmazonEC2", "USW2-RegionalNatGateway-Hours", "0.0500000000", unit="Hrs", **NAT),
-    # The first of the tiers counts, but not one that is free.
-    offer(
-        "AmazonCloudWatch",
-        "USW2-DataProcessing-Bytes",
-        ("5", "Inf", "0.5000000000"),
-        ("0", "5", "0.0000000000"),
-        unit="GB",
-    ),
-    offer(
-        "AmazonVPC",
-        "USW2-VpcEndpoint-Bytes",
-        ("1048576", "Inf", "0.0060000000"),
-        ("0", "1048576", "0.0100000000"),
-        unit="GB",
-    ),
-    # A unit that is not ours is not taken for ours.
-    flat("AmazonECR", "USW2-TimedStorage-ByteHrs", "0.1000000000", unit="TB-Mo"),
-    lustre("USW2-Storage", "0.1400000000"),
-    lustre("USW2-Storage.SSD.250", "0.2100000000"),
-    lustre("USW2-Storage.SSD.500", "0.3400000000"),
-    lustre("USW2-Storage.SSD.500", "0.3500000000"),
-]
-
-
-class PriceListService:
-    """AWSPriceListService.GetProducts over a list, as the API reference describes it.
-
-    It sits below boto3's client, which checks the request by botocore's model and reads the answer.
-    """
-
-    def __init__(self, offers: list[dict[str, Any]], denied: bool) -> None:
-        self.offers, self.denied, self.requests = offers, denied, 0
-
-    def __call__(self, request: Any, **_: Any) -> AWSResponse:
-        asked = json.loads(request.body)
-        self.requests += 1
-        assert request.url == "https://api.pricing.us-east-1.amazonaws.com/"
-        assert request.headers["X-Amz-Target"] == b"AWSPriceListService.GetProducts"
-        if self.denied:
-            return self.answer(
-                request,
-                400,
-                {
-                    "__type": "AccessDeniedException",
-                    "Message": "User: arn:aws:iam::123456789012:user/eve is not authorized to "
-                    "perform: pricing:GetProducts",
-                },
-            )
-        found = [entry for entry in self.offers if self.matches(entry, asked)]
-        # Two a page, so that the pages count.
-        start = int(asked.get("NextToken", "0"))
-        body: dict[str, Any] = {
-            "FormatVersion": "aws_v1",
-            "PriceList": [json.dumps(entry) for entry in found[start : start + 2]],
-        }
-        if start + 2 < len(found):
-            body["NextToken"] = str(start + 2)
-        return self.answer(request, 200, body)
-
-    @staticmethod
-    def matches(entry: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-        product = entry["product"]
-        values = product["attributes"] | {"productFamily": product.get("productFamily")}
-        return entry["serviceCode"] == asked["ServiceCode"] and all(
-            each["Type"] == "TERM_MATCH" and values.get(each["Field"]) == each["Value"]
-            for each in asked["Filters"]
-        )
-
-    @staticmethod
-    def answer(request: Any, status: int, body: object) -> AWSResponse:
-        class Raw:
-            def stream(self, **_: Any) -> Iterator[bytes]:
-                yield json.dumps(body).encode()
-
-        headers = {"Content-Type": "application/x-amz-json-1.1"}
-        return AWSResponse(request.url, status, headers, Raw())
-
-
 Sync = Callable[..., tuple[Refreshed, ...]]
-
-
-def client(service: str, region: str) -> Any:
-    return boto3.client(
-        service,
-        region_name=region,
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-        config=Config(retries={"max_attempts": 1}),
-    )
 
 
 @pytest.fixture
@@ -298,43 +105,16 @@ def sync(tmp_path: Path) -> Sync:
     """Refresh the prices of us-west-2 in `prices.json` of a temporary folder."""
 
     def run(
-        offers: list[dict[str, Any]],
-        quotes: tuple[tuple[str, str, str], ...] = (),
-        denied: bool = False,
+        offers: list[dict[str, Any]], quotes: tuple[Quote, ...] = (), denied: bool = False
     ) -> tuple[Refreshed, ...]:
-        price_list, ec2 = client("pricing", "us-east-1"), client("ec2", "us-west-2")
-        service = PriceListService(offers, denied)
-        price_list.meta.events.register("before-send.pricing.GetProducts", service)
-        spot = Stubber(ec2)
-        sold = [
-            name
-            for name in catalogue.all_types()
-            if "us-west-2" in catalogue.regions_offering(name)
-            and "spot" in catalogue.lookup(name).usage_classes
-        ]
-        spot.add_response(
-            "describe_spot_price_history",
-            {
-                "SpotPriceHistory": [
-                    {"InstanceType": name, "AvailabilityZone": zone, "SpotPrice": usd}
-                    for name, zone, usd in quotes
-                ]
-            },
-            {
-                "InstanceTypes": sold,
-                "ProductDescriptions": ["Linux/UNIX"],
-                "StartTime": NOW,
-                "EndTime": NOW,
-            },
+        client = clients(offers, quotes, denied)
+        return synchronise(
+            [Region("us-west-2", lambda service: client(service, "us-west-2"))],
+            Region("us-east-1", lambda service: client(service, "us-east-1")),
+            NOW,
+            tmp_path / "prices.json",
+            lambda region: None,
         )
-        with spot:
-            return synchronise(
-                [Region("us-west-2", lambda name: {"ec2": ec2}[name])],
-                Region("us-east-1", lambda name: {"pricing": price_list}[name]),
-                NOW,
-                tmp_path / "prices.json",
-                lambda region: None,
-            )
 
     return run
 

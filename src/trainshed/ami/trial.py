@@ -57,7 +57,7 @@ systemd-run --quiet --unit=trainshed-report python3 /run/trainshed-report.py
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TrialPlace:
     """Where and how an AMI is tested.
 
     Attributes:
@@ -77,7 +77,7 @@ class Place:
 
 
 def try_ami(
-    region: Region, ami: Ami, place: Place, *, show: Callable[[str], None]
+    region: Region, ami: Ami, place: TrialPlace, *, show: Callable[[str], None]
 ) -> dict[str, Any]:
     """Boot one instance of an AMI, return what its self-test says, and terminate it, always.
 
@@ -126,7 +126,9 @@ def read_console(text: str) -> dict[str, Any] | None:
     return selftest
 
 
-def _launch(region: Region, ami: Ami, place: Place, interfaces: Sequence[NetworkInterface]) -> str:
+def _launch(
+    region: Region, ami: Ami, place: TrialPlace, interfaces: Sequence[NetworkInterface]
+) -> str:
     tags = {"Name": f"trainshed-test-{ami.image_id}", "trainshed:role": "ami-test"}
     marked = [{"Key": key, "Value": value} for key, value in tags.items()]
     user_data = _USER_DATA.replace("{minutes}", str(place.longest_minutes)).replace("{mark}", _MARK)
@@ -150,7 +152,7 @@ def _launch(region: Region, ami: Ami, place: Place, interfaces: Sequence[Network
 
 
 def _network(
-    region: Region, place: Place, interfaces: Sequence[NetworkInterface]
+    region: Region, place: TrialPlace, interfaces: Sequence[NetworkInterface]
 ) -> dict[str, Any]:
     """Where the instance goes: EC2 wants the subnet with each interface where these are named."""
     if not interfaces:
@@ -184,7 +186,7 @@ def _default_subnet(region: Region, instance_type: str) -> str:
     return next((s.subnet_id for s in subnets if s.zone in zones), subnets[0].subnet_id)
 
 
-def _terminate(region: Region, instance_id: str, place: Place) -> None:
+def _terminate(region: Region, instance_id: str, place: TrialPlace) -> None:
     try:
         region.call("ec2", "terminate_instances", InstanceIds=[instance_id])
     except AwsRefusal as error:
@@ -195,7 +197,7 @@ def _terminate(region: Region, instance_id: str, place: Place) -> None:
 
 
 def _listen(
-    region: Region, instance_id: str, place: Place, show: Callable[[str], None]
+    region: Region, instance_id: str, place: TrialPlace, show: Callable[[str], None]
 ) -> dict[str, Any]:
     deadline = monotonic() + 60 * place.minutes
     console = ""

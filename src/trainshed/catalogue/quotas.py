@@ -2,12 +2,18 @@
 
 from trainshed.catalogue.model import InstanceType, Quota
 
-# Names: VPC user guide, "Amazon VPC quotas". Codes: output of ListServiceQuotas in several public
-# repositories.
+# Names: VPC user guide, "Amazon VPC quotas"; AWS General Reference, "Amazon EBS endpoints and
+# quotas". Codes: output of ListServiceQuotas in several public repositories.
 VPCS = Quota(service="vpc", code="L-F678F1CE", name="VPCs per Region")
 ELASTIC_IPS = Quota(service="ec2", code="L-0263D0A3", name="EC2-VPC Elastic IPs")
 NAT_GATEWAYS = Quota(service="vpc", code="L-FE5A380F", name="NAT gateways per Availability Zone")
 NETWORK_INTERFACES = Quota(service="vpc", code="L-DF5E4CA3", name="Network interfaces per Region")
+
+GP3_STORAGE = Quota(
+    service="ebs",
+    code="L-7A658B76",
+    name="Storage for General Purpose SSD (gp3) volumes, in TiB",
+)
 
 
 def quota_for(instance: InstanceType, usage: str) -> Quota | None:

@@ -1,8 +1,7 @@
 """`trainshed check`: why AWS would refuse a cluster, or its jobs would hang."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from trainshed.checks import judge
 from trainshed.checks.sarif import sarif_log
 from trainshed.checks.templates.checking import check_templates
 from trainshed.checks.templates.model import State, ToolRun
-from trainshed.checks.text import finding_text
+from trainshed.checks.text import accepted_lines, finding_text, summary
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -24,7 +23,7 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
-from trainshed.findings import Finding, Severity
+from trainshed.findings import Finding
 from trainshed.plan import Fleet
 from trainshed.stopping import stoppable
 
@@ -66,8 +65,8 @@ def check(
     fleet = Fleet(clusters=tuple({plan.spec.name: plan for plan in plans}.values()))
     with stoppable(), progress() as step:
         report = check_templates(fleet.clusters, Path(), region, step)
-    ours = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
-    findings = [*ours, *report.findings]
+    findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
+    findings += report.findings
     if as_json:
         print_json({"findings": [*map(asdict, findings)], "tools": [*map(_tool, report.runs)]})
     elif as_sarif:
@@ -83,50 +82,13 @@ def _tool(run: ToolRun) -> dict[str, object]:
 
 
 def _print_text(findings: Sequence[Finding], runs: Iterable[ToolRun]) -> None:
+    # First, so that what is to be done stands at the end.
+    for line in accepted_lines(findings):
+        typer.echo(line)
     for finding in findings:
         if not finding.accepted:
             typer.echo(finding_text(finding))
-    for line in _accepted_lines(findings):
-        typer.echo(line)
     for run in runs:
         if run.state is State.FAILED:
             typer.echo(f"error: {run.tool} failed: {run.reason}")
-    typer.echo(_summary(findings, runs))
-
-
-def _accepted_lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """Say what is accepted, with how often: a line for each rule and reason."""
-
-    def what(finding: Finding) -> tuple[str, str, str]:
-        return finding.tool, finding.rule, finding.accepted or ""
-
-    accepted = sorted((each for each in findings if each.accepted), key=what)
-    for (tool, rule, reason), found in groupby(accepted, key=what):
-        group = list(found)
-        files = {each.place.file for each in group if each.place}
-        where = f"{files.pop()}: " if len(files) == 1 else ""
-        tool = "" if tool == "trainshed" else f" ({tool})"
-        often = f", {len(group)} times" if len(group) > 1 else ""
-        yield f"{where}accepted {rule}{tool}{often}: {reason}"
-
-
-def _summary(findings: Iterable[Finding], runs: Iterable[ToolRun]) -> str:
-    open_ones = [finding.severity for finding in findings if not finding.accepted]
-    accepted = sum(1 for finding in findings if finding.accepted)
-    counts = [
-        _count(open_ones.count(severity), noun)
-        for severity, noun in (
-            (Severity.ERROR, "error"),
-            (Severity.WARNING, "warning"),
-            (Severity.INFO, "note"),
-        )
-    ]
-    parts = [", ".join([*filter(None, counts), f"{accepted} accepted"])]
-    idle = [run for run in runs if run.state is State.NOT_RUN]
-    for reason, group in groupby(idle, key=lambda run: run.reason):
-        parts.append(f"not run: {', '.join(run.tool for run in group)} ({reason})")
-    return "; ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}" if number or noun != "note" else ""
+    typer.echo(summary(findings, runs))

@@ -11,22 +11,26 @@ from typer.core import TyperGroup
 from trainshed.aws import Region, regions
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, rounded
 from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
-from trainshed.prices import OWN_FILE, Price, load_prices, unit_of
+from trainshed.prices import OWN_FILE, Price, Purchase, load_prices, unit_of
 from trainshed.prices.price_list import PRICE_LIST_REGION
 from trainshed.prices.sync import synchronise
 
-_REFRESH = "trainshed cost sync asks for it"
+_REFRESH = "none; trainshed cost sync asks for it"
+# AWS tells it for the dates of one offering only.
+_ENTER = f"none; enter it into {OWN_FILE} by hand"
 
 
 class _ClusterFirst(TyperGroup):
     """Takes what is not a command for the arguments of `show`."""
 
+    default = "show"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put `show` before a cluster or an option of it."""
+        """Put the default command before a cluster or an option of it."""
         ours = {*self.commands, *ctx.help_option_names}
-        return super().parse_args(ctx, args if args and args[0] in ours else ["show", *args])
+        return super().parse_args(ctx, args if args and args[0] in ours else [self.default, *args])
 
 
 app = typer.Typer(
@@ -61,7 +65,7 @@ def show(
     plan = load_cluster(cluster, clusters, region)
     cost = cluster_cost(plan, load_prices(plan.region), nodes=nodes, hours=hours)
     if as_json:
-        print_json(_json(cost))
+        print_json(rounded(_json(cost)))
     else:
         _print(cost)
 
@@ -105,6 +109,8 @@ def _print(cost: ClusterCost) -> None:
         typer.echo(f"run on {run.nodes} nodes{more} for {run.hours:g} hours: {run.cost}")
     if unknown := cost.unknown:
         typer.echo(f"not counted, price unknown: {', '.join(unknown)}")
+    if by_use := [row.component for row in cost.rows if row.by_use]:
+        typer.echo(f"not counted, paid for by use: {', '.join(by_use)}")
     for remark in cost.remarks:
         typer.echo(f"note: {remark}")
 
@@ -117,7 +123,7 @@ def _print_prices(cost: ClusterCost) -> None:
             "unit": unit_of(row.item).value,
             "region": cost.region,
             "date": row.price and row.price.date,
-            "source": row.price.source if row.price else f"none; {_REFRESH}",
+            "source": row.price.source if row.price else _source(row),
         }
         for row in cost.rows
     ]
@@ -127,6 +133,11 @@ def _print_prices(cost: ClusterCost) -> None:
         headings={"price": "USD"},
         title="Prices",
     )
+
+
+def _source(row: CostRow) -> str:
+    """Say how a price becomes known that is not."""
+    return _ENTER if row.item.startswith(Purchase.CAPACITY_BLOCK) else _REFRESH
 
 
 def _price(price: Price | None) -> str:

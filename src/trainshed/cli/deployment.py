@@ -11,7 +11,14 @@ import typer
 from trainshed import __version__
 from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
-from trainshed.deployment import Assembly, Deployment, ObservedTime, Span, deployment, read_assembly
+from trainshed.deployment import (
+    Deployment,
+    ObservedTime,
+    Span,
+    deployment,
+    read_graph,
+    storage_and_compute,
+)
 from trainshed.plan import ClusterPlan
 from trainshed.stopping import stoppable
 from trainshed.synthesis import read_app, synthesise
@@ -27,17 +34,22 @@ def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
     """
     app = read_app(Path())
     app = replace(app, context={**app.context, "clusters": clusters})
-    with stoppable(), TemporaryDirectory(prefix="trainshed-explain-") as name, progress() as step:
+    with (
+        stoppable(),
+        TemporaryDirectory(prefix="trainshed-explain-") as temporary,
+        progress() as step,
+    ):
         step("synthesising the app")
-        folder = Path(name).resolve()
+        folder = Path(temporary).resolve()
         synthesise(app, Path(sys.executable), folder, __version__)
-        assembly = read_assembly(folder)
-    found = deployment(assembly, plan.spec.name)
-    apart = _storage_and_compute(assembly, plan)
+        graph = read_graph(folder)
+    name = plan.spec.name
+    found = deployment(graph, name)
+    apart = storage_and_compute(graph, plan.lustre.stack_name, name) if plan.lustre else ()
     if as_json:
         print_json(_json(found) | {"storage_and_compute": apart})
         return
-    _print(found, plan.spec.name)
+    _print(found, name)
     for line in apart:
         typer.echo(line)
 
@@ -82,29 +94,6 @@ def _print(found: Deployment, name: str) -> None:
         typer.echo(f"it waits longest for {slowest.name} of {slowest.stack}: {_time(slowest.time)}")
     typer.echo(f"the longest chain: {_span(found.longest)}")
     typer.echo(f"the stacks one by one, as without --concurrency: {_span(found.one_by_one)}")
-
-
-def _storage_and_compute(assembly: Assembly, plan: ClusterPlan) -> list[str]:
-    """Say whether resources of storage and of compute wait for each other."""
-    if plan.lustre is None:
-        return []
-    storage, compute = plan.lustre.stack_name, plan.spec.name
-    pairs = [*assembly.waiting(storage, compute), *assembly.waiting(compute, storage)]
-    lines = [
-        f"{first.name} of {first.stack} waits for {second.name} of {second.stack}"
-        for first, second in pairs
-    ]
-    if not lines:
-        lines.append(
-            f"no resource of {storage} waits for one of {compute}, or the reverse"
-            + (
-                f"; {compute} comes after {storage} by the order of the stacks only, and can be "
-                "deployed without it: cdk deploy --exclusively"
-                if storage in assembly.all_before(compute)
-                else ""
-            )
-        )
-    return lines
 
 
 def _time(time: ObservedTime | None) -> str:

@@ -9,7 +9,7 @@ import typer
 from trainshed.catalogue import known_region
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_facts, print_json, print_records
+from trainshed.cli.output import print_facts, print_json, print_records, rounded
 from trainshed.cli.plots import drawing
 from trainshed.cost import Total
 from trainshed.errors import TrainshedError
@@ -75,7 +75,8 @@ def estimate_command(
     estimated = estimate(model, plan, nodes, load_prices(plan.region))
     checks = _checks_of_the_used_model()
     if as_json:
-        print_json(asdict(estimated) | {"model_checks": [_check(entry) for entry in checks]})
+        facts = asdict(estimated) | {"model_checks": [_check(entry) for entry in checks]}
+        print_json(rounded(facts))
     else:
         _print(estimated)
         _print_checks(checks)
@@ -89,16 +90,15 @@ def estimate_command(
 def _show_published(region: str, plot: Path | None, as_json: bool) -> None:
     compared = compare(load_prices(region))
     if as_json:
-        print_json(
-            {
-                "scaling": [asdict(entry) for entry in scalings()],
-                "comparison": [
-                    asdict(row) | {"region": region, "usd_per_million": row.usd_per_million}
-                    for row in compared
-                ],
-                "model_checks": [_check(entry) for entry in check_models()],
-            }
-        )
+        listed = {
+            "scaling": [asdict(entry) for entry in scalings()],
+            "comparison": [
+                asdict(row) | {"region": region, "usd_per_million": row.usd_per_million}
+                for row in compared
+            ],
+            "model_checks": [_check(entry) for entry in check_models()],
+        }
+        print_json(rounded(listed))
     else:
         print_records(
             [_published(nodes, entry) for entry in scalings() for nodes in entry.per_second],

@@ -18,7 +18,7 @@ from trainshed.cli.output import print_facts, print_json, print_records
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
 from trainshed.findings import Finding, Severity
-from trainshed.plan import ClusterPlan
+from trainshed.plan import ClusterPlan, Fleet
 
 app = typer.Typer(add_completion=False)
 
@@ -85,7 +85,8 @@ def explain_command(
 
 
 def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
-    explained = [explain(plan) for plan in plans]
+    fleet = Fleet(clusters=plans)
+    explained = [explain(plan, fleet) for plan in plans]
     records = [
         asdict(entry)
         | {

@@ -66,6 +66,19 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2, default=str))
 
 
+def rounded(value: object) -> object:
+    """Return a value for JSON whose numbers have no more than six decimal places."""
+    match value:
+        case float():
+            return round(value, 6)
+        case Mapping():
+            return {key: rounded(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return [rounded(entry) for entry in value]
+        case _:
+            return value
+
+
 def _cell(value: object) -> str:
     if isinstance(value, str):
         return value

@@ -1,7 +1,7 @@
 """What a planned cluster costs: per hour, per month, and for one run."""
 
 from trainshed.cost.cluster import ClusterCost, cluster_cost
-from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Ways, amount
+from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, amount
 
 __all__ = [
     "HOURS_PER_MONTH",
@@ -9,7 +9,7 @@ __all__ = [
     "CostRow",
     "Run",
     "Total",
-    "Ways",
+    "Way",
     "amount",
     "cluster_cost",
 ]

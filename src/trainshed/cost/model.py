@@ -111,7 +111,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class Way:
     """One way to buy a node.
 
     Attributes:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from trainshed.deployment.assembly import Address, Assembly, Resource
+from trainshed.deployment.graph import Address, Resource, ResourceGraph
 from trainshed.errors import TrainshedError
 
 
@@ -70,31 +70,31 @@ class Deployment:
     stacks: tuple[StackTime, ...]
 
 
-def deployment(assembly: Assembly, stack: str) -> Deployment:
+def deployment(graph: ResourceGraph, stack: str) -> Deployment:
     """Find the longest chain of the deployment of a stack and of all that it comes after.
 
     The longest is that with the most time known and, of those alike, with the most resources: a
     stack begins when all that it comes after are complete.
 
     Raises:
-        TrainshedError: the assembly has no such stack.
+        TrainshedError: the app makes no such stack.
     """
-    if stack not in assembly.stack_order:
+    if stack not in graph.stack_order:
         raise TrainshedError(
-            f"the app makes no stack {stack} (it makes: {', '.join(sorted(assembly.stack_order))})"
+            f"the app makes no stack {stack} (it makes: {', '.join(sorted(graph.stack_order))})"
         )
-    own = {name: _longest_in(assembly, name) for name in (*assembly.all_before(stack), stack)}
+    own = {name: _longest_in(graph, name) for name in (*graph.all_before(stack), stack)}
 
     @cache
     def up_to(name: str) -> tuple[str, ...]:
         """Return the stacks of the longest way to the end of a stack."""
-        ways = [up_to(other) for other in sorted(assembly.stack_order[name])]
+        ways = [up_to(other) for other in sorted(graph.stack_order[name])]
         longest = max(ways, key=lambda way: _size(r for s in way for r in own[s]), default=())
         return (*longest, name)
 
     way = up_to(stack)
     # The stacks that come after fewer others come first.
-    names = sorted(own, key=lambda name: (len(assembly.all_before(name)), name))
+    names = sorted(own, key=lambda name: (len(graph.all_before(name)), name))
     return Deployment(
         chain=tuple(_links(way, own)),
         longest=_span(resource for name in way for resource in own[name]),
@@ -102,14 +102,14 @@ def deployment(assembly: Assembly, stack: str) -> Deployment:
         stacks=tuple(
             StackTime(
                 name=name,
-                after=tuple(n for n in names if n in assembly.stack_order[name]),
+                after=tuple(n for n in names if n in graph.stack_order[name]),
                 span=_span(own[name]),
                 beside=tuple(
                     other
                     for other in names
                     if other != name
-                    and other not in assembly.all_before(name)
-                    and name not in assembly.all_before(other)
+                    and other not in graph.all_before(name)
+                    and name not in graph.all_before(other)
                 ),
             )
             for name in names
@@ -117,17 +117,17 @@ def deployment(assembly: Assembly, stack: str) -> Deployment:
     )
 
 
-def _longest_in(assembly: Assembly, stack: str) -> tuple[Resource, ...]:
+def _longest_in(graph: ResourceGraph, stack: str) -> tuple[Resource, ...]:
     """Return the longest chain of resources within a stack, first to last."""
 
     @cache
     def up_to(address: Address) -> tuple[Resource, ...]:
-        resource = assembly.resources[address]
+        resource = graph.resources[address]
         inside = sorted(other for other in resource.waits_for if other[0] == stack)
         longest = max((up_to(other) for other in inside), key=_size, default=())
         return (*longest, resource)
 
-    return max((up_to(r.address) for r in assembly.of(stack)), key=_size, default=())
+    return max((up_to(r.address) for r in graph.of(stack)), key=_size, default=())
 
 
 def _size(chain: Iterable[Resource]) -> tuple[int, int]:

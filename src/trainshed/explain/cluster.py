@@ -7,7 +7,7 @@ from itertools import groupby
 from trainshed.checks import judge
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
-from trainshed.plan import ClusterPlan, Decision, Ec2Plan
+from trainshed.plan import ClusterPlan, Decision, Ec2Plan, Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class Explanation:
     findings: tuple[Finding, ...]
 
 
-def explain(plan: ClusterPlan) -> Explanation:
-    """Explain a plan."""
+def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
+    """Explain a plan; its findings are those among a fleet's clusters, or those of it alone."""
     instance = plan.instance
     storage = f", {instance.local_storage_gb} GB local" if instance.local_storage_gb else ""
     network = plan.network
@@ -104,7 +104,7 @@ def explain(plan: ClusterPlan) -> Explanation:
         efa=efa_bandwidth(instance, plan.interfaces),
         stacks=tuple(stack for stack in stacks if stack),
         decisions=plan.decisions,
-        findings=judge(plan),
+        findings=judge(plan, fleet),
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from embedded_aws.faults import Fault
 from trainshed.ami.ami import Ami
-from trainshed.ami.trial import Place, try_ami
+from trainshed.ami.trial import TrialPlace, try_ami
 from trainshed.aws import Region
 from trainshed.catalogue import all_types, lookup
 from trainshed.errors import Failure
@@ -89,7 +89,7 @@ def selftest(accelerator: str, devices: int, efa: int) -> dict[str, Any]:
 
 
 def try_on(name: str, ec2: Ec2, *, accelerator: str = "") -> dict[str, Any]:
-    place = Place(instance_type=name, subnet_id=None, minutes=1)
+    place = TrialPlace(instance_type=name, subnet_id=None, minutes=1)
     image = image_for(accelerator or lookup(name).accelerator.family.value)
     return try_ami(ec2, image, place, show=lambda _: None)
 

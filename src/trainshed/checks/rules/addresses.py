@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from trainshed.checks.neighbours import names_of_others
 from trainshed.checks.rule import Basis, Violation, fleet_rule, rule
 from trainshed.findings import Severity
 from trainshed.interfaces import plan_interfaces
@@ -44,14 +45,13 @@ def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         needed, usable = addresses_of(users), subnet.usable_addresses
         if needed * 100 > usable * (100 - _LEFT_PERCENT):
             names = ", ".join(each.spec.name for each in users)
-            spare = -(-needed * 100 // (100 - _LEFT_PERCENT))
+            wider = larger_range(plan.network.cidr, -(-needed * 100 // (100 - _LEFT_PERCENT)))
             yield Violation(
                 path=("network", "cidr"),
                 message=f"{subnet.private_cidr} has {usable} addresses, of which the largest jobs "
                 f"of {names} take {needed}: {usable - needed} are left for nodes that replace "
                 "others",
-                remedy=larger_range(plan.network.cidr, spare)
-                + "; the range of a VPC that is deployed cannot change",
+                remedy=f"before you deploy, {wider}; a VPC keeps its range",
             )
 
 
@@ -117,8 +117,8 @@ def existing_subnet(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     if subnet is None:
         return
     users = [each for each in fleet.clusters if each.network.subnet_id == subnet]
-    others = [each.spec.name for each in users if each.spec.name != plan.spec.name]
-    shared = f", for {', '.join(others)} and this cluster at once" if others else ""
+    others = names_of_others(plan, users)
+    shared = f", for {others} and this cluster at once" if others else ""
     yield Violation(
         path=("network", "subnet"),
         message=f"{subnet} must have {addresses_of(users)} addresses free{shared}",
@@ -131,9 +131,8 @@ def existing_subnet(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     "TS-ADR-004",
     title="The VPC has the addresses of Docker's own network",
     why="""
-Docker gives containers on a node addresses of 172.17.0.0/16. What has an address of that range in
-the VPC cannot be reached from there, or not from the node: answers go to the bridge. AWS advises
-against the range for the same reason.
+Docker's bridge on each node has the addresses 172.17.0.0/16. A node cannot reach what has such an
+address in the VPC, because its packets go to the bridge. The VPC guide advises against the range.
 """,
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html",),
     example="""

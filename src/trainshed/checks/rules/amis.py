@@ -15,6 +15,8 @@ _OF_AWS = "/aws/service/"
 _ECS = "/aws/service/ecs/optimized-ami/"
 _BATCH_AMIS = "https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html"
 _ECS_AMIS = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html"
+# The default of root_gib in packer/variables.pkr.hcl.
+BAKED_ROOT_GIB = 100
 # The level of a parameter of ECS AMIs that says whose driver they have.
 _ECS_DRIVERS = {
     "gpu": AcceleratorFamily.NVIDIA,
@@ -146,8 +148,9 @@ def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
     title="The ECS AMI has no driver for the accelerator",
     severity=Severity.ERROR,
     why="""
-Of AWS's ECS AMIs, `gpu` has NVIDIA's driver, `neuron` that of Neuron, and the others none. Nodes
-without the driver show no accelerator: the job's check of its devices fails on each.
+Of AWS's ECS AMIs, `gpu` has NVIDIA's driver, `neuron` that of Neuron, and the others none; Gaudi's
+is in none of them, and SynapseAI 1.15 was the last for Amazon Linux. Nodes without the driver show
+no accelerator: the job's check of its devices fails on each.
 """,
     sources=(_ECS_AMIS,),
     example="""
@@ -331,4 +334,31 @@ def read_once(plan: ClusterPlan) -> Iterator[Violation]:
             message=f"{plan.ami.asked} is read at the first deployment: a later AMI reaches no "
             "node by itself",
             remedy="give the AMI's id when you want another one, and change it for the next",
+        )
+
+
+@rule(
+    "TS-AMI-011",
+    title="The root volume may be smaller than the AMI",
+    why="""
+EC2 refuses to launch an instance whose root volume is smaller than the AMI's snapshot: `Volume of
+size 50GB is smaller than snapshot, expect size >= 100GB`. AWS Batch then gets no node, and jobs
+wait in `RUNNABLE`. Our AMIs are baked with 100 GiB unless `--var root_gib` says otherwise.
+""",
+    sources=("https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_EbsBlockDevice.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, root_gib: 50}
+""",
+)
+def small_root_volume(plan: ClusterPlan) -> Iterator[Violation]:
+    """The root volume must hold the AMI's snapshot."""
+    root_gib = plan.spec.instance.root_gib
+    if names_a_channel(plan.ami.asked) and root_gib < BAKED_ROOT_GIB:
+        yield Violation(
+            path=("instance", "root_gib"),
+            message=f"the root volume has {root_gib} GiB, and our AMIs are baked with "
+            f"{BAKED_ROOT_GIB}: EC2 launches no node with less",
+            remedy=f"give {BAKED_ROOT_GIB} GiB or more, or bake with --var root_gib={root_gib}",
         )

@@ -1,9 +1,8 @@
-"""What AWS Batch keeps, tries again, and gives to a job's container."""
+"""What AWS Batch tries again, and gives to a job's container."""
 
 from collections.abc import Iterator
 
 from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.findings import Severity
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 
 # EC2 API reference, DescribeCapacityBlockOfferings, CapacityDurationHours: 182 days.
@@ -12,33 +11,6 @@ _LONGEST_BLOCK_HOURS = 182 * 24
 
 @rule(
     "TS-BAT-001",
-    title="Nodes are kept, and billed, while no job runs",
-    severity=Severity.INFO,
-    why="""
-The minimum of vCPUs of the compute environment is that of `instance.nodes.min` nodes. AWS Batch
-launches them at once and never ends them, not even when the environment is disabled.
-""",
-    sources=("https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html",),
-    example="""
-name: Example
-region: us-west-2
-instance: {type: trn1.32xlarge, nodes: {min: 2, max: 2}}
-""",
-)
-def kept_nodes(plan: ClusterPlan) -> Iterator[Violation]:
-    """Somebody should know that nodes are there all the time."""
-    kept = plan.spec.instance.nodes.min
-    if isinstance(plan.orchestrator, BatchPlan) and kept:
-        yield Violation(
-            path=("instance", "nodes", "min"),
-            message=f"{kept} nodes of {plan.instance.name} are billed all the time, with a job or "
-            "without",
-            remedy="set min to 0 unless jobs must start without waiting for nodes",
-        )
-
-
-@rule(
-    "TS-BAT-002",
     title="A job of several nodes is not tried again when it loses one",
     why="""
 AWS Batch tries a job again only while it has attempts left. With one attempt, a job ends for
@@ -65,7 +37,7 @@ def one_attempt(plan: ClusterPlan) -> Iterator[Violation]:
 
 
 @rule(
-    "TS-BAT-003",
+    "TS-BAT-002",
     title="A deployment ends jobs on a Capacity Block, and they are not tried again",
     why="""
 A compute environment on a Capacity Block uses `BEST_FIT`, which AWS Batch cannot update: a change
@@ -99,7 +71,7 @@ def ended_by_a_deployment(plan: ClusterPlan) -> Iterator[Violation]:
 
 
 @rule(
-    "TS-BAT-004",
+    "TS-BAT-003",
     title="A job may run longer than any Capacity Block lasts",
     why="""
 A Capacity Block lasts at most 182 days, and EC2 ends its nodes from 30 minutes before its end on.
@@ -128,7 +100,7 @@ def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
 
 
 @rule(
-    "TS-BAT-005",
+    "TS-BAT-004",
     title="Most of the container's memory may go into /dev/shm",
     why="""
 `/dev/shm` is a file system in memory, and what is written there counts as the container's memory.
@@ -159,7 +131,7 @@ def large_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
 
 
 @rule(
-    "TS-BAT-006",
+    "TS-BAT-005",
     title="/dev/shm is small for the node's accelerators",
     why="""
 Processes of one node hand data to each other through `/dev/shm`: workers that load data for

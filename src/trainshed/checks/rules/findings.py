@@ -23,7 +23,7 @@ cdk-nag, CDK, cfn-lint and checkov. With a wrong id nothing is accepted, and not
     sources=(
         "https://github.com/badmintoncryer/cdk-preflight#bundled-rules",
         "https://github.com/cdklabs/cdk-nag/blob/main/RULES.md",
-        "https://github.com/aws-cloudformation/cfn-lint/blob/main/docs/rules.md",
+        "https://github.com/aws-cloudformation/cfn-lint",
         "https://www.checkov.io/5.Policy%20Index/cloudformation.html",
     ),
     example="""

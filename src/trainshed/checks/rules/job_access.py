@@ -18,7 +18,8 @@ _SECRET = re.compile(
     title="Jobs get an administrator's rights, or all rights in a service",
     why="""
 Everything that runs in a container has the rights of the job's role: each package that a training
-imports, and each data set's own code. A policy for administrators hands the account to them.
+imports, and each model or data set that brings code. A policy for administrators hands the account
+to them.
 """,
     sources=("https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html",),
     example="""

@@ -1,4 +1,4 @@
-"""Whether the file system keeps the data, and is fast enough for the nodes."""
+"""Whether data outlives the nodes, and storage is fast enough for them."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, LustrePlan
 from trainshed.plan.lustre_efa import CONNECTIONS_MAX
 from trainshed.plan.storage import EFA_STEP_GIB, SCRATCH_THROUGHPUT
-from trainshed.spec import DeploymentType
+from trainshed.spec import BucketAccess, DeploymentType
 
 _LUSTRE = ("storage", "lustre")
 _PERFORMANCE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html"
@@ -262,4 +262,33 @@ def fewer_connections(plan: ClusterPlan) -> Iterator[Violation]:
             message=f"each of {nodes} nodes uses {plan.lustre_efa_interfaces} EFA interfaces for "
             f"the file system, not {usual}: it takes {CONNECTIONS_MAX} connections",
             remedy="spread the nodes over several file systems if storage is what they wait for",
+        )
+
+
+@rule(
+    "TS-LUS-008",
+    title="What jobs write is lost with their nodes",
+    severity=Severity.INFO,
+    why="""
+A job that is tried again gets other nodes, with empty disks. Without shared storage, or a bucket
+that it may write to, it finds no checkpoint there and begins anew.
+""",
+    basis=Basis.INFERRED,
+    sources=("https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+""",
+)
+def nothing_outlives_nodes(plan: ClusterPlan) -> Iterator[Violation]:
+    """Checkpoints should outlive the nodes."""
+    job, nodes = plan.spec.job, plan.spec.instance.nodes.max
+    writes = any(grant.access is not BucketAccess.READ for grant in job.buckets)
+    if nodes > 1 and not plan.lustre and not writes and not job.policies:
+        yield Violation(
+            path=("storage",),
+            message=f"{nodes} nodes have no file system, and jobs may write to no bucket: a "
+            "checkpoint is lost with its node",
+            remedy="give storage.lustre, or a bucket with access: read-write in job.buckets",
         )

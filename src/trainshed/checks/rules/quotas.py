@@ -1,9 +1,10 @@
-"""What the account must allow: vCPUs, VPCs, Elastic IPs and network interfaces."""
+"""What the account must allow: vCPUs, VPCs, Elastic IPs, network interfaces and volumes."""
 
 from collections.abc import Iterator
 
 from trainshed.catalogue import increase_command, quota_for
-from trainshed.catalogue.quotas import ELASTIC_IPS, NETWORK_INTERFACES, VPCS
+from trainshed.catalogue.quotas import ELASTIC_IPS, GP3_STORAGE, NETWORK_INTERFACES, VPCS
+from trainshed.checks.neighbours import names_of_others, neighbours
 from trainshed.checks.rule import Basis, Violation, fleet_rule
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
@@ -12,12 +13,9 @@ _VPC_QUOTAS = "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limit
 # VPC user guide, "Amazon VPC quotas".
 _VPCS_BY_DEFAULT = 5
 _INTERFACES_BY_DEFAULT = 5000
-
-
-def _neighbours(plan: ClusterPlan, fleet: Fleet) -> list[ClusterPlan]:
-    """Return the clusters of the same account and region, itself among them."""
-    here = (plan.account, plan.region)
-    return [each for each in fleet.clusters if (each.account, each.region) == here]
+# AWS General Reference, "Amazon EBS endpoints and quotas".
+_GP3_TIB_BY_DEFAULT = 50
+_GIB_PER_TIB = 1024
 
 
 @fleet_rule(
@@ -44,13 +42,13 @@ def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         return
     users = [
         each
-        for each in _neighbours(plan, fleet)
+        for each in neighbours(plan, fleet)
         if quota_for(each.instance, each.capacity.kind) == quota
     ]
     nodes = plan.spec.instance.nodes.max
     total = sum(each.spec.instance.nodes.max * each.instance.vcpus for each in users)
-    others = [each.spec.name for each in users if each.spec.name != plan.spec.name]
-    together = f"; with {', '.join(others)}, {total} at once" if others else ""
+    others = names_of_others(plan, users)
+    together = f"; with {others}, {total} at once" if others else ""
     yield Violation(
         path=("instance", "nodes", "max"),
         message=f"{nodes} x {plan.instance.vcpus} vCPUs of {plan.instance.name} need "
@@ -79,7 +77,7 @@ network: {cidr: 10.30.0.0/16}
 )
 def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the VPCs and Elastic IPs of all clusters."""
-    makers = [each for each in _neighbours(plan, fleet) if not each.network.vpc_id]
+    makers = [each for each in neighbours(plan, fleet) if not each.network.vpc_id]
     # Once for all of them.
     if not makers or makers[0].spec.name != plan.spec.name:
         return
@@ -89,7 +87,7 @@ def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     yield Violation(
         path=("network",),
         message=f"new in {plan.region} for {names}: VPCs: {len(new)}, Elastic IPs: {addresses}; an "
-        f"account may have {_VPCS_BY_DEFAULT} of each there by default, what exists among them",
+        f"account may have {_VPCS_BY_DEFAULT} of each there by default, including those that exist",
         remedy="if that is too few, let clusters share a network (network.name), use an existing "
         "VPC, or ask for more: "
         f"{increase_command(VPCS, _VPCS_BY_DEFAULT + len(new), plan.region)}; "
@@ -115,14 +113,14 @@ instance: {type: p5.48xlarge, nodes: {max: 160}}
 )
 def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for every interface of every node."""
-    here = _neighbours(plan, fleet)
+    here = neighbours(plan, fleet)
     per_node = len(plan.interfaces) + plan.job_addresses
     nodes = plan.spec.instance.nodes.max
     total = sum(
         each.spec.instance.nodes.max * (len(each.interfaces) + each.job_addresses) for each in here
     )
-    others = [each.spec.name for each in here if each.spec.name != plan.spec.name]
-    together = f", and {total} with {', '.join(others)}" if others else ""
+    others = names_of_others(plan, here)
+    together = f", and {total} with {others}" if others else ""
     if total > _INTERFACES_BY_DEFAULT:
         yield Violation(
             path=("instance", "nodes", "max"),
@@ -130,4 +128,37 @@ def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
             f"all{together}; an account may have {_INTERFACES_BY_DEFAULT} in a region by default",
             remedy="if the account has not more, ask for it: "
             f"{increase_command(NETWORK_INTERFACES, total, plan.region)}",
+        )
+
+
+@fleet_rule(
+    "TS-QUO-004",
+    title="The root volumes of all nodes are larger than an account may have by default",
+    why="""
+A region of an account has at most 50 TiB of gp3 volumes by default, and each node has a root
+volume of `instance.root_gib`. EC2 terminates an instance at once when its volume has no room.
+""",
+    sources=("https://docs.aws.amazon.com/general/latest/gr/ebs-service.html",),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
+""",
+)
+def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
+    """The account must have room for the root volume of every node."""
+    here = neighbours(plan, fleet)
+    nodes, gib = plan.spec.instance.nodes.max, plan.spec.instance.root_gib
+    total = sum(each.spec.instance.nodes.max * each.spec.instance.root_gib for each in here)
+    tib = -(-total // _GIB_PER_TIB)
+    others = names_of_others(plan, here)
+    together = f", and {tib} with {others}" if others else ""
+    if tib > _GP3_TIB_BY_DEFAULT:
+        yield Violation(
+            path=("instance", "root_gib"),
+            message=f"the root volumes of {nodes} nodes, {gib} GiB each, need "
+            f"{-(-nodes * gib // _GIB_PER_TIB)} TiB of gp3{together}; an account may have "
+            f"{_GP3_TIB_BY_DEFAULT} in a region by default",
+            remedy="take a smaller instance.root_gib, or if the account has not more, ask for it: "
+            f"{increase_command(GP3_STORAGE, tib, plan.region)}",
         )

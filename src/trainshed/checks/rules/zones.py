@@ -130,7 +130,7 @@ def only_zone(plan: ClusterPlan) -> Iterator[Violation]:
         each for each in catalogue.regions_offering(plan.instance.name) if each != plan.region
     ]
     if len(zones) == 1:
-        elsewhere = f", or another region ({', '.join(others)})" if others else ""
+        elsewhere = f", or use another region ({', '.join(others)})" if others else ""
         yield Violation(
             path=("instance", "type"),
             message=f"in {plan.region} {zones[0]} alone offers {plan.instance.name}",

@@ -10,7 +10,7 @@ import typer
 from trainshed.ami.listing import listing
 from trainshed.ami.pruning import Verdict, judge, remove
 from trainshed.ami.publishing import await_ami
-from trainshed.ami.trial import Place, try_ami
+from trainshed.ami.trial import TrialPlace, try_ami
 from trainshed.aws import AwsRefusal, Region, regions
 from trainshed.cli.ami.options import (
     TRIAL_INSTANCE_TYPE,
@@ -60,7 +60,7 @@ def test_command(
     if timeout_minutes < 1:
         raise TrainshedError(f"--timeout-minutes must be at least 1, got {timeout_minutes}")
     (here,) = regions([region] if region else None)
-    place = Place(instance_type=instance_type, subnet_id=subnet, minutes=timeout_minutes)
+    place = TrialPlace(instance_type=instance_type, subnet_id=subnet, minutes=timeout_minutes)
     with progress() as show:
         selftest = try_ami(here, await_ami(here, ami, show=show), place, show=show)
     if as_json:

@@ -16,7 +16,7 @@ from trainshed.ami.publishing import (
     write_channel,
 )
 from trainshed.ami.rollback import plan_rollback
-from trainshed.ami.trial import Place, try_ami
+from trainshed.ami.trial import TrialPlace, try_ami
 from trainshed.aws import Region, regions
 from trainshed.cli.ami.options import (
     TRIAL_INSTANCE_TYPE,
@@ -66,7 +66,7 @@ def publish_command(
             Channel(cell=found.cell, name=channel)
         if test:
             here, first = next(iter(targets.items()))
-            place = Place(instance_type=instance_type, subnet_id=subnet, minutes=TRIAL_MINUTES)
+            place = TrialPlace(instance_type=instance_type, subnet_id=subnet, minutes=TRIAL_MINUTES)
             selftest = try_ami(here, first, place, show=show)
             if not selftest["ok"]:
                 print_selftest(selftest)

@@ -45,8 +45,8 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assembly:
-    """A cloud assembly.
+class ResourceGraph:
+    """The resources of a cloud assembly, and the order of its stacks.
 
     Attributes:
         resources: by stack and logical id.
@@ -88,7 +88,7 @@ class Assembly:
         return found
 
 
-def read_assembly(folder: Path) -> Assembly:
+def read_graph(folder: Path) -> ResourceGraph:
     """Read the cloud assembly in a folder, its stages too."""
     templates: dict[str, Mapping[str, Any]] = {}
     order: dict[str, frozenset[str]] = {}
@@ -115,7 +115,7 @@ def read_assembly(folder: Path) -> Assembly:
         for stack, template in templates.items()
         for logical_id in template.get("Resources", {})
     }
-    return Assembly(resources=resources, stack_order=order)
+    return ResourceGraph(resources=resources, stack_order=order)
 
 
 def _exports(template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

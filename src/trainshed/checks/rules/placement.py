@@ -1,0 +1,40 @@
+"""Whether nodes are close to each other."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Violation, rule
+from trainshed.plan import CapacityKind, ClusterPlan
+
+
+@rule(
+    "TS-CAP-005",
+    title="Nodes of a reservation may be far from each other",
+    why="""
+AWS Batch's page on EFA asks for one cluster placement group for all instances that use EFA. Only
+a reservation that was made in such a group can be launched into one; any other may be spread over
+the zone, and collectives between its nodes are slower. Capacity Blocks need no group.
+""",
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html",
+        "https://docs.aws.amazon.com/batch/latest/userguide/efa.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+zone: usw2-az4
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+capacity: {reservation: cr-0123456789abcdef0}
+""",
+)
+def reservation_without_group(plan: ClusterPlan) -> Iterator[Violation]:
+    """Nodes that use EFA belong close to each other."""
+    capacity = plan.capacity
+    several = plan.spec.instance.nodes.max > 1 and plan.instance.efa_interfaces_max
+    if capacity.kind is CapacityKind.RESERVATION and several and not capacity.placement_group_name:
+        yield Violation(
+            path=("capacity",),
+            message=f"nothing says that {capacity.reservation_id} was made in a cluster placement "
+            "group, so its nodes may be far from each other",
+            remedy="make the reservation in a cluster placement group and name the group in "
+            "capacity.placement_group",
+        )

@@ -1,0 +1,144 @@
+"""The components of a cluster that are paid for, and how much there is of each."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from trainshed.cost.model import CostRow
+from trainshed.plan import CapacityKind, ClusterPlan, Ec2Plan
+from trainshed.prices import (
+    ECR_STORED,
+    ENDPOINT_GB,
+    ENDPOINT_HOUR,
+    GP3,
+    LOGS_INGESTED,
+    LOGS_STORED,
+    LUSTRE_BACKUP,
+    LUSTRE_METADATA_IOPS,
+    NAT_GB,
+    NAT_HOUR,
+    PUBLIC_IPV4_HOUR,
+    PriceList,
+    Purchase,
+    instance_item,
+    lustre_item,
+)
+from trainshed.spec import DeploymentType
+
+# FSx for Lustre user guide, "File system metadata performance": what comes with the storage, by the
+# smallest storage in GiB that has it. From 48000 GiB on it is 12000 for each 24000 GiB.
+_INCLUDED_IOPS = ((48000, 0), (12000, 12000), (4800, 6000), (2400, 3000), (0, 1500))
+_IOPS_STEP, _STEP_GIB = 12000, 24000
+
+
+def idle_nodes(plan: ClusterPlan) -> int:
+    """Count the nodes that run, and are paid for, without a job."""
+    nodes = plan.spec.instance.nodes
+    return nodes.max if isinstance(plan.orchestrator, Ec2Plan) else nodes.min
+
+
+def cost_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Iterator[CostRow]:
+    """Yield the components of a cluster.
+
+    Args:
+        plan: the cluster.
+        prices: those of its region.
+        billed: nodes that are there in a run; None for no run.
+    """
+    yield from _node_rows(plan, prices, billed)
+    for row in (*_lustre_rows(plan, prices), *_network_rows(plan, prices)):
+        yield replace(row, idle=row.full, run=None if billed is None else row.full)
+    yield from _rows_by_use(plan, prices)
+
+
+def _node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Iterator[CostRow]:
+    most, idle = plan.spec.instance.nodes.max, idle_nodes(plan)
+    block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
+    purchase = Purchase.CAPACITY_BLOCK if block else Purchase.ON_DEMAND
+    item = instance_item(purchase, plan.instance.name)
+    # What is reserved is paid for whether nodes run or not (EC2 user guide, "Capacity Reservation
+    # pricing and billing" and "Capacity Blocks pricing and billing").
+    reserved = plan.capacity.kind is not CapacityKind.ON_DEMAND
+    yield CostRow(
+        component=f"instances, {plan.capacity.kind}",
+        item=item,
+        price=prices.price(item),
+        idle=most if reserved else idle,
+        full=most,
+        run=None if billed is None else most if reserved else billed,
+    )
+    gib = plan.spec.instance.root_gib
+    yield CostRow(
+        component=f"root volumes, gp3, {gib} GiB each",
+        item=GP3,
+        price=prices.price(GP3),
+        idle=gib * idle,
+        full=gib * most,
+        run=None if billed is None else gib * billed,
+    )
+
+
+def _lustre_rows(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
+    if plan.lustre is None or plan.lustre.spec.existing:
+        return
+    spec = plan.lustre.spec
+    item = lustre_item(spec.deployment, spec.throughput)
+    throughput = f", {spec.throughput} MB/s per TiB" if spec.throughput else ""
+    yield CostRow(
+        component=f"Lustre {spec.deployment}, {spec.capacity_gib} GiB{throughput}",
+        item=item,
+        price=prices.price(item),
+        full=spec.capacity_gib,
+    )
+    more = (spec.metadata_iops or 0) - included_metadata_iops(spec.capacity_gib)
+    if more > 0:
+        yield CostRow(
+            component=f"Lustre metadata, {more} IOPS above those included",
+            item=LUSTRE_METADATA_IOPS,
+            price=prices.price(LUSTRE_METADATA_IOPS),
+            full=more,
+        )
+
+
+def included_metadata_iops(capacity_gib: int) -> int:
+    """Return the metadata IOPS that come with the storage of a persistent-2 file system."""
+    included = next(iops for least, iops in _INCLUDED_IOPS if capacity_gib >= least)
+    return included or capacity_gib // _STEP_GIB * _IOPS_STEP
+
+
+def _network_rows(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
+    if plan.network.cidr is None:
+        return
+    for component, item in (
+        ("NAT gateway", NAT_HOUR),
+        ("public address of the NAT gateway", PUBLIC_IPV4_HOUR),
+    ):
+        yield CostRow(component=component, item=item, price=prices.price(item), full=1)
+    if services := plan.network.endpoint_services:
+        yield CostRow(
+            component=f"interface endpoints: {', '.join(services)}",
+            item=ENDPOINT_HOUR,
+            price=prices.price(ENDPOINT_HOUR),
+            full=len(services),
+        )
+
+
+def _rows_by_use(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
+    """Yield what is paid for by the gigabyte, of which a plan does not know how many there are."""
+    new_network = plan.network.cidr is not None
+    lustre = plan.lustre.spec if plan.lustre and not plan.lustre.spec.existing else None
+    # As LustreFileSystem has it: FSx backs up no file system that is linked to S3, and no scratch.
+    backed_up = lustre and lustre.deployment is DeploymentType.PERSISTENT_2 and not lustre.s3
+    for component, item, there in (
+        ("traffic through the NAT gateway", NAT_GB, new_network),
+        (
+            "traffic through interface endpoints",
+            ENDPOINT_GB,
+            new_network and plan.network.endpoint_services,
+        ),
+        ("backups of Lustre", LUSTRE_BACKUP, backed_up),
+        ("logs that CloudWatch takes in", LOGS_INGESTED, True),
+        ("logs that CloudWatch keeps", LOGS_STORED, True),
+        ("container images in ECR", ECR_STORED, plan.repository),
+    ):
+        if there:
+            yield CostRow(component=component, item=item, price=prices.price(item), by_use=True)
