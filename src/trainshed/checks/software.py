@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from trainshed.pins.agreement import LAST_FOR_GAUDI_1
+
 
 class Version(NamedTuple):
     """The first two numbers of a version."""
@@ -19,8 +21,7 @@ class Version(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
-# As its support matrices say: v1.21 lists first-generation Gaudi, v1.22 does not. Seen 2026-11.
-LAST_SYNAPSE_OF_GAUDI = Version(1, 21)
+LAST_SYNAPSE_OF_GAUDI = Version(*LAST_FOR_GAUDI_1)
 SYNAPSE_SOURCE = "https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html"
 
 # The last training image with PyTorch/XLA, which Neuron no longer supports, is of SDK 2.30 (May

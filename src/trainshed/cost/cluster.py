@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, total
-from trainshed.cost.rows import cost_rows, idle_nodes
+from trainshed.cost.rows import cost_rows
 from trainshed.errors import TrainshedError
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import PriceList, Purchase, instance_item
@@ -70,7 +70,7 @@ def cluster_cost(
     billed = None
     if hours is not None:
         nodes = _run_nodes(plan, nodes, hours)
-        billed = max(nodes, idle_nodes(plan))
+        billed = max(nodes, plan.idle_nodes)
     elif nodes is not None:
         raise TrainshedError(
             f"{nodes} nodes are those of a run; say for how many hours it lasts, too"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trainshed.cost.model import CostRow
-from trainshed.plan import CapacityKind, ClusterPlan, Ec2Plan
+from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import (
     ECR_STORED,
     ENDPOINT_GB,
@@ -30,12 +30,6 @@ _INCLUDED_IOPS = ((48000, 0), (12000, 12000), (4800, 6000), (2400, 3000), (0, 15
 _IOPS_STEP, _STEP_GIB = 12000, 24000
 
 
-def idle_nodes(plan: ClusterPlan) -> int:
-    """Count the nodes that run, and are paid for, without a job."""
-    nodes = plan.spec.instance.nodes
-    return nodes.max if isinstance(plan.orchestrator, Ec2Plan) else nodes.min
-
-
 def cost_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Iterator[CostRow]:
     """Yield the components of a cluster.
 
@@ -51,7 +45,7 @@ def cost_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Itera
 
 
 def _node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Iterator[CostRow]:
-    most, idle = plan.spec.instance.nodes.max, idle_nodes(plan)
+    most, idle = plan.spec.instance.nodes.max, plan.idle_nodes
     block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
     purchase = Purchase.CAPACITY_BLOCK if block else Purchase.ON_DEMAND
     item = instance_item(purchase, plan.instance.name)

@@ -70,7 +70,7 @@ def scalings() -> tuple[Scaling, ...]:
         Scaling(
             **entry
             | {
-                "per_second": {int(n): usd for n, usd in entry["per_second"].items()},
+                "per_second": {int(n): samples for n, samples in entry["per_second"].items()},
                 "hours": {int(n): (low, high) for n, (low, high) in entry.get("hours", {}).items()},
             }
         )

@@ -9,8 +9,8 @@ from trainshed.pins.model import ANY, Component, GitSource, Pins, RepositorySour
 from trainshed.pins.recipe import ComponentPin, component_pin
 
 # Intel's support matrices list first-generation Gaudi up to 1.21; the one of 1.22 names Gaudi 2
-# and 3 only. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html
-_LAST_FOR_GAUDI_1 = (1, 21)
+# and 3 only. Seen 2026-11. https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html
+LAST_FOR_GAUDI_1 = (1, 21)
 # R590 and later have no modules for Volta, which is what the proprietary ones are for.
 # https://docs.nvidia.com/datacenter/tesla/drivers/
 _LAST_FOR_VOLTA = 580
@@ -98,12 +98,12 @@ def _lustre(pins: Pins, base: str) -> Iterator[Disagreement]:
 
 
 def _habana(pins: Pins, base: str) -> Iterator[Disagreement]:
-    driver = _pin(pins, "habana-driver", base)
-    if driver and _numbers(driver.version)[:2] > _LAST_FOR_GAUDI_1:
+    driver, last = _pin(pins, "habana-driver", base), ".".join(map(str, LAST_FOR_GAUDI_1))
+    if driver and _numbers(driver.version)[:2] > LAST_FOR_GAUDI_1:
         yield (
             ("components", "habana-driver", "version"),
             f"{driver.version} does not drive first-generation Gaudi, the only one on EC2; its "
-            "support ended with 1.21, so pin a 1.21",
+            f"support ended with {last}, so pin a {last}",
         )
 
 

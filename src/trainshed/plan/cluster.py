@@ -93,6 +93,17 @@ class ClusterPlan:
         return stack_name(self.spec.short_name, "Prerequisites")
 
     @property
+    def idle_nodes(self) -> int:
+        """Nodes that run, and are paid for, while no job does."""
+        nodes = self.spec.instance.nodes
+        return nodes.max if isinstance(self.orchestrator, Ec2Plan) else nodes.min
+
+    @property
+    def vcpus(self) -> int:
+        """The vCPUs of the largest cluster."""
+        return self.spec.instance.nodes.max * self.instance.vcpus
+
+    @property
     def job_addresses(self) -> int:
         """Private addresses that a job takes on each node, by an interface of its own."""
         return TRAITS[self.spec.orchestrator].job_addresses

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from trainshed.catalogue import InstanceType
+from trainshed.catalogue.lustre import THROUGHPUTS
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
 from trainshed.spec import DeploymentType, LustreSpec
 
 # FSx for Lustre API reference, CreateFileSystem and CreateFileSystemLustreConfiguration.
-_THROUGHPUTS = (125, 250, 500, 1000)
 _METADATA_IOPS = (1500, 3000, 6000, *range(12000, 192001, 12000))
 SCRATCH_THROUGHPUT = 200
 _STEP_GIB = 2400
@@ -150,12 +150,12 @@ def _throughput(notes: Notes, asked: LustreSpec, persistent: bool) -> int | None
             )
         return None
     throughput = 250 if asked.throughput is None else asked.throughput
-    if throughput not in _THROUGHPUTS:
-        near = min(_THROUGHPUTS, key=lambda step: abs(step - throughput))
+    if throughput not in THROUGHPUTS:
+        near = min(THROUGHPUTS, key=lambda step: abs(step - throughput))
         notes.problem(
             "storage.lustre.throughput",
             f"{throughput} MB/s per TiB is not allowed; did you mean {near}? "
-            f"(allowed: {', '.join(map(str, _THROUGHPUTS))})",
+            f"(allowed: {', '.join(map(str, THROUGHPUTS))})",
         )
     return throughput
 

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any
 
 from trainshed.aws import Region
+from trainshed.catalogue.lustre import THROUGHPUTS
 from trainshed.prices.items import (
     ECR_STORED,
     ENDPOINT_GB,
@@ -126,7 +127,7 @@ _PRODUCTS = (
     _lustre(lustre_item("scratch-2", None), "Storage", storageType="SSD"),
     *(
         _lustre(lustre_item("persistent-2", throughput), rf"Storage\.SSD\.{throughput}")
-        for throughput in (125, 250, 500, 1000)
+        for throughput in THROUGHPUTS
     ),
     _lustre(LUSTRE_METADATA_IOPS, "MetadataIOPS"),
     _lustre(LUSTRE_BACKUP, "BackupUsage"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.ami.channel import Channel, names_a_channel
+from trainshed.checks.default_ami import takes_default_channel
 from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.checks.software import LAST_SOFTWARE
 from trainshed.findings import Severity
@@ -59,9 +60,7 @@ instance: {type: p3dn.24xlarge}
 )
 def v100_modules(plan: ClusterPlan) -> Iterator[Violation]:
     """A V100 needs NVIDIA's proprietary kernel modules."""
-    # A channel of another name was made for a purpose, which may be this one.
-    channel = plan.spec.instance.ami.partition(":")[0]
-    if plan.instance.accelerator.name == "V100" and channel == "stable":
+    if plan.instance.accelerator.name == "V100" and takes_default_channel(plan):
         yield Violation(
             path=_PATH,
             message="our AMIs have NVIDIA's open kernel modules by default, which do not drive the "
@@ -117,9 +116,7 @@ instance: {type: inf1.6xlarge}
 )
 def first_inferentia(plan: ClusterPlan) -> Iterator[Violation]:
     """The first Inferentia needs an older driver than we pin."""
-    # A channel of another name was made for a purpose, which may be this one.
-    channel = plan.spec.instance.ami.partition(":")[0]
-    if plan.instance.accelerator.name == "Inferentia" and channel == "stable":
+    if plan.instance.accelerator.name == "Inferentia" and takes_default_channel(plan):
         driver = project_pins().components["neuron-dkms"].version
         last, _ = LAST_SOFTWARE["Inferentia"]
         yield Violation(

@@ -59,13 +59,12 @@ instance: {type: trn1.32xlarge, nodes: {min: 1, max: 4}}
 )
 def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever keeps nodes should know that they cost."""
-    nodes = plan.spec.instance.nodes
     on_batch = isinstance(plan.orchestrator, BatchPlan)
-    kept = nodes.min if on_batch else nodes.max
-    if kept and plan.capacity.kind is CapacityKind.ON_DEMAND:
+    if plan.idle_nodes and plan.capacity.kind is CapacityKind.ON_DEMAND:
         yield Violation(
             path=("instance", "nodes", "min") if on_batch else ("orchestrator",),
-            message=f"{kept} x {plan.instance.name} run, and are billed, while no job runs",
+            message=f"{plan.idle_nodes} x {plan.instance.name} run, and are billed, while no job "
+            "runs",
             remedy="set instance.nodes.min to 0"
             if on_batch
             else "destroy the cluster when it has no work, or use orchestrator batch",

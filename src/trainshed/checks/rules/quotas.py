@@ -46,13 +46,13 @@ def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         if quota_for(each.instance, each.capacity.kind) == quota
     ]
     nodes = plan.spec.instance.nodes.max
-    total = sum(each.spec.instance.nodes.max * each.instance.vcpus for each in users)
+    total = sum(each.vcpus for each in users)
     others = names_of_others(plan, users)
     together = f"; with {others}, {total} at once" if others else ""
     yield Violation(
         path=("instance", "nodes", "max"),
         message=f"{nodes} x {plan.instance.vcpus} vCPUs of {plan.instance.name} need "
-        f"{nodes * plan.instance.vcpus} of the quota {quota.name!r} ({quota.code}){together}",
+        f"{plan.vcpus} of the quota {quota.name!r} ({quota.code}){together}",
         remedy="if the account has less, ask for it before you deploy: "
         f"{increase_command(quota, total, plan.region)}",
     )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
+from trainshed.checks.default_ami import takes_default_channel
 from trainshed.checks.image_names import image_name
 from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.checks.software import (
@@ -75,7 +76,7 @@ image: {tag: "1.20.0-pytorch-2.6.0"}
 def other_synapse(plan: ClusterPlan) -> Iterator[Violation]:
     """Driver and container of Gaudi move together."""
     image = image_name(plan)
-    if not image or not _is_our_default(plan) or plan.instance.accelerator.name != _GAUDI:
+    if not image or not takes_default_channel(plan) or plan.instance.accelerator.name != _GAUDI:
         return
     driver = _pinned("habana-driver")
     if image.synapse and image.synapse != driver and image.synapse <= LAST_SYNAPSE_OF_GAUDI:
@@ -108,7 +109,7 @@ def newer_neuron_sdk(plan: ClusterPlan) -> Iterator[Violation]:
     """The node's driver must not be older than the image's runtime."""
     image = image_name(plan)
     neuron = plan.instance.accelerator.family is AcceleratorFamily.NEURON
-    if not image or not neuron or not _is_our_default(plan):
+    if not image or not neuron or not takes_default_channel(plan):
         return
     # The tools have the version of the SDK; driver and runtime count for themselves.
     of_ami = _pinned("neuron-tools")
@@ -176,7 +177,7 @@ image: {tag: cuda13.0-efa1.99.0}
 def newer_efa(plan: ClusterPlan) -> Iterator[Violation]:
     """The node's EFA driver must not be older than the image's libraries."""
     image = image_name(plan)
-    if not image or not _is_our_default(plan) or not plan.devices.get("efa"):
+    if not image or not takes_default_channel(plan) or not plan.devices.get("efa"):
         return
     of_ami = _pinned("efa-installer")
     if image.efa_installer and image.efa_installer > of_ami:
@@ -217,11 +218,6 @@ def patched_until(plan: ClusterPlan) -> Iterator[Violation]:
             message=f"AWS patches its images of PyTorch {release} until {until}",
             remedy="take a later release of PyTorch when that day has come",
         )
-
-
-def _is_our_default(plan: ClusterPlan) -> bool:
-    """Whether nodes boot an AMI that has what the pins say; another channel may have anything."""
-    return plan.spec.instance.ami.partition(":")[0] == "stable"
 
 
 def _pinned(component: str) -> Version:

@@ -80,7 +80,7 @@ def vcpu_quota(subject: Subject) -> Iterator[Violation]:
         return
     applied = find_quota(subject.aws, quota)
     nodes = plan.spec.instance.nodes.max
-    needed = nodes * plan.instance.vcpus
+    needed = plan.vcpus
     if needed > applied.value:
         others = 0
     else:
