@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from trainshed.checks.pages import INDEX
 from trainshed.preflight import AccountRule, account_rules
-from trainshed.preflight.pages import INDEX, account_rule_pages, write_pages
+from trainshed.preflight.pages import account_rule_pages
 
 ROOT = Path(__file__).parents[2]
 PAGES = account_rule_pages()
@@ -37,11 +38,3 @@ def test_the_index_has_each_rule_once() -> None:
         f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.title} |"
         for rule in account_rules().values()
     ]
-
-
-def test_writing_removes_the_pages_of_rules_that_are_gone(tmp_path: Path) -> None:
-    (tmp_path / "TS-ACC-999.md").write_text("# gone\n", encoding="utf-8")
-
-    write_pages(tmp_path)
-
-    assert {path.name for path in tmp_path.iterdir()} == PAGES.keys()

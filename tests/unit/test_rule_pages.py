@@ -50,7 +50,7 @@ def test_the_index_has_each_rule_once_with_its_severity_and_title() -> None:
 def test_writing_removes_the_pages_of_rules_that_are_gone(tmp_path: Path) -> None:
     (tmp_path / "TS-OLD-001.md").write_text("# gone\n", encoding="utf-8")
 
-    write_pages(tmp_path)
+    write_pages(PAGES, tmp_path)
 
     assert {path.name for path in tmp_path.iterdir()} == PAGES.keys()
 

@@ -1,5 +1,6 @@
 """The rules as Markdown: a page for each, and their index, as docs/rules holds them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -112,9 +113,8 @@ def _page(rule: Rule) -> str:
     )
 
 
-def write_pages(folder: Path) -> None:
-    """Write the pages, and remove those of rules that are gone."""
-    pages = rule_pages()
+def write_pages(pages: Mapping[str, str], folder: Path) -> None:
+    """Write pages by their file names, and remove those of rules that are gone."""
     folder.mkdir(exist_ok=True)
     for stale in {path.name for path in folder.glob("*.md")} - pages.keys():
         (folder / stale).unlink()
@@ -123,4 +123,4 @@ def write_pages(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_pages(_FOLDER)
+    write_pages(rule_pages(), _FOLDER)

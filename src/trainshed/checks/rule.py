@@ -115,7 +115,12 @@ def fleet_rule(rule_id: str, **page: Unpack[_Page]) -> Callable[[FleetCheck], Fl
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every rule by its id, in the order of the ids: those of each module of `rules`."""
-    package = importlib.import_module("trainshed.checks.rules")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules("trainshed.checks.rules")
     return dict(sorted(_RULES.items()))
+
+
+def import_modules(package_name: str) -> None:
+    """Import every module of a package, so that its rules are registered."""
+    package = importlib.import_module(package_name)
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package_name}.{module.name}")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from trainshed.checks.pages import INDEX, write_pages
 from trainshed.preflight.rule import AccountRule, account_rules
 
-INDEX = "README.md"
 _FOLDER = Path("docs/account-rules")
 _HEAD = """# Rules of `trainshed preflight`
 
@@ -68,15 +68,5 @@ def _page(rule: AccountRule) -> str:
     )
 
 
-def write_pages(folder: Path) -> None:
-    """Write the pages, and remove those of rules that are gone."""
-    pages = account_rule_pages()
-    folder.mkdir(exist_ok=True)
-    for stale in {path.name for path in folder.glob("*.md")} - pages.keys():
-        (folder / stale).unlink()
-    for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    write_pages(_FOLDER)
+    write_pages(account_rule_pages(), _FOLDER)

@@ -1,14 +1,12 @@
 """A rule over an account: what it finds there, and which IAM actions it needs for that."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from trainshed.checks.rule import Basis, RuleFacts, Violation
+from trainshed.checks.rule import Basis, RuleFacts, Violation, import_modules
 from trainshed.findings import Finding, Severity
 from trainshed.plan import ClusterPlan
 from trainshed.preflight.shared_answers import SharedAnswers
@@ -109,7 +107,5 @@ def described_rule(
 @cache
 def account_rules() -> dict[str, AccountRule]:
     """Return every rule by its id, in the order of the ids: those of each module of `rules`."""
-    package = importlib.import_module("trainshed.preflight.rules")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_modules("trainshed.preflight.rules")
     return dict(sorted(_RULES.items()))
