@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from trainshed.checks import Rule, all_rules, judge
 from trainshed.findings import Finding, Severity
-from trainshed.plan import make_plan
-from trainshed.spec import SpecError, read_spec
+from trainshed.plan import ClusterPlan
+from trainshed.spec import SpecError
 
 RULES = tuple(all_rules().values())
 CLEAN = "name: Example\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
@@ -18,19 +17,9 @@ Judged = Callable[[str], tuple[Finding, ...]]
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> Judged:
+def judged(planned: Callable[[str], ClusterPlan]) -> Judged:
     """Judge the cluster of a file's text."""
-
-    def judge_text(text: str) -> tuple[Finding, ...]:
-        file = tmp_path / "example.yaml"
-        file.write_text(text)
-        result = read_spec(file)
-        if result.problems:
-            raise SpecError(result.problems)
-        assert result.spec
-        return judge(make_plan(result.spec))
-
-    return judge_text
+    return lambda text: judge(planned(text))
 
 
 def doubts(findings: tuple[Finding, ...]) -> list[Finding]:
@@ -140,7 +129,7 @@ def test_what_is_said_about_findings_must_have_its_form(
         judged(CLEAN + f"findings: {{{said}}}\n")
 
     assert words in str(refused.value)
-    assert "example.yaml:4" in str(refused.value)
+    assert "a.yaml:4" in str(refused.value)
 
 
 def test_what_is_said_about_findings_is_data_for_json(judged: Judged) -> None:

@@ -205,6 +205,38 @@ def test_a_stack_begins_when_the_slowest_that_it_comes_after_is_complete(tmp_pat
     assert stacks["Images"].span == Span(unknown=1)
 
 
+def test_stacks_of_a_stage_come_after_each_other_by_their_names(tmp_path: Path) -> None:
+    stage = tmp_path / "assembly-Stage"
+    stage.mkdir()
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": {}}), encoding="utf-8")
+    (stage / "one.json").write_text(
+        json.dumps(
+            {
+                "Resources": {
+                    "Id1": {"Metadata": {"aws:cdk:path": "Stage/One/Vpc/Resource"}, "Type": GROUP}
+                }
+            }
+        ),
+        encoding="utf-8",
+    )
+    artifacts = {
+        f"Stage{name}1234": {
+            "type": "aws:cloudformation:stack",
+            "environment": "aws://unknown-account/us-west-2",
+            "displayName": f"Stage/{name} (Stage-{name})",
+            "properties": {"stackName": f"Stage-{name}", "templateFile": "one.json"},
+            "dependencies": after,
+        }
+        for name, after in (("One", []), ("Two", ["StageOne1234"]))
+    }
+    (stage / "manifest.json").write_text(json.dumps({"artifacts": artifacts}), encoding="utf-8")
+
+    found = resource_graph(read_assembly(tmp_path))
+
+    assert found.stack_order == {"Stage-One": frozenset(), "Stage-Two": {"Stage-One"}}
+    assert found.resources["Stage-One", "Id1"].name == "Vpc"
+
+
 def test_a_stack_that_the_app_does_not_make_is_refused(tmp_path: Path) -> None:
     found = assembly(tmp_path, {"S": {"Resources": {}}}, {})
 
