@@ -102,10 +102,3 @@ def test_credentials_that_expired_are_one_line(
         "error: AWS does not take the credentials: ExpiredToken, it expired; sign in again, or "
         "set AWS_PROFILE to a profile that works"
     )
-
-
-def test_an_assembly_without_the_cluster(preflight: Callable[..., Answer]) -> None:
-    done = preflight("TrainCluster", "--app", "cdk.out")
-
-    assert done.code == 2
-    assert "stack in cdk.out 'TrainCluster' is not known" in done.err
