@@ -642,7 +642,7 @@ def test_a_bootstrap_that_is_old(account: Account, version: str, expected: list[
 def test_no_bootstrap(account: Account) -> None:
     account.aws.client("ssm").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")
 
-    found = only(account.ask(account="123456789012"))
+    found = only(account.ask())
 
     assert found.rule == "TS-ACC-080"
     assert found.remedy == "cdk bootstrap aws://123456789012/us-west-2"

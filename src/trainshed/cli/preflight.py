@@ -10,7 +10,7 @@ import typer
 
 from trainshed.checks import judge
 from trainshed.checks.judging import as_owner_says
-from trainshed.checks.text import finding_text
+from trainshed.checks.text import accepted_lines, finding_text, summary
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
@@ -70,10 +70,14 @@ def preflight(
         found = ask_account(subject, show=show)
     findings = as_owner_says(plan.spec, (*judge(plan), *found))
     if as_json:
-        print_json([asdict(finding) for finding in findings])
+        print_json({"findings": [asdict(finding) for finding in findings]})
     else:
+        for line in accepted_lines(findings):
+            typer.echo(line)
         for finding in findings:
-            typer.echo(finding_text(finding))
+            if not finding.accepted:
+                typer.echo(finding_text(finding))
+        typer.echo(summary(findings, ()))
     if any(finding.fails for finding in findings):
         raise typer.Exit(1)
 
