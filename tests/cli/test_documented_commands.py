@@ -41,10 +41,6 @@ ELSEWHERE = {
         "tests/preflight/test_command.py",
         '"TrainCluster", "--print-policy"',
     ),
-    "cdk synth --quiet && trainshed preflight TrainCluster --app cdk.out": (
-        "tests/preflight/test_command.py",
-        '"TrainCluster", "--app", "cdk.out"',
-    ),
     'curl "$AWS_ENDPOINT_URL/_embedded-aws/quotas" --data \'[{"service": "ec2", "code": '
     '"L-2C3B7624", "value": 2048}]\'': (
         "embedded-aws/tests/services/test_quotas.py",

@@ -105,6 +105,7 @@ def test_what_aws_batch_keeps_and_tries_again(found: Found, text: str, rules: li
         (DL1, 'RDMAV_FORK_SAFE: "1"', []),
         (TRN1, 'RDMAV_FORK_SAFE: "1"', ["TS-ENV-007"]),
         (DL1, 'HCCL_OVER_TCP: "0"', []),
+        (DL1, 'HCCL_OVER_TCP: "1"', ["TS-ENV-008"]),
         (DL1, 'HCCL_OVER_OFI: "1"', []),
         (P4D, "NCCL_SOCKET_IFNAME: eth0", []),
         (P4D, "NCCL_SOCKET_IFNAME: =eth0", []),
@@ -305,6 +306,16 @@ def test_software_that_does_not_go_together(
                 "orchestrator: ec2\n",
             ),
             ["010"],
+        ),
+        (with_ami("p3dn.24xlarge", f"{ECS}/gpu/recommended/image_id"), ["001", "006", "010"]),
+        (
+            with_ami(
+                "p3dn.24xlarge",
+                "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/"
+                "latest/ami-id",
+                "orchestrator: ec2\n",
+            ),
+            ["006", "010"],
         ),
         (with_ami("trn1.32xlarge", "/trainshed/ami/neuron/ecs/candidate"), []),
         (with_ami("trn1.32xlarge", "/trainshed/ami/neuron/ec2/stable"), ["008"]),

@@ -1,12 +1,13 @@
 """Synthesise the clusters of a project and have every tool judge their templates."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import Any
 
 from trainshed import __version__
 from trainshed.checks.templates import cfn_lint, checkov
@@ -39,10 +40,12 @@ class TemplateReport:
     Attributes:
         findings: the most severe first, cluster by cluster.
         runs: the tools, and what came of each.
+        templates: what was judged, by the names of the stacks; empty without a synthesis.
     """
 
     findings: tuple[Finding, ...]
     runs: tuple[ToolRun, ...]
+    templates: Mapping[str, Mapping[str, Any]]
 
     @property
     def failed(self) -> bool:
@@ -83,7 +86,11 @@ def check_templates(
         runs = (*read_validation(assembly), *_programs(assembly, step))
         pipeline = ami_pipeline_file(app.context.get("ami_pipeline"))
         owners = stack_owners(plans, read_ami_pipeline(pipeline).spec if pipeline else None)
-        return TemplateReport(findings=merged(runs, assembly, plans, owners), runs=runs)
+        return TemplateReport(
+            findings=merged(runs, assembly, plans, owners),
+            runs=runs,
+            templates={name: stack.template for name, stack in assembly.stacks.items()},
+        )
 
 
 def _synthesised(app: App, output: Path, step: Step) -> Assembly:
@@ -131,4 +138,4 @@ def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
 def _not_run(reason: str) -> TemplateReport:
     tools = (*TOOLS, *(program.NAME for program in _PROGRAMS))
     runs = (ToolRun(tool=tool, state=State.NOT_RUN, reason=reason) for tool in tools)
-    return TemplateReport(findings=(), runs=tuple(runs))
+    return TemplateReport(findings=(), runs=tuple(runs), templates={})
