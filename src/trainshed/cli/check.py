@@ -18,7 +18,7 @@ from trainshed.cli.cluster import (
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
-from trainshed.cli.report import exit_with, print_report
+from trainshed.cli.report import exit_if_failed, print_report
 from trainshed.errors import TrainshedError
 from trainshed.plan import Fleet
 from trainshed.stopping import stoppable
@@ -67,4 +67,4 @@ def check(
         print_json(sarif_log(findings, report.runs, Path()))
     else:
         print_report(findings, report, as_json)
-    exit_with(findings, report)
+    exit_if_failed(findings, report)

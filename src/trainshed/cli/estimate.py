@@ -18,6 +18,7 @@ from trainshed.estimate import (
     Estimate,
     HeldOut,
     Range,
+    Scaling,
     check_models,
     compare,
     estimate,
@@ -180,7 +181,7 @@ def _check(entry: HeldOut) -> dict[str, Any]:
     }
 
 
-def _published(nodes: int, entry: Any) -> dict[str, Any]:
+def _published(nodes: int, entry: Scaling) -> dict[str, Any]:
     per_second = entry.per_second[nodes]
     alone = entry.per_second.get(1)
     low, high = entry.hours.get(nodes, (None, None))

@@ -14,7 +14,7 @@ from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, lo
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
-from trainshed.cli.report import exit_with, print_report
+from trainshed.cli.report import exit_if_failed, print_report
 from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_policy
 from trainshed.stopping import stoppable
 
@@ -58,4 +58,4 @@ def preflight(
         found = ask_account(replace(subject, template=template), show=show)
     findings = [*as_owner_says(plan.spec, (*judge(plan), *found)), *report.findings]
     print_report(findings, report, as_json)
-    exit_with(findings, report)
+    exit_if_failed(findings, report)

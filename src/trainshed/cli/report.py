@@ -33,7 +33,7 @@ def print_report(findings: Sequence[Finding], templates: TemplateReport, as_json
     typer.echo(summary(findings, templates.runs))
 
 
-def exit_with(findings: Sequence[Finding], templates: TemplateReport) -> None:
+def exit_if_failed(findings: Sequence[Finding], templates: TemplateReport) -> None:
     """Exit with 1 when a finding fails the check, or a tool failed."""
     if templates.failed or any(finding.fails for finding in findings):
         raise typer.Exit(1)
