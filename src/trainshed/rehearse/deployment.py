@@ -11,7 +11,7 @@ from embedded_aws.embedded import EmbeddedAws
 from trainshed import __version__
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
-from trainshed.synthesis import SynthesisedStack, read_app, read_json, synthesise
+from trainshed.synthesis import SynthesisedStack, read_app, synthesise
 
 _CHANNEL = re.compile(r"/trainshed/ami/([a-z]+)/([a-z0-9]+)/[A-Za-z0-9_.-]+")
 
@@ -38,13 +38,11 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
             f"there is no cluster {cluster!r} that takes jobs here; those that do are: "
             f"{', '.join(clusters) or 'none'}"
         )
-    artifacts = read_json(output / "manifest.json")["artifacts"]
     ordered: dict[str, SynthesisedStack] = {}
 
     def add(name: str) -> None:
-        for needed in artifacts[name].get("dependencies", []):
-            if needed in stacks:
-                add(needed)
+        for needed in sorted(stacks[name].after):
+            add(needed)
         ordered.setdefault(name, stacks[name])
 
     add(cluster)
