@@ -6,6 +6,7 @@ from typing import Final
 import aws_cdk as cdk
 
 from trainshed.plan import ClusterPlan, resource_tags
+from trainshed.tags import CLUSTER_TAG
 
 # Types that CloudFormation replaces when their tags change, and who says so: the resource schemas
 # that AWS publishes ("schema"), the data that `cdk diff` uses ("CDK"), issues of
@@ -28,7 +29,7 @@ def tag(stack: cdk.Stack, name: str, users: Iterable[ClusterPlan]) -> None:
         users: the clusters that use it; their owners own it, and it has the tags of all.
     """
     of_stack = cdk.Tags.of(stack)
-    of_stack.add("trainshed:cluster", name)
+    of_stack.add(CLUSTER_TAG, name)
     add_tags(of_stack, resource_tags(user.spec for user in users))
 
 

@@ -23,10 +23,8 @@ from trainshed.jobs.model import (
     Scheduler,
 )
 from trainshed.jobs.submission import Submission
+from trainshed.tags import BOOT_TAG, CLUSTER_TAG
 
-_CLUSTER_TAG = "trainshed:cluster"
-# Set at boot by the AMI's first-boot program.
-_BOOT_TAG = "trainshed:boot"
 # Systems Manager API reference, Command: CommandId; SendCommand: Comment.
 _COMMAND_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LONGEST_NAME = 100
@@ -259,8 +257,8 @@ def _gone(
 def _booted(region: Region, cluster: str, group: str) -> Iterator[Node]:
     """Yield the nodes of a cluster whose boot went well, the oldest first."""
     wanted = {
-        f"tag:{_CLUSTER_TAG}": cluster,
-        f"tag:{_BOOT_TAG}": "ok",
+        f"tag:{CLUSTER_TAG}": cluster,
+        f"tag:{BOOT_TAG}": "ok",
         "tag:aws:autoscaling:groupName": group,
         "instance-state-name": "running",
     }

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from trainshed.aws import Region
 from trainshed.deployed_stacks import DeployedStack, find_stack, imported_from, importers
+from trainshed.tags import CLUSTER_TAG
 from trainshed.teardown.kept import Kept
 
 _STACK_TAG = "aws:cloudformation:stack-name"
@@ -33,7 +34,7 @@ def unused_networks(region: Region, known: Collection[str]) -> tuple[DeployedSta
         region: where.
         known: names of network stacks to leave out, because they will be used.
     """
-    filters = [{"Name": "tag-key", "Values": ["trainshed:cluster"]}]
+    filters = [{"Name": "tag-key", "Values": [CLUSTER_TAG]}]
     vpcs = region.pages("ec2", "describe_vpcs", "Vpcs", Filters=filters)
     tags = [{tag["Key"]: tag["Value"] for tag in vpc["Tags"]} for vpc in vpcs]
     names = {each[_STACK_TAG] for each in tags if _STACK_TAG in each}

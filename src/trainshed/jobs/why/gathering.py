@@ -22,10 +22,8 @@ from trainshed.jobs.why.facts import (
     Queue,
 )
 from trainshed.quotas import AppliedQuota, find_quota
+from trainshed.tags import BOOT_TAG, CLUSTER_TAG
 
-# Set at boot by the AMI's first-boot program.
-_BOOT_TAG = "trainshed:boot"
-_CLUSTER_TAG = "trainshed:cluster"
 # Auto Scaling tries a launch again and again; the newest tell.
 _MOST_ACTIVITIES = 20
 # ECS API reference, DescribeContainerInstances: "A list of up to 100".
@@ -114,7 +112,7 @@ def _environment(each: Mapping[str, Any]) -> Environment:
         max_vcpus=resources.get("maxvCpus", 0),
         instance_types=tuple(resources.get("instanceTypes", ())),
         ecs_cluster=each.get("ecsClusterArn", ""),
-        cluster=resources.get("tags", {}).get(_CLUSTER_TAG),
+        cluster=resources.get("tags", {}).get(CLUSTER_TAG),
         launch_template=(template["launchTemplateId"], template.get("version") or "$Default")
         if template and "launchTemplateId" in template
         else None,
@@ -157,7 +155,7 @@ def _instances(region: Region, environments: Iterable[Environment]) -> Iterator[
     clusters = [each.cluster for each in environments if each.cluster]
     if not clusters:
         return
-    tagged = {"Name": f"tag:{_CLUSTER_TAG}", "Values": clusters}
+    tagged = {"Name": f"tag:{CLUSTER_TAG}", "Values": clusters}
     for group in region.pages("ec2", "describe_instances", "Reservations", Filters=[tagged]):
         for each in group["Instances"]:
             tags = {tag["Key"]: tag["Value"] for tag in each.get("Tags", ())}
@@ -165,7 +163,7 @@ def _instances(region: Region, environments: Iterable[Environment]) -> Iterator[
                 instance_id=each["InstanceId"],
                 is_running=each["State"]["Name"] in ("pending", "running"),
                 launched_at=each["LaunchTime"],
-                boot=tags.get(_BOOT_TAG),
+                boot=tags.get(BOOT_TAG),
             )
 
 

@@ -7,8 +7,8 @@ from trainshed.catalogue import increase_command, on_demand_quota, quota_for
 from trainshed.checks.rule import Violation
 from trainshed.preflight.rule import Subject, account_rule
 from trainshed.quotas import find_quota
+from trainshed.tags import CLUSTER_TAG
 
-_TAG = "trainshed:cluster"
 # These have quotas of their own, or none.
 _OTHER_QUOTAS = ("spot", "capacity-block")
 
@@ -118,7 +118,7 @@ def own_nodes(subject: Subject) -> int:
 
 def _is_own(subject: Subject, instance: dict[str, Any]) -> bool:
     tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-    return tags.get(_TAG) == subject.plan.spec.name
+    return tags.get(CLUSTER_TAG) == subject.plan.spec.name
 
 
 def _vcpus(instance: dict[str, Any]) -> int:

@@ -1,0 +1,6 @@
+"""Tags by which trainshed finds its own resources."""
+
+# On what a cluster, or clusters that share it, have: their name, or that of what they share.
+CLUSTER_TAG = "trainshed:cluster"
+# On a node: how it booted, as the AMI's first-boot program says.
+BOOT_TAG = "trainshed:boot"
