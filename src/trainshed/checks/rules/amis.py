@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.ami.channel import Channel, names_a_channel
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.checks.software import LAST_SOFTWARE
+from trainshed.checks.software import LAST_NEURON_DRIVER_OF_INFERENTIA, LAST_SOFTWARE
 from trainshed.findings import Severity
 from trainshed.pins.reader import project_pins
 from trainshed.plan import BatchPlan, ClusterPlan
@@ -15,6 +15,17 @@ _OF_AWS = "/aws/service/"
 _ECS = "/aws/service/ecs/optimized-ami/"
 _BATCH_AMIS = "https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html"
 _ECS_AMIS = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html"
+# AWS's public parameters of AMIs without an ECS agent. Others may have one: Bottlerocket's aws-ecs
+# variants do, and of AMIs in the Marketplace nothing is known.
+_WITHOUT_ECS_AGENT = (
+    "/aws/service/ami-amazon-linux-latest/",
+    "/aws/service/bottlerocket/aws-k8s-",
+    "/aws/service/canonical/",
+    "/aws/service/debian/",
+    "/aws/service/deeplearning/",
+    "/aws/service/eks/",
+    "/aws/service/neuron/",
+)
 # The default of root_gib in packer/variables.pkr.hcl.
 BAKED_ROOT_GIB = 100
 # The level of a parameter of ECS AMIs that says whose driver they have.
@@ -132,9 +143,7 @@ instance:
 def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes of AWS Batch need the ECS agent."""
     asked = plan.ami.asked
-    if not isinstance(plan.orchestrator, BatchPlan) or not asked.startswith(_OF_AWS):
-        return
-    if not asked.startswith(_ECS):
+    if isinstance(plan.orchestrator, BatchPlan) and asked.startswith(_WITHOUT_ECS_AGENT):
         yield Violation(
             path=_PATH,
             message=f"{asked} is an AMI of AWS without an ECS agent: its nodes never join the "
@@ -280,7 +289,8 @@ def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
     title="The driver of our AMIs no longer supports the first Inferentia",
     severity=Severity.ERROR,
     why="""
-Neuron's driver supports Inf1 up to 2.24. Nodes that boot a later one show no accelerator.
+Neuron's driver supports Inf1 up to 2.24. Nodes that boot a later one show no accelerator. The rule
+looks at the driver that `packer/pins.json` names.
 """,
     sources=(LAST_SOFTWARE["Inferentia"][1],),
     example="""
@@ -293,8 +303,10 @@ def first_inferentia(plan: ClusterPlan) -> Iterator[Violation]:
     """The first Inferentia needs an older driver than we pin."""
     # A channel of another name was made for a purpose, which may be this one.
     channel = plan.spec.instance.ami.partition(":")[0]
-    if plan.instance.accelerator.name == "Inferentia" and channel == "stable":
-        driver = project_pins().components["neuron-dkms"].version
+    if plan.instance.accelerator.name != "Inferentia" or channel != "stable":
+        return
+    driver = project_pins().components["neuron-dkms"].version
+    if tuple(map(int, driver.split(".")[:2])) > LAST_NEURON_DRIVER_OF_INFERENTIA:
         last, _ = LAST_SOFTWARE["Inferentia"]
         yield Violation(
             path=_PATH,

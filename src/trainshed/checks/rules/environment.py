@@ -17,6 +17,8 @@ _NEURON_EFA = (
 )
 _HCCL_DEMO = "https://github.com/HabanaAI/hccl_demo"
 _OFF = ("", "0")
+# What libfabric takes for no, in capitals, too.
+_LIBFABRIC_OFF = (*_OFF, "false", "no", "off")
 _SOCKET_VARIABLES = (
     "CCOM_SOCKET_IFNAME",
     "GLOO_SOCKET_IFNAME",
@@ -195,7 +197,12 @@ job: {environment: {FI_EFA_USE_DEVICE_RDMA: "1"}}
 def rdma_that_is_not_there(plan: ClusterPlan) -> Iterator[Violation]:
     """Only EFA with RDMA takes the variable."""
     value = _asked(plan, "FI_EFA_USE_DEVICE_RDMA")
-    if value is None or value in _OFF or not _has_efa(plan) or plan.instance.efa_rdma:
+    if (
+        value is None
+        or value.lower() in _LIBFABRIC_OFF
+        or not _has_efa(plan)
+        or plan.instance.efa_rdma
+    ):
         return
     yield Violation(
         path=_path("FI_EFA_USE_DEVICE_RDMA"),
@@ -224,7 +231,12 @@ job: {environment: {FI_EFA_USE_DEVICE_RDMA: "0"}}
 def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
     """EFA's RDMA should stay on."""
     value = _asked(plan, "FI_EFA_USE_DEVICE_RDMA")
-    if value is not None and value in _OFF and _has_efa(plan) and plan.instance.efa_rdma:
+    if (
+        value is not None
+        and value.lower() in _LIBFABRIC_OFF
+        and _has_efa(plan)
+        and plan.instance.efa_rdma
+    ):
         yield Violation(
             path=_path("FI_EFA_USE_DEVICE_RDMA"),
             message=f"FI_EFA_USE_DEVICE_RDMA is {value!r}: data goes through the host's memory, "
