@@ -147,9 +147,10 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		--group pyproject.toml:docs -o requirements-docs.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules and the tables of docs/amis.md anew
+schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules and the tables of docs/amis.md anew
 	@python -m trainshed.spec.schema
 	@python -m trainshed.checks.pages
+	@python -m trainshed.preflight.pages
 	@python scripts/fields_page.py
 	@python scripts/ami_tables.py
 

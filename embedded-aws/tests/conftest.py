@@ -8,8 +8,11 @@ from pathlib import Path
 import property_tests
 import pytest
 from in_process import in_process_aws
+from job_bench import job_aws
 
 from embedded_aws import service_models
+from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.lifecycle import Project
 
 property_tests.load_profile()
@@ -33,6 +36,24 @@ def endpoint() -> Iterator[str]:
     """An embedded AWS within this process, for tests that reach behind its APIs; not seeded."""
     with in_process_aws() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def loopback_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """Hosts on loopback; a second that AWS waits lasts a sixtieth, so time-outs can be tested."""
+    with job_aws(tmp_path_factory.mktemp("hosts"), JobSettings(loopback=True, speed=60)) as aws:
+        yield aws
+
+
+@pytest.fixture(scope="session")
+def namespaces_aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedAws]:
+    """Hosts in namespaces."""
+    # pytest_configure imports this plug-in; before that, pytest would warn.
+    from skips import unless
+
+    unless("ip", "unshare", "nsenter", root="each host has a network namespace of its own")
+    with job_aws(tmp_path_factory.mktemp("hosts"), JobSettings()) as aws:
+        yield aws
 
 
 @pytest.fixture

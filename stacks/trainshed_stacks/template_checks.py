@@ -11,7 +11,7 @@ from trainshed.checks.templates.asking import ASKED, JUDGED_BY
 def add_template_checks(scope: Construct) -> tuple[str, ...]:
     """Have cdk-nag and cdk-preflight judge an app's templates, unless nobody asks for that.
 
-    A plain synthesis does without them: cdk-preflight would add a third to its time.
+    A plain synthesis does without them: cdk-preflight would add two fifths to its CPU time.
 
     Returns:
         the tools that judge, with their versions.

@@ -33,6 +33,19 @@ PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_buil
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
 # there for it. Of some commands of AWS only the options are tested.
 ELSEWHERE = {
+    "trainshed preflight TrainCluster": (
+        "tests/preflight/test_command.py",
+        'preflight("TrainCluster")',
+    ),
+    "trainshed preflight TrainCluster --print-policy": (
+        "tests/preflight/test_command.py",
+        '"TrainCluster", "--print-policy"',
+    ),
+    'curl "$AWS_ENDPOINT_URL/_embedded-aws/quotas" --data \'[{"service": "ec2", "code": '
+    '"L-2C3B7624", "value": 2048}]\'': (
+        "embedded-aws/tests/services/test_quotas.py",
+        "grant_quota(TRN",
+    ),
     "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),

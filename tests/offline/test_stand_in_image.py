@@ -72,6 +72,7 @@ def test_an_image_that_is_there_stays(
 
     listed = clean_aws.client("ecr").list_images(repositoryName="train")["imageIds"]
     assert answer.out == f"{ECR}/train:v1\n"
+    assert "ContainerImage says what ECR had before" in answer.err
     assert listed == [{"imageDigest": digest, "imageTag": "v1"}]
 
 

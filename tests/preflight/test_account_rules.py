@@ -237,6 +237,14 @@ def test_s3_through_nat(network: Account) -> None:
     [endpoint] = ec2.describe_vpc_endpoints()["VpcEndpoints"]
     ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint["VpcEndpointId"]])
 
+    # Nodes use that of their own route table only.
+    other = ec2.create_route_table(VpcId=network.ids["vpc"])["RouteTable"]["RouteTableId"]
+    ec2.create_vpc_endpoint(
+        VpcId=network.ids["vpc"],
+        ServiceName=f"com.amazonaws.{REGION}.s3",
+        RouteTableIds=[other],
+    )
+
     found = only(network.ask(network=network.network))
 
     assert (found.rule, found.severity) == ("TS-ACC-026", Severity.INFO)
@@ -642,7 +650,7 @@ def test_a_bootstrap_that_is_old(account: Account, version: str, expected: list[
 def test_no_bootstrap(account: Account) -> None:
     account.aws.client("ssm").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")
 
-    found = only(account.ask(account="123456789012"))
+    found = only(account.ask())
 
     assert found.rule == "TS-ACC-080"
     assert found.remedy == "cdk bootstrap aws://123456789012/us-west-2"

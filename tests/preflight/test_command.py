@@ -11,6 +11,7 @@ from preflight_account import Account
 from embedded_aws.faults import Fault
 from trainshed.cli import main
 
+ROOT = Path(__file__).parents[2]
 CLUSTER = """name: TrainCluster
 region: us-west-2
 zone: usw2-az4
@@ -39,7 +40,7 @@ def test_a_cluster_that_is_fine(preflight: Callable[..., Answer]) -> None:
     done = preflight("TrainCluster")
 
     assert done.code == 0
-    assert done.out.startswith("clusters/train.yaml:4:1: info TS-ACC-091: instance: the launch")
+    assert "clusters/train.yaml:4:1: info TS-ACC-091: instance: the launch" in done.out
     assert "checks ask the account" in done.err
 
 
@@ -51,11 +52,59 @@ def test_rules_over_the_plan_and_over_the_account_are_one_report(
 
     done = preflight("TrainCluster", "--json")
 
-    found = json.loads(done.out)
+    found = json.loads(done.out)["findings"]
     assert done.code == 1
-    assert [each["severity"] for each in found] == ["error", "warning", "info"]
-    assert [each["rule"] for each in found] == ["TS-ACC-040", "TS-ZON-001", "TS-ACC-091"]
+    severities = ["error", "warning", "info"]
+    assert [each["severity"] for each in found] == sorted(
+        (each["severity"] for each in found), key=severities.index
+    )
+    assert {"TS-ACC-040", "TS-ZON-001", "TS-ACC-091"} <= {each["rule"] for each in found}
     assert found[0]["place"]["file"] == "clusters/train.yaml"
+
+
+def test_what_is_accepted_stands_first_and_fails_nothing(
+    account: Account, preflight: Callable[..., Answer]
+) -> None:
+    account.aws.client("ssm").delete_parameter(Name="/trainshed/ami/neuron/ecs/stable")
+    Path("clusters/train.yaml").write_text(
+        CLUSTER + "findings: {accept: {TS-ACC-040: baked while the network is deployed}}\n"
+    )
+
+    done = preflight("TrainCluster")
+
+    assert done.code == 0
+    first, *_, last = done.out.splitlines()
+    assert first.endswith("accepted TS-ACC-040: baked while the network is deployed")
+    assert last.startswith("0 errors, 0 warnings, ")
+    assert ", 1 accepted; not run: cdk-preflight, cdk-nag" in last
+
+
+def test_in_a_project_the_templates_are_judged_and_the_launch_is_tried_by_them(
+    preflight: Callable[..., Answer],
+) -> None:
+    Path("cdk.json").write_text(json.dumps({"app": f"python3 '{ROOT / 'app.py'}'"}))
+
+    done = preflight("TrainCluster", "--json")
+
+    report = json.loads(done.out)
+    assert done.code == 0
+    assert {run["tool"] for run in report["tools"] if run["state"] == "ran"} >= {
+        "cdk-preflight",
+        "cdk-nag",
+        "cfn-lint",
+    }
+    [launch] = [each for each in report["findings"] if each["rule"] == "TS-ACC-091"]
+    assert "its network is not there yet" in launch["message"]
+
+
+def test_an_app_that_fails_holds_up_no_question(preflight: Callable[..., Answer]) -> None:
+    Path("cdk.json").write_text(json.dumps({"app": "python3 missing.py"}))
+
+    done = preflight("TrainCluster")
+
+    assert done.code == 1
+    assert "TS-ACC-091" in done.out
+    assert "error: cdk synth failed: " in done.out
 
 
 def test_the_policy_is_printed_without_an_account(
@@ -83,10 +132,3 @@ def test_credentials_that_expired_are_one_line(
         "error: AWS does not take the credentials: ExpiredToken, it expired; sign in again, or "
         "set AWS_PROFILE to a profile that works"
     )
-
-
-def test_an_assembly_without_the_cluster(preflight: Callable[..., Answer]) -> None:
-    done = preflight("TrainCluster", "--app", "cdk.out")
-
-    assert done.code == 2
-    assert "stack in cdk.out 'TrainCluster' is not known" in done.err

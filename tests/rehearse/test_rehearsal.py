@@ -199,7 +199,7 @@ def test_a_stand_in_of_the_image_lets_jobs_start(
     first, again = (rehearse("offline", "image", "TrainCluster") for _ in range(2))
 
     image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/train:2.9.0-neuronx"
-    assert (first.code, first.out, first.err) == (0, f"{image}\n", "")
+    assert (first.code, first.out) == (0, f"{image}\n"), first.err
     assert again == first
     [listed] = rehearse("container", "list", "TrainCluster", "--json").json
     assert (listed["tags"], listed["accelerator"]) == (["2.9.0-neuronx"], None)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from trainshed.checks import judge
+from trainshed.checks.rules.findings import unused_of_other_tools
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan
 
@@ -58,3 +59,22 @@ def test_the_rule_about_acceptances_may_be_accepted_itself(planned: Planned) -> 
     both = "accept: {TS-FND-002: they stay, TS-ZON-001: one account}"
 
     assert said(planned, both) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "ran", "found", "unused"),
+    [
+        pytest.param("CKV_AWS_18", {"checkov"}, set(), True, id="found-nothing"),
+        pytest.param("CKV_AWS_18", {"checkov"}, {"CKV_AWS_18"}, False, id="found"),
+        pytest.param("CKV_AWS_18", {"cfn-lint"}, set(), False, id="did-not-run"),
+        pytest.param("W3010", {"cdk"}, set(), False, id="one-of-two-did-not-run"),
+        pytest.param("W3010", {"cdk", "cfn-lint"}, set(), True, id="both-found-nothing"),
+        pytest.param("TS-ZON-001", {"checkov"}, set(), False, id="ours"),
+    ],
+)
+def test_an_acceptance_is_unused_when_every_tool_that_has_the_rule_ran(
+    planned: Planned, rule: str, ran: set[str], found: set[str], unused: bool
+) -> None:
+    spec = planned(f"{CLEAN}findings: {{accept: {{{rule}: because}}}}\n").spec
+
+    assert bool([*unused_of_other_tools(spec, ran, found)]) is unused

@@ -17,10 +17,11 @@ from trainshed.spec import ClusterSpec, SpecError
 Problems = Callable[..., list[str]]
 
 
-def text(added: str = "", nodes: str = "max: 4") -> str:
+def text(added: str = "", nodes: str = "max: 4", interfaces: str = "ec2") -> str:
     return (
         "name: Cluster1\nregion: us-west-2\norchestrator: ec2\n"
-        f"instance: {{type: trn1.32xlarge, nodes: {{{nodes}}}}}\n{added}\n"
+        f"instance: {{type: trn1.32xlarge, nodes: {{{nodes}}}, interfaces: {interfaces}}}\n"
+        f"{added}\n"
     )
 
 
@@ -93,6 +94,12 @@ def test_an_existing_network_needs_nothing_of_its_default_group() -> None:
             text(nodes="min: 1, max: 4"),
             "a.yaml:4: instance.nodes.min: all 4 nodes of a cluster with orchestrator ec2 are "
             "there all the time; leave min out",
+        ),
+        (
+            text("network: {cidr: 10.9.0.0/22}", nodes="max: 50", interfaces="combined"),
+            "a.yaml:5: network.cidr: 10.9.0.0/22 gives the subnet 10.9.0.0/25 with 123 usable "
+            "addresses, but 50 nodes x 8 (interfaces with an address) + 0 for endpoints and "
+            "storage are 400; take 10.9.0.0/20",
         ),
         (
             text(nodes="max: 51"),

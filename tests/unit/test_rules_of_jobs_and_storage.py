@@ -26,6 +26,7 @@ DL1 = HEAD + "instance: {type: dl1.24xlarge}\n"
 PLAIN = HEAD + "orchestrator: ec2\ninstance: {type: p4d.24xlarge}\n"
 BLOCK = TRN1 + "zone: usw2-az4\ncapacity: {capacity_block: cr-01234567}\n"
 DLC = "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training"
+DIGEST = "sha256:" + "0" * 64
 ECS = "/aws/service/ecs/optimized-ami/amazon-linux-2023"
 
 Found = Callable[[str, str], list[str]]
@@ -108,6 +109,7 @@ def test_what_aws_batch_keeps_and_tries_again(found: Found, text: str, rules: li
         (DL1, 'RDMAV_FORK_SAFE: "1"', []),
         (TRN1, 'RDMAV_FORK_SAFE: "1"', ["TS-ENV-007"]),
         (DL1, 'HCCL_OVER_TCP: "0"', []),
+        (DL1, 'HCCL_OVER_TCP: "1"', ["TS-ENV-008"]),
         (DL1, 'HCCL_OVER_OFI: "1"', []),
         (P4D, "NCCL_SOCKET_IFNAME: eth0", []),
         (P4D, "NCCL_SOCKET_IFNAME: =eth0", []),
@@ -219,11 +221,12 @@ def test_nodes_without_storage_that_outlives_them(
     ("cluster", "image", "rules"),
     [
         (P4D, "{}", []),
-        (P4D, "{digest: 'sha256:" + "0" * 64 + "'}", []),
+        (P4D, f"{{digest: '{DIGEST}'}}", []),
         (P4D, "{uri: 'team/train:latest'}", ["TS-CIM-001", "TS-CIM-002"]),
         (P4D, "{uri: 'localhost:5000/train:1'}", []),
         (P4D, "{uri: 'ghcr.io/team/train:1'}", []),
         (TRN1, "{uri: 'public.ecr.aws/neuron/jax:1'}", []),
+        (TRN1_16.replace("16", "10"), "{uri: 'public.ecr.aws/neuron/jax:1'}", []),
         (TRN1_16, "{uri: 'public.ecr.aws/neuron/jax:1'}", ["TS-CIM-003"]),
         (P4D, "{tag: 2.10.0-cu130}", []),
         (P4D, "{tag: 2.9.0-neuronx}", ["TS-CIM-004"]),
@@ -253,6 +256,10 @@ def test_images_that_nodes_may_not_get(
         (P4D, "{tag: 1.22.0-pytorch-2.7.1}", []),
         (TRN1, "{tag: 2.9.0-neuronx-py312-sdk2.30.0}", []),
         (TRN1, "{tag: jax-sdk2.31.0}", []),
+        (P4D, "{tag: jax-sdk2.32.0}", []),
+        (TRN1, f"{{digest: '{DIGEST}'}}", []),
+        (DL1, f"{{digest: '{DIGEST}'}}", []),
+        (P4D, f"{{digest: '{DIGEST}'}}", []),
         (TRN1, "{tag: jax-sdk2.32.0}", ["TS-SW-003"]),
         (with_ami("trn1.32xlarge", "candidate"), "{tag: jax-sdk2.32.0}", []),
         (
@@ -261,11 +268,14 @@ def test_images_that_nodes_may_not_get(
             [],
         ),
         (P3DN, "{tag: 2.6.0-cu126}", []),
+        (P3DN, "{tag: 2.8.0-cu129}", []),
         (P4D, "{tag: 2.10.0-cu130}", []),
         (P5, "{uri: 'nvcr.io/nvidia/cuda:11.7.1-devel-ubuntu22.04'}", ["TS-SW-006"]),
         (P5, "{uri: 'nvcr.io/nvidia/cuda:11.8.0-devel-ubuntu22.04'}", []),
         (P4D, "{tag: cuda13.0-efa1.50.0}", []),
         (P4D, "{tag: cuda13.0-efa1.51.0}", ["TS-SW-007"]),
+        (with_ami("p4d.24xlarge", "candidate"), "{tag: cuda13.0-efa1.51.0}", []),
+        (HEAD + "instance: {type: g5.xlarge}\n", "{tag: cuda13.0-efa1.51.0}", []),
         (P4D, f"{{uri: '{DLC}:2.10.0-gpu-py313-cu130-ubuntu22.04-ec2'}}", ["TS-SW-008"]),
         (P4D, f"{{uri: '{DLC}:2.5.1-gpu-py311-cu124-ubuntu22.04-ec2'}}", []),
     ],
@@ -316,6 +326,16 @@ def test_software_that_does_not_go_together(
                 "/aws/service/bottlerocket/aws-k8s-1.34-nvidia/x86_64/latest/image_id",
             ),
             ["004", "010"],
+        ),
+        (with_ami("p3dn.24xlarge", f"{ECS}/gpu/recommended/image_id"), ["001", "006", "010"]),
+        (
+            with_ami(
+                "p3dn.24xlarge",
+                "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/"
+                "latest/ami-id",
+                "orchestrator: ec2\n",
+            ),
+            ["006", "010"],
         ),
         (with_ami("trn1.32xlarge", "/trainshed/ami/neuron/ecs/candidate"), []),
         (with_ami("trn1.32xlarge", "/trainshed/ami/neuron/ec2/stable"), ["008"]),

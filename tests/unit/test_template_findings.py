@@ -16,14 +16,16 @@ from trainshed.checks.templates.validation_report import read_validation
 from trainshed.errors import Failure
 from trainshed.findings import Finding, Severity
 from trainshed.plan import ClusterPlan, Fleet
+from trainshed.spec import read_ami_pipeline
 from trainshed.synthesis import SynthesisedStack
 
 # Written by aws-cdk-lib 2.275, cdk-nag 3.0.2, cdk-preflight 1.9.1 and checkov 3.3.30 about the app
 # of tests/cli/test_check.py, and cut to a few resources.
 REPORTS = Path(__file__).with_name("tool_reports")
+EXAMPLE = Path(__file__).parents[2] / "examples" / "ami-pipeline.yaml"
 CLUSTER = """
-name: OneCluster
 region: us-west-2
+name: OneCluster
 instance: {type: trn1.32xlarge}
 storage:
   lustre: {}
@@ -223,8 +225,7 @@ def at(plan: ClusterPlan, stack: str, resource_type: str) -> Finding:
         rule="E1", severity=Severity.ERROR, message="wrong", stack=stack, path=f"{stack}/It"
     )
     assembly = Assembly(folder=Path(), stacks={stack: made})
-    _, finding = located(found, "cfn-lint", assembly, stack_owners([plan]))
-    return finding
+    return located(found, "cfn-lint", assembly, stack_owners([plan]))
 
 
 @pytest.mark.parametrize(
@@ -236,11 +237,11 @@ def at(plan: ClusterPlan, stack: str, resource_type: str) -> Finding:
         ("OneContainers", "AWS::ECR::Repository", 6, "image"),
         ("OneCluster", "AWS::EC2::LaunchTemplate", 3, "instance"),
         ("OneCluster", "AWS::Batch::ComputeEnvironment", 3, "instance"),
-        ("OneCluster", "AWS::Batch::JobDefinition", 1, "job"),
-        ("OneCluster", "AWS::IAM::Role", 1, "iam"),
-        ("OneCluster", "AWS::S3::Bucket", 1, ""),
+        ("OneCluster", "AWS::Batch::JobDefinition", 2, "job"),
+        ("OneCluster", "AWS::IAM::Role", 2, "iam"),
+        ("OneCluster", "AWS::S3::Bucket", 2, ""),
         ("OnePrerequisites", "AWS::Lambda::Function", 3, "instance.ami"),
-        ("OneNetwork", "AWS::EC2::Subnet", 1, "network"),
+        ("OneNetwork", "AWS::EC2::Subnet", 2, "network"),
     ],
 )
 def test_a_finding_stands_at_the_field_that_its_resource_follows_from(
@@ -259,7 +260,7 @@ def test_a_shared_stack_belongs_to_the_first_of_its_clusters(fleet: Callable[...
 
     owner = stack_owners(clusters)["LabNetwork"]
 
-    assert owner.plan.spec.name == "OneCluster"
+    assert owner.spec.name == "OneCluster"
 
 
 def test_our_acceptance_about_keys_ends_when_a_key_is_given(fleet: Callable[..., Fleet]) -> None:
@@ -273,6 +274,14 @@ def test_our_acceptance_about_keys_ends_when_a_key_is_given(fleet: Callable[...,
     assert "CKV_AWS_116" in always_accepted("checkov")
 
 
-def test_what_is_accepted_of_another_stack_is_not_accepted_in_a_cluster(plan: ClusterPlan) -> None:
+def test_what_is_accepted_of_an_ami_pipeline_is_not_accepted_in_a_cluster(
+    plan: ClusterPlan,
+) -> None:
+    pipeline = read_ami_pipeline(EXAMPLE).spec
+    assert pipeline
+
+    owner = stack_owners([plan], pipeline)["AmiPipeline"]
+
+    assert accepted_by_us("checkov", "CKV_AWS_18", owner.spec)
     assert accepted_by_us("checkov", "CKV_AWS_18", plan.spec) is None
     assert "CKV_AWS_18" in always_accepted("checkov")

@@ -16,9 +16,13 @@ from image_registry import serving_registry
 from job_bench import JobBench, job_aws
 from skips import unless
 
+from embedded_aws.batch import job_files
+from embedded_aws.batch.job_images import FoundImage
 from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.ecr.stored_images import Part, StoredImage
 from embedded_aws.embedded import EmbeddedAws
-from embedded_aws.hosts.image_files import ImageFiles, Unpacked
+from embedded_aws.hosts.image_files import ImageFiles, Unpacked, containers_unavailable
 
 PROGRAMS = ("sh", "cat", "ls", "id", "touch", "sleep", "grep")
 CONFIG = {
@@ -245,7 +249,8 @@ def test_a_program_is_looked_for_in_the_image(bench: JobBench, aws: EmbeddedAws)
 def test_a_layer_that_is_no_archive_fails_the_pull(bench: JobBench, aws: EmbeddedAws) -> None:
     class Broken(Layer):
         def packed(self) -> bytes:
-            return b"no archive"
+            # More than a pipe holds.
+            return b"no archive" * 200_000
 
     uri, _ = push(aws, "broken", [Broken()], {})
 
@@ -317,7 +322,7 @@ def _sleeping(seconds: str) -> list[psutil.Process]:
 def test_without_overlays_a_container_has_a_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    images, root = ImageFiles(tmp_path / "images"), tmp_path / "root"
+    images, root = ImageFiles(tmp_path / "images", lock=0), tmp_path / "root"
     (root / "folder").mkdir(parents=True)
     (root / "folder/file").write_text("of the image")
     monkeypatch.setattr(ImageFiles, "_has_overlays", False)
@@ -329,3 +334,26 @@ def test_without_overlays_a_container_has_a_copy(
     assert below is None
     (own / "root/folder/file").write_text("changed")
     assert (root / "folder/file").read_text() == "of the image"
+
+
+def test_who_is_not_root_has_no_containers_and_the_log_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = Part(repository="train", digest="sha256:0", media_type="")
+    stored = StoredImage(digest="sha256:1", config=part, layers=[part])
+    monkeypatch.setattr(job_files, "find_image", lambda *_: FoundImage(stored=stored))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    containers_unavailable.cache_clear()
+    call: Any = None
+
+    files = job_files.job_files(
+        call, {"image": "train:1", "command": ["true"]}, ImageFiles(tmp_path, lock=0), tmp_path
+    )
+    with pytest.raises(TaskRefused, match="containers need root; give the job a command"):
+        job_files.job_files(
+            call, {"image": "train:1", "command": []}, ImageFiles(tmp_path, lock=0), tmp_path
+        )
+
+    containers_unavailable.cache_clear()
+    assert files.said == "on this machine's own files, not in train:1: containers need root"
+    assert (files.container, files.words) == (None, ["true"])

@@ -53,7 +53,7 @@ class ImageName:
         if not found:
             return None
         major, minor = [part for part in found.groups() if part]
-        return int(major), int(minor)
+        return Version(int(major), int(minor))
 
     @property
     def efa_installer(self) -> Version | None:
@@ -91,4 +91,4 @@ def image_name(plan: ClusterPlan) -> ImageName | None:
 
 def _version(pattern: re.Pattern[str], name: str) -> Version | None:
     found = pattern.search(name)
-    return (int(found[1]), int(found[2])) if found else None
+    return Version(int(found[1]), int(found[2])) if found else None

@@ -7,7 +7,7 @@ from trainshed.checks.rule import RuleFacts, Violation, all_rules
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place, Severity
 from trainshed.plan import ClusterPlan, Fleet
-from trainshed.spec import ClusterSpec
+from trainshed.spec import AmiPipelineSpec, ClusterSpec
 
 _ORDER = tuple(Severity)
 
@@ -45,8 +45,8 @@ def as_owner_says(spec: ClusterSpec, findings: Iterable[Finding]) -> tuple[Findi
     )
 
 
-def place(spec: ClusterSpec, path: Path) -> Place:
-    """Return where a field of a cluster stands, or the nearest one around it."""
+def place(spec: ClusterSpec | AmiPipelineSpec, path: Path) -> Place:
+    """Return where a field of a file stands, or the nearest one around it."""
     position = spec.where.position(path)
     return Place(
         file=spec.where.file,

@@ -5,16 +5,27 @@ A rule is a function of its input, so it names these dates and asks no clock.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-Version = tuple[int, int]
+
+class Version(NamedTuple):
+    """The first two numbers of a version."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        """Return for instance `1.21`."""
+        return f"{self.major}.{self.minor}"
+
 
 # As its support matrices say: v1.21 lists first-generation Gaudi, v1.22 does not. Seen 2026-11.
-LAST_SYNAPSE_OF_GAUDI = (1, 21)
+LAST_SYNAPSE_OF_GAUDI = Version(1, 21)
 SYNAPSE_SOURCE = "https://docs.habana.ai/en/latest/Support_Matrix/Support_Matrix_v1.22.0.html"
 
-# PyTorch/XLA training is unsupported from SDK 2.30 (May 2026), and the training image with it is
-# published no more from 2.31 on. Seen 2026-11.
-LAST_NEURON_SDK_OF_PYTORCH = (2, 30)
+# The last training image with PyTorch/XLA, which Neuron no longer supports, is of SDK 2.30 (May
+# 2026). Seen 2026-11.
+LAST_NEURON_SDK_OF_PYTORCH = Version(2, 30)
 NEURON_SOURCE = "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/release-notes/index.html"
 
 
@@ -33,16 +44,16 @@ class CudaRange:
 
 # CUDA's release notes and the compatibility guides of Ampere, Hopper and Blackwell. Seen 2026-11.
 CUDA_OF_GPU: Mapping[str, CudaRange] = {
-    "V100": CudaRange(first=(9, 0), last=(12, 9)),
-    "T4": CudaRange(first=(10, 0)),
-    "A100": CudaRange(first=(11, 0)),
-    "A10G": CudaRange(first=(11, 1)),
-    "L4": CudaRange(first=(11, 8)),
-    "L40S": CudaRange(first=(11, 8)),
-    "H100": CudaRange(first=(11, 8)),
-    "H200": CudaRange(first=(11, 8)),
-    "B200": CudaRange(first=(12, 8)),
-    "B300": CudaRange(first=(12, 8)),
+    "V100": CudaRange(first=Version(9, 0), last=Version(12, 9)),
+    "T4": CudaRange(first=Version(10, 0)),
+    "A100": CudaRange(first=Version(11, 0)),
+    "A10G": CudaRange(first=Version(11, 1)),
+    "L4": CudaRange(first=Version(11, 8)),
+    "L40S": CudaRange(first=Version(11, 8)),
+    "H100": CudaRange(first=Version(11, 8)),
+    "H200": CudaRange(first=Version(11, 8)),
+    "B200": CudaRange(first=Version(12, 8)),
+    "B300": CudaRange(first=Version(12, 8)),
 }
 CUDA_SOURCES = (
     "https://docs.nvidia.com/cuda/archive/13.0.0/cuda-toolkit-release-notes/index.html",
@@ -69,7 +80,7 @@ LAST_SOFTWARE: Mapping[str, tuple[str, str]] = {
     ),
 }
 # The Deep Learning AMIs and containers of Ubuntu 22.04 ended with it.
-LAST_NEURON_SDK_ON_UBUNTU_22 = "2.30"
+LAST_NEURON_SDK_ON_UBUNTU_22 = Version(2, 30)
 
 # Amazon Linux 2 FAQs.
 AMAZON_LINUX_2_END = "2026-06-30"

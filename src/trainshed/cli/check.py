@@ -1,7 +1,5 @@
 """`trainshed check`: why AWS would refuse a cluster, or its jobs would hang."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +8,6 @@ import typer
 from trainshed.checks import judge
 from trainshed.checks.sarif import sarif_log
 from trainshed.checks.templates.checking import check_templates
-from trainshed.checks.templates.model import State, ToolRun
-from trainshed.checks.text import accepted_lines, finding_text, summary
 from trainshed.cli.cluster import (
     ALL_CLUSTERS,
     ClustersOption,
@@ -22,8 +18,8 @@ from trainshed.cli.cluster import (
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
+from trainshed.cli.report import exit_with, print_report
 from trainshed.errors import TrainshedError
-from trainshed.findings import Finding
 from trainshed.plan import Fleet
 from trainshed.stopping import stoppable
 
@@ -67,28 +63,8 @@ def check(
         report = check_templates(fleet.clusters, Path(), region, step)
     findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
     findings += report.findings
-    if as_json:
-        print_json({"findings": [*map(asdict, findings)], "tools": [*map(_tool, report.runs)]})
-    elif as_sarif:
+    if as_sarif:
         print_json(sarif_log(findings, report.runs, Path()))
     else:
-        _print_text(findings, report.runs)
-    if report.failed or any(finding.fails for finding in findings):
-        raise typer.Exit(1)
-
-
-def _tool(run: ToolRun) -> dict[str, object]:
-    return {"tool": run.tool, "state": run.state, "reason": run.reason, "seconds": run.seconds}
-
-
-def _print_text(findings: Sequence[Finding], runs: Iterable[ToolRun]) -> None:
-    # First, so that what is to be done stands at the end.
-    for line in accepted_lines(findings):
-        typer.echo(line)
-    for finding in findings:
-        if not finding.accepted:
-            typer.echo(finding_text(finding))
-    for run in runs:
-        if run.state is State.FAILED:
-            typer.echo(f"error: {run.tool} failed: {run.reason}")
-    typer.echo(summary(findings, runs))
+        print_report(findings, report, as_json)
+    exit_with(findings, report)

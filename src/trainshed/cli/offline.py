@@ -54,3 +54,8 @@ def image(
     """
     plan = load_cluster(cluster, clusters, region)
     typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan.spec.name))
+    typer.echo(
+        "the stack's output ContainerImage says what ECR had before, until the job definition "
+        "changes",
+        err=True,
+    )

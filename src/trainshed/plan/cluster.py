@@ -164,8 +164,9 @@ def make_plan(
     check_addresses(
         notes,
         network,
-        node_addresses(interfaces) + traits.job_addresses,
-        lustre.interfaces if lustre else 0,
+        of_node=node_addresses(interfaces),
+        of_job=traits.job_addresses,
+        of_storage=lustre.interfaces if lustre else 0,
     )
     tags = ", ".join(f"{key}={value}" for key, value in resource_tags([spec]).items())
     notes.decide("tags", tags, "on what takes tags, unless a change of them would replace it")

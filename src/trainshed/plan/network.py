@@ -167,27 +167,29 @@ def _subnet(cidr: IPv4Network, zone: Zone) -> SubnetPlan:
 
 
 def check_addresses(
-    notes: Notes, network: NetworkPlan, addresses_per_node: int, storage_interfaces: int
+    notes: Notes, network: NetworkPlan, *, of_node: int, of_job: int, of_storage: int
 ) -> None:
     """Refuse a subnet that cannot hold the largest cluster.
 
     Args:
         notes: where problems go.
         network: the cluster's network.
-        addresses_per_node: of the node's own interfaces and of its job's.
-        storage_interfaces: addresses that the file system takes.
+        of_node: addresses of a node's own interfaces.
+        of_job: addresses that a job takes on each node.
+        of_storage: addresses that the file system takes.
     """
     nodes = notes.spec.instance.nodes.max
-    others = len(network.endpoint_services) + storage_interfaces
-    needed = nodes * addresses_per_node + others
+    others = len(network.endpoint_services) + of_storage
+    needed = nodes * (of_node + of_job) + others
+    which = "interfaces with an address" + (", and the job's own" if of_job else "")
     for subnet in network.subnets:
         usable = subnet.usable_addresses
         if needed > usable:
             notes.problem(
                 "network.cidr",
                 f"{network.cidr} gives the subnet {subnet.private_cidr} with {usable} usable "
-                f"addresses, but {nodes} nodes x {addresses_per_node} (interfaces with an address, "
-                f"and the job's own) + {others} for endpoints and storage are {needed}; "
+                f"addresses, but {nodes} nodes x {of_node + of_job} ({which}) + {others} for "
+                f"endpoints and storage are {needed}; "
                 f"{larger_range(network.cidr, needed)}",
             )
 

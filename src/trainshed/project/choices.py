@@ -62,7 +62,7 @@ class Choices:
             f"region: {_scalar(self.region)}",
             "instance:",
             f"  type: {_scalar(self.instance_type)}",
-            f"  nodes: {{min: 0, max: {self.nodes}}}",
+            f"  nodes: {{max: {self.nodes}}}",
         ]
         if self.storage:
             lines += [

@@ -49,7 +49,7 @@ class Hosts:
         self.apart = apart and not namespaces_unavailable()
         self.folder = folder
         self.credentials = RoleCredentials()
-        self.images = ImageFiles(folder / "images")
+        self.images = ImageFiles(folder / "images", lock)
         self._speed = speed
         self._lock, self._port, self._answer = lock, port, answer
         self._guard = threading.Lock()

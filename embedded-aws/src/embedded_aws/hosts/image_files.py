@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -41,10 +42,11 @@ class ImageFiles:
 
     Args:
         folder: for them; made when there are some.
+        lock: open file, locked until nothing writes there any more.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, lock: int) -> None:
+        self._folder, self._lock = folder, lock
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._unpacked: dict[str, Unpacked] = {}
 
@@ -90,7 +92,7 @@ class ImageFiles:
         root.chmod(0o755)
         try:
             for layer in image.layers:
-                _unpack_layer(layer, root)
+                _unpack_layer(layer, root, self._lock)
         except NotReadable:
             shutil.rmtree(root, ignore_errors=True)
             raise
@@ -108,7 +110,7 @@ class ImageFiles:
             return not subprocess.run([*_APART, *mount], capture_output=True).returncode
 
 
-def _unpack_layer(layer: Part, root: Path) -> None:
+def _unpack_layer(layer: Part, root: Path, lock: int) -> None:
     kind = layer.media_type.partition(".layer.v1.")[2] or layer.media_type.rpartition("diff.")[2]
     if kind not in _KINDS:
         raise NotReadable(f"the embedded AWS does not unpack layers of type {layer.media_type}")
@@ -117,18 +119,19 @@ def _unpack_layer(layer: Part, root: Path) -> None:
         if not shutil.which("zstd"):
             raise NotReadable(f"{layer.digest} needs the program zstd on this machine")
         command = ["sh", "-c", 'zstd --decompress --stdout | exec "$@"', "sh", *command]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stderr=pipe, pass_fds=[lock]) as process:
         assert process.stdin and process.stderr
-        broken = False
+        # A process that has ended takes no more, and says why.
         try:
-            for piece in layer.pieces():
-                process.stdin.write(piece)
-        except BrokenPipeError:
-            broken = True
+            with suppress(BrokenPipeError):
+                for piece in layer.pieces():
+                    process.stdin.write(piece)
         finally:
-            process.stdin.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
         said = process.stderr.read().decode(errors="replace").strip()
-    if process.returncode or broken:
+    if process.returncode:
         raise NotReadable(f"failed to register layer {layer.digest}: {said}")
 
 

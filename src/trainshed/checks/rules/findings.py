@@ -1,12 +1,13 @@
 """Whether what the cluster file says about findings still has a meaning."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from trainshed.checks.rule import Violation, all_rules, fleet_rule, rule
 from trainshed.checks.rule_ids import OURS, tools_of
 from trainshed.errors import did_you_mean
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
+from trainshed.spec import ClusterSpec
 
 UNUSED = "TS-FND-002"
 # `trainshed preflight` has these: they are about the account.
@@ -76,11 +77,24 @@ def unused_acceptance(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         accepted = all_rules().get(rule_id)
         # Of itself it cannot be asked: that would never end.
         if accepted and rule_id != UNUSED and not any(accepted.check(plan, fleet)):
-            yield unused(rule_id)
+            yield _unused(rule_id)
 
 
-def unused(rule_id: str) -> Violation:
-    """Say that an acceptance finds nothing."""
+def unused_of_other_tools(spec: ClusterSpec, ran: Set[str], found: Set[str]) -> Iterator[Violation]:
+    """Return the same for the rules of other tools.
+
+    Args:
+        spec: the cluster.
+        ran: the tools that ran; of another one nothing is known.
+        found: the rules that found something.
+    """
+    for rule_id in spec.findings.accept:
+        tools = set(tools_of(rule_id)) - {OURS}
+        if tools and tools <= ran and rule_id not in found:
+            yield _unused(rule_id)
+
+
+def _unused(rule_id: str) -> Violation:
     return Violation(
         path=("findings", "accept", rule_id),
         message=f"{rule_id} is accepted, and nothing finds it any more",

@@ -11,8 +11,6 @@ from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.image_names import image_name
 from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.checks.software import (
-    CUDA_OF_GPU,
-    CUDA_SOURCES,
     DEEP_LEARNING_CONTAINERS_SOURCE,
     LAST_NEURON_SDK_OF_PYTORCH,
     LAST_SYNAPSE_OF_GAUDI,
@@ -33,8 +31,8 @@ _GAUDI = "Gaudi HL-205"
     title="The image's SynapseAI no longer supports first-generation Gaudi",
     severity=Severity.ERROR,
     why="""
-SynapseAI 1.21 is the last release for first-generation Gaudi. A later one finds no device it knows,
-and its driver does not load on the node.
+SynapseAI 1.21 is the last release for first-generation Gaudi. A later one does not know the device,
+and an image runs on a driver of its own release only.
 """,
     sources=(SYNAPSE_SOURCE,),
     example="""
@@ -52,9 +50,9 @@ def synapse_without_gaudi(plan: ClusterPlan) -> Iterator[Violation]:
     if image.synapse and image.synapse > LAST_SYNAPSE_OF_GAUDI:
         yield Violation(
             path=image.path,
-            message=f"the image is of SynapseAI {_text(image.synapse)} by its name, and "
-            f"{_text(LAST_SYNAPSE_OF_GAUDI)} is the last for {plan.instance.name}",
-            remedy=f"use an image of SynapseAI {_text(LAST_SYNAPSE_OF_GAUDI)}, for instance of "
+            message=f"the image is of SynapseAI {image.synapse} by its name, and "
+            f"{LAST_SYNAPSE_OF_GAUDI} is the last for {plan.instance.name}",
+            remedy=f"use an image of SynapseAI {LAST_SYNAPSE_OF_GAUDI}, for instance of "
             "trainshed container build habana",
         )
 
@@ -83,8 +81,8 @@ def other_synapse(plan: ClusterPlan) -> Iterator[Violation]:
     if image.synapse and image.synapse != driver and image.synapse <= LAST_SYNAPSE_OF_GAUDI:
         yield Violation(
             path=image.path,
-            message=f"the image is of SynapseAI {_text(image.synapse)} by its name, and the driver "
-            f"of our AMIs of {_text(driver)}",
+            message=f"the image is of SynapseAI {image.synapse} by its name, and the driver "
+            f"of our AMIs of {driver}",
             remedy="build image and AMI from the same packer/pins.json",
         )
 
@@ -117,10 +115,9 @@ def newer_neuron_sdk(plan: ClusterPlan) -> Iterator[Violation]:
     if image.neuron_sdk and image.neuron_sdk > of_ami:
         yield Violation(
             path=image.path,
-            message=f"the image is of Neuron SDK {_text(image.neuron_sdk)} by its name, and our "
-            f"AMIs are of {_text(of_ami)}",
-            remedy="bake an AMI of that SDK and publish it, or use an image of "
-            f"{_text(of_ami)} or before",
+            message=f"the image is of Neuron SDK {image.neuron_sdk} by its name, and our "
+            f"AMIs are of {of_ami}",
+            remedy=f"bake an AMI of that SDK and publish it, or use an image of {of_ami} or before",
         )
 
 
@@ -129,9 +126,9 @@ def newer_neuron_sdk(plan: ClusterPlan) -> Iterator[Violation]:
     title="There is no PyTorch training image of this Neuron SDK",
     severity=Severity.ERROR,
     why="""
-Neuron supports training by PyTorch/XLA (`torch-neuronx`) up to SDK 2.30, and AWS publishes the
-training image with it no more from 2.31 on. Nodes cannot pull such an image, and the job fails.
-JAX goes on.
+Neuron no longer supports training by PyTorch/XLA (`torch-neuronx`): the last training image with it
+is of SDK 2.30, and AWS publishes none from 2.31 on. Nodes cannot pull such an image, and the job
+fails. JAX goes on.
 """,
     sources=(
         NEURON_SOURCE,
@@ -153,68 +150,10 @@ def neuron_without_pytorch(plan: ClusterPlan) -> Iterator[Violation]:
     if image.neuron_sdk and image.neuron_sdk > LAST_NEURON_SDK_OF_PYTORCH:
         yield Violation(
             path=image.path,
-            message=f"the image is of Neuron SDK {_text(image.neuron_sdk)} by its name, and "
-            f"{_text(LAST_NEURON_SDK_OF_PYTORCH)} is the last with PyTorch training",
-            remedy=f"use the image of SDK {_text(LAST_NEURON_SDK_OF_PYTORCH)}, "
+            message=f"the image is of Neuron SDK {image.neuron_sdk} by its name, and "
+            f"{LAST_NEURON_SDK_OF_PYTORCH} is the last with PyTorch training",
+            remedy=f"use the image of SDK {LAST_NEURON_SDK_OF_PYTORCH}, "
             f"{_neuron_base()}, or train with JAX",
-        )
-
-
-@rule(
-    "TS-SW-005",
-    title="The image's CUDA no longer supports the GPU",
-    severity=Severity.ERROR,
-    why="""
-CUDA 13 has no code for V100, and does not compile any. Programs end with `no kernel image is
-available for execution on the device`.
-""",
-    sources=CUDA_SOURCES,
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p3dn.24xlarge, ami: v100}
-image: {tag: "2.10.0-cu130"}
-""",
-)
-def cuda_without_gpu(plan: ClusterPlan) -> Iterator[Violation]:
-    """The GPU must not be older than the image's CUDA allows."""
-    image, gpu = image_name(plan), plan.instance.accelerator.name
-    known = CUDA_OF_GPU.get(gpu)
-    if image and image.cuda and known and known.last and image.cuda > known.last:
-        yield Violation(
-            path=image.path,
-            message=f"the image has CUDA {_text(image.cuda)} by its name, and "
-            f"{_text(known.last)} is the last for the {gpu} of {plan.instance.name}",
-            remedy=f"use an image with CUDA {_text(known.last)} or before, and a PyTorch whose "
-            f"packages still have code for {gpu}",
-        )
-
-
-@rule(
-    "TS-SW-006",
-    title="The image's CUDA is older than the GPU",
-    why="""
-A release of CUDA has code for the GPUs of its time. On a later one, libraries such as cuDNN and
-NCCL fail with `no kernel image is available`, unless they carry PTX, which the driver compiles.
-""",
-    sources=CUDA_SOURCES,
-    example="""
-name: Example
-region: us-west-2
-instance: {type: p6-b200.48xlarge}
-image: {tag: "2.5.1-cu124"}
-""",
-)
-def cuda_before_gpu(plan: ClusterPlan) -> Iterator[Violation]:
-    """The image's CUDA must know the GPU."""
-    image, gpu = image_name(plan), plan.instance.accelerator.name
-    known = CUDA_OF_GPU.get(gpu)
-    if image and image.cuda and known and image.cuda < known.first:
-        yield Violation(
-            path=image.path,
-            message=f"the image has CUDA {_text(image.cuda)} by its name, and "
-            f"{_text(known.first)} is the first for the {gpu} of {plan.instance.name}",
-            remedy=f"use an image with CUDA {_text(known.first)} or later",
         )
 
 
@@ -243,8 +182,8 @@ def newer_efa(plan: ClusterPlan) -> Iterator[Violation]:
     if image.efa_installer and image.efa_installer > of_ami:
         yield Violation(
             path=image.path,
-            message=f"the image has EFA installer {_text(image.efa_installer)} by its name, and "
-            f"our AMIs have {_text(of_ami)}",
+            message=f"the image has EFA installer {image.efa_installer} by its name, and "
+            f"our AMIs have {of_ami}",
             remedy="bake an AMI with that EFA installer and publish it, or use an older image",
         )
 
@@ -280,10 +219,6 @@ def patched_until(plan: ClusterPlan) -> Iterator[Violation]:
         )
 
 
-def _text(version: Version) -> str:
-    return ".".join(map(str, version))
-
-
 def _is_our_default(plan: ClusterPlan) -> bool:
     """Whether nodes boot an AMI that has what the pins say; another channel may have anything."""
     return plan.spec.instance.ami.partition(":")[0] == "stable"
@@ -291,7 +226,7 @@ def _is_our_default(plan: ClusterPlan) -> bool:
 
 def _pinned(component: str) -> Version:
     major, minor = re.findall(r"\d+", project_pins().components[component].version)[:2]
-    return int(major), int(minor)
+    return Version(int(major), int(minor))
 
 
 def _neuron_base() -> str:

@@ -5,13 +5,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.spec import ClusterSpec
+from trainshed.spec import AmiPipelineSpec, ClusterSpec
+
+_KINDS = {"AMI pipeline": AmiPipelineSpec, "cluster": ClusterSpec}
 
 
-def accepted_by_us(tool: str, rule: str, spec: ClusterSpec) -> str | None:
-    """Return why we accept the findings of a rule in a cluster's stacks; None if we do not."""
+def accepted_by_us(tool: str, rule: str, spec: ClusterSpec | AmiPipelineSpec) -> str | None:
+    """Return why we accept the findings of a rule in the stacks of a file; None if we do not."""
     entry = _entries().get(tool, {}).get(rule)
-    if not entry or "only" in entry or ("unless" in entry and getattr(spec, entry["unless"])):
+    if not entry or ("unless" in entry and getattr(spec, entry["unless"])):
+        return None
+    if "only" in entry and not isinstance(spec, _KINDS[entry["only"]]):
         return None
     return str(entry["reason"])
 

@@ -1,26 +1,25 @@
 """Synthesise the clusters of a project and have every tool judge their templates."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import Any
 
 from trainshed import __version__
-from trainshed.checks.judging import as_owner_says, finding_of
-from trainshed.checks.rule import all_rules
-from trainshed.checks.rule_ids import OURS, tools_of
-from trainshed.checks.rules.findings import UNUSED, unused
 from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
+from trainshed.checks.templates.merging import merged
 from trainshed.checks.templates.model import Assembly, State, ToolRun
-from trainshed.checks.templates.places import located, stack_owners
+from trainshed.checks.templates.places import stack_owners
 from trainshed.checks.templates.validation_report import TOOLS, read_validation
 from trainshed.errors import Failure, TrainshedError
 from trainshed.findings import Finding
 from trainshed.plan import ClusterPlan
+from trainshed.spec import ami_pipeline_file, read_ami_pipeline
 from trainshed.synthesis import CONFIGURATION, App, read_app, synthesise
 
 _SYNTHESIS = "cdk synth"
@@ -41,10 +40,12 @@ class TemplateReport:
     Attributes:
         findings: the most severe first, cluster by cluster.
         runs: the tools, and what came of each.
+        templates: what was judged, by the names of the stacks; empty without a synthesis.
     """
 
     findings: tuple[Finding, ...]
     runs: tuple[ToolRun, ...]
+    templates: Mapping[str, Mapping[str, Any]]
 
     @property
     def failed(self) -> bool:
@@ -83,7 +84,13 @@ def check_templates(
             missing = _not_run("the app does not synthesise")
             return replace(missing, runs=(failed, *missing.runs))
         runs = (*read_validation(assembly), *_programs(assembly, step))
-        return TemplateReport(findings=_findings(runs, assembly, plans), runs=runs)
+        pipeline = ami_pipeline_file(app.context.get("ami_pipeline"))
+        owners = stack_owners(plans, read_ami_pipeline(pipeline).spec if pipeline else None)
+        return TemplateReport(
+            findings=merged(runs, assembly, plans, owners),
+            runs=runs,
+            templates={name: stack.template for name, stack in assembly.stacks.items()},
+        )
 
 
 def _synthesised(app: App, output: Path, step: Step) -> Assembly:
@@ -133,37 +140,7 @@ def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
     return str(folder / "*.yaml")
 
 
-def _findings(
-    runs: Sequence[ToolRun], assembly: Assembly, plans: Sequence[ClusterPlan]
-) -> tuple[Finding, ...]:
-    owners = stack_owners(plans)
-    ours: dict[str, list[Finding]] = {plan.spec.name: [] for plan in plans}
-    others: list[Finding] = []
-    seen: set[tuple[str, str]] = set()
-    for run in runs:
-        found = [located(each, run.tool, assembly, owners) for each in run.findings]
-        for plan, finding in found:
-            # CDK's own checks and cfn-lint share rules: what both found is said once.
-            if (finding.rule, str(finding.resource)) not in seen:
-                (ours[plan.spec.name] if plan else others).append(finding)
-        seen |= {(finding.rule, str(finding.resource)) for _, finding in found}
-    ran = {run.tool for run in runs if run.state is State.RAN}
-    rules_found = {rule for rule, _ in seen}
-    for plan in plans:
-        ours[plan.spec.name] += _unused(plan, ran, rules_found)
-    judged = [each for plan in plans for each in as_owner_says(plan.spec, ours[plan.spec.name])]
-    return (*judged, *others)
-
-
-def _unused(plan: ClusterPlan, ran: set[str], rules_found: set[str]) -> Iterator[Finding]:
-    """Point out what a cluster file accepts of other tools, and none of them finds."""
-    for rule_id in plan.spec.findings.accept:
-        tools = set(tools_of(rule_id)) - {OURS}
-        if tools and tools <= ran and rule_id not in rules_found:
-            yield finding_of(plan.spec, all_rules()[UNUSED], unused(rule_id))
-
-
 def _not_run(reason: str) -> TemplateReport:
     tools = (*TOOLS, *(program.NAME for program in _PROGRAMS))
     runs = (ToolRun(tool=tool, state=State.NOT_RUN, reason=reason) for tool in tools)
-    return TemplateReport(findings=(), runs=tuple(runs))
+    return TemplateReport(findings=(), runs=tuple(runs), templates={})

@@ -9,6 +9,7 @@ from trainshed.checks.templates.model import Assembly, TemplateFinding
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place
 from trainshed.plan import ClusterPlan
+from trainshed.spec import AmiPipelineSpec, ClusterSpec
 
 # By how a resource type begins, the most specific first.
 _FIELDS: tuple[tuple[str, Path], ...] = (
@@ -28,16 +29,18 @@ _NAME: Path = ("name",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Owner:
-    """What a stack follows from: a cluster, and the field that its resources are about."""
+class Owner:
+    """The file that a stack follows from, and the field that its resources are about."""
 
-    plan: ClusterPlan
+    spec: ClusterSpec | AmiPipelineSpec
     field: Path
 
 
-def stack_owners(plans: Iterable[ClusterPlan]) -> Mapping[str, _Owner]:
+def stack_owners(
+    plans: Iterable[ClusterPlan], pipeline: AmiPipelineSpec | None = None
+) -> Mapping[str, Owner]:
     """Return what each stack follows from; a shared one from the first of its clusters."""
-    owners: dict[str, _Owner] = {}
+    owners: dict[str, Owner] = {}
     for plan in plans:
         fields: dict[str, Path] = {
             plan.spec.name: (),
@@ -49,7 +52,9 @@ def stack_owners(plans: Iterable[ClusterPlan]) -> Mapping[str, _Owner]:
         if plan.repository:
             fields[plan.repository.stack_name] = ("image",)
         for name, field in fields.items():
-            owners.setdefault(name, _Owner(plan=plan, field=field))
+            owners.setdefault(name, Owner(spec=plan.spec, field=field))
+    if pipeline:
+        owners.setdefault(pipeline.name, Owner(spec=pipeline, field=()))
     return owners
 
 
@@ -57,9 +62,9 @@ def located(
     found: TemplateFinding,
     tool: str,
     assembly: Assembly,
-    owners: Mapping[str, _Owner],
-) -> tuple[ClusterPlan | None, Finding]:
-    """Return the cluster that a finding is about, and the finding in our form.
+    owners: Mapping[str, Owner],
+) -> Finding:
+    """Return a finding in our form, at its place.
 
     What is in none of our stacks stands at the project's `cdk.json`.
     """
@@ -76,21 +81,21 @@ def located(
         source=found.source,
     )
     if not owner or not found.stack:
-        return None, finding
-    return owner.plan, replace(
+        return finding
+    return replace(
         finding,
         place=_place(owner, assembly.resource_type(found.stack, found.path)),
-        accepted=found.accepted or accepted_by_us(tool, found.rule, owner.plan.spec),
+        accepted=found.accepted or accepted_by_us(tool, found.rule, owner.spec),
     )
 
 
-def _place(owner: _Owner, resource_type: str | None) -> Place:
+def _place(owner: Owner, resource_type: str | None) -> Place:
     field = owner.field
     for beginning, path in _FIELDS:
         if resource_type and resource_type.startswith(beginning):
             field = path or owner.field
             break
-    spec = owner.plan.spec
+    spec = owner.spec
     # What is about the whole cluster, or a field that the file leaves out, stands at the name.
-    there = field[:1] in spec.where.positions
+    there = field and field[:1] in spec.where.positions
     return replace(place(spec, field if there else _NAME), field=".".join(map(str, field)))

@@ -31,7 +31,7 @@ def bootstrap(subject: Subject) -> Iterator[Violation]:
         version = answer["Parameter"]["Value"]
     if version is None or int(version) < _BOOTSTRAP_NEEDED:
         has = f"has version {version} of the" if version else "has no"
-        account = subject.plan.account or "ACCOUNT"
+        account = subject.aws.call("sts", "get_caller_identity")["Account"]
         yield Violation(
             path=(),
             message=f"{subject.plan.region} {has} CDK bootstrap, and version "

@@ -55,7 +55,7 @@ class _Launch:
 @account_rule(
     "TS-ACC-090",
     title="EC2 refuses to launch the nodes",
-    when="the cluster is deployed, or --app names a cloud assembly and the network is there",
+    when="the cluster is deployed, or its network is, and its project synthesises",
     why="""
 A dry run checks what a launch is made of: instance type, zone, interfaces, subnet, security groups,
 AMI, placement group, reservation and permissions. It is a dry run of the launch template that the
@@ -82,7 +82,9 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     deployed = stack is not None and bool(stack.ids(_TEMPLATE))
     launch = _of_stack(subject, stack) if stack and deployed else _of_template(subject)
     if isinstance(launch, str):
-        yield _not_tried(subject, launch, "deploy the network first, then cdk synth and --app")
+        yield _not_tried(
+            subject, launch, "deploy the network first, and run this in the folder of the project"
+        )
         return
     try:
         subject.aws.call("ec2", "run_instances", **launch.params, DryRun=True)
@@ -166,7 +168,7 @@ def _of_stack(subject: Subject, stack: DeployedStack) -> _Launch:
 def _of_template(subject: Subject) -> _Launch | str:
     """Return the launch as the synthesised template has it, or why there is none."""
     if subject.template is None:
-        return "the cluster is not deployed, and --app names no cloud assembly"
+        return "the cluster is not deployed, and there is no synthesised template"
     resources = subject.template["Resources"].values()
     kinds = {resource["Type"]: resource["Properties"] for resource in resources}
     exports = {

@@ -1,0 +1,39 @@
+"""What `trainshed check` and `trainshed preflight` print: findings, and what came of the tools."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+
+from trainshed.checks.templates.checking import TemplateReport
+from trainshed.checks.templates.model import State
+from trainshed.checks.text import accepted_lines, finding_text, summary
+from trainshed.cli.output import print_json
+from trainshed.findings import Finding
+
+
+def print_report(findings: Sequence[Finding], templates: TemplateReport, as_json: bool) -> None:
+    """Print findings and what came of the tools, as text or as JSON."""
+    if as_json:
+        tools = [
+            {"tool": run.tool, "state": run.state, "reason": run.reason, "seconds": run.seconds}
+            for run in templates.runs
+        ]
+        print_json({"findings": [*map(asdict, findings)], "tools": tools})
+        return
+    # First, so that what is to be done stands at the end.
+    for line in accepted_lines(findings):
+        typer.echo(line)
+    for finding in findings:
+        if not finding.accepted:
+            typer.echo(finding_text(finding))
+    for run in templates.runs:
+        if run.state is State.FAILED:
+            typer.echo(f"error: {run.tool} failed: {run.reason}")
+    typer.echo(summary(findings, templates.runs))
+
+
+def exit_with(findings: Sequence[Finding], templates: TemplateReport) -> None:
+    """Exit with 1 when a finding fails the check, or a tool failed."""
+    if templates.failed or any(finding.fails for finding in findings):
+        raise typer.Exit(1)
