@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from trainshed.errors import TrainshedError
@@ -117,14 +118,17 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
     Raises:
         TrainshedError: the app fails.
     """
-    done = subprocess.run(
-        [str(python), *app.arguments],
-        cwd=app.folder,
-        env=_environment(app, python, output),
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    # What a stopped app leaves in its temporary folder goes, too: jsii unpacks itself there. Node,
+    # which may end after Python, may still be writing.
+    with TemporaryDirectory(prefix="trainshed-app-", ignore_cleanup_errors=True) as temporary:
+        done = subprocess.run(
+            [str(python), *app.arguments],
+            cwd=app.folder,
+            env=_environment(app, python, output) | {"TMPDIR": temporary},
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
     if done.returncode or not (output / "manifest.json").is_file():
         said = done.stderr.rstrip().splitlines()[-10:]
         if not done.returncode:

@@ -326,6 +326,29 @@ def test_an_app_that_fails_is_quoted_and_our_own_findings_are_shown(
     assert "the moon is not right" in answer.out
 
 
+def test_a_tool_that_prints_something_else_fails_alone(
+    trainshed: Callable[..., Answer], cluster: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = cluster.parent
+    (folder / "cdk.json").write_text('{"app": "python3 app.py"}')
+    (folder / "app.py").write_text(
+        "import os, pathlib\n"
+        "folder = pathlib.Path(os.environ['CDK_OUTDIR'])\n"
+        "folder.mkdir()\n"
+        "(folder / 'manifest.json').write_text('{\"artifacts\": {}}')\n"
+    )
+    (folder / "checkov").write_text("#!/bin/sh\necho '[]'\n")
+    (folder / "checkov").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(checkov, "_environment", lambda: folder / "none")
+
+    answer = trainshed("check", "one.yaml")
+
+    assert answer.code == 1
+    assert "accepted TS-ZON-001" in answer.out
+    assert "error: checkov failed: it printed JSON of another form" in answer.out
+
+
 def test_a_failed_synthesis_makes_the_sarif_invocation_fail(
     trainshed: Callable[..., Answer], cluster: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_json_has_the_same(trainshed: Trainshed) -> None:
     assert estimated["hours"] == {"low": 15, "high": 16}
     assert len(listed["comparison"]) == 8
     assert len(listed["model_checks"]) == 6
+    assert all(isinstance(entry["error"], float) for entry in listed["model_checks"])
 
 
 @pytest.mark.parametrize(

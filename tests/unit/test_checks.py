@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from trainshed.checks import Rule, all_rules, judge
-from trainshed.findings import Finding, Severity
+from trainshed.checks.text import accepted_lines
+from trainshed.findings import Finding, Place, Severity
 from trainshed.plan import ClusterPlan
 from trainshed.spec import SpecError
 
@@ -136,3 +138,26 @@ def test_what_is_said_about_findings_is_data_for_json(judged: Judged) -> None:
     (finding,) = doubts(judged(BY_NAME))
 
     assert json.dumps(finding.severity) == '"warning"'
+
+
+def test_a_rule_accepted_for_many_reasons_gets_one_line() -> None:
+    few = [
+        Finding(
+            rule="TS-ZON-001",
+            message="zones",
+            remedy="",
+            place=Place(file=file),
+            accepted=reason,
+        )
+        for file, reason in (("a.yaml", "one"), ("b.yaml", "one"), ("a.yaml", "two"))
+    ]
+    many = [
+        replace(few[0], rule="W3005", tool="cfn-lint", accepted=reason)
+        for reason in ("one", "two", "three", "four", "four")
+    ]
+
+    assert list(accepted_lines([*many, *few])) == [
+        "a.yaml: accepted W3005 (cfn-lint), 5 times: 4 reasons, which --json shows",
+        "accepted TS-ZON-001, 2 times: one",
+        "a.yaml: accepted TS-ZON-001: two",
+    ]

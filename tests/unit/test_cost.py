@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainshed import catalogue
-from trainshed.cost import ClusterCost, cluster_cost
+from trainshed.cost import ClusterCost, Total, cluster_cost
 from trainshed.cost.rows import included_metadata_iops
 from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan, load_fleet, make_plan
@@ -286,3 +286,9 @@ def test_a_total_is_the_sum_of_the_known_rows_and_an_unknown_price_is_never_zero
             assert entry.full_usd_per_hour is None
     if run:
         assert cost.run and cost.run.cost.usd == pytest.approx(run * cost.full.usd)
+
+
+def test_what_nothing_is_known_of_is_unknown_and_not_at_least_nothing() -> None:
+    assert str(Total(usd=0, unknown=("instances",))) == "unknown"
+    assert str(Total(usd=0)) == "0.00 USD"
+    assert str(Total(usd=2, unknown=("instances",))) == "at least 2.00 USD"

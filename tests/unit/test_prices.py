@@ -75,12 +75,13 @@ def test_the_project_s_own_price_wins_and_the_others_stay(tmp_path: Path) -> Non
         pytest.param(
             {"on-demnd/trn1.32xlarge": GOOD}, "is not something that has a price", id="item"
         ),
+        pytest.param({TRN1: GOOD | {"date": 3}}, "3 is not a date", id="date-number"),
         pytest.param({TRN1: GOOD | {"usd": 0}}, "leave out a price that is not known", id="zero"),
         pytest.param({TRN1: GOOD | {"usd": -1}}, "is not a price", id="negative"),
         pytest.param({TRN1: GOOD | {"usd": True}}, "is not a number", id="bool"),
         pytest.param({TRN1: GOOD | {"usd": "20"}}, "is not a number", id="text"),
         pytest.param({TRN1: GOOD | {"unit": "day"}}, "it must be hour", id="unit"),
-        pytest.param({TRN1: GOOD | {"date": "soon"}}, "soon", id="date"),
+        pytest.param({TRN1: GOOD | {"date": "soon"}}, "'soon' is not a date; write", id="date"),
         pytest.param({TRN1: {"usd": 3}}, "is missing", id="missing"),
     ],
 )

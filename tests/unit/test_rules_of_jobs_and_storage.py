@@ -11,7 +11,8 @@ import pytest
 
 from trainshed.checks import judge
 from trainshed.checks.image_names import ImageName
-from trainshed.checks.rules.amis import BAKED_ROOT_GIB
+from trainshed.checks.rules import amis
+from trainshed.pins.reader import project_pins
 from trainshed.plan import ClusterPlan
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +50,7 @@ def test_our_amis_are_baked_with_as_much_as_the_template_says() -> None:
         re.findall(r"^ +default += (\d+)$", body, re.M)
         for body in re.findall(r'^variable "root_gib" {\n(.*?)^}', variables, re.M | re.S)
     ]
-    assert int(default) == BAKED_ROOT_GIB
+    assert int(default) == amis.BAKED_ROOT_GIB
 
 
 def with_ami(type_name: str, ami: str, added: str = "") -> str:
@@ -101,6 +102,9 @@ def test_what_aws_batch_keeps_and_tries_again(found: Found, text: str, rules: li
         (P4D, 'NCCL_PROTO: "LL,LL128,Simple"', []),
         (P4D, 'FI_EFA_USE_DEVICE_RDMA: "1"', []),
         (P3DN, 'FI_EFA_USE_DEVICE_RDMA: "0"', []),
+        (P3DN, 'FI_EFA_USE_DEVICE_RDMA: "False"', []),
+        (P3DN, 'FI_EFA_USE_DEVICE_RDMA: "yes"', ["TS-ENV-005"]),
+        (P4D, 'FI_EFA_USE_DEVICE_RDMA: "off"', ["TS-ENV-006"]),
         (P4D, 'FI_EFA_USE_DEVICE_RDMA: "0"', ["TS-ENV-006"]),
         (DL1, 'RDMAV_FORK_SAFE: "1"', []),
         (TRN1, 'RDMAV_FORK_SAFE: "1"', ["TS-ENV-007"]),
@@ -307,6 +311,22 @@ def test_software_that_does_not_go_together(
             ),
             ["010"],
         ),
+        # Of these, one has an ECS agent, and of the other nothing is known.
+        (
+            with_ami(
+                "p4d.24xlarge",
+                "/aws/service/bottlerocket/aws-ecs-2-nvidia/x86_64/latest/image_id",
+            ),
+            ["010"],
+        ),
+        (with_ami("p4d.24xlarge", "/aws/service/marketplace/prod-abcdefghij123/1.0"), ["010"]),
+        (
+            with_ami(
+                "p4d.24xlarge",
+                "/aws/service/bottlerocket/aws-k8s-1.34-nvidia/x86_64/latest/image_id",
+            ),
+            ["004", "010"],
+        ),
         (with_ami("p3dn.24xlarge", f"{ECS}/gpu/recommended/image_id"), ["001", "006", "010"]),
         (
             with_ami(
@@ -329,6 +349,17 @@ def test_software_that_does_not_go_together(
 )
 def test_amis_that_cannot_run_the_jobs(found: Found, text: str, rules: list[str]) -> None:
     assert found(text, "TS-AMI") == [f"TS-AMI-{rule}" for rule in rules]
+
+
+def test_a_project_that_pins_the_last_driver_for_inf1_may_use_it(
+    found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins = project_pins()
+    driver = pins.components["neuron-dkms"].model_copy(update={"version": "2.24.7.0"})
+    older = pins.model_copy(update={"components": {"neuron-dkms": driver}})
+    monkeypatch.setattr(amis, "project_pins", lambda: older)
+
+    assert found(HEAD + "instance: {type: inf1.6xlarge}\n", "TS-AMI") == []
 
 
 @pytest.mark.parametrize(

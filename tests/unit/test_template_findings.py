@@ -202,6 +202,13 @@ def test_checkov_that_fails_says_why(
         checkov.judge(assembly)
 
 
+def test_checkov_whose_python_is_gone_says_so(program: Path, assembly: Assembly) -> None:
+    program.write_text("#!/nowhere/python\n")
+
+    with pytest.raises(Failure, match="checkov does not start: No such file"):
+        checkov.judge(assembly)
+
+
 @pytest.fixture
 def plan(fleet: Callable[..., Fleet]) -> ClusterPlan:
     """A cluster with storage and an image, whose file has no field about its network."""

@@ -70,10 +70,15 @@ PYTORCH_IMAGES_PATCHED_UNTIL: Mapping[str, str] = {
 }
 DEEP_LEARNING_CONTAINERS_SOURCE = "https://aws.github.io/deep-learning-containers/"
 
+LAST_NEURON_DRIVER_OF_INFERENTIA = (2, 24)
+
 # Accelerators whose makers bring out no further software, and the last that serves each.
 LAST_SOFTWARE: Mapping[str, tuple[str, str]] = {
     "Gaudi HL-205": ("SynapseAI 1.21 (2025)", SYNAPSE_SOURCE),
-    "Inferentia": ("Neuron driver 2.24 (2025)", NEURON_SOURCE),
+    "Inferentia": (
+        f"Neuron driver {'.'.join(map(str, LAST_NEURON_DRIVER_OF_INFERENTIA))} (2025)",
+        NEURON_SOURCE,
+    ),
 }
 # The Deep Learning AMIs and containers of Ubuntu 22.04 ended with it.
 LAST_NEURON_SDK_ON_UBUNTU_22 = Version(2, 30)

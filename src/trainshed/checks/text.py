@@ -7,6 +7,9 @@ from trainshed.checks.rule_ids import OURS
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.findings import Finding, Severity
 
+# A rule that is accepted for more reasons than these gets one line, so that the list stays short.
+_REASONS = 3
+
 
 def finding_text(finding: Finding) -> str:
     """Return a finding in lines: where and what, then what to do."""
@@ -29,18 +32,30 @@ def finding_text(finding: Finding) -> str:
 
 
 def accepted_lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """Say what is accepted, with how often: a line for each rule and reason."""
+    """Say what is accepted, with how often: a line for each rule, with its reasons if few."""
 
-    def what(finding: Finding) -> tuple[str, str, str]:
-        return finding.tool, finding.rule, finding.accepted or ""
+    def what(finding: Finding) -> tuple[str, str]:
+        return finding.tool, finding.rule
+
+    def reason(finding: Finding) -> str:
+        return finding.accepted or ""
 
     accepted = sorted((each for each in findings if each.accepted), key=what)
-    for (tool, rule, reason), found in groupby(accepted, key=what):
-        group = list(found)
-        files = {each.place.file for each in group if each.place}
-        where = f"{files.pop()}: " if len(files) == 1 else ""
-        often = f", {len(group)} times" if len(group) > 1 else ""
-        yield f"{where}accepted {rule}{_of(tool)}{often}: {reason}"
+    for _, found in groupby(accepted, key=what):
+        group = sorted(found, key=reason)
+        reasons = {each.accepted for each in group}
+        if len(reasons) > _REASONS:
+            yield _accepted(group, f"{len(reasons)} reasons, which --json shows")
+            continue
+        for why, same in groupby(group, key=reason):
+            yield _accepted(list(same), why)
+
+
+def _accepted(group: list[Finding], why: str) -> str:
+    files = {each.place.file for each in group if each.place}
+    where = f"{files.pop()}: " if len(files) == 1 else ""
+    often = f", {len(group)} times" if len(group) > 1 else ""
+    return f"{where}accepted {group[0].rule}{_of(group[0].tool)}{often}: {why}"
 
 
 def summary(findings: Iterable[Finding], runs: Iterable[ToolRun]) -> str:

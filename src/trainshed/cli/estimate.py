@@ -157,7 +157,7 @@ def _print(estimated: Estimate) -> None:
 
 def _print_checks(checks: tuple[HeldOut, ...]) -> None:
     print_records(
-        [_check(entry) for entry in checks],
+        [_check(entry) | {"error": f"{entry.error_percent:+.1f}"} for entry in checks],
         columns=("model", "training", "fitted", "nodes", "predicted", "published", "error"),
         headings={"model": "model, 1 parameter", "fitted": "fitted on", "error": "error, %"},
         title="Predictions of what the model was not fitted on",
@@ -177,7 +177,7 @@ def _check(entry: HeldOut) -> dict[str, Any]:
         "nodes": entry.nodes,
         "predicted": round(entry.predicted, 1),
         "published": round(entry.published, 1),
-        "error": f"{entry.error_percent:+.1f}",
+        "error": round(entry.error_percent, 1),
     }
 
 

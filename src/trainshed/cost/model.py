@@ -75,7 +75,9 @@ class Total:
         return Total(usd=self.usd * hours, unknown=self.unknown)
 
     def __str__(self) -> str:
-        """Return `12.34 USD`, or `at least 12.34 USD` when it does not count everything."""
+        """Return `12.34 USD`, `at least 12.34 USD` when it lacks something, or `unknown`."""
+        if self.unknown and not self.usd:
+            return "unknown"
         return f"{'at least ' if self.unknown else ''}{amount(self.usd)} USD"
 
 

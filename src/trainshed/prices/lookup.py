@@ -101,7 +101,7 @@ def _read_price(place: str, item: str, record: Mapping[str, Any]) -> Price:
             usd=_amount(record["usd"]),
             usd_to=_amount(record["usd_to"]) if "usd_to" in record else None,
             unit=unit,
-            date=date.fromisoformat(record["date"]),
+            date=_date(record["date"]),
             source=str(record["source"]),
         )
     except TrainshedError as error:
@@ -113,6 +113,13 @@ def _read_price(place: str, item: str, record: Mapping[str, Any]) -> Price:
     if record.get("unit") != unit:
         raise TrainshedError(f"{place}: the unit is {record.get('unit')!r}; it must be {unit}")
     return price
+
+
+def _date(value: object) -> date:
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"{value!r} is not a date; write it as in 2026-11-01") from None
 
 
 def _amount(value: object) -> float:

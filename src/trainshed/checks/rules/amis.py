@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from trainshed.ami.channel import Channel, names_a_channel
 from trainshed.checks.default_ami import takes_default_channel
 from trainshed.checks.rule import Basis, Violation, rule
-from trainshed.checks.software import LAST_SOFTWARE
+from trainshed.checks.software import LAST_NEURON_DRIVER_OF_INFERENTIA, LAST_SOFTWARE
 from trainshed.findings import Severity
 from trainshed.pins.reader import project_pins
 from trainshed.plan import ClusterPlan
@@ -105,7 +105,8 @@ def other_cell(plan: ClusterPlan) -> Iterator[Violation]:
     title="The driver of our AMIs no longer supports the first Inferentia",
     severity=Severity.ERROR,
     why="""
-Neuron's driver supports Inf1 up to 2.24. Nodes that boot a later one show no accelerator.
+Neuron's driver supports Inf1 up to 2.24. Nodes that boot a later one show no accelerator. The rule
+looks at the driver that `packer/pins.json` names.
 """,
     sources=(LAST_SOFTWARE["Inferentia"][1],),
     example="""
@@ -116,8 +117,10 @@ instance: {type: inf1.6xlarge}
 )
 def first_inferentia(plan: ClusterPlan) -> Iterator[Violation]:
     """The first Inferentia needs an older driver than we pin."""
-    if plan.instance.accelerator.name == "Inferentia" and takes_default_channel(plan):
-        driver = project_pins().components["neuron-dkms"].version
+    if plan.instance.accelerator.name != "Inferentia" or not takes_default_channel(plan):
+        return
+    driver = project_pins().components["neuron-dkms"].version
+    if tuple(map(int, driver.split(".")[:2])) > LAST_NEURON_DRIVER_OF_INFERENTIA:
         last, _ = LAST_SOFTWARE["Inferentia"]
         yield Violation(
             path=_PATH,

@@ -12,6 +12,17 @@ _OF_AWS = "/aws/service/"
 _ECS = "/aws/service/ecs/optimized-ami/"
 _BATCH_AMIS = "https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html"
 _ECS_AMIS = "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-optimized_AMI.html"
+# AWS's public parameters of AMIs without an ECS agent. Others may have one: Bottlerocket's aws-ecs
+# variants do, and of AMIs in the Marketplace nothing is known.
+_WITHOUT_ECS_AGENT = (
+    "/aws/service/ami-amazon-linux-latest/",
+    "/aws/service/bottlerocket/aws-k8s-",
+    "/aws/service/canonical/",
+    "/aws/service/debian/",
+    "/aws/service/deeplearning/",
+    "/aws/service/eks/",
+    "/aws/service/neuron/",
+)
 # The level of a parameter of ECS AMIs that says whose driver they have.
 _ECS_DRIVERS = {
     "gpu": AcceleratorFamily.NVIDIA,
@@ -70,9 +81,7 @@ instance:
 def no_ecs_agent(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes of AWS Batch need the ECS agent."""
     asked = plan.ami.asked
-    if not isinstance(plan.orchestrator, BatchPlan) or not asked.startswith(_OF_AWS):
-        return
-    if not asked.startswith(_ECS):
+    if isinstance(plan.orchestrator, BatchPlan) and asked.startswith(_WITHOUT_ECS_AGENT):
         yield Violation(
             path=_PATH,
             message=f"{asked} is an AMI of AWS without an ECS agent: its nodes never join the "

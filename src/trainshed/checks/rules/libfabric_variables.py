@@ -15,6 +15,8 @@ from trainshed.checks.variables import (
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan
 
+# What libfabric takes for no, in capitals, too.
+_LIBFABRIC_OFF = (*OFF, "false", "no", "off")
 _NEURON_EFA = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/"
     "setup-trn1-multi-node-execution.html"
@@ -75,7 +77,12 @@ job: {environment: {FI_EFA_USE_DEVICE_RDMA: "1"}}
 def rdma_that_is_not_there(plan: ClusterPlan) -> Iterator[Violation]:
     """Only EFA with RDMA takes the variable."""
     value = asked_variable(plan, "FI_EFA_USE_DEVICE_RDMA")
-    if value is None or value in OFF or not has_efa(plan) or plan.instance.efa_rdma:
+    if (
+        value is None
+        or value.lower() in _LIBFABRIC_OFF
+        or not has_efa(plan)
+        or plan.instance.efa_rdma
+    ):
         return
     yield Violation(
         path=variable_path("FI_EFA_USE_DEVICE_RDMA"),
@@ -104,7 +111,12 @@ job: {environment: {FI_EFA_USE_DEVICE_RDMA: "0"}}
 def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
     """EFA's RDMA should stay on."""
     value = asked_variable(plan, "FI_EFA_USE_DEVICE_RDMA")
-    if value is not None and value in OFF and has_efa(plan) and plan.instance.efa_rdma:
+    if (
+        value is not None
+        and value.lower() in _LIBFABRIC_OFF
+        and has_efa(plan)
+        and plan.instance.efa_rdma
+    ):
         yield Violation(
             path=variable_path("FI_EFA_USE_DEVICE_RDMA"),
             message=f"FI_EFA_USE_DEVICE_RDMA is {value!r}: data goes through the host's memory, "

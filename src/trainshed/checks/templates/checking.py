@@ -121,10 +121,15 @@ def _programs(assembly: Assembly, step: Step) -> list[ToolRun]:
                 runs[tool] = ToolRun(tool=tool, findings=found, seconds=seconds)
                 step(f"{tool} took {seconds:.0f} s")
             except Failure as error:
-                runs[tool] = ToolRun(
-                    tool=tool, state=State.FAILED, reason=str(error), seconds=seconds
-                )
+                runs[tool] = _failed(tool, str(error), seconds)
+            except (LookupError, TypeError, AttributeError):
+                # Another release of it, perhaps.
+                runs[tool] = _failed(tool, "it printed JSON of another form", seconds)
     return [runs[program.NAME] for program in _PROGRAMS]
+
+
+def _failed(tool: str, reason: str, seconds: float) -> ToolRun:
+    return ToolRun(tool=tool, state=State.FAILED, reason=reason, seconds=seconds)
 
 
 def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:

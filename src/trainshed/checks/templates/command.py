@@ -15,7 +15,10 @@ def printed_json(command: Sequence[str], folder: Path) -> Any:
     Raises:
         Failure: that is not JSON.
     """
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise Failure(f"{command[0]} does not start: {error.strerror}") from error
     try:
         return json.loads(done.stdout)
     except ValueError as error:

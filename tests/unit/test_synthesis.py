@@ -1,0 +1,27 @@
+"""The app of a project, run."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from trainshed.errors import TrainshedError
+from trainshed.synthesis import read_app, synthesise
+
+
+def test_what_a_stopped_app_leaves_in_its_temporary_folder_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
+    (tmp_path / "app.py").write_text(
+        "import os, tempfile\nprint(tempfile.mkdtemp(), file=os.sys.stderr)\nos._exit(1)\n"
+    )
+
+    with pytest.raises(TrainshedError, match=str(temporary)):
+        synthesise(read_app(tmp_path), Path(sys.executable), tmp_path / "assembly", "1.0")
+
+    assert list(temporary.iterdir()) == []
