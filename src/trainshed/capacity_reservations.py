@@ -1,5 +1,6 @@
 """Capacity reservations and Capacity Blocks, as EC2 has them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -90,6 +91,23 @@ def find_group(region: Region, arn: str) -> ReservationGroup | None:
         ids = [each["ResourceArn"].rpartition("/")[2] for each in members]
         return ReservationGroup(reservations=_described(region, ids) if ids else ())
     return None
+
+
+def most_at_once(
+    reservations: Sequence[CapacityReservation], now: datetime
+) -> list[CapacityReservation]:
+    """Return those of the reservations that hold the most instances at one time, from now on."""
+    # The number only grows where one begins.
+    moments = {max(now, each.starts_at or now) for each in reservations}
+    together = (
+        [
+            each
+            for each in reservations
+            if (each.starts_at or now) <= moment and (each.ends_at is None or moment < each.ends_at)
+        ]
+        for moment in sorted(moments)
+    )
+    return max(together, key=lambda some: sum(each.total for each in some), default=[])
 
 
 def _described(region: Region, ids: list[str]) -> tuple[CapacityReservation, ...]:

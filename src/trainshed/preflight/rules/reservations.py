@@ -1,7 +1,7 @@
 """Whether the reservation or the Capacity Block is what the nodes can be launched into."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from trainshed.capacity_reservations import (
@@ -9,6 +9,7 @@ from trainshed.capacity_reservations import (
     CapacityReservation,
     find_group,
     find_reservation,
+    most_at_once,
 )
 from trainshed.checks.rule import Basis, Violation
 from trainshed.findings import Severity
@@ -75,20 +76,6 @@ def _usable(subject: Subject) -> list[CapacityReservation]:
         for each in (members.reservations if members else ())
         if each.is_block and not each.is_over(subject.now) and not any(_differences(subject, each))
     ]
-
-
-def _at_once(blocks: list[CapacityReservation], now: datetime) -> list[CapacityReservation]:
-    """Return those that hold the most instances at one time, from now on."""
-    moments = {max(now, each.starts_at or now) for each in blocks}
-    together = (
-        [
-            each
-            for each in blocks
-            if (each.starts_at or now) <= moment and (each.ends_at is None or moment < each.ends_at)
-        ]
-        for moment in sorted(moments)
-    )
-    return max(together, key=lambda some: sum(each.total for each in some), default=[])
 
 
 @account_rule(
@@ -206,7 +193,7 @@ count together while they are there at one time.
 def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     """The largest job must fit, beside what others have launched into it."""
     usable, nodes = _usable(subject), subject.plan.spec.instance.nodes.max
-    together = _at_once(usable, subject.now) or usable
+    together = most_at_once(usable, subject.now) or usable
     if not together:
         return
     names = " and ".join(map(str, together))
