@@ -1,5 +1,6 @@
 """Capacity reservations and Capacity Blocks, as EC2 has them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,6 +10,8 @@ from trainshed.aws import Region, accepting
 BLOCK_ENDS_EARLY = timedelta(minutes=30)
 # States from which there is no way back.
 OVER = ("cancelled", "expired", "failed", "payment-failed", "unsupported")
+# [S] EC2 user guide, "Create a Capacity Reservation group": the type that launches may target.
+_POOL = "AWS::EC2::CapacityReservationPool"
 _NOT_THERE = ("InvalidCapacityReservationId.NotFound", "InvalidCapacityReservationId.Malformed")
 
 
@@ -51,16 +54,68 @@ class CapacityReservation:
         kind = "Capacity Block" if self.is_block else "capacity reservation"
         return f"{kind} {self.reservation_id}"
 
+    def is_over(self, now: datetime) -> bool:
+        """Say whether it takes no launch any more."""
+        return self.state in OVER or (self.ends_at is not None and self.ends_at <= now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationGroup:
+    """A resource group that launches may name.
+
+    Attributes:
+        is_pool: it is of the type that launches may name.
+        reservations: what is in it, of any type and zone.
+    """
+
+    is_pool: bool = True
+    reservations: tuple[CapacityReservation, ...] = ()
+
 
 def find_reservation(region: Region, reservation_id: str) -> CapacityReservation | None:
     """Return the reservation or block of an id, or None when there is none."""
-    with accepting(*_NOT_THERE):
-        answer = region.call(
-            "ec2", "describe_capacity_reservations", CapacityReservationIds=[reservation_id]
+    found = _described(region, [reservation_id])
+    return found[0] if found else None
+
+
+def find_group(region: Region, arn: str) -> ReservationGroup | None:
+    """Return a resource group and the reservations in it, or None when there is none."""
+    with accepting("NotFoundException"):
+        answer = region.call("resource-groups", "get_group_configuration", Group=arn)
+        types = [each["Type"] for each in answer["GroupConfiguration"].get("Configuration", ())]
+        if _POOL not in types:
+            return ReservationGroup(is_pool=False)
+        members = region.pages(
+            "resource-groups", "list_group_resources", "ResourceIdentifiers", Group=arn
         )
-        for found in answer["CapacityReservations"]:
-            return CapacityReservation(
-                reservation_id=reservation_id,
+        ids = [each["ResourceArn"].rpartition("/")[2] for each in members]
+        return ReservationGroup(reservations=_described(region, ids) if ids else ())
+    return None
+
+
+def most_at_once(
+    reservations: Sequence[CapacityReservation], now: datetime
+) -> list[CapacityReservation]:
+    """Return those of the reservations that hold the most instances at one time, from now on."""
+    # The number only grows where one begins.
+    moments = {max(now, each.starts_at or now) for each in reservations}
+    together = (
+        [
+            each
+            for each in reservations
+            if (each.starts_at or now) <= moment and (each.ends_at is None or moment < each.ends_at)
+        ]
+        for moment in sorted(moments)
+    )
+    return max(together, key=lambda some: sum(each.total for each in some), default=[])
+
+
+def _described(region: Region, ids: list[str]) -> tuple[CapacityReservation, ...]:
+    with accepting(*_NOT_THERE):
+        answer = region.call("ec2", "describe_capacity_reservations", CapacityReservationIds=ids)
+        return tuple(
+            CapacityReservation(
+                reservation_id=found["CapacityReservationId"],
                 is_block=found.get("ReservationType") == "capacity-block",
                 state=found["State"],
                 starts_at=found.get("StartDate"),
@@ -74,4 +129,6 @@ def find_reservation(region: Region, reservation_id: str) -> CapacityReservation
                 tenancy=found.get("Tenancy", "default"),
                 placement_group_arn=found.get("PlacementGroupArn"),
             )
-    return None
+            for found in answer["CapacityReservations"]
+        )
+    return ()

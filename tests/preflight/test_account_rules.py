@@ -403,6 +403,110 @@ def test_a_job_that_outlasts_the_block(
         assert only(meanwhile).remedy == "set job.timeout_hours to 71"
 
 
+POOL = [
+    {"Type": "AWS::EC2::CapacityReservationPool"},
+    {
+        "Type": "AWS::ResourceGroups::Generic",
+        "Parameters": [
+            {"Name": "allowed-resource-types", "Values": ["AWS::EC2::CapacityReservation"]}
+        ],
+    },
+]
+
+
+def buy(account: Account, instances: int, hours: int, instance_type: str = "trn1.32xlarge") -> Any:
+    """Return a Capacity Block in the zone of the cluster."""
+    ec2 = account.aws.client("ec2")
+    offered = ec2.describe_capacity_block_offerings(
+        InstanceType=instance_type, InstanceCount=instances, CapacityDurationHours=hours
+    )["CapacityBlockOfferings"]
+    [here] = [each for each in offered if each["AvailabilityZone"] == "us-west-2d"]
+    return ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=here["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]
+
+
+def pool(account: Account, *members: str, configuration: Any = POOL) -> str:
+    """Return the ARN of a resource group of these reservations."""
+    groups = account.aws.client("resource-groups")
+    made = groups.create_group(Name="Blocks", Configuration=configuration)["Group"]["GroupArn"]
+    if members:
+        assert groups.group_resources(Group=made, ResourceArns=members)["Failed"] == []
+    return str(made)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        (6, ["TS-ACC-033"]),
+        (7, ["TS-ACC-032", "TS-ACC-033"]),
+    ],
+)
+def test_the_blocks_of_a_group_count_together(
+    account: Account, reservation: Callable[..., str], nodes: int, expected: list[str]
+) -> None:
+    account.aws.grant_quota(TRN_QUOTA, 0)
+    long, short = buy(account, 4, 72), buy(account, 2, 24)
+    plain = account.aws.client("ec2").describe_capacity_reservations(
+        CapacityReservationIds=[reservation()]
+    )["CapacityReservations"][0]
+    members = [each["CapacityReservationArn"] for each in (long, short, plain)]
+
+    found = account.ask(
+        instance={"type": "trn1.32xlarge", "nodes": {"max": nodes}},
+        capacity={"capacity_block": pool(account, *members)},
+        job={"timeout_hours": 48},
+        now=max(long["StartDate"], short["StartDate"]),
+    )
+
+    assert rules(found) == expected
+    messages = {each.rule: each.message for each in found}
+    assert "after now" in messages["TS-ACC-033"]
+    assert short["CapacityReservationId"] in messages["TS-ACC-033"]
+    if "TS-ACC-032" in expected:
+        assert "are for 6 instances, and the cluster has up to 7" in messages["TS-ACC-032"]
+
+
+def test_blocks_that_are_not_there_at_one_time_do_not_count_together(account: Account) -> None:
+    long, short = buy(account, 4, 72), buy(account, 2, 24)
+    arn = pool(account, *(each["CapacityReservationArn"] for each in (long, short)))
+
+    found = account.ask(
+        instance={"type": "trn1.32xlarge", "nodes": {"max": 6}},
+        capacity={"capacity_block": arn},
+        job={"timeout_hours": 1},
+        now=short["EndDate"],
+    )
+
+    assert rules(found) == ["TS-ACC-032"]
+    assert (
+        f"Capacity Block {long['CapacityReservationId']} is for 4 instances" in only(found).message
+    )
+
+
+@pytest.mark.parametrize("case", ["absent", "plain", "empty", "other type"])
+def test_a_group_without_a_block_for_the_nodes(account: Account, case: str) -> None:
+    match case:
+        case "absent":
+            arn = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
+            message = f"there is no {arn}"
+        case "plain":
+            arn = pool(account, configuration=POOL[1:])
+            message = "is not of type AWS::EC2::CapacityReservationPool"
+        case "empty":
+            arn = pool(account)
+            message = "has no Capacity Block for trn1.32xlarge in usw2-az4 that is not over, of 0"
+        case _:
+            other = buy(account, 2, 24, "p4d.24xlarge")
+            arn = pool(account, other["CapacityReservationArn"])
+            message = "that is not over, of 1 reservations"
+
+    found = only(account.ask(capacity={"capacity_block": arn}))
+
+    assert found.rule == "TS-ACC-035"
+    assert message in found.message
+
+
 def test_a_block_that_is_over(account: Account, block: dict[str, Any]) -> None:
     asked = {"capacity_block": block["CapacityReservationId"]}
 

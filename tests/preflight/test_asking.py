@@ -285,8 +285,13 @@ def clusters(network: Account, templates: Templates) -> list[dict[str, Any]]:
         AvailabilityZoneId="usw2-az4",
         InstanceCount=4,
     )["CapacityReservation"]["CapacityReservationId"]
+    groups = aws.client("resource-groups")
+    group = groups.create_group(
+        Name="Blocks", Configuration=[{"Type": "AWS::EC2::CapacityReservationPool"}]
+    )["Group"]["GroupArn"]
     return [
         {"network": {"name": "other"}},
+        {"capacity": {"capacity_block": group}},
         {
             "name": "LabCluster",
             "network": network.network,

@@ -246,6 +246,17 @@ def test_a_capacity_block_is_targeted_and_is_a_market_of_its_own() -> None:
     assert found["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
 
 
+def test_a_group_of_capacity_blocks_is_targeted() -> None:
+    group = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
+
+    found = data(capacity=CapacityPlan(kind=CapacityKind.CAPACITY_BLOCK, reservation_group=group))
+
+    assert found["CapacityReservationSpecification"] == {
+        "CapacityReservationTarget": {"CapacityReservationResourceGroupArn": group}
+    }
+    assert found["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+
+
 def test_tags_of_the_app_reach_what_is_launched() -> None:
     stack = cdk.Stack(cdk.App(), "Stack")
     build(stack)
@@ -336,7 +347,7 @@ def test_five_groups_on_the_primary_are_taken_and_six_refused() -> None:
     ],
 )
 def test_capacity_that_contradicts_itself_is_refused(capacity: CapacityPlan) -> None:
-    with pytest.raises(ConstructError, match=f"capacity is {capacity.kind} with reservation_id"):
+    with pytest.raises(ConstructError, match=f"capacity is {capacity.kind} with the target"):
         build(cdk.Stack(), capacity=capacity)
 
 

@@ -13,6 +13,10 @@ Planned = Callable[..., Fleet]
 
 TOPICS = ("TS-ADR", "TS-CAP", "TS-EFA", "TS-NET-003", "TS-QUO", "TS-ZON-003", "TS-ZON-004")
 EXISTING = "vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0"
+BLOCK_GROUP = (
+    "zone: usw2-az4\n"
+    "capacity: {capacity_block: 'arn:aws:resource-groups:us-west-2:123456789012:group/Blocks'}"
+)
 BLOCK = "zone: usw2-az4\ncapacity: {capacity_block: cr-0123456789abcdef0}"
 
 
@@ -62,6 +66,10 @@ ALSO_SILENT = {
     "plain EC2 nodes in a block": (
         "TS-CAP-003",
         text(nodes="{min: 2, max: 2}", added=f"{BLOCK}\norchestrator: ec2"),
+    ),
+    "a resource group of blocks may have more nodes than one block": (
+        "TS-CAP-002",
+        text(nodes="{max: 100}", added=BLOCK_GROUP),
     ),
     "a reservation with its group": (
         "TS-CAP-005",
@@ -206,6 +214,17 @@ def test_clusters_of_one_reservation_need_the_nodes_of_all(fleet: Planned) -> No
     first, _ = of_rule(together, "TS-CAP-007")
 
     assert "and have 5 instances, for Beta and this cluster at once" in first.message
+
+
+def test_clusters_of_one_group_of_blocks_need_the_nodes_of_all(fleet: Planned) -> None:
+    together = fleet(
+        text(added=BLOCK_GROUP), text(name="Beta", nodes="{max: 3}", added=BLOCK_GROUP)
+    )
+
+    first, _ = of_rule(together, "TS-CAP-007")
+
+    assert "and have 5 instances, for Beta and this cluster at once" in first.message
+    assert "aws resource-groups list-group-resources --group arn:aws:" in first.remedy
 
 
 def test_clusters_of_one_quota_need_the_vcpus_of_all(fleet: Planned) -> None:

@@ -113,7 +113,7 @@ def environment(**changes: Any) -> Facts:
 
 
 def block(**changes: Any) -> Facts:
-    return waiting(reservation=replace(BLOCK, **changes))
+    return waiting(reservations=(replace(BLOCK, **changes),))
 
 
 def launch(message: str) -> Facts:
@@ -218,6 +218,16 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
         "capacity reservation cr-1 is over (cancelled)",
     ),
     "block too small": (block(total=1), "011", "is for 1 instances, and the job has 2 nodes"),
+    "blocks of a group that are too small": (
+        waiting(
+            reservations=(
+                replace(BLOCK, total=1, available=1),
+                replace(BLOCK, reservation_id="cr-2", ends_at=NOW - MINUTE),
+            )
+        ),
+        "011",
+        "Capacity Block cr-1 is for 1 instances",
+    ),
     "block in use": (block(available=1), "011", "has 1 of its 2 instances free"),
     "boot failed": (
         waiting(instances=(replace(OLD, boot="failed: 7 of 8 EFA devices", is_running=False),)),
@@ -296,19 +306,27 @@ SILENT: dict[str, Facts] = {
         failed_launches=(LAUNCH,),
         instances=(OLD, replace(OLD, boot="failed: something")),
         quota=AppliedQuota(quota=TRN_QUOTA, value=0),
-        reservation=replace(BLOCK, available=0, ends_at=NOW + MINUTE),
+        reservations=(replace(BLOCK, available=0, ends_at=NOW + MINUTE),),
     ),
     "one node on Spot": replace(
         environment(kind="SPOT"), job=replace(WAITING, node_count=1, nodes=(node(),))
     ),
     "all vCPUs": environment(max_vcpus=256),
     "a quota that is enough": quota(256),
-    "a quota beside a block": quota(0, reservation=BLOCK),
+    "one block of a group is over": waiting(
+        reservations=(BLOCK, replace(BLOCK, reservation_id="cr-2", ends_at=NOW - MINUTE))
+    ),
+    "two blocks have the nodes together": waiting(
+        reservations=tuple(
+            replace(BLOCK, reservation_id=each, total=1, available=1) for each in ("cr-1", "cr-2")
+        )
+    ),
+    "a quota beside a block": quota(0, reservations=(BLOCK,)),
     "a block that runs": block(ends_at=NOW + 31 * MINUTE),
     "a reservation without an end": block(is_block=False, starts_at=None, ends_at=None),
     "a reservation that ends, too": block(is_block=False, ends_at=NOW + MINUTE),
     "a block whose instances run": waiting(
-        reservation=replace(BLOCK, available=0), instances=(replace(OLD, launched_at=NOW),)
+        reservations=(replace(BLOCK, available=0),), instances=(replace(OLD, launched_at=NOW),)
     ),
     "a boot that went well": waiting(
         instances=(replace(OLD, boot="ok"),), joined=frozenset(("i-1",))
@@ -399,6 +417,53 @@ ENVIRONMENTS = [
 ]
 
 
+def test_the_blocks_of_a_resource_group_are_looked_up() -> None:
+    arn = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
+    target = {"CapacityReservationTarget": {"CapacityReservationResourceGroupArn": arn}}
+    member = {
+        "ReservationType": "capacity-block",
+        "State": "active",
+        "StartDate": NOW - 60 * MINUTE,
+        "EndDate": NOW + 60 * MINUTE,
+        "TotalInstanceCount": 2,
+        "AvailableInstanceCount": 2,
+    }
+    region: Any = Answers(
+        describe_job_queues={"jobQueues": QUEUES},
+        describe_compute_environments={"computeEnvironments": ENVIRONMENTS},
+        list_jobs={"jobSummaryList": []},
+        describe_auto_scaling_groups={"AutoScalingGroups": []},
+        describe_instances={"Reservations": []},
+        list_container_instances={"containerInstanceArns": []},
+        describe_launch_template_versions={
+            "LaunchTemplateVersions": [
+                {"LaunchTemplateData": {"CapacityReservationSpecification": target}}
+            ]
+        },
+        get_group_configuration={
+            "GroupConfiguration": {"Configuration": [{"Type": "AWS::EC2::CapacityReservationPool"}]}
+        },
+        list_group_resources={
+            "ResourceIdentifiers": [
+                {"ResourceArn": f"arn:aws:ec2:us-west-2:123456789012:capacity-reservation/{each}"}
+                for each in ("cr-1", "cr-2")
+            ]
+        },
+        describe_capacity_reservations={
+            "CapacityReservations": [
+                {**member, "CapacityReservationId": "cr-1", "InstanceType": "trn1.32xlarge"},
+                {**member, "CapacityReservationId": "cr-2", "InstanceType": "p4d.24xlarge"},
+            ]
+        },
+        get_service_quota={"Quota": {"Value": 0.0}},
+    )
+
+    facts = gather(region, WAITING, NOW)
+
+    assert facts.unanswered == ()
+    assert facts.reservations == (replace(BLOCK, instance_type="trn1.32xlarge"),)
+
+
 def test_launches_reservation_and_members_are_looked_up() -> None:
     activity = {"StatusCode": "Failed", "StatusMessage": "no capacity", "StartTime": NOW}
     target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
@@ -430,6 +495,7 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
         describe_capacity_reservations={
             "CapacityReservations": [
                 {
+                    "CapacityReservationId": "cr-1",
                     "ReservationType": "capacity-block",
                     "State": "active",
                     "StartDate": NOW - 60 * MINUTE,
@@ -447,7 +513,7 @@ def test_launches_reservation_and_members_are_looked_up() -> None:
     assert facts.unanswered == ()
     [launched] = facts.failed_launches
     assert (launched.group, launched.message) == ("nodes-asg-1", "no capacity")
-    assert facts.reservation == BLOCK
+    assert facts.reservations == (BLOCK,)
     assert facts.joined == frozenset(("i-1",))
     assert facts.quota == AppliedQuota(quota=TRN_QUOTA, value=0)
     assert facts.environments == (replace(ENVIRONMENT, reason=""),)

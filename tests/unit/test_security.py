@@ -9,6 +9,7 @@ from trainshed.plan import ClusterPlan
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 BOUNDARY = "arn:aws:iam::123456789012:policy/teams/TeamBoundary"
+GROUP = "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks"
 HEAD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 
 Problems = Callable[..., list[str]]
@@ -27,6 +28,16 @@ Planned = Callable[[str], ClusterPlan]
             "a.yaml:4: kms_key: is a key of us-east-1; give one of us-west-2",
         ),
         (
+            f"capacity: {{capacity_block: {GROUP.replace('us-west-2', 'us-east-1')!r}}}",
+            "a.yaml:4: capacity.capacity_block: is a resource group of us-east-1; give one of "
+            "us-west-2",
+        ),
+        (
+            f'account: "210987654321"\ncapacity: {{capacity_block: "{GROUP}"}}',
+            "a.yaml:5: capacity.capacity_block: is a resource group of account 123456789012; give "
+            "one of 210987654321",
+        ),
+        (
             f'account: "210987654321"\niam: {{boundary: "{BOUNDARY}"}}',
             f"a.yaml:5: iam.boundary: {BOUNDARY} is of account 123456789012: IAM takes policies of "
             "the role's own account, 210987654321, and of AWS only; make one there",
@@ -38,9 +49,7 @@ Planned = Callable[[str], ClusterPlan]
         ),
     ],
 )
-def test_a_key_or_boundary_from_elsewhere_is_refused(
-    problems: Problems, added: str, line: str
-) -> None:
+def test_what_is_named_from_elsewhere_is_refused(problems: Problems, added: str, line: str) -> None:
     assert problems(HEAD + added) == [line]
 
 

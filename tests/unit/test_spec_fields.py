@@ -179,7 +179,14 @@ WRONG = {
     "id": (
         "capacity: {reservation: cr-1}",
         "capacity.reservation: 'cr-1' is not allowed; for instance cr-0123456789abcdef0 (allowed: "
-        "the id of a capacity reservation or block, cr- and 8 to 17 hexadecimal digits)",
+        "the id of a capacity reservation, cr- and 8 to 17 hexadecimal digits)",
+    ),
+    "block": (
+        "capacity: {capacity_block: Blocks}",
+        "capacity.capacity_block: 'Blocks' is not allowed; for instance "
+        "arn:aws:resource-groups:us-west-2:123456789012:group/Blocks (allowed: the id of a "
+        "Capacity Block, cr- and 8 to 17 hexadecimal digits, or the ARN of a resource group of "
+        "blocks, arn:aws:resource-groups:...:group/...)",
     ),
     "mount": (
         "storage: {lustre: {mount: fsx}}",

@@ -202,20 +202,21 @@ def _market(capacity: CapacityPlan) -> _Data.InstanceMarketOptionsProperty | Non
 def _reservation(
     capacity: CapacityPlan,
 ) -> _Data.CapacityReservationSpecificationProperty | None:
-    if not capacity.reservation_id:
+    if not capacity.target:
         return None
     return _Data.CapacityReservationSpecificationProperty(
         capacity_reservation_target=_Data.CapacityReservationTargetProperty(
-            capacity_reservation_id=capacity.reservation_id
+            capacity_reservation_id=capacity.reservation_id,
+            capacity_reservation_resource_group_arn=capacity.reservation_group,
         )
     )
 
 
 def _capacity_problems(capacity: CapacityPlan) -> Iterator[str]:
-    if (capacity.kind is CapacityKind.ON_DEMAND) == bool(capacity.reservation_id):
+    if (capacity.kind is CapacityKind.ON_DEMAND) == bool(capacity.target):
         yield (
-            f"capacity is {capacity.kind} with reservation_id {capacity.reservation_id}; a "
-            "reservation and a capacity block have an id (cr-...), on-demand has none"
+            f"capacity is {capacity.kind} with the target {capacity.target}; a reservation and a "
+            "capacity block have an id (cr-...) or a resource group's ARN, on-demand has none"
         )
 
 

@@ -190,6 +190,83 @@ def test_a_purchased_block_is_a_reservation_for_later(
     assert "Capacity Blocks cannot be modified or cancelled" in refused.message
 
 
+@pytest.fixture
+def pool(client: Any, name: str) -> Any:
+    """A resource group that launches may name, deleted afterwards."""
+    groups = client("resource-groups")
+    kinds = [{"Type": "AWS::EC2::CapacityReservationPool"}]
+    arn = groups.create_group(Name=name, Configuration=kinds)["Group"]["GroupArn"]
+    yield arn
+    groups.delete_group(Group=arn)
+
+
+def test_a_launch_uses_the_reservations_of_a_group_and_then_runs_on_demand(
+    client: Any, ec2: Any, wanted: dict[str, Any], subnet: str, pool: str
+) -> None:
+    small, other = (
+        ec2.create_capacity_reservation(**{**wanted, **fields})["CapacityReservation"]
+        for fields in ({"InstanceCount": 2}, {"InstanceType": "trn1.2xlarge", "InstanceCount": 1})
+    )
+    groups = client("resource-groups")
+    arns = [each["CapacityReservationArn"] for each in (small, other)]
+    gone = f"{arns[0][:-17]}00000000000000000"
+
+    added = groups.group_resources(Group=pool, ResourceArns=[*arns, gone])
+    members = groups.list_group_resources(Group=pool)["ResourceIdentifiers"]
+    launched = ec2.run_instances(
+        ImageId="ami-0123456789abcdef0",
+        InstanceType="trn1.32xlarge",
+        SubnetId=subnet,
+        CapacityReservationSpecification={
+            "CapacityReservationTarget": {"CapacityReservationResourceGroupArn": pool}
+        },
+        MinCount=3,
+        MaxCount=3,
+    )["Instances"]
+    free = [
+        each["AvailableInstanceCount"]
+        for each in ec2.describe_capacity_reservations(
+            CapacityReservationIds=[arn.rpartition("/")[2] for arn in arns]
+        )["CapacityReservations"]
+    ]
+    ec2.terminate_instances(InstanceIds=[each["InstanceId"] for each in launched])
+
+    assert added["Succeeded"] == arns
+    assert [each["ResourceArn"] for each in added["Failed"]] == [gone]
+    assert [each["ResourceArn"] for each in members] == arns
+    assert free == [0, 1]
+
+
+def test_a_launch_into_blocks_of_a_group_does_not_run_on_demand(
+    client: Any, ec2: Any, subnet: str, pool: str, name: str, refusal: Callable[..., Any]
+) -> None:
+    groups = client("resource-groups")
+    plain = groups.create_group(Name=f"{name}-plain", Configuration=[])["Group"]["GroupArn"]
+
+    def refused(group: str) -> Any:
+        return refusal(
+            ec2.run_instances,
+            ImageId="ami-0123456789abcdef0",
+            InstanceType="trn1.32xlarge",
+            SubnetId=subnet,
+            InstanceMarketOptions={"MarketType": "capacity-block"},
+            CapacityReservationSpecification={
+                "CapacityReservationTarget": {"CapacityReservationResourceGroupArn": group}
+            },
+            MinCount=1,
+            MaxCount=1,
+        )
+
+    empty, no_pool, absent = refused(pool), refused(plain), refused(f"{pool}x")
+    not_taken = refusal(groups.group_resources, Group=plain, ResourceArns=[plain])
+    groups.delete_group(Group=plain)
+
+    assert empty.code == "ReservationCapacityExceeded"
+    assert "is not of type AWS::EC2::CapacityReservationPool" in no_pool.message
+    assert "Cannot find the group" in absent.message
+    assert not_taken.code == "BadRequestException"
+
+
 @pytest.mark.parametrize(
     ("instance_type", "hours", "words"),
     [

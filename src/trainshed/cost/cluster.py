@@ -128,7 +128,7 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
         )
     if plan.capacity.kind is not CapacityKind.ON_DEMAND:
         yield (
-            f"{plan.capacity.reservation_id} is taken to hold {plan.spec.instance.nodes.max} "
+            f"{plan.capacity.target} is taken to hold {plan.spec.instance.nodes.max} "
             "instances, which are paid for whether they run or not"
         )
     if plan.lustre and plan.lustre.spec.existing:

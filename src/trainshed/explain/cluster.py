@@ -93,9 +93,7 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         accelerators=str(instance.accelerator),
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
         place=", ".join(part for part in (plan.account, plan.region, plan.zone.name) if part),
-        capacity=" ".join(
-            part for part in (plan.capacity.kind, plan.capacity.reservation_id) if part
-        ),
+        capacity=" ".join(part for part in (plan.capacity.kind, plan.capacity.target) if part),
         profile=plan.profile.value,
         interfaces=tuple(_rows(plan.interfaces)),
         job_addresses=plan.job_addresses,

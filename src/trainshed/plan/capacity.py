@@ -23,17 +23,24 @@ class CapacityPlan:
     Attributes:
         kind: on-demand, reservation or capacity-block.
         reservation_id: the `cr-...` of a reservation or block.
+        reservation_group: the ARN of a resource group of Capacity Blocks.
         own_placement_group: create a cluster placement group.
         placement_group_name: an existing cluster placement group, the reservation's.
     """
 
     kind: CapacityKind
     reservation_id: str | None = None
+    reservation_group: str | None = None
     own_placement_group: bool = False
     placement_group_name: str | None = None
 
+    @property
+    def target(self) -> str | None:
+        """The id or the ARN of what nodes are launched into."""
+        return self.reservation_id or self.reservation_group
 
-def plan_capacity(notes: Notes, instance: InstanceType | None) -> CapacityPlan:
+
+def plan_capacity(notes: Notes, instance: InstanceType | None, region: str | None) -> CapacityPlan:
     """Resolve `capacity`; refuse what Batch or the type does not allow."""
     match notes.spec.capacity:
         case CapacityBlock(capacity_block=block):
@@ -44,7 +51,14 @@ def plan_capacity(notes: Notes, instance: InstanceType | None) -> CapacityPlan:
                     f"(its usage classes: {', '.join(instance.usage_classes)})",
                 )
             notes.decide("placement group", "none", "a Capacity Block is placed by AWS as it is")
-            return CapacityPlan(kind=CapacityKind.CAPACITY_BLOCK, reservation_id=block)
+            is_group = block.startswith("arn:")
+            if is_group:
+                _check_group(notes, block, region)
+            return CapacityPlan(
+                kind=CapacityKind.CAPACITY_BLOCK,
+                reservation_id=None if is_group else block,
+                reservation_group=block if is_group else None,
+            )
         case Reservation(reservation=reservation, placement_group=group):
             reason = (
                 "the one the reservation was made in"
@@ -59,6 +73,19 @@ def plan_capacity(notes: Notes, instance: InstanceType | None) -> CapacityPlan:
             )
     grouped = instance is not None and _decide_placement(notes, instance)
     return CapacityPlan(kind=CapacityKind.ON_DEMAND, own_placement_group=grouped)
+
+
+def _check_group(notes: Notes, group: str, region: str | None) -> None:
+    """Refuse a resource group of another region or account than the cluster's."""
+    _, _, _, its_region, its_account, _ = group.split(":")
+    account = notes.spec.account
+    if region and its_region != region:
+        problem = f"is a resource group of {its_region}; give one of {region}"
+    elif account and its_account != account:
+        problem = f"is a resource group of account {its_account}; give one of {account}"
+    else:
+        return
+    notes.problem("capacity.capacity_block", problem)
 
 
 def _decide_placement(notes: Notes, instance: InstanceType) -> bool:

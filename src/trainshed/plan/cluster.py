@@ -143,7 +143,7 @@ def make_plan(
     zone = plan_zone(notes, region, instance)
     network = plan_network(notes, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
-    capacity = plan_capacity(notes, instance)
+    capacity = plan_capacity(notes, instance, region)
     decide_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)

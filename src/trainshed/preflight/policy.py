@@ -69,6 +69,11 @@ def _key(subject: Subject) -> list[str]:
     return [key] if key else []
 
 
+def _group(subject: Subject) -> list[str]:
+    group = subject.plan.capacity.reservation_group
+    return [group] if group else []
+
+
 def _stacks(subject: Subject) -> list[str]:
     plan = subject.plan
     repository = [plan.repository.stack_name] if plan.repository else []
@@ -99,6 +104,8 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "ecr:GetDownloadUrlForLayer": _repositories,
     "ec2:DescribeVpcAttribute": _vpc,
     "kms:DescribeKey": _key,
+    "resource-groups:GetGroupConfiguration": _group,
+    "resource-groups:ListGroupResources": _group,
     "s3:ListBucket": _buckets,
     "servicequotas:GetServiceQuota": _quotas,
     "ssm:GetParameter": _parameters,

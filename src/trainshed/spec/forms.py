@@ -135,7 +135,15 @@ ROLE_PREFIX = Form(
     words="up to 24 letters, digits and _ + = , . @ -",
     example="team-a-",
 )
-RESERVATION = _id("cr", "a capacity reservation or block")
+RESERVATION = _id("cr", "a capacity reservation")
+# Resource Groups API reference, GroupResources: a name of up to 300 characters.
+BLOCK = Form(
+    pattern="^(?:cr-[0-9a-f]{8,17}|"
+    "arn:aws:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_.-]{1,300})$",
+    words="the id of a Capacity Block, cr- and 8 to 17 hexadecimal digits, or the ARN of a "
+    "resource group of blocks, arn:aws:resource-groups:...:group/...",
+    example="arn:aws:resource-groups:us-west-2:123456789012:group/Blocks",
+)
 VPC = _id("vpc", "a VPC")
 SUBNET = _id("subnet", "a subnet")
 SECURITY_GROUP = _id("sg", "a security group")

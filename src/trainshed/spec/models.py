@@ -30,6 +30,7 @@ from trainshed.spec.tags import Tags
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
+BlockOrGroup = Annotated[str, Field(pattern=forms.BLOCK.pattern)]
 
 
 class Orchestrator(StrEnum):
@@ -113,11 +114,11 @@ class Reservation(Model):
 
 
 class CapacityBlock(Model):
-    """Launch into a Capacity Block for ML."""
+    """Launch into a Capacity Block for ML, or into several."""
 
-    capacity_block: ReservationId
-    """Id of the block, cr-...; with one, a later change of the nodes ends the jobs that run, which
-    are then tried again on the new nodes."""
+    capacity_block: BlockOrGroup
+    """Id of the block, cr-..., or ARN of the resource group of several; with one, a later change of
+    the nodes ends the jobs that run, which are then tried again on the new nodes."""
 
 
 def _capacity_tag(value: object) -> str | None:

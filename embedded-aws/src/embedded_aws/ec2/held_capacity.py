@@ -2,11 +2,13 @@
 
 [S] EC2 API reference: a reservation is `scheduled` until its start and `expired` after its end; a
 launch that targets one is of its type and in its zone, and finds `ReservationCapacityExceeded` when
-it is full. [I] The other words. Launches that match an `open` reservation without naming it do not
-use it up here.
+it is full. [S] EC2 user guide, "Launch instances into Capacity Reservations in a group": a launch
+uses the matching ones of a resource group; what finds no room in one runs on demand, but with the
+market capacity-block, which uses only Capacity Blocks. [I] The other words. Launches that match an
+`open` reservation without naming it do not use it up here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +17,7 @@ from moto.moto_api._internal import mock_random
 from embedded_aws.actions import Call, Refusal, Row, existing
 from embedded_aws.ec2 import tables
 from embedded_aws.ec2.tags import put_tags, tags_of
+from embedded_aws.resource_groups.pools import reservation_ids
 
 ENDED = ("cancelled", "expired")
 
@@ -95,18 +98,6 @@ def used(call: Call, reservation: Row) -> int:
     )
 
 
-def target_of(call: Call, data: Any) -> Row | None:
-    """Return the reservation that launch data names, or None.
-
-    Raises:
-        Refusal: there is no such reservation.
-    """
-    specification = data.get("CapacityReservationSpecification", {})
-    target = specification.get("CapacityReservationTarget", {})
-    named = target.get("CapacityReservationId")
-    return shown(call, find(call, named)) if named else None
-
-
 def check_target(call: Call, data: Any, instance_type: str, zone: str) -> None:
     """Refuse launch data that targets a reservation of another type or zone, or an ended one.
 
@@ -119,38 +110,75 @@ def check_target(call: Call, data: Any, instance_type: str, zone: str) -> None:
     Raises:
         Refusal: as EC2 does.
     """
-    reservation = target_of(call, data)
-    if reservation is None:
-        return
-    matches = (reservation["InstanceType"], reservation["AvailabilityZone"]) == (
-        instance_type,
-        zone,
-    )
-    if reservation["State"] in ENDED or not matches:
-        raise Refusal(
-            "InvalidCapacityReservationId",
-            f"The capacity reservation {reservation['CapacityReservationId']} is for "
-            f"{reservation['InstanceType']} in {reservation['AvailabilityZone']}, state "
-            f"{reservation['State']}, and does not match the launch.",
-        )
+    target = _target(data)
+    if group := target.get("CapacityReservationResourceGroupArn"):
+        reservation_ids(call, group)
+    if named := target.get("CapacityReservationId"):
+        reservation = shown(call, find(call, named))
+        if reservation["State"] in ENDED or not _is_for(reservation, instance_type, zone):
+            raise Refusal(
+                "InvalidCapacityReservationId",
+                f"The capacity reservation {named} is for "
+                f"{reservation['InstanceType']} in {reservation['AvailabilityZone']}, state "
+                f"{reservation['State']}, and does not match the launch.",
+            )
 
 
-def check_free(reservation: Row, count: int) -> None:
-    """Refuse a launch for which the reservation has no capacity now.
+def places(call: Call, data: Any, instance_type: str, zone: str, count: int) -> Sequence[str]:
+    """Return the reservation of each instance of a launch; those after the last run on demand.
+
+    Args:
+        call: the launch.
+        data: as a launch template holds it.
+        instance_type: for instance `trn1.32xlarge`.
+        zone: the zone name of the launch's subnet.
+        count: instances.
 
     Raises:
-        Refusal: it has not started, or too few instances are free.
+        Refusal: the target has not started, or too few instances are free.
     """
-    if reservation["AvailableInstanceCount"] < count:
+    target = _target(data)
+    if named := target.get("CapacityReservationId"):
+        reservation = shown(call, find(call, named))
+        free = reservation["AvailableInstanceCount"]
+        _check_free(f"{named} is {reservation['State']}", free, count)
+        return [named] * count
+    if group := target.get("CapacityReservationResourceGroupArn"):
+        in_blocks = data.get("InstanceMarketOptions", {}).get("MarketType") == "capacity-block"
+        pool = [shown(call, find(call, each)) for each in reservation_ids(call, group)]
+        free_places = [
+            reservation["CapacityReservationId"]
+            for reservation in pool
+            if _is_for(reservation, instance_type, zone)
+            and (reservation["ReservationType"] == "capacity-block") == in_blocks
+            for _ in range(reservation["AvailableInstanceCount"])
+        ]
+        if in_blocks:
+            _check_free(group, len(free_places), count)
+        return free_places[:count]
+    return []
+
+
+def use(call: Call, instance_ids: Iterable[str], reservations: Sequence[str]) -> None:
+    """Record which reservations these instances were launched into, as `places` returned them."""
+    members = tables.capacity_reservation_members(call)
+    members.update(zip(instance_ids, reservations, strict=False))
+
+
+def _target(data: Any) -> Row:
+    specification = data.get("CapacityReservationSpecification", {})
+    target: Row = specification.get("CapacityReservationTarget", {})
+    return target
+
+
+def _is_for(reservation: Row, instance_type: str, zone: str) -> bool:
+    return (reservation["InstanceType"], reservation["AvailabilityZone"]) == (instance_type, zone)
+
+
+def _check_free(target: str, free: int, count: int) -> None:
+    if free < count:
         raise Refusal(
             "ReservationCapacityExceeded",
             "The requested reservation does not have sufficient compatible and available "
-            f"capacity for this request: {reservation['CapacityReservationId']} is "
-            f"{reservation['State']} with {reservation['AvailableInstanceCount']} free.",
+            f"capacity for this request: {target} with {free} free.",
         )
-
-
-def use(call: Call, reservation: Row, instance_ids: Iterable[str]) -> None:
-    """Record that these instances were launched into the reservation."""
-    reservation_id: str = reservation["CapacityReservationId"]
-    tables.capacity_reservation_members(call).update(dict.fromkeys(instance_ids, reservation_id))

@@ -87,14 +87,12 @@ def run_instances(call: Call) -> Any:
     subnet = _subnet(call, data)
     instance_type, count = data.get("InstanceType", _DEFAULT_TYPE), call.params["MaxCount"]
     check_launch(call, instance_type, subnet.id if subnet else None, data, count)
+    zone = subnet.availability_zone if subnet else ""
     group = None
     if name := data.get("Placement", {}).get("GroupName"):
         group = placement_groups.find(call, name)
-        zone = subnet.availability_zone if subnet else ""
         placement_groups.check_launch(call, group, instance_type, zone)
-    reservation = held_capacity.target_of(call, data)
-    if reservation:
-        held_capacity.check_free(reservation, count)
+    reservations = held_capacity.places(call, data, instance_type, zone, count)
     if call.params.get("DryRun") and not data["ImageId"].startswith("resolve:ssm:"):
         check_image(call, data["ImageId"])
     _hand_to_moto(call, data, subnet)
@@ -127,8 +125,7 @@ def run_instances(call: Call) -> Any:
             hosts.place(instance)
     if group:
         placement_groups.join(call, group, ids)
-    if reservation:
-        held_capacity.use(call, reservation, ids)
+    held_capacity.use(call, ids, reservations)
     if not disk:
         for instance in instances:
             boot_without_guest(call, instance, switched_itself_off)

@@ -93,17 +93,21 @@ capacity: {reservation: cr-0123456789abcdef0, placement_group: example}
 )
 def reservation_size(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """A reservation has room for every cluster that names it."""
-    reservation = plan.capacity.reservation_id
+    reservation = plan.capacity.target
     if reservation is None:
         return
-    users = [each for each in fleet.clusters if each.capacity.reservation_id == reservation]
+    users = [each for each in fleet.clusters if each.capacity.target == reservation]
     nodes = sum(each.spec.instance.nodes.max for each in users)
     others = names_of_others(plan, users)
+    question = (
+        "resource-groups list-group-resources --group"
+        if plan.capacity.reservation_group
+        else "ec2 describe-capacity-reservations --capacity-reservation-ids"
+    )
     shared = f", for {others} and this cluster at once" if others else ""
     yield Violation(
         path=("capacity",),
         message=f"{reservation} must be for {plan.instance.name} in {plan.zone.name}, and have "
         f"{nodes} instances{shared}",
-        remedy="compare it: aws ec2 describe-capacity-reservations --capacity-reservation-ids "
-        f"{reservation} --region {plan.region}",
+        remedy=f"compare it: aws {question} {reservation} --region {plan.region}",
     )

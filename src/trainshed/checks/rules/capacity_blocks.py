@@ -15,8 +15,8 @@ _BLOCK_NODES_MAX = 64
     "TS-CAP-002",
     title="The largest job has more nodes than a Capacity Block",
     why="""
-A Capacity Block has at most 64 instances, and a cluster launches into one block. A job of more
-nodes waits in `RUNNABLE` for ever.
+A Capacity Block has at most 64 instances. A job of more nodes on a cluster that names one block
+waits in `RUNNABLE` for ever. A resource group may have several blocks.
 """,
     severity=Severity.ERROR,
     sources=(_BLOCKS,),
@@ -31,13 +31,16 @@ capacity: {capacity_block: cr-0123456789abcdef0}
 def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """A cluster on a Capacity Block has no more nodes than the largest block."""
     nodes = plan.spec.instance.nodes.max
-    if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and nodes > _BLOCK_NODES_MAX:
+    in_one_block = (
+        plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and plan.capacity.reservation_id
+    )
+    if in_one_block and nodes > _BLOCK_NODES_MAX:
         yield Violation(
             path=("instance", "nodes", "max"),
             message=f"a job may have {nodes} nodes, and a Capacity Block has at most "
             f"{_BLOCK_NODES_MAX} instances",
             remedy=f"set instance.nodes.max to the size of the block, at most {_BLOCK_NODES_MAX}, "
-            "or use a reservation",
+            "or name a resource group of several blocks",
         )
 
 
@@ -62,7 +65,7 @@ capacity: {capacity_block: cr-0123456789abcdef0}
 )
 def nodes_kept_on_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """AWS Batch should launch into a Capacity Block only for jobs."""
-    nodes, block = plan.spec.instance.nodes.min, plan.capacity.reservation_id
+    nodes, block = plan.spec.instance.nodes.min, plan.capacity.target
     in_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
     if in_block and nodes and isinstance(plan.orchestrator, BatchPlan):
         yield Violation(
@@ -100,7 +103,7 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever uses a Capacity Block should know its end."""
     if plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK:
         return
-    block, orchestrator = plan.capacity.reservation_id, plan.orchestrator
+    block, orchestrator = plan.capacity.target, plan.orchestrator
     if isinstance(orchestrator, BatchPlan):
         hours = plan.spec.job.timeout_hours
         message = f"jobs may run {hours} hours, and end with {block}"

@@ -61,8 +61,8 @@ def zone_of_what_exists(plan: ClusterPlan) -> Iterator[Violation]:
     if spec.zone:
         return
     there = [f"subnet {spec.network.subnet}"] if spec.network.subnet else []
-    if plan.capacity.reservation_id:
-        there.append(plan.capacity.reservation_id)
+    if plan.capacity.target:
+        there.append(plan.capacity.target)
     if there:
         yield Violation(
             path=("network", "subnet") if spec.network.subnet else ("capacity",),

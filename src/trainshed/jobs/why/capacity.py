@@ -1,8 +1,9 @@
 """Whether EC2 gives the instances that the job needs."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
-from trainshed.capacity_reservations import BLOCK_ENDS_EARLY, OVER
+from trainshed.capacity_reservations import BLOCK_ENDS_EARLY, CapacityReservation
 from trainshed.catalogue import increase_command
 from trainshed.findings import Finding, Severity
 from trainshed.jobs.why.facts import Facts
@@ -45,7 +46,7 @@ def check_failed_launches(facts: Facts) -> Iterator[Finding]:
 def check_quota(facts: Facts) -> Iterator[Finding]:
     """The whole job must fit in the account's quota at once; Capacity Blocks do not count."""
     applied = facts.quota
-    in_block = facts.reservation is not None and facts.reservation.is_block
+    in_block = any(each.is_block for each in facts.reservations)
     if facts.waits and applied and not in_block and applied.value < facts.vcpus:
         region = facts.job.queue.split(":")[3]
         yield Finding(
@@ -59,26 +60,42 @@ def check_quota(facts: Facts) -> Iterator[Finding]:
 
 def check_reservation(facts: Facts) -> Iterator[Finding]:
     """Nodes of a reservation or a block are there between its start and its end."""
-    it = facts.reservation
-    if it is None or not (facts.waits or facts.job.status == "FAILED"):
+    if not (facts.waits or facts.job.status == "FAILED"):
         return
-    if it.starts_at and it.starts_at > facts.now:
-        wrong = f"begins at {it.starts_at:%Y-%m-%d %H:%M} UTC"
-        remedy = "wait: the job starts then"
-    elif (it.ends_at and it.ends_at <= facts.now) or it.state in OVER:
-        wrong = f"is over ({it.state})"
-        remedy = "name another in capacity of the cluster file, and deploy"
-    elif it.is_block and it.ends_at and it.ends_at - facts.now <= BLOCK_ENDS_EARLY:
-        wrong = f"ends at {it.ends_at:%Y-%m-%d %H:%M} UTC, and EC2 ends its instances before that"
-        remedy = "name another in capacity of the cluster file, and deploy"
-    elif it.total < facts.job.node_count:
-        wrong = f"is for {it.total} instances, and the job has {facts.job.node_count} nodes"
-        remedy = f"submit with --nodes {it.total}"
-    elif facts.waits and it.available < facts.job.node_count and not facts.instances:
-        wrong = f"has {it.available} of its {it.total} instances free"
-        remedy = "wait until the others are free, or ask for fewer nodes"
-    else:
+    closed = {each: _why_closed(each, facts.now) for each in facts.reservations}
+    usable = [each for each, why in closed.items() if why is None]
+    if not usable:
+        for each, why in closed.items():
+            if why:
+                yield _of_reservation(f"{each} {why[0]}", why[1])
         return
-    yield Finding(
-        rule="TS-JOB-011", severity=Severity.ERROR, message=f"{it} {wrong}", remedy=remedy
-    )
+    names, nodes = " and ".join(map(str, usable)), facts.job.node_count
+    are, have, their = ("are", "have", "their") if len(usable) > 1 else ("is", "has", "its")
+    total, free = sum(each.total for each in usable), sum(each.available for each in usable)
+    if total < nodes:
+        yield _of_reservation(
+            f"{names} {are} for {total} instances, and the job has {nodes} nodes",
+            f"submit with --nodes {total}",
+        )
+    elif facts.waits and free < nodes and not facts.instances:
+        yield _of_reservation(
+            f"{names} {have} {free} of {their} {total} instances free",
+            "wait until the others are free, or ask for fewer nodes",
+        )
+
+
+def _why_closed(it: CapacityReservation, now: datetime) -> tuple[str, str] | None:
+    """Return why a reservation takes no launch at this time, and what to do; None if it does."""
+    another = "name another in capacity of the cluster file, and deploy"
+    if it.starts_at and it.starts_at > now:
+        return f"begins at {it.starts_at:%Y-%m-%d %H:%M} UTC", "wait: the job starts then"
+    if it.is_over(now):
+        return f"is over ({it.state})", another
+    if it.is_block and it.ends_at and it.ends_at - now <= BLOCK_ENDS_EARLY:
+        ends = f"ends at {it.ends_at:%Y-%m-%d %H:%M} UTC"
+        return f"{ends}, and EC2 ends its instances before that", another
+    return None
+
+
+def _of_reservation(message: str, remedy: str) -> Finding:
+    return Finding(rule="TS-JOB-011", severity=Severity.ERROR, message=message, remedy=remedy)

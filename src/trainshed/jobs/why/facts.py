@@ -99,7 +99,7 @@ class Facts:
         failed_launches: since the job was submitted, the newest first.
         instances: of the environments.
         joined: ids of the instances that have joined ECS; None when that is not known.
-        reservation: that the nodes come from.
+        reservations: that the nodes come from.
         quota: of the nodes' instance type.
         unanswered: questions that AWS refused to answer, in its words.
     """
@@ -112,7 +112,7 @@ class Facts:
     failed_launches: tuple[FailedLaunch, ...] = ()
     instances: tuple[Instance, ...] = ()
     joined: frozenset[str] | None = None
-    reservation: CapacityReservation | None = None
+    reservations: tuple[CapacityReservation, ...] = ()
     quota: AppliedQuota | None = None
     unanswered: tuple[str, ...] = ()
 

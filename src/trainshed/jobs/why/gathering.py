@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from trainshed.aws import AwsRefusal, Region
-from trainshed.capacity_reservations import CapacityReservation, find_reservation
+from trainshed.capacity_reservations import CapacityReservation, find_group, find_reservation
 from trainshed.catalogue import lookup
 from trainshed.errors import UnknownName
 from trainshed.jobs.batch import unfinished_jobs
@@ -65,7 +65,7 @@ def gather(region: Region, job: Job, now: datetime) -> Facts:
         failed_launches=ask(lambda: tuple(_failed_launches(region, environments, job)), ()),
         instances=ask(lambda: tuple(_instances(region, environments)), ()),
         joined=ask(lambda: frozenset(_joined(region, environments)), None),
-        reservation=ask(lambda: _reservation(region, environments), None),
+        reservations=ask(lambda: _reservations(region, environments), ()),
         quota=ask(lambda: _quota(region, environments), None),
         unanswered=tuple(dict.fromkeys(unanswered)),
     )
@@ -184,9 +184,13 @@ def _joined(region: Region, environments: Iterable[Environment]) -> Iterator[str
                 yield each["ec2InstanceId"]
 
 
-def _reservation(region: Region, environments: Iterable[Environment]) -> CapacityReservation | None:
-    for template in filter(None, (each.launch_template for each in environments)):
-        template_id, version = template
+def _reservations(
+    region: Region, environments: Iterable[Environment]
+) -> tuple[CapacityReservation, ...]:
+    for environment in environments:
+        if environment.launch_template is None:
+            continue
+        template_id, version = environment.launch_template
         [data] = region.call(
             "ec2",
             "describe_launch_template_versions",
@@ -199,8 +203,16 @@ def _reservation(region: Region, environments: Iterable[Environment]) -> Capacit
             .get("CapacityReservationTarget", {})
         )
         if reservation_id := target.get("CapacityReservationId"):
-            return find_reservation(region, reservation_id)
-    return None
+            found = find_reservation(region, reservation_id)
+            return (found,) if found else ()
+        if arn := target.get("CapacityReservationResourceGroupArn"):
+            group = find_group(region, arn)
+            return tuple(
+                each
+                for each in (group.reservations if group else ())
+                if each.is_block and each.instance_type in environment.instance_types
+            )
+    return ()
 
 
 def _quota(region: Region, environments: Iterable[Environment]) -> AppliedQuota | None:

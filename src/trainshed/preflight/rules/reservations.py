@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import NamedTuple
 
 from trainshed.capacity_reservations import (
     BLOCK_ENDS_EARLY,
-    OVER,
     CapacityReservation,
+    find_group,
     find_reservation,
+    most_at_once,
 )
 from trainshed.checks.rule import Basis, Violation
 from trainshed.findings import Severity
@@ -18,10 +20,25 @@ from trainshed.spec import Orchestrator
 
 _WHEN = "capacity names a reservation or a Capacity Block"
 _ACTIONS = ("ec2:DescribeCapacityReservations",)
+_GROUP_ACTIONS = (
+    *_ACTIONS,
+    "resource-groups:GetGroupConfiguration",
+    "resource-groups:ListGroupResources",
+)
 _RESERVATIONS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html"
 _BLOCKS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html"
+_GROUPS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-group.html"
 _LINUX = "Linux/UNIX"
 _TIME = "%Y-%m-%d %H:%M UTC"
+
+
+class _Difference(NamedTuple):
+    """What a reservation has, and what the nodes have."""
+
+    what: str
+    has: str
+    asked: str
+    path: tuple[str, ...]
 
 
 def _path(subject: Subject) -> tuple[str, str]:
@@ -33,6 +50,32 @@ def _found(subject: Subject) -> CapacityReservation | None:
     """Return the reservation that the plan names, if it names one that is there."""
     named = subject.plan.capacity.reservation_id
     return find_reservation(subject.aws, named) if named else None
+
+
+def _differences(subject: Subject, found: CapacityReservation) -> Iterator[_Difference]:
+    plan = subject.plan
+    zone = found.zone_id if plan.zone.is_id else found.zone_name
+    facts = (
+        _Difference("instance type", found.instance_type, plan.instance.name, ("instance", "type")),
+        _Difference("zone", zone, plan.zone.name, ("zone",)),
+        _Difference("platform", found.platform, _LINUX, _path(subject)),
+        _Difference("tenancy", found.tenancy, "default", _path(subject)),
+    )
+    yield from (each for each in facts if each.has != each.asked)
+
+
+def _usable(subject: Subject) -> list[CapacityReservation]:
+    """Return the one that the plan names, or those of its group that nodes are launched into."""
+    group = subject.plan.capacity.reservation_group
+    if group is None:
+        found = _found(subject)
+        return [found] if found else []
+    members = find_group(subject.aws, group)
+    return [
+        each
+        for each in (members.reservations if members else ())
+        if each.is_block and not each.is_over(subject.now) and not any(_differences(subject, each))
+    ]
 
 
 @account_rule(
@@ -58,7 +101,7 @@ def reservation_is_there(subject: Subject) -> Iterator[Violation]:
             "that does not share it",
             remedy="name one of aws ec2 describe-capacity-reservations",
         )
-    elif found.state in OVER or (found.ends_at and found.ends_at <= subject.now):
+    elif found.is_over(subject.now):
         ended = f" since {found.ends_at:{_TIME}}" if found.ends_at else ""
         yield Violation(
             path=_path(subject),
@@ -91,22 +134,48 @@ def reservation_fits(subject: Subject) -> Iterator[Violation]:
             message=f"{found.reservation_id} is a {str(found).rsplit(' ', 1)[0]}",
             remedy=f"write capacity: {{{field}: {found.reservation_id}}}",
         )
-    zone = found.zone_id if plan.zone.is_id else found.zone_name
-    facts: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
-        ("instance type", found.instance_type, plan.instance.name, ("instance", "type")),
-        ("zone", zone, plan.zone.name, ("zone",)),
-        ("platform", found.platform, _LINUX, _path(subject)),
-        ("tenancy", found.tenancy, "default", _path(subject)),
-    )
-    for what, has, asked, path in facts:
-        if has != asked:
-            yield Violation(
-                path=path,
-                message=f"{found} has {what} {has}, and the nodes have {asked}",
-                remedy=f"set {'.'.join(path)} to {has}, or name another reservation"
-                if path[0] != "capacity"
-                else "name another reservation",
-            )
+    for what, has, asked, path in _differences(subject, found):
+        yield Violation(
+            path=path,
+            message=f"{found} has {what} {has}, and the nodes have {asked}",
+            remedy=f"set {'.'.join(path)} to {has}, or name another reservation"
+            if path[0] != "capacity"
+            else "name another reservation",
+        )
+
+
+@account_rule(
+    "TS-ACC-035",
+    title="The resource group has no Capacity Block for the nodes",
+    when="capacity names a resource group",
+    why="""
+A launch that names a resource group uses those Capacity Blocks in it that are of its instance
+type, platform, zone and tenancy. It may name only a group of the type
+`AWS::EC2::CapacityReservationPool`.
+""",
+    actions=_GROUP_ACTIONS,
+    sources=(_GROUPS, _BLOCKS),
+)
+def group_has_a_block(subject: Subject) -> Iterator[Violation]:
+    """A group without a block that fits takes no launch."""
+    plan, named = subject.plan, subject.plan.capacity.reservation_group
+    if named is None:
+        return
+    group = find_group(subject.aws, named)
+    if group is None:
+        message, remedy = f"there is no {named}", "name one of aws resource-groups list-groups"
+    elif not group.is_pool:
+        message = f"{named} is not of type AWS::EC2::CapacityReservationPool"
+        remedy = "make a group with this type in its configuration, and add the blocks to it"
+    elif not _usable(subject):
+        message = (
+            f"{named} has no Capacity Block for {plan.instance.name} in {plan.zone.name} that is "
+            f"not over, of {len(group.reservations)} reservations"
+        )
+        remedy = "add one: aws resource-groups group-resources --group " + named
+    else:
+        return
+    yield Violation(path=_path(subject), message=message, remedy=remedy)
 
 
 @account_rule(
@@ -115,29 +184,34 @@ def reservation_fits(subject: Subject) -> Iterator[Violation]:
     when=_WHEN,
     why="""
 A multi-node job starts when all of its nodes are there. A reservation that is named takes no node
-more than it is for, and a job of more nodes waits for ever.
+more than it is for, and a job of more nodes waits for ever. The Capacity Blocks of a resource group
+count together while they are there at one time.
 """,
-    actions=(*_ACTIONS, "ec2:DescribeInstances"),
+    actions=(*_GROUP_ACTIONS, "ec2:DescribeInstances"),
     sources=(_RESERVATIONS, _BLOCKS),
 )
 def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     """The largest job must fit, beside what others have launched into it."""
-    found, nodes = _found(subject), subject.plan.spec.instance.nodes.max
-    if found is None:
+    usable, nodes = _usable(subject), subject.plan.spec.instance.nodes.max
+    together = most_at_once(usable, subject.now) or usable
+    if not together:
         return
-    if found.total < nodes:
+    names = " and ".join(map(str, together))
+    total, free = sum(each.total for each in together), sum(each.available for each in together)
+    are, have, their = ("are", "have", "their") if len(together) > 1 else ("is", "has", "its")
+    if total < nodes:
         yield Violation(
             path=("instance", "nodes", "max"),
-            message=f"{found} is for {found.total} instances, and the cluster has up to {nodes}",
-            remedy=f"set instance.nodes.max to {found.total}; a cluster uses one reservation: "
-            "several through a resource group are not supported",
+            message=f"{names} {are} for {total} instances, and the cluster has up to {nodes}",
+            remedy=f"set instance.nodes.max to {total}, or name a resource group of several "
+            "Capacity Blocks that are there at one time",
         )
-    elif found.state == "active" and found.available + own_nodes(subject) < nodes:
+    elif all(each.state == "active" for each in together) and free + own_nodes(subject) < nodes:
         yield Violation(
             path=_path(subject),
-            message=f"{found} has {found.available} of its {found.total} instances free, and the "
-            f"cluster has up to {nodes} nodes",
-            remedy="end what else runs in it, or run smaller jobs",
+            message=f"{names} {have} {free} of {their} {total} instances free, and the cluster has "
+            f"up to {nodes} nodes",
+            remedy="end what else runs there, or run smaller jobs",
         )
 
 
@@ -150,25 +224,29 @@ EC2 ends the instances of a Capacity Block from 30 minutes before its end on, wh
 them. A job whose time limit passes that moment may lose what it has done since its last
 checkpoint.
 """,
-    actions=_ACTIONS,
+    actions=_GROUP_ACTIONS,
     sources=(_BLOCKS,),
     severity=Severity.WARNING,
 )
 def job_outlasts_window(subject: Subject) -> Iterator[Violation]:
     """A job that starts as early as it can may still pass the end."""
-    found = _found(subject)
-    if found is None or found.ends_at is None or found.ends_at <= subject.now:
+    for found in _usable(subject):
+        yield from _outlasted(subject, found)
+
+
+def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violation]:
+    if found.ends_at is None or found.ends_at <= subject.now:
         return
     end = found.ends_at - (BLOCK_ENDS_EARLY if found.is_block else timedelta())
     start = max(subject.now, found.starts_at or subject.now)
     hours = subject.plan.spec.job.timeout_hours
     if start + timedelta(hours=hours) > end:
         left = int((end - start) / timedelta(hours=1))
-        nodes_go = "its nodes go" if found.is_block else "it ends"
+        nodes_go = f"the nodes of {found} go" if found.is_block else f"{found} ends"
         yield Violation(
             path=("job", "timeout_hours"),
             message=f"a job may run {hours} hours, and {nodes_go} at {end:{_TIME}}: {left} hours "
-            f"after {'the start of ' + str(found) if start > subject.now else 'now'}",
+            f"after {'its start' if start > subject.now else 'now'}",
             remedy=f"set job.timeout_hours to {left}"
             if left
             else "name another reservation: no time is left in this one",
@@ -183,14 +261,15 @@ def job_outlasts_window(subject: Subject) -> Iterator[Violation]:
 Jobs wait until it begins. Nodes that are kept all the time cannot be launched before, so that a
 deployment which waits for them fails.
 """,
-    actions=_ACTIONS,
+    actions=_GROUP_ACTIONS,
     sources=(_BLOCKS,),
     severity=Severity.INFO,
     basis=Basis.INFERRED,
 )
 def window_has_not_begun(subject: Subject) -> Iterator[Violation]:
     """Before its start there is nothing to launch into."""
-    found = _found(subject)
+    usable = _usable(subject)
+    found = min(usable, key=lambda each: each.starts_at or subject.now, default=None)
     if found and found.starts_at and found.starts_at > subject.now:
         kept = subject.plan.spec.orchestrator is Orchestrator.EC2
         yield Violation(
