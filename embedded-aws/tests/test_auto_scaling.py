@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from amis import AMAZON_LINUX
 from job_bench import job_aws
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -31,7 +32,7 @@ def create_group(aws: EmbeddedAws) -> Callable[[], list[str]]:
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="usw2-az4")[
         "Subnet"
     ]["SubnetId"]
-    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "trn1.32xlarge"}
+    data = {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge"}
     ec2.create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData=data)
     autoscaling.create_auto_scaling_group(
         AutoScalingGroupName="nodes",

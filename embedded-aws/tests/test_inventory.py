@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from amis import AMAZON_LINUX
+
 from embedded_aws.deployment import Deployment
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.inventory import inventory
@@ -65,7 +67,7 @@ def test_groups_tell_how_many_instances_they_have(
     clean_aws: EmbeddedAws, deployed: Callable[..., Deployment]
 ) -> None:
     subnet = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "AvailabilityZoneId": "usw2-az4"}
-    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "trn1.32xlarge"}
+    data = {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge"}
     group = {
         "MinSize": "2",
         "MaxSize": "2",

@@ -196,15 +196,24 @@ def test_logs_follow_a_job_from_before_its_start_to_its_end(aws: EmbeddedAws, jo
     assert job("logs", job_id).out.splitlines()[1:] == ["one", "two"]
 
 
-def test_logs_follow_a_job_into_its_next_attempt(job: Run) -> None:
+def test_logs_follow_a_job_into_its_next_attempt(job: Run, tmp_path: Path) -> None:
     # 197: a node was lost, which the job definition tries again.
-    script = "echo try $AWS_BATCH_JOB_ATTEMPT; [ $AWS_BATCH_JOB_ATTEMPT = 2 ] || exit 197"
+    followed = tmp_path / "followed"
+    script = (
+        "echo try $AWS_BATCH_JOB_ATTEMPT; [ $AWS_BATCH_JOB_ATTEMPT = 2 ] && exit; "
+        f"until [ -e '{followed}' ]; do sleep 0.05; done; exit 197"
+    )
     job_id = shell(job, script, "--nodes", "1")
+    command = [sys.executable, "-m", "trainshed.cli", "job", "logs", job_id, "--follow"]
 
-    done = job("logs", job_id, "--follow")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follower:
+        assert follower.stdout
+        first = [follower.stdout.readline(), follower.stdout.readline()]
+        followed.touch()
+        lines = [*first, *follower.stdout]
 
     # Each stream begins with a line of the embedded AWS.
-    assert done.out.splitlines()[1::2] == ["try 1", "try 2"]
+    assert lines[1::2] == ["try 1\n", "try 2\n"]
 
 
 def test_a_log_of_many_pages_is_read_to_its_end(job: Run) -> None:

@@ -127,7 +127,7 @@ def test_a_parameter_without_an_ami_fails_the_stack_with_the_reason(
 
 
 def test_a_public_parameter_can_be_pinned(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
-    name = "/aws/service/ecs/optimized-ami/amazon-linux-2023/recommended/image_id"
+    name = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
     value = clean_aws.client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
 
     assert ami(clean_aws, deploy(name)) == value

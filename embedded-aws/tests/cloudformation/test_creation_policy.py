@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from amis import AMAZON_LINUX
 from botocore.exceptions import ClientError
 
 from embedded_aws import service_settings
@@ -14,7 +15,6 @@ from embedded_aws.service_settings import ServiceSettings, current
 
 _pause = threading.Event()
 _TOO_OFTEN = 500
-AMI = "ami-0123456789abcdef0"
 BATCH = (
     "Failed to receive {} resource signal(s) for the current batch.  Each resource signal timeout "
     "is counted as a FAILURE."
@@ -33,7 +33,7 @@ def policy(count: int | None = None, timeout: str = "PT1H", **group: int) -> dic
 NODE = {
     "Type": "AWS::EC2::Instance",
     "Properties": {
-        "ImageId": AMI,
+        "ImageId": AMAZON_LINUX,
         "InstanceType": "m6i.large",
         "SubnetId": {"Ref": "Subnet"},
     },
@@ -63,7 +63,9 @@ def ground(stack: Any) -> dict[str, Any]:
         },
         "Template": {
             "Type": "AWS::EC2::LaunchTemplate",
-            "Properties": {"LaunchTemplateData": {"ImageId": AMI, "InstanceType": "trn1.32xlarge"}},
+            "Properties": {
+                "LaunchTemplateData": {"ImageId": AMAZON_LINUX, "InstanceType": "trn1.32xlarge"}
+            },
         },
     }
 

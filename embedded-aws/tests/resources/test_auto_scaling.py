@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from amis import AMAZON_LINUX
 from botocore.exceptions import ClientError
 
 from embedded_aws.cloudformation.failures import PartlyDone
@@ -14,7 +15,7 @@ from embedded_aws.service_settings import current
 
 @pytest.fixture
 def template(deploy: Any) -> Any:
-    data = {"InstanceType": "trn1.32xlarge", "ImageId": "ami-0123456789abcdef0"}
+    data = {"InstanceType": "trn1.32xlarge", "ImageId": AMAZON_LINUX}
     return deploy("AWS::EC2::LaunchTemplate", LaunchTemplateData=data)
 
 

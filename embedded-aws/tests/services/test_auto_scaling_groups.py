@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from amis import AMAZON_LINUX
 
 from embedded_aws.autoscaling import convergence
 from embedded_aws.faults import Fault
@@ -27,7 +28,7 @@ def template(ec2: Any, name: str, interfaces: list[dict[str, Any]]) -> dict[str,
     ec2.create_launch_template(
         LaunchTemplateName=name,
         LaunchTemplateData={
-            "ImageId": "ami-0123456789abcdef0",
+            "ImageId": AMAZON_LINUX,
             "InstanceType": "trn1.32xlarge",
             "NetworkInterfaces": interfaces,
             "TagSpecifications": [{"ResourceType": "instance", "Tags": tags}],
@@ -319,7 +320,7 @@ def test_scale_in_takes_instances_of_the_zone_with_most(
     other = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.16.0/20", AvailabilityZoneId="usw2-az1")
     subnets = [subnet, other["Subnet"]["SubnetId"]]
     template = {"LaunchTemplateName": f"{name}-small", "Version": "1"}
-    data = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "m6i.large"}
+    data = {"ImageId": AMAZON_LINUX, "InstanceType": "m6i.large"}
     ec2.create_launch_template(
         LaunchTemplateName=template["LaunchTemplateName"], LaunchTemplateData=data
     )
@@ -562,7 +563,7 @@ def test_a_template_without_an_instance_type_is_refused(
     name: str,
 ) -> None:
     template = {"LaunchTemplateName": f"{name}-other"}
-    data = {"ImageId": "ami-0123456789abcdef0"}
+    data = {"ImageId": AMAZON_LINUX}
     ec2.create_launch_template(**template, LaunchTemplateData=data)
 
     refused = refusal(autoscaling.create_auto_scaling_group, **group(LaunchTemplate=template))

@@ -1,10 +1,12 @@
-"""AMIs for tests that need one of the account's own."""
+"""AMIs for tests: one of the account's own, and one that every account can launch."""
 
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 _PUBLIC = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+# Groups whose AMI is not there are refused.
+AMAZON_LINUX = f"resolve:ssm:{_PUBLIC}"
 
 
 def own_ami(client: Callable[[str], Any]) -> str:
