@@ -177,7 +177,7 @@ def lacked_action(message: str) -> str | None:
 
 @contextmanager
 def _asking(service: str, region: str) -> Iterator[None]:
-    from botocore import exceptions
+    from botocore import exceptions, parsers
 
     try:
         yield
@@ -189,6 +189,8 @@ def _asking(service: str, region: str) -> Iterator[None]:
         raise _refusal(error, service, region) from error
     except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
         raise Failure(f"AWS cannot be reached: {one_line(str(error))}") from error
+    except parsers.ResponseParserError as error:
+        raise Failure("what answers is not AWS: look at AWS_ENDPOINT_URL and proxies") from error
     except exceptions.WaiterError as error:
         raise AwsRefusal("WaiterError", one_line(str(error))) from error
     except exceptions.BotoCoreError as error:
@@ -208,7 +210,9 @@ def _refusal(error: Any, service: str, region: str) -> TrainshedError:
             "docs/channels.md has the policies",
             lacks=action,
         )
-    if code in _BAD_CREDENTIALS:
+    # EC2 has this code for an AMI that is not shared with the account, too.
+    about_credentials = code != "AuthFailure" or "credentials" in message
+    if code in _BAD_CREDENTIALS and about_credentials:
         return BadCredentials(
             f"AWS does not take the credentials: {code}, {message}; sign in again, or set "
             "AWS_PROFILE to a profile that works"

@@ -5,7 +5,7 @@ The cluster of `account` is fine; `network` has an existing network for it.
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +295,16 @@ def reservation(account: Account) -> Callable[..., str]:
 
 def test_a_reservation_that_fits(account: Account, reservation: Callable[..., str]) -> None:
     assert rules(account.ask(capacity={"reservation": reservation()})) == []
+
+
+def test_jobs_outlive_a_reservation_that_ends(
+    account: Account, reservation: Callable[..., str]
+) -> None:
+    soon = datetime.now(UTC) + timedelta(hours=2)
+
+    named = reservation(EndDateType="limited", EndDate=soon)
+
+    assert rules(account.ask(capacity={"reservation": named}, job={"timeout_hours": 48})) == []
 
 
 def test_a_reservation_that_is_not_there(account: Account) -> None:

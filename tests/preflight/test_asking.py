@@ -4,10 +4,12 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import boto3
 import pytest
+from botocore.config import Config
 from preflight_account import REGION, TRN_QUOTA, Account, Templates, deploy
 
 from embedded_aws.embedded import EmbeddedAws
@@ -186,6 +188,59 @@ def test_an_aws_that_cannot_be_reached_is_one_error(account: Account) -> None:
 
     with pytest.raises(Failure, match="AWS cannot be reached"):
         account.ask(client=nowhere)
+
+
+class _Page(BaseHTTPRequestHandler):
+    """Answers everything with a web page."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>sign in<br></html>")
+
+    do_GET = do_HEAD = do_POST
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_server_that_is_not_aws_is_one_error(account: Account) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def page(service: str) -> Any:
+            return boto3.client(
+                service,
+                endpoint_url=f"http://127.0.0.1:{server.server_port}",
+                region_name=REGION,
+                aws_access_key_id="testing",
+                aws_secret_access_key="testing",
+                config=Config(retries={"total_max_attempts": 1}),
+            )
+
+        with pytest.raises(Failure, match="what answers is not AWS"):
+            account.ask(client=page)
+        server.shutdown()
+
+
+def test_a_refusal_that_is_not_about_the_credentials_stops_nothing(
+    account: Account, healed: EmbeddedAws
+) -> None:
+    # [S] "Error codes for the Amazon EC2 API", AuthFailure: an AMI without a permission, too.
+    healed.fail(
+        Fault(
+            service="ec2",
+            operation="DescribeInstances",
+            code="AuthFailure",
+            message="Not authorized for images: [ami-0123456789abcdef0]",
+            count=None,
+        )
+    )
+
+    [message] = of(account.ask(), "TS-ACC-002")
+
+    assert message.startswith("TS-ACC-020 was not checked")
 
 
 class Role:

@@ -11,7 +11,7 @@ from price_list_service import OFFERS, Quote, clients
 
 from trainshed import catalogue
 from trainshed.aws import AwsRefusal, Region
-from trainshed.errors import TrainshedError
+from trainshed.errors import Failure, TrainshedError
 from trainshed.prices import (
     GP3,
     LOGS_INGESTED,
@@ -118,6 +118,16 @@ def sync(tmp_path: Path) -> Sync:
         )
 
     return run
+
+
+def test_nothing_is_asked_for_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    def ask(service: str) -> Any:
+        raise AssertionError(f"{service} is asked")
+
+    region = Region("us-west-2", ask)
+
+    with pytest.raises(Failure, match="there is no folder .*/missing"):
+        synchronise([region], region, NOW, tmp_path / "missing/prices.json", lambda _: None)
 
 
 def test_the_price_list_s_answers_become_prices(sync: Sync, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from time import monotonic
 from trainshed.aws import AwsRefusal, BadCredentials
 from trainshed.checks.judging import as_owner_says, finding_of, place
 from trainshed.checks.rule import Violation
-from trainshed.errors import Failure
+from trainshed.errors import TrainshedError
 from trainshed.findings import Finding
 from trainshed.preflight.rule import AccountCheck, AccountRule, Subject, account_rules
 from trainshed.preflight.rules.answers import LACKS_PERMISSION, NOT_ANSWERED
@@ -67,7 +67,7 @@ def ask_account(
 
     Raises:
         BadCredentials: there are none that AWS takes.
-        Failure: AWS cannot be reached at all.
+        TrainshedError: AWS cannot be reached at all.
     """
     done: SimpleQueue[_Question] = SimpleQueue()
     rules = [rule for rule in account_rules().values() if rule.check]
@@ -92,15 +92,17 @@ def ask_account(
 
 
 def _raise_what_concerns_all(answered: list[_Question]) -> None:
-    errors = [question.error for question in answered if question.error]
-    for error in errors:
-        if isinstance(error, BadCredentials) or not isinstance(error, Failure):
+    errors = {question.rule.id: question.error for question in answered if question.error}
+    for error in errors.values():
+        if isinstance(error, BadCredentials):
             raise error
     # Every cluster asks for the account, and AWS answers that to everybody.
-    unreachable = any(question.rule.id == WHOSE and question.error for question in answered)
-    refused = any(isinstance(error, AwsRefusal) for error in errors)
-    if unreachable and not refused and not any(question.found for question in answered):
-        raise errors[0]
+    refused = any(isinstance(error, AwsRefusal) for error in errors.values())
+    if WHOSE in errors and not refused and not any(question.found for question in answered):
+        raise errors[WHOSE]
+    for error in errors.values():
+        if not isinstance(error, TrainshedError):
+            raise error
 
 
 def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:

@@ -56,6 +56,8 @@ def synchronise(
         AwsRefusal: AWS refuses a call.
         Failure: the file cannot be written.
     """
+    if not path.parent.is_dir():
+        raise Failure(f"{path} cannot be written: there is no folder {path.parent}")
     records = {region: dict(items) for region, items in read(path).items()}
     refreshed = []
     today = now.astimezone(UTC).date()

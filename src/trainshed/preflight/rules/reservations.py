@@ -61,7 +61,7 @@ def _differences(subject: Subject, found: CapacityReservation) -> Iterator[_Diff
         _Difference("platform", found.platform, _LINUX, _path(subject)),
         _Difference("tenancy", found.tenancy, "default", _path(subject)),
     )
-    yield from (each for each in facts if each.has != each.asked)
+    yield from (each for each in facts if each.has and each.has != each.asked)
 
 
 def _usable(subject: Subject) -> list[CapacityReservation]:
@@ -218,7 +218,7 @@ def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
 @account_rule(
     "TS-ACC-033",
     title="Jobs may run longer than the Capacity Block",
-    when="capacity names a Capacity Block, or a reservation that ends",
+    when="capacity names a Capacity Block, or a resource group of them",
     why="""
 EC2 ends the instances of a Capacity Block from 30 minutes before its end on, whatever runs on
 them. A job whose time limit passes that moment may lose what it has done since its last
@@ -235,21 +235,21 @@ def job_outlasts_window(subject: Subject) -> Iterator[Violation]:
 
 
 def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violation]:
-    if found.ends_at is None or found.ends_at <= subject.now:
+    # [S] EC2 user guide: instances outlive a capacity reservation, and are on demand from then on.
+    if not found.is_block or found.ends_at is None or found.ends_at <= subject.now:
         return
-    end = found.ends_at - (BLOCK_ENDS_EARLY if found.is_block else timedelta())
+    end = found.ends_at - BLOCK_ENDS_EARLY
     start = max(subject.now, found.starts_at or subject.now)
     hours = subject.plan.spec.job.timeout_hours
     if start + timedelta(hours=hours) > end:
         left = int((end - start) / timedelta(hours=1))
-        nodes_go = f"the nodes of {found} go" if found.is_block else f"{found} ends"
         yield Violation(
             path=("job", "timeout_hours"),
-            message=f"a job may run {hours} hours, and {nodes_go} at {end:{_TIME}}: {left} hours "
+            message=f"a job may run {hours} hours, and the nodes of {found} go at {end:{_TIME}}: {left} hours "
             f"after {'its start' if start > subject.now else 'now'}",
             remedy=f"set job.timeout_hours to {left}"
             if left
-            else "name another reservation: no time is left in this one",
+            else "name another block: no time is left in this one",
         )
 
 

@@ -9,6 +9,10 @@ from trainshed.documents.problems import Path
 from trainshed.findings import Severity
 from trainshed.preflight.rule import Subject, account_rule
 
+# [S] FSx API reference, "FileSystem": the second is under a change that its owner asked for.
+_MOUNTABLE = ("AVAILABLE", "UPDATING")
+# [S] KMS developer guide, "Key states of AWS KMS keys": keys of both encrypt.
+_KEY_STATES = ("Enabled", "Updating")
 _HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
 
 
@@ -117,7 +121,7 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
             remedy="name one of aws fsx describe-file-systems",
         )
         return
-    if found["Lifecycle"] != "AVAILABLE":
+    if found["Lifecycle"] not in _MOUNTABLE:
         yield Violation(
             path=path,
             message=f"{named} is {found['Lifecycle']}",
@@ -168,7 +172,7 @@ def key_is_usable(subject: Subject) -> Iterator[Violation]:
             path=("kms_key",), message=f"there is no key {arn}", remedy="name a key that exists"
         )
         return
-    if key["KeyState"] != "Enabled":
+    if key["KeyState"] not in _KEY_STATES:
         yield Violation(
             path=("kms_key",),
             message=f"{arn} is {key['KeyState']}",

@@ -216,7 +216,8 @@ def _endpoints(subject: Subject, table_id: str) -> set[str]:
     plan = subject.plan
     of_vpc = {"Name": "vpc-id", "Values": [plan.network.vpc_id]}
     return {
-        each["ServiceName"].removeprefix(f"com.amazonaws.{plan.region}.")
+        # Endpoints of resources and service networks have none.
+        each.get("ServiceName", "").removeprefix(f"com.amazonaws.{plan.region}.")
         for each in subject.aws.pages(
             "ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=[of_vpc]
         )
