@@ -1,5 +1,6 @@
 """Dry runs of the launch template, deployed or synthesised."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -92,6 +93,72 @@ def test_what_ec2_says_of_the_launch(
 
     assert found.rule == rule
     assert said in found.message
+
+
+def test_nodes_that_run_are_not_launched_again(account: Account, templates: Templates) -> None:
+    deploy(account, templates, "TrainNetwork")
+    ec2 = account.aws.client("ec2")
+    account.aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="VcpuLimitExceeded",
+            count=None,
+            when={"DryRun": "true"},
+        )
+    )
+
+    def run(nodes: int) -> list[Finding]:
+        ec2.run_instances(
+            ImageId=account.ids["ami"],
+            InstanceType="trn1.32xlarge",
+            MinCount=nodes,
+            MaxCount=nodes,
+            SubnetId=ec2.describe_subnets()["Subnets"][0]["SubnetId"],
+            TagSpecifications=[
+                {
+                    "ResourceType": "instance",
+                    "Tags": [{"Key": "trainshed:cluster", "Value": "TrainCluster"}],
+                }
+            ],
+        )
+        return launches(account.ask(template=templates["TrainCluster"]))
+
+    [some] = run(1)
+
+    assert "a dry run of the launch of 3 nodes fails" in some.message
+    assert run(3) == []
+
+
+def test_a_capacity_block_that_has_not_begun_refuses_nothing_yet(
+    account: Account, templates: Templates
+) -> None:
+    deploy(account, templates, "TrainNetwork")
+    ec2 = account.aws.client("ec2")
+    offered, *_ = [
+        each
+        for each in ec2.describe_capacity_block_offerings(
+            InstanceType="trn1.32xlarge", InstanceCount=4, CapacityDurationHours=72
+        )["CapacityBlockOfferings"]
+        if each["AvailabilityZone"] == "us-west-2d"
+    ]
+    block = ec2.purchase_capacity_block(
+        CapacityBlockOfferingId=offered["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+    )["CapacityReservation"]
+    account.aws.fail(
+        Fault(service="ec2", operation="RunInstances", code="ReservationCapacityExceeded")
+    )
+
+    [found] = launches(
+        account.ask(
+            template=templates["TrainCluster"],
+            capacity={"capacity_block": block["CapacityReservationId"]},
+            now=block["StartDate"] - timedelta(hours=1),
+        )
+    )
+
+    assert found.rule == "TS-ACC-091"
+    assert "has not begun" in found.message and "ReservationCapacityExceeded" in found.message
 
 
 def _placement_group(account: Account) -> str:

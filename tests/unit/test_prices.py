@@ -126,7 +126,7 @@ def test_nothing_is_asked_for_a_file_that_cannot_be_written(tmp_path: Path) -> N
 
     region = Region("us-west-2", ask)
 
-    with pytest.raises(Failure, match="there is no folder .*/missing"):
+    with pytest.raises(Failure, match="there is no folder "):
         synchronise([region], region, NOW, tmp_path / "missing/prices.json", lambda _: None)
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from trainshed.aws import Region, accepting
-from trainshed.errors import Failure
+from trainshed.aws import AwsRefusal, Region, accepting
+from trainshed.errors import Failure, one_line
 
 _MANIFESTS = (
     "application/vnd.oci.image.manifest.v1+json",
@@ -122,6 +121,9 @@ def find_manifest(
         repository: its name.
         image: its `imageTag` or `imageDigest`.
         registry: `registryId` of another account.
+
+    Raises:
+        AwsRefusal: there is no such repository, or the image cannot be had now.
     """
     answer = region.call(
         "ecr",
@@ -131,6 +133,10 @@ def find_manifest(
         acceptedMediaTypes=list(_MANIFESTS),
         **registry,
     )
+    for failed in answer.get("failures", ()):
+        if failed["failureCode"] != "ImageNotFound":
+            code, reason = failed["failureCode"], one_line(failed.get("failureReason", ""))
+            raise AwsRefusal(code, f"ECR does not give {repository}: {code}, {reason}")
     manifests = [json.loads(each["imageManifest"]) for each in answer.get("images", ())]
     return next(iter(manifests), None)
 
@@ -166,9 +172,11 @@ def _read(url: str) -> bytes:
     try:
         with urlopen(url, timeout=_PATIENCE_SECONDS) as answer:
             content: bytes = answer.read()
-    except URLError as error:
+    # URLError is one, and so is a connection that breaks.
+    except OSError as error:
         # Not the URL itself: it carries a signature.
+        reason = getattr(error, "reason", None) or error
         raise Failure(
-            f"the image's configuration cannot be read from {urlsplit(url).netloc}: {error.reason}"
+            f"the image's configuration cannot be read from {urlsplit(url).netloc}: {reason}"
         ) from error
     return content

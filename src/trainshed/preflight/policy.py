@@ -77,7 +77,8 @@ def _group(subject: Subject) -> list[str]:
 def _stacks(subject: Subject) -> list[str]:
     plan = subject.plan
     repository = [plan.repository.stack_name] if plan.repository else []
-    names = [plan.spec.name, plan.network.stack_name, *repository]
+    storage = [plan.lustre.stack_name] if plan.lustre else []
+    names = [plan.spec.name, plan.network.stack_name, *repository, *storage]
     return [_arn(plan, "cloudformation", f"stack/{name}/*") for name in names]
 
 

@@ -81,15 +81,14 @@ def ami_is_there(subject: Subject) -> Iterator[Violation]:
     when="the AMI is there",
     why="""
 EC2 refuses an AMI of another processor architecture. An AMI that was baked for other accelerators,
-or for another orchestrator, boots without the drivers or the agent, and the node takes no job. A
-launch template with another root device than the AMI's gives the node a second, empty volume.
+or for another orchestrator, boots without the drivers or the agent, and the node takes no job.
 """,
     actions=_ACTIONS,
     sources=(_IMAGES,),
     basis=Basis.INFERRED,
 )
 def ami_fits(subject: Subject) -> Iterator[Violation]:
-    """Architecture, tags and root device are those of the plan."""
+    """Architecture and tags are those of the plan."""
     plan, ami = subject.plan, ami_of(subject)
     if ami is None:
         return
@@ -106,7 +105,27 @@ def ami_fits(subject: Subject) -> Iterator[Violation]:
             message=f"{ami.image_id} was baked for {ami.cell}, and the nodes need {plan.ami.cell}",
             remedy=plan.ami.remedy,
         )
-    if ami.root_device and ami.root_device != plan.ami.root_device:
+
+
+@account_rule(
+    "TS-ACC-044",
+    title="The AMI has another root device than the launch template",
+    when="the AMI is there",
+    why="""
+EC2 launches such a node, with the root volume that the AMI says, not `instance.root_gib`; the
+volume that the launch template says is a second, empty one.
+""",
+    actions=_ACTIONS,
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/block-device-mapping-concepts.html",
+    ),
+    severity=Severity.WARNING,
+    basis=Basis.INFERRED,
+)
+def root_device_fits(subject: Subject) -> Iterator[Violation]:
+    """The root device is that of the plan."""
+    plan, ami = subject.plan, ami_of(subject)
+    if ami and ami.root_device and ami.root_device != plan.ami.root_device:
         yield Violation(
             path=_PATH,
             message=f"the root device of {ami.image_id} is {ami.root_device}, and the launch "

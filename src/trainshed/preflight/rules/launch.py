@@ -11,6 +11,8 @@ from trainshed.deployed_stacks import DeployedStack, find_stack
 from trainshed.findings import Finding, Severity
 from trainshed.preflight.rule import Subject, account_rule, described_rule
 from trainshed.preflight.rules.amis import ami_id
+from trainshed.preflight.rules.capacity import own_nodes
+from trainshed.preflight.rules.reservations import begins_later
 
 _TEMPLATE = "AWS::EC2::LaunchTemplate"
 _ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
@@ -19,7 +21,13 @@ _GROUP = "AWS::AutoScaling::AutoScalingGroup"
 _PASSED = "DryRunOperation"
 # It says nothing about the launch.
 _NO_ANSWER = frozenset(
-    {"InternalError", "RequestLimitExceeded", "ServiceUnavailable", "Unavailable"}
+    {
+        "InsufficientInstanceCapacity",
+        "InternalError",
+        "RequestLimitExceeded",
+        "ServiceUnavailable",
+        "Unavailable",
+    }
 )
 # Launch templates have what RunInstances takes. Tags would need a further permission.
 _NOT_SENT = ("TagSpecifications",)
@@ -59,8 +67,8 @@ class _Launch:
     why="""
 A dry run checks what a launch is made of: instance type, zone, interfaces, subnet, security groups,
 AMI, placement group, reservation and permissions. It is a dry run of the launch template that the
-cluster has, for all of its nodes; of one that is not deployed, what does not exist yet is left out.
-It tells nothing about capacity.
+cluster has, for all of its nodes that do not run yet; of one that is not deployed, what does not
+exist yet is left out. It tells nothing about capacity.
 
 IAM cannot allow dry runs only: who may do them may launch, and the policy that
 `--print-policy` prints leaves `ec2:RunInstances` out. Without it the finding TS-ACC-091 says so.
@@ -71,6 +79,7 @@ IAM cannot allow dry runs only: who may do them may launch, and the policy that
         "cloudformation:DescribeStacks",
         "cloudformation:ListExports",
         "cloudformation:ListStackResources",
+        "ec2:DescribeInstances",
         "ec2:DescribeLaunchTemplateVersions",
         "ssm:GetParameter",
     ),
@@ -78,6 +87,10 @@ IAM cannot allow dry runs only: who may do them may launch, and the policy that
 )
 def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     """RunInstances with DryRun answers DryRunOperation."""
+    # Those that run have the quota, the addresses and the reservation that they need.
+    nodes = subject.plan.spec.instance.nodes.max - own_nodes(subject)
+    if nodes < 1:
+        return
     stack = find_stack(subject.aws, subject.plan.spec.name)
     deployed = stack is not None and bool(stack.ids(_TEMPLATE))
     launch = _of_stack(subject, stack) if stack and deployed else _of_template(subject)
@@ -87,7 +100,14 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
         )
         return
     try:
-        subject.aws.call("ec2", "run_instances", **launch.params, DryRun=True)
+        subject.aws.call(
+            "ec2",
+            "run_instances",
+            **launch.params,
+            MinCount=nodes,
+            MaxCount=nodes,
+            DryRun=True,
+        )
     except AwsRefusal as error:
         if error.lacks:
             yield _not_tried(
@@ -99,10 +119,14 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
         if error.code in _NO_ANSWER:
             raise
         if error.code != _PASSED:
+            if later := begins_later(subject):
+                yield _not_tried(
+                    subject, f"{later} has not begun; {error}", "run it again when it has begun"
+                )
+                return
             yield Violation(
                 path=("instance",),
-                message=f"a dry run of the launch of {subject.plan.spec.instance.nodes.max} nodes "
-                f"fails: {error}",
+                message=f"a dry run of the launch of {nodes} nodes fails: {error}",
                 remedy="put right what the message names",
             )
             return
@@ -128,6 +152,11 @@ def _not_tried(subject: Subject, why: str, remedy: str) -> Finding:
 def _of_stack(subject: Subject, stack: DeployedStack) -> _Launch:
     """Return the launch as the deployed cluster does it."""
     [template_id] = stack.ids(_TEMPLATE)
+    environments = list(stack.ids(_ENVIRONMENT))
+    if environments:
+        subject.aws.start(
+            "batch", "describe_compute_environments", computeEnvironments=environments
+        )
     [version] = subject.aws.call(
         "ec2",
         "describe_launch_template_versions",
@@ -136,9 +165,9 @@ def _of_stack(subject: Subject, stack: DeployedStack) -> _Launch:
     )["LaunchTemplateVersions"]
     data = version["LaunchTemplateData"]
     own: dict[str, Any]
-    if environments := stack.ids(_ENVIRONMENT):
+    if environments:
         [found] = subject.aws.call(
-            "batch", "describe_compute_environments", computeEnvironments=list(environments)
+            "batch", "describe_compute_environments", computeEnvironments=environments
         )["computeEnvironments"]
         resources = found["computeResources"]
         subnet = resources["subnets"][0]
@@ -160,7 +189,7 @@ def _of_stack(subject: Subject, stack: DeployedStack) -> _Launch:
         params={
             "LaunchTemplate": {"LaunchTemplateId": template_id, "Version": "$Latest"},
             **own,
-            **_placed(subject, data["NetworkInterfaces"], subnet),
+            **_placed(data["NetworkInterfaces"], subnet),
         }
     )
 
@@ -191,20 +220,15 @@ def _of_template(subject: Subject) -> _Launch | str:
             **sent,
             "InstanceType": subject.plan.instance.name,
             "ImageId": image,
-            **_placed(subject, sent["NetworkInterfaces"], subnet),
+            **_placed(sent["NetworkInterfaces"], subnet),
         },
         left_out=tuple(dict.fromkeys(left_out)),
     )
 
 
-def _placed(subject: Subject, interfaces: list[dict[str, Any]], subnet: str) -> dict[str, Any]:
-    """Return the interfaces in a subnet, for every node of the cluster."""
-    nodes = subject.plan.spec.instance.nodes.max
-    return {
-        "NetworkInterfaces": [{**each, "SubnetId": subnet} for each in interfaces],
-        "MinCount": nodes,
-        "MaxCount": nodes,
-    }
+def _placed(interfaces: list[dict[str, Any]], subnet: str) -> dict[str, Any]:
+    """Return the interfaces in a subnet."""
+    return {"NetworkInterfaces": [{**each, "SubnetId": subnet} for each in interfaces]}
 
 
 def _resolved(value: Any, exports: Mapping[str, str], path: str, left_out: list[str]) -> Any:

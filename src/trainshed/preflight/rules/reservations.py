@@ -78,6 +78,14 @@ def _usable(subject: Subject) -> list[CapacityReservation]:
     ]
 
 
+def begins_later(subject: Subject) -> CapacityReservation | None:
+    """Return what begins first of what nodes are launched into, unless it has begun."""
+    usable = _usable(subject)
+    found = min(usable, key=lambda each: each.starts_at or subject.now, default=None)
+    has_begun = found is None or found.starts_at is None or found.starts_at <= subject.now
+    return None if has_begun else found
+
+
 @account_rule(
     "TS-ACC-030",
     title="The reservation or Capacity Block is not there, or is over",
@@ -245,8 +253,8 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
         left = int((end - start) / timedelta(hours=1))
         yield Violation(
             path=("job", "timeout_hours"),
-            message=f"a job may run {hours} hours, and the nodes of {found} go at {end:{_TIME}}: {left} hours "
-            f"after {'its start' if start > subject.now else 'now'}",
+            message=f"a job may run {hours} hours, and the nodes of {found} go at {end:{_TIME}}: "
+            f"{left} hours after {'its start' if start > subject.now else 'now'}",
             remedy=f"set job.timeout_hours to {left}"
             if left
             else "name another block: no time is left in this one",
@@ -268,9 +276,8 @@ deployment which waits for them fails.
 )
 def window_has_not_begun(subject: Subject) -> Iterator[Violation]:
     """Before its start there is nothing to launch into."""
-    usable = _usable(subject)
-    found = min(usable, key=lambda each: each.starts_at or subject.now, default=None)
-    if found and found.starts_at and found.starts_at > subject.now:
+    found = begins_later(subject)
+    if found:
         kept = subject.plan.spec.orchestrator is Orchestrator.EC2
         yield Violation(
             path=_path(subject),

@@ -13,6 +13,7 @@ from trainshed.preflight.rule import Subject, account_rule
 _MOUNTABLE = ("AVAILABLE", "UPDATING")
 # [S] KMS developer guide, "Key states of AWS KMS keys": keys of both encrypt.
 _KEY_STATES = ("Enabled", "Updating")
+_EXISTING = ("storage", "lustre", "existing")
 _HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
 
 
@@ -98,42 +99,55 @@ def bucket_is_in_region(subject: Subject) -> Iterator[Violation]:
     when="storage.lustre.existing names a file system",
     why="""
 Nodes mount it at boot; one that is of another VPC or not available is not mounted, and the node
-takes no job. One in another zone is slower, and traffic between zones is paid for.
+takes no job.
 """,
-    actions=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
+    actions=("fsx:DescribeFileSystems",),
     sources=("https://docs.aws.amazon.com/fsx/latest/APIReference/API_DescribeFileSystems.html",),
 )
 def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
-    """It is there, available, and in the VPC and zone of the nodes."""
+    """It is there, available, and in the VPC of the nodes."""
     lustre = subject.plan.lustre
     if lustre is None or lustre.spec.existing is None:
         return
-    path, named = ("storage", "lustre", "existing"), lustre.spec.existing
-    found: dict[str, Any] | None = None
-    with accepting("FileSystemNotFound"):
-        [found] = subject.aws.call("fsx", "describe_file_systems", FileSystemIds=[named])[
-            "FileSystems"
-        ]
+    named, found = lustre.spec.existing, _existing_file_system(subject)
     if found is None:
         yield Violation(
-            path=path,
+            path=_EXISTING,
             message=f"there is no file system {named} in {subject.plan.region}",
             remedy="name one of aws fsx describe-file-systems",
         )
         return
     if found["Lifecycle"] not in _MOUNTABLE:
         yield Violation(
-            path=path,
+            path=_EXISTING,
             message=f"{named} is {found['Lifecycle']}",
             remedy="wait until it is AVAILABLE, or name another",
         )
     vpc = subject.plan.network.vpc_id
     if vpc and found["VpcId"] != vpc:
         yield Violation(
-            path=path,
+            path=_EXISTING,
             message=f"{named} is in {found['VpcId']}, and the nodes are in {vpc}",
             remedy="name a file system of that VPC",
         )
+
+
+@account_rule(
+    "TS-ACC-063",
+    title="The existing file system is in another zone",
+    when="storage.lustre.existing names a file system",
+    why="""
+Nodes mount it, and what they read and write goes from zone to zone: that is slower, and paid for.
+""",
+    actions=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
+    sources=("https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html",),
+    severity=Severity.WARNING,
+)
+def file_system_is_near(subject: Subject) -> Iterator[Violation]:
+    """Its subnet is in the zone of the nodes."""
+    found = _existing_file_system(subject)
+    if found is None:
+        return
     [subnet] = subject.aws.call("ec2", "describe_subnets", SubnetIds=found["SubnetIds"][:1])[
         "Subnets"
     ]
@@ -141,10 +155,24 @@ def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     has = subnet["AvailabilityZoneId" if zone.is_id else "AvailabilityZone"]
     if has != zone.name:
         yield Violation(
-            path=path,
-            message=f"{named} is in {has}, and the nodes are in {zone.name}",
+            path=_EXISTING,
+            message=f"{found['FileSystemId']} is in {has}, and the nodes are in {zone.name}",
             remedy=f"set zone to {has} if it offers {subject.plan.instance.name}, or name another",
         )
+
+
+def _existing_file_system(subject: Subject) -> dict[str, Any] | None:
+    """Return the file system that the cluster names, or None when it names none that is there."""
+    lustre = subject.plan.lustre
+    if lustre is None or lustre.spec.existing is None:
+        return None
+    with accepting("FileSystemNotFound"):
+        answer = subject.aws.call(
+            "fsx", "describe_file_systems", FileSystemIds=[lustre.spec.existing]
+        )
+        found: dict[str, Any] = answer["FileSystems"][0]
+        return found
+    return None
 
 
 @account_rule(

@@ -5,6 +5,7 @@ from typing import Any
 
 from trainshed.aws import accepting
 from trainshed.checks.rule import Violation
+from trainshed.deployed_stacks import find_stack
 from trainshed.preflight.rule import Subject, account_rule
 from trainshed.preflight.rules.capacity import own_nodes
 
@@ -72,7 +73,12 @@ def subnet_fits(subject: Subject) -> Iterator[Violation]:
 Each node takes an address for each interface that has one, and a job on AWS Batch takes one more.
 A launch for which addresses lack is refused, and the job waits for its last node.
 """,
-    actions=("ec2:DescribeSubnets", "ec2:DescribeInstances"),
+    actions=(
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "ec2:DescribeInstances",
+        "ec2:DescribeSubnets",
+    ),
     sources=(_SIZING,),
 )
 def free_addresses(subject: Subject) -> Iterator[Violation]:
@@ -81,7 +87,10 @@ def free_addresses(subject: Subject) -> Iterator[Violation]:
     if plan.network.subnet_id is None or not (subnet := existing_subnet(subject)):
         return
     storage = plan.lustre.interfaces if plan.lustre else 0
-    free, needed = subnet["AvailableIpAddressCount"], plan.addresses + storage
+    free = subnet["AvailableIpAddressCount"]
+    if storage and plan.addresses + storage > free and _has_file_system(subject):
+        storage = 0
+    needed = plan.addresses + storage
     if needed > free:
         needed -= own_nodes(subject) * plan.addresses_per_node
     if needed > free:
@@ -93,3 +102,10 @@ def free_addresses(subject: Subject) -> Iterator[Violation]:
             f"{plan.addresses_per_node}{new} need {needed} more",
             remedy="take a larger subnet, fewer nodes, or a profile with efa-only interfaces",
         )
+
+
+def _has_file_system(subject: Subject) -> bool:
+    """Whether the file system is deployed, so that it has its addresses."""
+    lustre = subject.plan.lustre
+    stack = find_stack(subject.aws, lustre.stack_name) if lustre else None
+    return stack is not None and bool(stack.ids("AWS::FSx::FileSystem"))

@@ -1,6 +1,7 @@
 """Whether an existing VPC lets nodes reach AWS and each other, or a new one can be made."""
 
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 from typing import Any
 
 from trainshed.aws import accepting
@@ -11,6 +12,7 @@ from trainshed.deployed_stacks import find_stack
 from trainshed.findings import Severity
 from trainshed.plan import BatchPlan
 from trainshed.preflight.rule import Subject, account_rule
+from trainshed.preflight.rules.subnets import existing_subnet
 from trainshed.quotas import find_quota
 
 _WHEN = "network.vpc names an existing VPC"
@@ -181,7 +183,7 @@ call, they do not join AWS Batch, pull no image and send no log: jobs stay in ST
     ),
 )
 def way_out(subject: Subject) -> Iterator[Violation]:
-    """There is NAT, or an endpoint for each service."""
+    """There is NAT, a route to another network, or an endpoint for each service."""
     network = subject.plan.network
     if network.vpc_id is None or not (table := _routes(subject)):
         return
@@ -189,7 +191,7 @@ def way_out(subject: Subject) -> Iterator[Violation]:
         route for route in table.get("Routes", ()) if route.get("DestinationCidrBlock") == _ANYWHERE
     ]
     works = [route for route in default if route.get("State") == "active"]
-    if any(not route.get("GatewayId", "").startswith("igw-") for route in works):
+    if any(_leads_on(route) for route in table.get("Routes", ())):
         return
     missing = sorted(_needed(subject) - _endpoints(subject, table["RouteTableId"]))
     if missing:
@@ -204,6 +206,16 @@ def way_out(subject: Subject) -> Iterator[Violation]:
             f"{', '.join(missing)}",
             remedy=f"route {_ANYWHERE} to a NAT gateway, or create the endpoints",
         )
+
+
+def _leads_on(route: Mapping[str, Any]) -> bool:
+    """Whether a route leads to NAT, or to another network, where endpoints may be."""
+    inside = ("local", "igw-", "vpce-")
+    return (
+        route.get("State") == "active"
+        and "DestinationIpv6CidrBlock" not in route
+        and not route.get("GatewayId", "").startswith(inside)
+    )
 
 
 def _needed(subject: Subject) -> set[str]:
@@ -266,7 +278,7 @@ The containers of a multi-node job have interfaces of their own. A compute envir
 template has the interfaces cannot name security groups, so that these interfaces are in the VPC's
 default group. Many accounts take away that group's rules: then the nodes wait for each other.
 """,
-    actions=("ec2:DescribeSecurityGroups",),
+    actions=("ec2:DescribeSecurityGroups", "ec2:DescribeSubnets"),
     sources=("https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",),
     basis=Basis.INFERRED,
 )
@@ -290,7 +302,7 @@ def default_group(subject: Subject) -> Iterator[Violation]:
                 message=f"{named} is not the default group of {network.vpc_id}",
                 remedy=f"set it to {group_id}",
             )
-        missing = [] if named else list(_missing_rules(group))
+        missing = [] if named else list(_missing_rules(group, existing_subnet(subject)))
         if missing:
             yield Violation(
                 path=("network",),
@@ -301,28 +313,40 @@ def default_group(subject: Subject) -> Iterator[Violation]:
             )
 
 
-def _missing_rules(group: Mapping[str, Any]) -> Iterator[str]:
-    own = group["GroupId"]
+def _missing_rules(group: Mapping[str, Any], subnet: Mapping[str, Any] | None) -> Iterator[str]:
     incoming, outgoing = group["IpPermissions"], group["IpPermissionsEgress"]
-    if not any(_is_all(rule) and _reaches(rule, own) for rule in incoming):
+
+    def reaches_members(rule: Mapping[str, Any]) -> bool:
+        groups = {pair.get("GroupId") for pair in rule.get("UserIdGroupPairs", ())}
+        members = ip_network(subnet["CidrBlock"] if subnet else _ANYWHERE)
+        ranges = (ip_network(each["CidrIp"]) for each in rule.get("IpRanges", ()))
+        inside = any(members.subnet_of(each) for each in ranges)
+        return _is_all(rule) and (group["GroupId"] in groups or inside)
+
+    if not any(map(reaches_members, incoming)):
         yield "all traffic from its members"
-    if not any(_is_all(rule) and _reaches(rule, own) for rule in outgoing):
+    if not any(map(reaches_members, outgoing)):
         yield "all traffic to its members"
-    if not any(_is_https(rule) and _reaches(rule, None) for rule in outgoing):
+    # Which ranges are enough depends on where the endpoints are.
+    if not any(
+        _is_https(rule) and (rule.get("IpRanges") or rule.get("PrefixListIds")) for rule in outgoing
+    ):
         yield "TCP 443 to anywhere"
 
 
 def _is_all(rule: Mapping[str, Any]) -> bool:
-    return bool(rule["IpProtocol"] == "-1")
+    """Whether a rule is for everything that containers say to each other: EFA is not of them."""
+    return rule["IpProtocol"] == "-1" or (_is_tcp(rule) and _ports(rule) == (0, 65535))
 
 
 def _is_https(rule: Mapping[str, Any]) -> bool:
-    tcp = rule["IpProtocol"] in ("tcp", "6")
-    return _is_all(rule) or (tcp and rule["FromPort"] <= 443 <= rule["ToPort"])
+    first, last = _ports(rule)
+    return rule["IpProtocol"] == "-1" or (_is_tcp(rule) and first <= 443 <= last)
 
 
-def _reaches(rule: Mapping[str, Any], group_id: str | None) -> bool:
-    """Whether a rule reaches a group, or anywhere."""
-    groups = {pair.get("GroupId") for pair in rule.get("UserIdGroupPairs", ())}
-    ranges = {each["CidrIp"] for each in rule.get("IpRanges", ())}
-    return _ANYWHERE in ranges or (group_id is not None and group_id in groups)
+def _is_tcp(rule: Mapping[str, Any]) -> bool:
+    return rule["IpProtocol"] in ("tcp", "6")
+
+
+def _ports(rule: Mapping[str, Any]) -> tuple[int, int]:
+    return rule.get("FromPort", 0), rule.get("ToPort", 65535)
