@@ -13,6 +13,7 @@ import pytest
 from preflight_account import REGION, TRN_QUOTA, ZONE, Account
 
 from embedded_aws.faults import Fault
+from trainshed.checks.rule import all_rules
 from trainshed.findings import Finding, Severity
 from trainshed.preflight import account_rules, ask_account
 
@@ -707,7 +708,7 @@ def test_an_image_whose_drivers_do_not_fit(
         return known(service, operation, **params)
 
     subject.aws.call = call  # type: ignore[method-assign]
-    found = only(list(ask_account(subject)))
+    found = only(list(ask_account(subject).findings))
 
     assert (found.rule, found.severity) == ("TS-IMG-002", Severity.ERROR)
     assert "is for nvidia, and" in found.message and "for neuron" in found.message
@@ -801,6 +802,7 @@ def test_every_rule_says_what_its_page_needs() -> None:
     for rule in account_rules().values():
         assert rule.title and rule.why and rule.when
         assert all(source.startswith("https://") for source in rule.sources)
+        assert set(rule.answers) <= all_rules().keys()
 
 
 def test_what_the_owner_says_of_findings_counts(account: Account) -> None:

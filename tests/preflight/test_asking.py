@@ -135,7 +135,7 @@ def test_a_slow_call_holds_up_no_other(account: Account, healed: EmbeddedAws) ->
     healed.fail(Fault(service="ec2", operation="DescribeImages", code="", seconds=4, count=None))
     healed.grant_quota(TRN_QUOTA, 1)
 
-    found = list(ask_account(account.subject(), seconds=2))
+    found = list(ask_account(account.subject(), seconds=2).findings)
 
     assert len(of(found, "TS-ACC-020")) == 1
     late = of(found, "TS-ACC-002")

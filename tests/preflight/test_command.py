@@ -62,6 +62,33 @@ def test_rules_over_the_plan_and_over_the_account_are_one_report(
     assert found[0]["place"]["file"] == "clusters/train.yaml"
 
 
+def test_what_the_account_has_answered_is_not_asked_again(
+    account: Account, preflight: Callable[..., Answer]
+) -> None:
+    def rules() -> set[str]:
+        found = json.loads(preflight("TrainCluster", "--json").out)["findings"]
+        return {each["rule"] for each in found}
+
+    answered = rules()
+    account.aws.fail(Fault(service="ec2", operation="DescribeAddresses", code="Blocked"))
+    partly = rules()
+
+    assert not {"TS-QUO-001", "TS-QUO-002"} & answered
+    # Its VPCs are known, its Elastic IPs are not.
+    assert "TS-QUO-002" in partly and "TS-QUO-001" not in partly
+
+
+def test_an_accepted_rule_over_the_account_must_be_one(preflight: Callable[..., Answer]) -> None:
+    ids = ("TS-ACC-040", "TS-ACC-999", "TS-IMG-001", "TS-IMG-999")
+    accepted = ", ".join(f"{each}: because" for each in ids)
+    Path("clusters/train.yaml").write_text(CLUSTER + f"findings: {{accept: {{{accepted}}}}}\n")
+
+    found = json.loads(preflight("TrainCluster", "--json").out)["findings"]
+
+    unknown = [each["message"].split()[0] for each in found if each["rule"] == "TS-FND-001"]
+    assert unknown == ["TS-ACC-999", "TS-IMG-999"]
+
+
 def test_what_is_accepted_stands_first_and_fails_nothing(
     account: Account, preflight: Callable[..., Answer]
 ) -> None:

@@ -63,7 +63,7 @@ class Account:
 
     def ask(self, **subject: Any) -> list[Finding]:
         """Return what is found of a cluster that is fine, but for these fields."""
-        return list(ask_account(self.subject(**subject)))
+        return list(ask_account(self.subject(**subject)).findings)
 
     @property
     def network(self) -> dict[str, str]:

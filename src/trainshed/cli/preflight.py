@@ -7,15 +7,13 @@ from typing import Annotated
 
 import typer
 
-from trainshed.checks import judge
-from trainshed.checks.judging import as_owner_says
 from trainshed.checks.templates.checking import check_templates
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.cli.report import exit_if_failed, print_report
-from trainshed.preflight import SharedAnswers, Subject, ask_account, read_only_policy
+from trainshed.preflight import SharedAnswers, Subject, judge_with_account, read_only_policy
 from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
@@ -55,7 +53,7 @@ def preflight(
     with stoppable(), progress() as show:
         report = check_templates([plan], Path(), region, show)
         template = report.templates.get(plan.spec.name)
-        found = ask_account(replace(subject, template=template), show=show)
-    findings = [*as_owner_says(plan.spec, (*judge(plan), *found)), *report.findings]
+        found = judge_with_account(replace(subject, template=template), show)
+    findings = [*found, *report.findings]
     print_report(findings, report, as_json)
     exit_if_failed(findings, report)

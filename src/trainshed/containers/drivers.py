@@ -7,6 +7,7 @@ from itertools import zip_longest
 from trainshed.findings import Finding, Severity
 from trainshed.pins.model import CPU
 
+DRIVER_RULES = ("TS-IMG-001", "TS-IMG-002", "TS-IMG-003", "TS-IMG-004")
 ACCELERATOR_LABEL = "trainshed.accelerator"
 DRIVER_LABEL = "trainshed.driver."
 _ACCELERATOR_TAG = "trainshed:accelerator"

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
 
@@ -17,6 +18,26 @@ from trainshed.preflight.rules.credentials import WHOSE
 # boto3 tries a throttled call again for some seconds.
 PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What an account says of a cluster.
+
+    Attributes:
+        findings: the most severe first.
+        rules: ids of the rules that were applied to the end.
+    """
+
+    findings: tuple[Finding, ...]
+    rules: frozenset[str]
+
+    @property
+    def offline_rules(self) -> frozenset[str]:
+        """Ids of the rules over a plan whose questions the account has answered."""
+        asked = account_rules().values()
+        still_open = {each for rule in asked if rule.id not in self.rules for each in rule.answers}
+        return frozenset(each for rule in asked for each in rule.answers) - still_open
 
 
 class _Question:
@@ -57,8 +78,8 @@ def ask_account(
     *,
     seconds: float = PATIENCE_SECONDS,
     show: Callable[[str], None] = lambda _: None,
-) -> tuple[Finding, ...]:
-    """Apply every rule over the account; return what they find, the most severe first.
+) -> Answers:
+    """Apply every rule over the account.
 
     Args:
         subject: the cluster and its account.
@@ -88,7 +109,10 @@ def ask_account(
         _not_checked(subject, rule, NOT_ANSWERED, f"no answer in {seconds:g} s", "try again later")
         for rule in (question.rule for question in waiting.values())
     ]
-    return as_owner_says(subject.plan.spec, sorted(found, key=lambda each: each.rule))
+    return Answers(
+        findings=as_owner_says(subject.plan.spec, sorted(found, key=lambda each: each.rule)),
+        rules=frozenset(question.rule.id for question in answered if not question.error),
+    )
 
 
 def _raise_what_concerns_all(answered: list[_Question]) -> None:

@@ -23,7 +23,7 @@ _PAGE = """# {id}: {title}
 
 ## When it is checked
 
-{when}.
+{when}.{answers}
 
 ## IAM actions
 
@@ -63,9 +63,17 @@ def _page(rule: AccountRule) -> str:
         basis=rule.basis,
         why=rule.why,
         when=f"{rule.when[:1].upper()}{rule.when[1:]}",
+        answers=_answers(rule),
         actions=actions or "None of its own.",
         sources="\n".join(f"- <{source}>" for source in rule.sources),
     )
+
+
+def _answers(rule: AccountRule) -> str:
+    if not rule.answers:
+        return ""
+    links = ", ".join(f"[{each}](../rules/{each}.md)" for each in rule.answers)
+    return f" Then preflight leaves out what `trainshed check` says of it: {links}."
 
 
 if __name__ == "__main__":

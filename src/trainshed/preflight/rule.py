@@ -40,11 +40,13 @@ class AccountRule(RuleFacts):
     Attributes:
         when: which clusters it is for.
         actions: IAM actions that it needs.
+        answers: ids of rules over a plan that only say what to ask the account.
         check: finds it; None when another rule, or what applies the rules, does.
     """
 
     when: str
     actions: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
     check: AccountCheck | None = None
 
 
@@ -61,6 +63,7 @@ def account_rule(
     sources: tuple[str, ...],
     severity: Severity = Severity.ERROR,
     basis: Basis = Basis.DOCUMENTED,
+    answers: tuple[str, ...] = (),
 ) -> Callable[[AccountCheck], AccountCheck]:
     """Make a function a rule; the arguments are the attributes of `AccountRule`."""
 
@@ -74,7 +77,7 @@ def account_rule(
             severity=severity,
             basis=basis,
         )
-        _RULES[rule_id] = replace(rule, actions=actions, check=check)
+        _RULES[rule_id] = replace(rule, actions=actions, answers=answers, check=check)
         return check
 
     return register

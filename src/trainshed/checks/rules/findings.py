@@ -1,6 +1,6 @@
 """Whether what the cluster file says about findings still has a meaning."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator, Set
 
 from trainshed.checks.rule import Violation, all_rules, fleet_rule, rule
 from trainshed.checks.rule_ids import OURS, tools_of
@@ -9,13 +9,14 @@ from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed.spec import ClusterSpec
 
+UNKNOWN = "TS-FND-001"
 UNUSED = "TS-FND-002"
 # `trainshed preflight` has these: they are about the account.
 _ABOUT_THE_ACCOUNT = ("TS-ACC-", "TS-IMG-")
 
 
 @rule(
-    "TS-FND-001",
+    UNKNOWN,
     title="The cluster file names a rule that there is not",
     why="""
 `findings.accept` and `findings.severity` name rules by their ids: ours, or those of cdk-preflight,
@@ -37,21 +38,34 @@ findings:
 )
 def unknown_rule(plan: ClusterPlan) -> Iterator[Violation]:
     """An id must be that of a rule."""
-    said = plan.spec.findings
+    for field, rule_id in _named(plan.spec):
+        tools = tools_of(rule_id)
+        is_ours = rule_id in all_rules() or rule_id.startswith(_ABOUT_THE_ACCOUNT)
+        if not tools or (tools == (OURS,) and not is_ours):
+            yield _unknown(field, rule_id, all_rules())
+
+
+def unknown_about_the_account(spec: ClusterSpec, known: Collection[str]) -> Iterator[Violation]:
+    """Return the same for the rules over an account, of which `known` are all."""
+    for field, rule_id in _named(spec):
+        if rule_id.startswith(_ABOUT_THE_ACCOUNT) and rule_id not in known:
+            yield _unknown(field, rule_id, known)
+
+
+def _named(spec: ClusterSpec) -> Iterator[tuple[str, str]]:
+    said = spec.findings
     for field, ids in (("accept", said.accept), ("severity", said.severity)):
         for rule_id in ids:
-            tools = tools_of(rule_id)
-            if tools == (OURS,):
-                known = rule_id in all_rules() or rule_id.startswith(_ABOUT_THE_ACCOUNT)
-            else:
-                known = bool(tools)
-            if not known:
-                near = did_you_mean(rule_id, tuple(all_rules()))
-                yield Violation(
-                    path=("findings", field, rule_id),
-                    message=f"{rule_id} is no rule of trainshed or of another tool{near}",
-                    remedy="write the id as a finding shows it, or take the line out",
-                )
+            yield field, rule_id
+
+
+def _unknown(field: str, rule_id: str, known: Collection[str]) -> Violation:
+    near = did_you_mean(rule_id, tuple(known))
+    return Violation(
+        path=("findings", field, rule_id),
+        message=f"{rule_id} is no rule of trainshed or of another tool{near}",
+        remedy="write the id as a finding shows it, or take the line out",
+    )
 
 
 @fleet_rule(

@@ -71,6 +71,7 @@ a raise of a quota takes AWS hours or days.
         "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html"
         "#ec2-on-demand-instances-limits",
     ),
+    answers=("TS-QUO-001",),
 )
 def vcpu_quota(subject: Subject) -> Iterator[Violation]:
     """All nodes at once, beside what runs, must fit in the quota."""

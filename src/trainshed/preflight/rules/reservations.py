@@ -128,6 +128,7 @@ the market type says whether it is a Capacity Block. Otherwise EC2 refuses it.
 """,
     actions=_ACTIONS,
     sources=(_RESERVATIONS, _BLOCKS),
+    answers=("TS-CAP-007",),
 )
 def reservation_fits(subject: Subject) -> Iterator[Violation]:
     """Type, platform, zone, tenancy and market must be the same."""
@@ -197,6 +198,7 @@ count together while they are there at one time.
 """,
     actions=(*_GROUP_ACTIONS, "ec2:DescribeInstances"),
     sources=(_RESERVATIONS, _BLOCKS),
+    answers=("TS-CAP-007",),
 )
 def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     """The largest job must fit, beside what others have launched into it."""

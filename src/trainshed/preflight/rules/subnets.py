@@ -80,6 +80,7 @@ A launch for which addresses lack is refused, and the job waits for its last nod
         "ec2:DescribeSubnets",
     ),
     sources=(_SIZING,),
+    answers=("TS-ADR-003",),
 )
 def free_addresses(subject: Subject) -> Iterator[Violation]:
     """All nodes at once need addresses; those that run already have theirs."""

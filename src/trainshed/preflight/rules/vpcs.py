@@ -49,6 +49,7 @@ the deployment is rolled back.
 """,
     actions=(*_NEW_ACTIONS, "ec2:DescribeVpcs"),
     sources=_LIMITS,
+    answers=("TS-QUO-002",),
 )
 def vpc_quota(subject: Subject) -> Iterator[Violation]:
     """A new network takes one."""
@@ -67,6 +68,7 @@ uses count too.
 """,
     actions=(*_NEW_ACTIONS, "ec2:DescribeAddresses"),
     sources=_LIMITS,
+    answers=("TS-QUO-002",),
 )
 def address_quota(subject: Subject) -> Iterator[Violation]:
     """A new network takes one."""
@@ -128,6 +130,7 @@ VPC needs `enableDnsSupport` and, for private names of endpoints, `enableDnsHost
 """,
     actions=("ec2:DescribeVpcAttribute",),
     sources=("https://docs.aws.amazon.com/vpc/latest/userguide/vpc-dns.html",),
+    answers=("TS-NET-003",),
 )
 def vpc_dns(subject: Subject) -> Iterator[Violation]:
     """Both attributes are on."""
@@ -181,6 +184,7 @@ call, they do not join AWS Batch, pull no image and send no log: jobs stay in ST
         "https://docs.aws.amazon.com/batch/latest/userguide/create-compute-environment.html",
         "https://docs.aws.amazon.com/AmazonECS/latest/developerguide/vpc-endpoints.html",
     ),
+    answers=("TS-NET-003",),
 )
 def way_out(subject: Subject) -> Iterator[Violation]:
     """There is NAT, a route to another network, or an endpoint for each service."""

@@ -1,0 +1,32 @@
+"""One judgment of a cluster: by its plan, and by its account."""
+
+from collections.abc import Callable
+
+from trainshed.checks import judge
+from trainshed.checks.judging import as_owner_says, finding_of
+from trainshed.checks.rule import all_rules
+from trainshed.checks.rules.findings import UNKNOWN, unknown_about_the_account
+from trainshed.containers.drivers import DRIVER_RULES
+from trainshed.findings import Finding
+from trainshed.preflight.asking import ask_account
+from trainshed.preflight.rule import Subject, account_rules
+
+
+def judge_with_account(subject: Subject, show: Callable[[str], None]) -> tuple[Finding, ...]:
+    """Return what our own rules find in a plan and in its account, the most severe first.
+
+    Args:
+        subject: the cluster and its account.
+        show: is told what it waits for.
+
+    Raises:
+        BadCredentials: there are none that AWS takes.
+        TrainshedError: AWS cannot be reached at all.
+    """
+    spec = subject.plan.spec
+    answers = ask_account(subject, show=show)
+    answered = answers.offline_rules
+    still_open = (each for each in judge(subject.plan) if each.rule not in answered)
+    unknown = unknown_about_the_account(spec, (*account_rules(), *DRIVER_RULES))
+    wrong_ids = (finding_of(spec, all_rules()[UNKNOWN], each) for each in unknown)
+    return as_owner_says(spec, (*still_open, *answers.findings, *wrong_ids))
