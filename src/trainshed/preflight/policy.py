@@ -5,7 +5,7 @@ from typing import Any
 
 from trainshed.catalogue import quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, NAT_GATEWAYS, VPCS
-from trainshed.plan import ClusterPlan
+from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.preflight.rule import Subject, account_rules
 from trainshed.preflight.rules.bootstrap import BOOTSTRAP_VERSION
 from trainshed.preflight.rules.images import image_of
@@ -97,13 +97,35 @@ def _vpc(subject: Subject) -> list[str]:
     return [_arn(subject.plan, "ec2", f"vpc/{vpc}")] if vpc else []
 
 
+def _anything_if(needed: Callable[[ClusterPlan], object]) -> Callable[[Subject], list[str]]:
+    return lambda subject: ["*"] if needed(subject.plan) else []
+
+
+_for_new_network = _anything_if(lambda plan: not plan.network.vpc_id)
+_for_existing_network = _anything_if(lambda plan: plan.network.vpc_id)
+
 # [S] Service Authorization Reference: the other actions take no resource, or are for all at once.
+# None of them for what the cluster does not have.
 _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
+    "autoscaling:DescribeAutoScalingGroups": _anything_if(
+        lambda plan: not isinstance(plan.orchestrator, BatchPlan)
+    ),
+    "batch:DescribeComputeEnvironments": _anything_if(
+        lambda plan: isinstance(plan.orchestrator, BatchPlan)
+    ),
     "cloudformation:DescribeStacks": _stacks,
     "cloudformation:ListStackResources": _stacks,
     "ecr:BatchGetImage": _repositories,
     "ecr:GetDownloadUrlForLayer": _repositories,
+    "ec2:DescribeAddresses": _for_new_network,
+    "ec2:DescribeCapacityReservations": _anything_if(lambda plan: plan.capacity.target),
+    "ec2:DescribeNatGateways": _for_new_network,
+    "ec2:DescribeRouteTables": _for_existing_network,
+    "ec2:DescribeSecurityGroups": _for_existing_network,
     "ec2:DescribeVpcAttribute": _vpc,
+    "ec2:DescribeVpcEndpoints": _for_existing_network,
+    "ec2:DescribeVpcs": _for_new_network,
+    "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.spec.existing),
     "kms:DescribeKey": _key,
     "resource-groups:GetGroupConfiguration": _group,
     "resource-groups:ListGroupResources": _group,

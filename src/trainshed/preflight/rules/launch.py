@@ -87,10 +87,6 @@ IAM cannot allow dry runs only: who may do them may launch, and the policy that
 )
 def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     """RunInstances with DryRun answers DryRunOperation."""
-    # Those that run have the quota, the addresses and the reservation that they need.
-    nodes = subject.plan.spec.instance.nodes.max - own_nodes(subject)
-    if nodes < 1:
-        return
     stack = find_stack(subject.aws, subject.plan.spec.name)
     deployed = stack is not None and bool(stack.ids(_TEMPLATE))
     launch = _of_stack(subject, stack) if stack and deployed else _of_template(subject)
@@ -98,6 +94,10 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
         yield _not_tried(
             subject, launch, "deploy the network first, and run this in the folder of the project"
         )
+        return
+    # Those that run have the quota, the addresses and the reservation that they need.
+    nodes = subject.plan.spec.instance.nodes.max - own_nodes(subject)
+    if nodes < 1:
         return
     try:
         subject.aws.call(

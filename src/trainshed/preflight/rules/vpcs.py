@@ -1,7 +1,7 @@
 """Whether an existing VPC lets nodes reach AWS and each other, or a new one can be made."""
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_network
+from ipaddress import IPv4Network
 from typing import Any
 
 from trainshed.aws import accepting
@@ -322,8 +322,8 @@ def _missing_rules(group: Mapping[str, Any], subnet: Mapping[str, Any] | None) -
 
     def reaches_members(rule: Mapping[str, Any]) -> bool:
         groups = {pair.get("GroupId") for pair in rule.get("UserIdGroupPairs", ())}
-        members = ip_network(subnet["CidrBlock"] if subnet else _ANYWHERE)
-        ranges = (ip_network(each["CidrIp"]) for each in rule.get("IpRanges", ()))
+        members = IPv4Network(subnet["CidrBlock"] if subnet else _ANYWHERE)
+        ranges = (IPv4Network(each["CidrIp"]) for each in rule.get("IpRanges", ()))
         inside = any(members.subnet_of(each) for each in ranges)
         return _is_all(rule) and (group["GroupId"] in groups or inside)
 
