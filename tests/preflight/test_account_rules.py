@@ -673,6 +673,24 @@ def test_an_image_that_is_not_there(account: Account, image: dict[str, Any]) -> 
     assert "train:v3 is not" in elsewhere.message
 
 
+def test_an_image_that_ecr_cannot_give_now_is_not_missing(
+    account: Account, image: dict[str, Any]
+) -> None:
+    subject = account.subject(image=image)
+    known = subject.aws.call
+
+    def call(service: str, operation: str, **params: Any) -> dict[str, Any]:
+        if operation == "batch_get_image":
+            return {"images": [], "failures": [{"failureCode": "UpstreamUnavailable"}]}
+        return known(service, operation, **params)
+
+    subject.aws.call = call  # type: ignore[method-assign]
+    found = list(ask_account(subject).findings)
+
+    assert set(rules(found)) == {"TS-ACC-002"}
+    assert all("UpstreamUnavailable" in each.message for each in found if "050" in each.message)
+
+
 def test_a_repository_that_is_not_there(account: Account) -> None:
     existing = only(account.ask(image={"repository": "lab", "existing": True}))
     to_come = only(account.ask(image={"repository": "lab"}))
