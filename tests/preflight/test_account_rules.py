@@ -188,6 +188,36 @@ def test_nodes_that_run_have_their_addresses(network: Account) -> None:
     assert rules(network.ask(network=network.network, instance=nodes)) == []
 
 
+def test_a_deployed_file_system_has_its_addresses(network: Account) -> None:
+    network.aws.grant_quota(TRN_QUOTA, 5000)
+    fields: dict[str, Any] = {
+        "network": network.network,
+        "instance": {"type": "trn1.32xlarge", "nodes": {"max": 27}},
+        "storage": {"lustre": {"capacity_gib": 4800}},
+    }
+    lustre = network.plan(**fields).lustre
+    assert lustre
+    new = {
+        "Type": "AWS::FSx::FileSystem",
+        "Properties": {
+            "FileSystemType": "LUSTRE",
+            "StorageCapacity": 4800,
+            "SubnetIds": [network.ids["subnet"]],
+            "LustreConfiguration": {"DeploymentType": "SCRATCH_2"},
+        },
+    }
+
+    network.aws.deploy({"Resources": {"FileSystem": new}}, stack_name=lustre.stack_name)
+    # 59 addresses less those of the file system.
+    assert (
+        network.aws.client("ec2").describe_subnets(SubnetIds=[network.ids["subnet"]])["Subnets"][0][
+            "AvailableIpAddressCount"
+        ]
+        == 2 * 27
+    )
+    assert "TS-ACC-023" not in rules(network.ask(**fields))
+
+
 def test_a_vpc_without_names(network: Account) -> None:
     network.aws.client("ec2").modify_vpc_attribute(
         VpcId=network.ids["vpc"], EnableDnsHostnames={"Value": False}
