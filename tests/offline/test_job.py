@@ -121,12 +121,26 @@ def test_a_job_that_fails_ends_the_watching_with_the_node_and_its_exit_code(job:
     assert f"trainshed job logs {job_id} --node 0" in explained.out
 
 
-def test_watching_shows_each_change_once(job: Run, tmp_path: Path) -> None:
+def test_watching_shows_each_change_once(
+    aws: EmbeddedAws, job: Run, clusters: Path, tmp_path: Path
+) -> None:
     # It runs until somebody who watches has seen it run.
-    job_id = shell(job, f"until [ -e {tmp_path}/seen ]; do sleep 0.05; done", "--nodes", "3")
-    threading.Timer(1, (tmp_path / "seen").touch).start()
+    seen = tmp_path / "seen"
+    job_id = shell(job, f"until [ -e '{seen}' ]; do sleep 0.05; done", "--nodes", "3")
+    shown = []
 
-    shown = [line.partition(" ")[2] for line in job("watch", job_id).out.splitlines()]
+    with subprocess.Popen(
+        [sys.executable, "-m", "trainshed.cli", "job", "watch", job_id],
+        cwd=clusters,
+        env={**aws.environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as watching:
+        assert watching.stdout
+        for line in watching.stdout:
+            shown.append(line.rstrip().partition(" ")[2])
+            if shown[-1].startswith("job RUNNING, nodes: 3 RUNNING"):
+                seen.touch()
 
     states = [line for line in shown if line.startswith("job ")]
     assert len(states) == len(set(states))
