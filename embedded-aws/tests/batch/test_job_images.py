@@ -147,7 +147,7 @@ def test_a_container_has_what_docker_mounts_and_no_more_rights(
         "grep -E ' /(dev/shm|proc/sys|sys|scratch) ' /proc/mounts; echo null >/dev/null; "
         "cat /data/file; "
         "echo; echo new >/data/from-job; touch /sys/x; echo 1 >/proc/sys/kernel/pid_max; "
-        "grep CapBnd /proc/self/status; ls /empty; grep ip- /etc/hosts"
+        "grep CapBnd /proc/self/status; ls /empty; touch /empty/x; grep ip- /etc/hosts"
     )
     mounts = [
         {"sourceVolume": "data", "containerPath": "/data"},
@@ -174,11 +174,27 @@ def test_a_container_has_what_docker_mounts_and_no_more_rights(
     assert "tmpfs /dev/shm tmpfs rw,nosuid,nodev,noexec,relatime,size=131072k" in text
     assert "tmpfs /scratch tmpfs rw,nosuid,nodev,noexec,relatime,size=8192k" in text
     assert "sysfs /sys sysfs ro," in text and "proc /proc/sys proc ro," in text
-    assert text.count("Read-only file system") == 2
+    assert text.count("Read-only file system") == 3
     # [S] Docker's documentation: as `docker run` shows it.
     assert "CapBnd:\t00000000a80425fb" in text
     assert "\nshared\n" in text and "ip-10-20-" in text
     assert (tmp_path / "from-job").read_text() == "new\n"
+
+
+def test_a_read_only_container_can_write_to_its_memory_only(
+    bench: JobBench, image: tuple[str, str]
+) -> None:
+    job = bench.run(
+        ["sh", "-c", "touch /place/new; touch /dev/shm/new && ls /place /dev/shm"],
+        image=image[0],
+        user="0",
+        readonlyRootFilesystem=True,
+    )
+
+    assert job["status"] == "SUCCEEDED", job
+    text = "\n".join(bench.lines(job))
+    assert "'/place/new': Read-only file system" in text
+    assert text.endswith("/dev/shm:\nnew\n/place:")
 
 
 def test_without_a_command_the_image_has_its_own(bench: JobBench, image: tuple[str, str]) -> None:

@@ -237,6 +237,25 @@ def test_a_launch_uses_the_reservations_of_a_group_and_then_runs_on_demand(
     assert free == [0, 1]
 
 
+def test_a_reservation_leaves_its_group(
+    client: Any, ec2: Any, wanted: dict[str, Any], pool: str, name: str, refusal: Callable[..., Any]
+) -> None:
+    groups = client("resource-groups")
+    arns = [
+        ec2.create_capacity_reservation(**wanted)["CapacityReservation"]["CapacityReservationArn"]
+        for _ in range(2)
+    ]
+    groups.group_resources(Group=pool, ResourceArns=arns)
+    plain = groups.create_group(Name=f"{name}-plain", Configuration=[])["Group"]["GroupArn"]
+
+    left = groups.ungroup_resources(Group=pool, ResourceArns=arns[:1])
+    refused = refusal(groups.ungroup_resources, Group=plain, ResourceArns=arns)
+
+    members = groups.list_group_resources(Group=pool)["ResourceIdentifiers"]
+    assert (left["Succeeded"], [each["ResourceArn"] for each in members]) == (arns[:1], arns[1:])
+    assert refused.code == "BadRequestException"
+
+
 def test_a_launch_into_blocks_of_a_group_does_not_run_on_demand(
     client: Any, ec2: Any, subnet: str, pool: str, name: str, refusal: Callable[..., Any]
 ) -> None:

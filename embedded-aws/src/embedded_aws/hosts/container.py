@@ -15,7 +15,6 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
 from embedded_aws.hosts.container_mounts import Files, call, enter_files
@@ -155,10 +154,8 @@ def _keep_only(files: tuple[int, int, int]) -> None:
 def _enter(container: Container) -> str:
     """Move this process into the container; return its user's home."""
     call("unshare", _NEW_MOUNTS)
-    enter_files(container.files, privileged=container.privileged)
+    enter_files(container.files, container.folder, privileged=container.privileged)
     user = find_user(container.user)
-    Path(container.folder).mkdir(parents=True, exist_ok=True)
-    os.chdir(container.folder)
     if not container.privileged:
         _drop_capabilities()
     os.umask(0o022)

@@ -77,11 +77,12 @@ class Files:
     read_only: bool = False
 
 
-def enter_files(files: Files, *, privileged: bool) -> None:
+def enter_files(files: Files, work: str, *, privileged: bool) -> None:
     """Make a file system that of this process, which has a mount namespace of its own.
 
     Args:
         files: `folder` has a folder `root`; for an image also `changes` and `work`.
+        work: working directory, made if it is not there, also where nothing can be changed then.
         privileged: the kernel's settings can be changed.
 
     Raises:
@@ -105,13 +106,14 @@ def enter_files(files: Files, *, privileged: bool) -> None:
     for bound, source in sources:
         _bind(bound, source)
     call("umount2", ".", _DETACH)
-    os.chdir("/")
+    Path(work).mkdir(parents=True, exist_ok=True)
     if not privileged:
         for path in filter(os.path.exists, _KERNEL_SETTINGS):
             _mount(path, path, None, _BIND | _RECURSIVE)
             _mount(path, path, None, _REMOUNT | _BIND | _READ_ONLY)
     if files.read_only:
         _mount("/", "/", None, _REMOUNT | _BIND | _READ_ONLY)
+    os.chdir(work)
 
 
 def _mount_kernel_files(memory: Sequence[Memory]) -> None:
