@@ -14,10 +14,10 @@ DOCKERFILE = """\
 FROM localhost/base
 USER root
 RUN rm -r /usr/share/doc && useradd --create-home --groups games trainer && \\
-    install -d -o trainer /work && ln -s /etc/os-release /work/release
+    install -d -o trainer /training && ln -s /etc/os-release /training/release
 USER trainer
 ENV MODEL=bert
-WORKDIR /work
+WORKDIR /training
 ENTRYPOINT ["sh", "-c", "echo $MODEL on $(hostname); exec \\"$@\\"", "entrypoint"]
 """
 

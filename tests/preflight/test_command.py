@@ -151,11 +151,14 @@ def test_credentials_that_expired_are_one_line(
     account.aws.fail(
         Fault(service="*", operation="*", code="ExpiredToken", message="it expired", count=None)
     )
+    # Nothing is synthesised without an account to ask.
+    Path("cdk.json").write_text(json.dumps({"app": "python3 missing.py"}))
 
     done = preflight("TrainCluster")
 
     assert done.code == 2
-    assert done.err.splitlines()[-1] == (
+    assert done.out == ""
+    assert done.err == (
         "error: AWS does not take the credentials: ExpiredToken, it expired; sign in again, or "
-        "set AWS_PROFILE to a profile that works"
+        "set AWS_PROFILE to a profile that works\n"
     )

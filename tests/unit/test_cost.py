@@ -206,6 +206,7 @@ def test_a_withdrawn_type_has_a_price_and_a_warning() -> None:
     cost = cluster_cost(shipped("dl1"), load_prices("us-west-2", Path("none")))
 
     assert row(cost, "instances")[1] == pytest.approx(16 * 13.10904)
+    assert cost.remarks[0].startswith("the EC2 API has not listed dl1.24xlarge since 2026-07-11: ")
     assert "does not mean that it can be launched" in cost.remarks[0]
 
 

@@ -13,7 +13,13 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.progress import progress
 from trainshed.cli.report import exit_if_failed, print_report
-from trainshed.preflight import SharedAnswers, Subject, judge_with_account, read_only_policy
+from trainshed.preflight import (
+    SharedAnswers,
+    Subject,
+    judge_with_account,
+    read_only_policy,
+    require_credentials,
+)
 from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
@@ -50,6 +56,7 @@ def preflight(
     if print_policy:
         print_json(read_only_policy(subject))
         return
+    require_credentials(subject)
     with stoppable(), progress() as show:
         report = check_templates([plan], Path(), region, show)
         template = report.templates.get(plan.spec.name)

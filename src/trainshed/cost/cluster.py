@@ -123,7 +123,7 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
     instance = plan.instance
     if instance.withdrawn:
         yield (
-            f"the EC2 API has not listed {instance.name} since {instance.lifecycle.last_seen}: "
+            f"the EC2 API has not listed {instance.name} since {instance.lifecycle.first_missing}: "
             "that it has a price does not mean that it can be launched"
         )
     if plan.capacity.kind is not CapacityKind.ON_DEMAND:

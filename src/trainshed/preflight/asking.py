@@ -1,7 +1,7 @@
 """Ask an account everything at once; what it does not answer is a finding, and stops nothing."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -76,13 +76,15 @@ class _Question:
 def ask_account(
     subject: Subject,
     *,
+    only: Collection[str] | None = None,
     seconds: float = PATIENCE_SECONDS,
     show: Callable[[str], None] = lambda _: None,
 ) -> Answers:
-    """Apply every rule over the account.
+    """Apply the rules over the account.
 
     Args:
         subject: the cluster and its account.
+        only: ids of the rules to apply; by default all.
         seconds: after which what has not been answered is a finding.
         show: is told what it waits for.
 
@@ -91,7 +93,11 @@ def ask_account(
         TrainshedError: AWS cannot be reached at all.
     """
     done: SimpleQueue[_Question] = SimpleQueue()
-    rules = [rule for rule in account_rules().values() if rule.check]
+    rules = [
+        rule
+        for rule in account_rules().values()
+        if rule.check and (only is None or rule.id in only)
+    ]
     waiting = {rule.id: _Question(rule, rule.check, subject, done) for rule in rules if rule.check}
     answered: list[_Question] = []
     deadline = monotonic() + seconds

@@ -10,6 +10,17 @@ from trainshed.containers.drivers import DRIVER_RULES
 from trainshed.findings import Finding
 from trainshed.preflight.asking import ask_account
 from trainshed.preflight.rule import Subject, account_rules
+from trainshed.preflight.rules.credentials import WHOSE
+
+
+def require_credentials(subject: Subject) -> None:
+    """Ask whose the credentials are, before anything that takes long.
+
+    Raises:
+        BadCredentials: there are none that AWS takes.
+        TrainshedError: AWS cannot be reached at all.
+    """
+    ask_account(subject, only={WHOSE})
 
 
 def judge_with_account(subject: Subject, show: Callable[[str], None]) -> tuple[Finding, ...]:
