@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainshed.synthesis import SynthesisedStack
-from trainshed.upgrade.template_changes import TemplateChange, template_changes
+from trainshed.template_changes import TemplateChange, template_changes
 
 GROUP: Mapping[str, Any] = {
     "Type": "AWS::EC2::SecurityGroup",

@@ -14,9 +14,9 @@ from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
 from trainshed.stopping import stoppable
 from trainshed.synthesis import read_app, synthesise
+from trainshed.template_changes import Effect, TemplateChange, template_changes
 from trainshed.upgrade.environment import find_version, install
 from trainshed.upgrade.steps import REQUIREMENTS, upgrade_steps
-from trainshed.upgrade.template_changes import Effect, TemplateChange, template_changes
 
 app = typer.Typer(add_completion=False)
 
