@@ -11,6 +11,7 @@ from trainshed.documents.problems import InvalidDocument, Where
 from trainshed.documents.yaml import parse_document
 from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
 from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.rule import Violation, lint_rules
 
 _HEAD = """\
 apiVersion: eksctl.io/v1alpha5
@@ -82,7 +83,6 @@ def test_both_lists_of_groups_are_read_with_their_places() -> None:
             id="distribution",
         ),
         pytest.param("instanceSelector: {gpus: 8}", True, "instanceSelector", id="selector"),
-        pytest.param("launchTemplate: {id: lt-1}", True, "the launch template", id="template"),
         pytest.param('instanceType: "${TYPE}"', True, "placeholder ${TYPE}", id="placeholder"),
         pytest.param("instanceType: [p5.48xlarge]", True, "a list is not text", id="no-text"),
         pytest.param("minSize: 1", True, None, id="eksctl's-default"),
@@ -158,10 +158,10 @@ def test_placement_group(fields: str, managed: bool, name: object) -> None:
             "on-demand",
             id="no-spot",
         ),
-        pytest.param("launchTemplate: {id: lt-1}", True, "the launch template", id="template"),
+        pytest.param("launchTemplate: {id: lt-1}", True, None, id="template-decides"),
     ],
 )
-def test_purchase(fields: str, managed: bool, purchase: str) -> None:
+def test_purchase(fields: str, managed: bool, purchase: str | None) -> None:
     assert value(group(fields, managed=managed).purchase) == purchase
 
 
@@ -284,3 +284,204 @@ def test_any_shape_is_read_or_refused(
         assert str(error).startswith("x.yaml: ")
     else:
         assert all(each.name for each in read.groups)
+
+
+def test_what_a_launch_template_sets_is_not_judged() -> None:
+    read = cluster("managedNodeGroups: [{name: train, launchTemplate: {id: lt-1}}]")
+
+    (unknown,) = read.not_judged
+    assert unknown.why == "what the launch template of train sets"
+    assert read.groups[0].efa is None
+
+
+def rules(read: EksctlCluster) -> set[str]:
+    """Return the ids of the rules that find something, or cannot decide."""
+    return {rule.facts.id for rule in lint_rules().values() for _ in rule.check(read)}
+
+
+_RESERVED = "{capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}}"
+# A group in which no rule finds anything.
+_GOOD = {
+    "instanceType": "p5.48xlarge",
+    "maxSize": "4",
+    "efaEnabled": "true",
+    "privateNetworking": "true",
+    "availabilityZones": "[us-west-2a]",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "managed", "expected"),
+    [
+        pytest.param({}, True, set(), id="good"),
+        pytest.param({}, False, set(), id="good-self-managed"),
+        pytest.param({"instanceType": "g5.xlarge"}, True, {"TS-GRP-001"}, id="no-efa"),
+        pytest.param({"instanceType": "m5.large"}, True, set(), id="not-in-the-catalogue"),
+        pytest.param({"efaEnabled": "false"}, True, {"TS-GRP-002"}, id="efa-off"),
+        pytest.param({"efaEnabled": "false", "maxSize": "1"}, True, set(), id="one-node"),
+        pytest.param(
+            {"efaEnabled": "false", "instanceType": "g6.48xlarge"}, True, set(), id="one-card"
+        ),
+        pytest.param(
+            {"instanceType": "null", "instanceTypes": "[p5.48xlarge, p5e.48xlarge]"},
+            True,
+            {"TS-GRP-003"},
+            id="several-types",
+        ),
+        pytest.param({"spot": "true"}, True, {"TS-GRP-004"}, id="spot"),
+        pytest.param({"spot": "true", "maxSize": "1"}, True, set(), id="spot-of-one"),
+        pytest.param(
+            {"instanceMarketOptions": "{marketType: capacity-block}"},
+            True,
+            {"TS-GRP-005"},
+            id="block-without-reservation",
+        ),
+        pytest.param(
+            {
+                "instanceMarketOptions": "{marketType: capacity-block}",
+                "capacityReservation": _RESERVED,
+            },
+            True,
+            set(),
+            id="block",
+        ),
+        pytest.param(
+            {
+                "instanceMarketOptions": "{marketType: capacity-block}",
+                "capacityReservation": _RESERVED,
+            },
+            False,
+            {"TS-GRP-005"},
+            id="block-of-a-self-managed-group",
+        ),
+        pytest.param({"instanceType": "p6-b300.48xlarge"}, True, {"TS-EKS-001"}, id="b300"),
+        pytest.param(
+            {"availabilityZones": "[us-west-2a, us-west-2b]"}, True, {"TS-EKS-002"}, id="zones"
+        ),
+        pytest.param(
+            {"subnets": "[subnet-1, subnet-2]", "availabilityZones": "null"},
+            True,
+            {"TS-EKS-002"},
+            id="subnets",
+        ),
+        pytest.param({"capacityReservation": _RESERVED}, True, set(), id="reservation"),
+        pytest.param(
+            {"capacityReservation": _RESERVED, "availabilityZones": "null"},
+            True,
+            {"TS-EKS-003"},
+            id="reservation-without-zone",
+        ),
+        pytest.param({"privateNetworking": "false"}, True, {"TS-EKS-004"}, id="public"),
+        pytest.param(
+            {"privateNetworking": "false", "instanceType": "g6.48xlarge"},
+            True,
+            set(),
+            id="public-with-one-card",
+        ),
+        pytest.param(
+            {"privateNetworking": "null", "subnets": "[subnet-1]"},
+            True,
+            {"TS-EKS-004"},
+            id="subnets-decide-whether-public",
+        ),
+        pytest.param(
+            {"capacityReservation": _RESERVED},
+            False,
+            {"TS-EKS-005"},
+            id="group-beside-reservation",
+        ),
+        pytest.param(
+            {
+                "capacityReservation": _RESERVED,
+                "placement": "{groupName: mine}",
+            },
+            False,
+            set(),
+            id="named-group-beside-reservation",
+        ),
+        pytest.param({"amiFamily": "AmazonLinux2"}, True, {"TS-EKS-006"}, id="amazon-linux-2"),
+        pytest.param({"amiFamily": "AmazonLinux2023"}, True, set(), id="amazon-linux-2023"),
+        pytest.param({"amiFamily": "Ubuntu2204"}, True, {"TS-EKS-009"}, id="no-driver"),
+        pytest.param(
+            {"amiFamily": "Ubuntu2204", "ami": "ami-0123456789abcdef0"}, True, set(), id="own-ami"
+        ),
+        pytest.param(
+            {"instanceType": "dl1.24xlarge"},
+            True,
+            {"TS-LIF-001", "TS-LIF-006", "TS-EKS-009"},
+            id="gaudi",
+        ),
+    ],
+)
+def test_rules_over_groups(changes: dict[str, str], managed: bool, expected: set[str]) -> None:
+    fields = ", ".join(f"{key}: {field}" for key, field in (_GOOD | changes).items())
+    kind = "managedNodeGroups" if managed else "nodeGroups"
+
+    found = rules(cluster(f"{kind}: [{{name: train, {fields}}}]"))
+
+    assert found == expected & set(lint_rules())
+
+
+def test_rules_say_that_a_selector_leaves_the_types_open() -> None:
+    read = cluster(
+        "managedNodeGroups: [{name: train, instanceSelector: {gpus: 8}, efaEnabled: true, "
+        "privateNetworking: true, availabilityZones: [us-west-2a]}]"
+    )
+
+    found = {rule.facts.id: each for rule in lint_rules().values() for each in rule.check(read)}
+    assert {"TS-GRP-001", "TS-EKS-001"} <= found.keys()
+    for each in found.values():
+        assert isinstance(each, Unknown)
+        assert each.why == "instanceSelector, which eksctl resolves when it runs"
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        pytest.param('"1.29"', {"TS-EKS-008"}, id="ended"),
+        pytest.param('"1.31"', {"TS-EKS-008"}, id="ends"),
+        pytest.param('"1.34"', {"TS-EKS-008"}, id="standard-ends"),
+        pytest.param("1.35", set(), id="supported-number"),
+        pytest.param('"1.40"', set(), id="newer"),
+        pytest.param("auto", set(), id="no-version"),
+        pytest.param('"${VERSION}"', {"TS-EKS-008"}, id="placeholder-is-said"),
+    ],
+)
+def test_versions_of_kubernetes(version: str, expected: set[str]) -> None:
+    shape = parse_document(f"metadata: {{version: {version}}}").value
+
+    assert isinstance(shape, dict)
+    assert rules(read_eksctl(shape, Where(file="x.yaml"))) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        pytest.param("{id: lt-1}", {"TS-EKS-007"}, id="default"),
+        pytest.param("{id: lt-1, version: $Latest}", {"TS-EKS-007"}, id="latest"),
+        pytest.param('{id: lt-1, version: "3"}', set(), id="number"),
+    ],
+)
+def test_versions_of_launch_templates(template: str, expected: set[str]) -> None:
+    found = rules(cluster(f"managedNodeGroups: [{{name: train, launchTemplate: {template}}}]"))
+
+    assert found - {"TS-FIL-001"} == expected
+
+
+def test_a_finding_names_group_type_and_place() -> None:
+    read = cluster(
+        """\
+        managedNodeGroups:
+          - name: train
+            instanceType: p6-b300.48xlarge
+            efaEnabled: true
+        """
+    )
+
+    (found,) = lint_rules()["TS-EKS-001"].check(read)
+    assert isinstance(found, Violation)
+    assert found.message == (
+        "eksctl gives train 17 interfaces with EFA, and of the cards of p6-b300.48xlarge only 16 "
+        "have EFA"
+    )
+    assert read.where.place(found.path) == "cluster.yaml:7"

@@ -16,6 +16,7 @@ from trainshed.lint.parallelcluster import (
     is_parallelcluster,
     read_parallelcluster,
 )
+from trainshed.lint.rule import Violation, lint_rules
 
 _HEAD = """\
 Region: us-west-2
@@ -326,3 +327,196 @@ def test_any_shape_is_read_or_refused(
         assert str(error).startswith("x.yaml: ")
     else:
         assert all(each.name for each in read.groups)
+
+
+def rules(read: ParallelCluster) -> set[str]:
+    """Return the ids of the rules that find something, or cannot decide."""
+    return {rule.facts.id for rule in lint_rules().values() for _ in rule.check(read)}
+
+
+_ON = "PlacementGroup: {Enabled: true}"
+_P5 = "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4"
+_RESERVED = "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}"
+_BLOCK = f"CapacityType: CAPACITY_BLOCK, {_RESERVED}, Networking: {{SubnetIds: [subnet-1]}}"
+
+
+def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
+    """Return the network of a queue."""
+    return f"Networking: {{SubnetIds: [{subnets}], {extra}}}"
+
+
+@pytest.mark.parametrize(
+    ("resource", "queue", "expected"),
+    [
+        pytest.param(f"{_P5}, Efa: {{Enabled: true}}", network(), set(), id="good"),
+        pytest.param(
+            "InstanceType: g5.xlarge, Efa: {Enabled: true}", network(), {"TS-GRP-001"}, id="no-efa"
+        ),
+        pytest.param(_P5, network(), {"TS-GRP-002"}, id="efa-off"),
+        pytest.param("InstanceType: p5.48xlarge, MaxCount: 1", network(), set(), id="one-node"),
+        pytest.param(
+            "Instances: [{InstanceType: p5.48xlarge}, {InstanceType: p5e.48xlarge}], "
+            "Efa: {Enabled: true}",
+            network(),
+            {"TS-GRP-003"},
+            id="several-types",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            f"CapacityType: SPOT, {network()}",
+            {"TS-GRP-004"},
+            id="spot",
+        ),
+        pytest.param(f"{_P5}, Efa: {{Enabled: true}}", _BLOCK, set(), id="block"),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            f"CapacityType: CAPACITY_BLOCK, {_RESERVED}, {network()}",
+            {"TS-GRP-005"},
+            id="block-in-a-group",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            "Networking: {SubnetIds: [subnet-1]}",
+            {"TS-PCL-001"},
+            id="group-not-said",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            network("PlacementGroup: {Enabled: false}"),
+            {"TS-PCL-002"},
+            id="group-off",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            network(subnets="subnet-1, subnet-2"),
+            {"TS-PCL-003"},
+            id="subnets",
+        ),
+        pytest.param(
+            "InstanceType: g6.48xlarge",
+            network(subnets="subnet-1, subnet-2"),
+            set(),
+            id="subnets-without-efa",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            network(f"{_ON}, AssignPublicIp: true"),
+            {"TS-PCL-004"},
+            id="public",
+        ),
+        pytest.param(
+            "InstanceType: g6.48xlarge, Efa: {Enabled: true}",
+            network(f"{_ON}, AssignPublicIp: true"),
+            {"TS-PCL-004"},
+            id="public-with-efa-on-one-card",
+        ),
+        pytest.param(
+            "InstanceType: g6.48xlarge", network("AssignPublicIp: true"), set(), id="public-alone"
+        ),
+        pytest.param(
+            "InstanceType: p5.48xlarge, MaxCount: 4, Efa: {Enabled: true}",
+            _BLOCK,
+            {"TS-PCL-005"},
+            id="counts-differ",
+        ),
+        pytest.param(
+            "InstanceType: p5.48xlarge, MinCount: 0, MaxCount: 0, Efa: {Enabled: true}",
+            _BLOCK,
+            {"TS-PCL-005"},
+            id="counts-are-zero",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            "CapacityType: CAPACITY_BLOCK",
+            {"TS-PCL-006"},
+            id="block-not-named",
+        ),
+        pytest.param(
+            "InstanceType: p3dn.24xlarge, Efa: {Enabled: true}",
+            network(),
+            {"TS-PCL-009", "TS-LIF-002"},
+            id="v100",
+        ),
+        pytest.param(
+            "InstanceType: p3dn.24xlarge, Efa: {Enabled: true}",
+            f"{network()}, Image: {{CustomAmi: ami-0123456789abcdef0}}",
+            {"TS-LIF-002"},
+            id="v100-with-an-ami-of-its-own",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            f"{network()}, Image: {{CustomAmi: /aws/service/x}}",
+            {"TS-PCL-010"},
+            id="path-as-ami",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            f'{network()}, Image: {{CustomAmi: "${{AMI}}"}}',
+            {"TS-PCL-009", "TS-PCL-010"},
+            id="placeholder-as-ami-is-said",
+        ),
+    ],
+)
+def test_rules_over_compute_resources(resource: str, queue: str, expected: set[str]) -> None:
+    read = configuration(
+        f"Scheduling: {{Scheduler: slurm, SlurmQueues: [{{Name: gpu, {queue}, "
+        f"ComputeResources: [{{Name: nodes, {resource}}}]}}]}}"
+    )
+
+    assert rules(read) == expected & set(lint_rules())
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "expected"),
+    [("p4d.24xlarge", {"TS-PCL-007"}), ("g5.xlarge", set()), ("optimal", set())],
+)
+def test_queues_of_aws_batch_have_no_efa(instance_type: str, expected: set[str]) -> None:
+    read = configuration(
+        "Scheduling: {Scheduler: awsbatch, AwsBatchQueues: [{Name: batch, ComputeResources: "
+        f"[{{Name: nodes, InstanceTypes: [{instance_type}]}}]}}]}}"
+    )
+
+    assert rules(read) == expected
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "storage_type", "expected"),
+    [
+        pytest.param("awsbatch", "FsxLustre", {"TS-PCL-008"}, id="lustre"),
+        pytest.param("awsbatch", "Efs", set(), id="efs"),
+        pytest.param("slurm", "FsxLustre", set(), id="slurm"),
+        pytest.param("$SCHEDULER", "FsxLustre", {"TS-PCL-008"}, id="placeholder-is-said"),
+    ],
+)
+def test_jobs_of_aws_batch_see_no_lustre(
+    scheduler: str, storage_type: str, expected: set[str]
+) -> None:
+    read = configuration(
+        f"Scheduling: {{Scheduler: {scheduler}}}\n"
+        f"SharedStorage: [{{Name: data, StorageType: {storage_type}, "
+        "FsxLustreSettings: {FileSystemId: fs-0123456789abcdef0}}]"
+    )
+
+    assert rules(read) == expected
+
+
+def test_a_finding_names_nodes_type_and_place() -> None:
+    read = configuration(
+        """\
+        Scheduling:
+          Scheduler: slurm
+          SlurmQueues:
+            - Name: gpu
+              Networking: {SubnetIds: [subnet-1], AssignPublicIp: true}
+              ComputeResources:
+                - {Name: nodes, InstanceType: p5.48xlarge}
+        """
+    )
+
+    (found,) = lint_rules()["TS-PCL-004"].check(read)
+    assert isinstance(found, Violation)
+    assert found.message == (
+        "gpu/nodes asks for public addresses, and ParallelCluster gives p5.48xlarge 32 network "
+        "interfaces or more"
+    )
+    assert read.where.place(found.path) == "cluster.yaml:10"

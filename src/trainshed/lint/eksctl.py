@@ -74,35 +74,49 @@ def read_eksctl(value: Mapping[str, Value], where: Where) -> EksctlCluster:
     """
     root = Section(value=value, path=(), where=where)
     private = root.flag("privateCluster", "enabled")
+    groups = tuple(
+        _group(group, private, managed=key == "managedNodeGroups")
+        for key in ("nodeGroups", "managedNodeGroups")
+        for group in root.sections(key)
+    )
     return EksctlCluster(
         kind=Kind.EKSCTL,
         where=where,
         region=root.text("metadata", "region"),
         version=root.text("metadata", "version"),
-        groups=tuple(
-            _group(group, private, managed=key == "managedNodeGroups")
-            for key in ("nodeGroups", "managedNodeGroups")
-            for group in root.sections(key)
-        ),
+        groups=groups,
         file_systems=(),
+        not_judged=tuple(
+            Unknown(
+                why=f"what the launch template of {group.name} sets",
+                path=(*group.path, "launchTemplate"),
+            )
+            for group in groups
+            if group.template_version
+        ),
     )
+
+
+def eksctl_groups(document: Document) -> tuple[EksctlGroup, ...]:
+    """Return the node groups of a file; none of a file of another kind."""
+    return document.groups if isinstance(document, EksctlCluster) else ()
 
 
 def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup:
     name = group.text("name")
-    template = _template(group)
     ami = group.text("ami")
     chosen = isinstance(ami, Known) and ami.value in _CHOSEN_BY_EKSCTL
     return EksctlGroup(
         name=name.value if isinstance(name, Known) else ".".join(map(str, group.path)),
         path=group.path,
+        launch="eksctl",
         managed=managed,
-        instance_types=_instance_types(group) or template,
+        instance_types=_instance_types(group),
         nodes=_nodes(group),
         efa=_efa(group),
         placement_group=_placement_group(group, managed=managed),
-        image=template if chosen or ami is None else ami,
-        image_type=group.text("amiFamily") or template,
+        image=None if chosen else ami,
+        image_type=group.text("amiFamily"),
         subnets=group.texts("subnets"),
         zones=group.texts("availabilityZones"),
         purchase=_purchase(group),
@@ -110,13 +124,6 @@ def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup
         public_addresses=_public_addresses(group, private),
         template_version=_template_version(group),
     )
-
-
-def _template(group: Section) -> Unknown | None:
-    """Return that a launch template of somebody else's decides, where the group names one."""
-    if not group.gives("launchTemplate"):
-        return None
-    return Unknown(why="the launch template", path=(*group.path, "launchTemplate"))
 
 
 def _template_version(group: Section) -> Fact[str]:
@@ -150,9 +157,11 @@ def _nodes(group: Section) -> Fact[int]:
     )
 
 
-def _efa(group: Section) -> Known[bool] | Unknown:
-    off = Known(value=False, path=group.path)
-    return group.flag("efaEnabled") or _template(group) or off
+def _efa(group: Section) -> Fact[bool]:
+    if asked := group.flag("efaEnabled"):
+        return asked
+    # With a launch template of somebody else's, eksctl makes no interfaces.
+    return None if group.gives("launchTemplate") else Known(value=False, path=group.path)
 
 
 def _placement_group(group: Section, *, managed: bool) -> Fact[str]:
@@ -166,7 +175,7 @@ def _placement_group(group: Section, *, managed: bool) -> Fact[str]:
         return named
     if isinstance(efa, Unknown):
         return efa
-    if not efa.value or (managed and group.gives("capacityReservation")):
+    if not efa or not efa.value or (managed and group.gives("capacityReservation")):
         return None
     return Known(value="cluster", path=efa.path)
 
@@ -175,10 +184,10 @@ def _reservation(group: Section) -> Fact[str]:
     for key in _RESERVATION_KEYS:
         if named := group.text(*_RESERVATION, key):
             return named
-    return _template(group)
+    return None
 
 
-def _purchase(group: Section) -> Known[str] | Unknown:
+def _purchase(group: Section) -> Fact[str]:
     """Return how the nodes are bought; with self-managed groups the distribution says so."""
     spot = group.flag("spot")
     on_demand = group.whole("instancesDistribution", "onDemandPercentageAboveBaseCapacity")
@@ -186,10 +195,11 @@ def _purchase(group: Section) -> Known[str] | Unknown:
         spot = Known(value=on_demand.value < 100, path=on_demand.path)
     elif on_demand:
         spot = on_demand
-    default = Known(value="on-demand", path=group.path)
+    on_its_own = not group.gives("launchTemplate")
+    default = Known(value="on-demand", path=group.path) if on_its_own else None
     market = group.text("instanceMarketOptions", "marketType")
     if not isinstance(spot, Known):
-        return spot or market or _template(group) or default
+        return spot or market or default
     return Known(value="spot", path=spot.path) if spot.value else market or default
 
 

@@ -19,12 +19,13 @@ T = TypeVar("T")
 # The user guide, "Scheduling section", MaxCount and MinCount.
 _DEFAULT_MAX_COUNT, _DEFAULT_MIN_COUNT = 10, 0
 _PURCHASES = {"ONDEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "capacity-block"}
+_LAUNCH = "ParallelCluster"
 _TARGET = "CapacityReservationTarget"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueNodes(NodeGroup):
-    """The nodes of a compute resource of a queue.
+    """The nodes of a compute resource of a Slurm queue.
 
     Attributes:
         nodes_min: how many there always are.
@@ -37,6 +38,11 @@ class QueueNodes(NodeGroup):
     placement: Fact[bool] = None
     reservation: Fact[str] = None
     public_addresses: Fact[bool] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchNodes(NodeGroup):
+    """The nodes of a queue of AWS Batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +90,16 @@ def read_parallelcluster(value: Mapping[str, Value], where: Where) -> ParallelCl
     )
 
 
+def slurm_nodes(document: Document) -> tuple[QueueNodes, ...]:
+    """Return the nodes of Slurm queues in a file; none of a file of another kind."""
+    return tuple(group for group in document.groups if isinstance(group, QueueNodes))
+
+
+def batch_nodes(document: Document) -> tuple[BatchNodes, ...]:
+    """Return the nodes of queues of AWS Batch in a file of ParallelCluster."""
+    return tuple(group for group in document.groups if isinstance(group, BatchNodes))
+
+
 def _access_nodes(root: Section) -> Iterator[NodeGroup]:
     """Yield the head node and the pools of login nodes."""
     head = root.section("HeadNode")
@@ -100,6 +116,7 @@ def _plain(
     return NodeGroup(
         name=name,
         path=nodes.path,
+        launch=_LAUNCH,
         instance_types=_texts(nodes.text("InstanceType")),
         nodes=count,
         image=_image(root, nodes),
@@ -115,6 +132,7 @@ def _slurm(root: Section) -> Iterator[QueueNodes]:
             yield QueueNodes(
                 name=f"{_name(queue)}/{_name(resource)}",
                 path=resource.path,
+                launch=_LAUNCH,
                 instance_types=_instance_types(resource, queue),
                 nodes=resource.whole("MaxCount") or _default(_DEFAULT_MAX_COUNT, resource),
                 nodes_min=resource.whole("MinCount") or _default(_DEFAULT_MIN_COUNT, resource),
@@ -130,18 +148,18 @@ def _slurm(root: Section) -> Iterator[QueueNodes]:
             )
 
 
-def _batch(root: Section) -> Iterator[QueueNodes]:
+def _batch(root: Section) -> Iterator[BatchNodes]:
     for queue in root.sections("Scheduling", "AwsBatchQueues"):
         for resource in queue.sections("ComputeResources"):
-            yield QueueNodes(
+            yield BatchNodes(
                 name=f"{_name(queue)}/{_name(resource)}",
                 path=resource.path,
+                launch=_LAUNCH,
                 instance_types=resource.texts("InstanceTypes"),
                 nodes=Unknown(why="MaxvCpus and the types", path=(*resource.path, "MaxvCpus")),
                 efa=_default(False, resource),
                 subnets=queue.texts("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
-                public_addresses=queue.flag("Networking", "AssignPublicIp"),
             )
 
 
