@@ -7,9 +7,9 @@ Fields and defaults are those of eksctl's schema: https://docs.eksctl.io/usage/s
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainshed.documents.problems import Where
 from trainshed.documents.yaml import Value
 from trainshed.lint.model import Document, Fact, Kind, Known, NodeGroup, Unknown
+from trainshed.lint.reading import Content
 from trainshed.lint.section import Section
 
 _API = "eksctl.io/"
@@ -62,26 +62,22 @@ def is_eksctl(value: Mapping[str, Value]) -> bool:
     return str(value.get("apiVersion")).startswith(_API)
 
 
-def read_eksctl(value: Mapping[str, Value], where: Where) -> EksctlCluster:
+def read_eksctl(content: Content) -> tuple[EksctlCluster]:
     """Return what an eksctl cluster file asks of AWS.
 
-    Args:
-        value: the whole file.
-        where: the file, and where its values stand.
-
     Raises:
-        InvalidDocument: a list of node groups is none.
+        UnreadableFile: a list of node groups is none.
     """
-    root = Section(value=value, path=(), where=where)
+    root = Section(value=content.value, path=(), where=content.where)
     private = root.flag("privateCluster", "enabled")
     groups = tuple(
         _group(group, private, managed=key == "managedNodeGroups")
         for key in ("nodeGroups", "managedNodeGroups")
         for group in root.sections(key)
     )
-    return EksctlCluster(
+    cluster = EksctlCluster(
         kind=Kind.EKSCTL,
-        where=where,
+        where=content.where,
         region=root.text("metadata", "region"),
         version=root.text("metadata", "version"),
         groups=groups,
@@ -95,6 +91,7 @@ def read_eksctl(value: Mapping[str, Value], where: Where) -> EksctlCluster:
             if group.template_version
         ),
     )
+    return (cluster,)
 
 
 def eksctl_groups(document: Document) -> tuple[EksctlGroup, ...]:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from trainshed.documents.problems import Path, Where
+from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
 from trainshed.lint.model import Document, Fact, Kind, Known, LustreFileSystem, NodeGroup, Unknown
+from trainshed.lint.reading import Content
 from trainshed.lint.section import Section
 
 T = TypeVar("T")
@@ -63,31 +64,28 @@ def is_parallelcluster(value: Mapping[str, Value]) -> bool:
     return "HeadNode" in value and "Scheduling" in value
 
 
-def read_parallelcluster(value: Mapping[str, Value], where: Where) -> ParallelCluster:
+def read_parallelcluster(content: Content) -> tuple[ParallelCluster]:
     """Return what a configuration of ParallelCluster 3 asks of AWS.
 
-    Args:
-        value: the whole file.
-        where: the file, and where its values stand.
-
     Raises:
-        InvalidDocument: a list of queues or the like is none.
+        UnreadableFile: a list of queues or the like is none.
     """
-    root = Section(value=value, path=(), where=where)
+    root = Section(value=content.value, path=(), where=content.where)
     storage = [
         entry
         for entry in root.sections("SharedStorage")
         if entry.text("StorageType") == Known(value="FsxLustre", path=(*entry.path, "StorageType"))
     ]
-    return ParallelCluster(
+    cluster = ParallelCluster(
         kind=Kind.PARALLELCLUSTER,
-        where=where,
+        where=content.where,
         region=root.text("Region"),
         scheduler=root.text("Scheduling", "Scheduler"),
         groups=(*_access_nodes(root), *_slurm(root), *_batch(root)),
         file_systems=tuple(_file_systems(storage)),
         lustre_mounts=tuple(entry.path for entry in storage),
     )
+    return (cluster,)
 
 
 def slurm_nodes(document: Document) -> tuple[QueueNodes, ...]:

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from trainshed.documents.messages import shown
-from trainshed.documents.problems import InvalidDocument, Path, Problem, Where
+from trainshed.documents.problems import Path, Problem, Where
 from trainshed.documents.yaml import Value
+from trainshed.lint import facts
 from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.reading import UnreadableFile
 
 T = TypeVar("T")
 # What a script or a template engine fills in before the tool reads the file: ${NAME}, $NAME,
 # {{ name }}, <name>.
 _PLACEHOLDER = re.compile(r"\$\{[^}]*\}|\$[A-Za-z_]\w*|\{\{.*?\}\}|^<[^<>]+>$", re.DOTALL)
+# Versions of a launch template, not placeholders.
+_WORDS = ("$Default", "$Latest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +36,19 @@ class Section:
 
     def text(self, *keys: str) -> Fact[str]:
         """Return a text below some keys; a number is the text that the file has."""
-        return self._fact(keys, _text, "text")
+        return self._fact(keys, facts.text)
 
     def whole(self, *keys: str) -> Fact[int]:
         """Return a whole number below some keys."""
-        return self._fact(keys, _whole, "a whole number")
+        return self._fact(keys, facts.whole)
 
     def flag(self, *keys: str) -> Fact[bool]:
         """Return a flag below some keys."""
-        return self._fact(keys, _flag, "true or false")
+        return self._fact(keys, facts.flag)
 
     def texts(self, *keys: str) -> Fact[tuple[str, ...]]:
         """Return a list of texts below some keys."""
-        return self._fact(keys, _texts, "a list of texts")
+        return self._fact(keys, _texts)
 
     def gives(self, *keys: str) -> bool:
         """Whether the file gives anything below some keys."""
@@ -54,7 +58,7 @@ class Section:
         """Return the mapping below some keys; an empty one where the file has none.
 
         Raises:
-            InvalidDocument: something else stands there.
+            UnreadableFile: something else stands there.
         """
         found = self._find(keys)
         path = (*self.path, *keys)
@@ -68,7 +72,7 @@ class Section:
         """Return the mappings of a list below some keys.
 
         Raises:
-            InvalidDocument: something else stands there, or in the list.
+            UnreadableFile: something else stands there, or in the list.
         """
         found = self._find(keys)
         path = (*self.path, *keys)
@@ -84,9 +88,9 @@ class Section:
             entries.append(Section(value=entry, path=here, where=self.where))
         return tuple(entries)
 
-    def _not(self, path: Path, noun: str, found: Known[Value] | Unknown) -> InvalidDocument:
+    def _not(self, path: Path, noun: str, found: Known[Value] | Unknown) -> UnreadableFile:
         seen = found.why if isinstance(found, Unknown) else f"{shown(found.value)} is not {noun}"
-        return InvalidDocument([Problem(where=self.where, path=path, message=seen)])
+        return UnreadableFile(str(Problem(where=self.where, path=path, message=seen)))
 
     def _find(self, keys: tuple[str, ...]) -> Known[Value] | Unknown | None:
         """Return what stands below some keys; None for nothing, or for null."""
@@ -103,42 +107,26 @@ class Section:
             path = (*path, key)
         return None if value is None else Known(value=value, path=path)
 
-    def _fact(self, keys: tuple[str, ...], read: Callable[[Value], T | None], noun: str) -> Fact[T]:
+    def _fact(self, keys: tuple[str, ...], read: Callable[[Value, Path], Fact[T]]) -> Fact[T]:
         found = self._find(keys)
         if found is None or isinstance(found, Unknown):
             return found
-        if unknown := _placeholder(found.value, found.path):
-            return unknown
-        value = read(found.value)
-        if value is None:
-            return Unknown(why=f"{shown(found.value)} is not {noun}", path=found.path)
-        return Known(value=value, path=found.path)
+        return _placeholder(found.value, found.path) or read(found.value, found.path)
 
 
 def _placeholder(value: Value, path: Path) -> Unknown | None:
     """Return the first placeholder in a text, or in one of a list."""
     for text in value if isinstance(value, list) else [value]:
-        if isinstance(text, str) and (found := _PLACEHOLDER.search(text)):
+        if not isinstance(text, str) or text in _WORDS:
+            continue
+        if found := _PLACEHOLDER.search(text):
             return Unknown(why=f"the placeholder {found[0]}", path=path)
     return None
 
 
-def _text(value: Value) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    return value if isinstance(value, str) else repr(value)
-
-
-def _whole(value: Value) -> int | None:
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _flag(value: Value) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _texts(value: Value) -> tuple[str, ...] | None:
-    if not isinstance(value, list):
-        return None
-    found = [_text(entry) for entry in value]
-    return None if None in found else tuple(text for text in found if text is not None)
+def _texts(value: Value, path: Path) -> Fact[tuple[str, ...]]:
+    found = [facts.text(entry, path) for entry in value] if isinstance(value, list) else [None]
+    known = tuple(fact.value for fact in found if isinstance(fact, Known))
+    if len(known) < len(found):
+        return Unknown(why=f"{shown(value)} is not a list of texts", path=path)
+    return Known(value=known, path=path)

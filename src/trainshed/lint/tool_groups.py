@@ -1,10 +1,10 @@
 """Node groups for which eksctl or ParallelCluster makes interfaces and placement groups."""
 
-from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.model import Document, NodeGroup
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
+from trainshed.lint.parts import known_types
 from trainshed.lint.rule import decided
 
 Group = EksctlGroup | QueueNodes
@@ -22,8 +22,7 @@ def types_of(group: NodeGroup) -> tuple[InstanceType, ...]:
         NotDecided: the file does not decide the types.
     """
     types = decided(group.instance_types)
-    known = catalogue.all_types()
-    return tuple(catalogue.lookup(name) for name in (types.value if types else ()) if name in known)
+    return tuple(known_types(types.value)) if types else ()
 
 
 def has_efa(group: NodeGroup) -> bool:

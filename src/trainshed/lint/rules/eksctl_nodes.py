@@ -6,7 +6,7 @@ from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import Document, Kind
+from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.rule import Violation, decided, lint_rule
 from trainshed.lint.tool_groups import types_of
 
@@ -111,6 +111,8 @@ def family_without_driver(group: EksctlGroup, document: Document) -> Iterator[Vi
     family = decided(group.image_type)
     if decided(group.image) or group.template_version:
         return
+    if not family and isinstance(group.instance_types, Unknown):
+        return  # a selector finds no DL1, which EC2 does not list, and the rest has a driver
     for instance in types_of(group):
         families = _FAMILIES_WITH_DRIVER.get(instance.accelerator.family, ())
         # eksctl's own choice is Amazon Linux.

@@ -114,8 +114,8 @@ between P4d, P4de or DL1 and other types is not supported at all.
 )
 def several_types_with_efa(group: Group, document: Document) -> Iterator[Violation]:
     """Nodes of one job over EFA should be of one type."""
-    types = decided(group.instance_types)
-    if types and len(set(types.value)) > 1 and has_efa(group):
+    types = decided(group.instance_types) if has_efa(group) else None
+    if types and len(set(types.value)) > 1:
         yield Violation(
             path=types.path,
             message=f"{group.name} has EFA, and nodes of {', '.join(types.value)}",
