@@ -404,6 +404,12 @@ _GOOD = {
             id="named-group-beside-reservation",
         ),
         pytest.param({"amiFamily": "AmazonLinux2"}, True, {"TS-EKS-006"}, id="amazon-linux-2"),
+        pytest.param(
+            {"amiFamily": "Ubuntu2004", "ami": "ami-0123456789abcdef0"},
+            True,
+            {"TS-EKS-006"},
+            id="ubuntu-20",
+        ),
         pytest.param({"amiFamily": "AmazonLinux2023"}, True, set(), id="amazon-linux-2023"),
         pytest.param({"amiFamily": "Ubuntu2204"}, True, {"TS-EKS-009"}, id="no-driver"),
         pytest.param(

@@ -407,6 +407,18 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
             id="public",
         ),
         pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            network(f"{_ON}, SecurityGroups: [sg-1]"),
+            {"TS-PCL-012"},
+            id="security-groups",
+        ),
+        pytest.param(
+            f"{_P5}, Efa: {{Enabled: true}}",
+            network(f"{_ON}, AdditionalSecurityGroups: [sg-1]"),
+            set(),
+            id="additional-security-groups",
+        ),
+        pytest.param(
             "InstanceType: g6.48xlarge, Efa: {Enabled: true}",
             network(f"{_ON}, AssignPublicIp: true"),
             {"TS-PCL-004"},
@@ -465,6 +477,27 @@ def test_rules_over_compute_resources(resource: str, queue: str, expected: set[s
         f"ComputeResources: [{{Name: nodes, {resource}}}]}}]}}"
     )
 
+    assert rules(read) == expected
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ("alinux2", {"TS-PCL-011"}),
+        ("centos7", {"TS-PCL-011"}),
+        ("ubuntu1804", {"TS-PCL-011"}),
+        ("ubuntu2004", {"TS-PCL-011"}),
+        ("alinux2023", set()),
+        ("ubuntu2204", set()),
+    ],
+)
+def test_systems_without_updates(system: str, expected: set[str]) -> None:
+    shape = parse_document(
+        f"{{Image: {{Os: {system}}}, HeadNode: {{}}, Scheduling: {{Scheduler: slurm}}}}"
+    ).value
+
+    assert isinstance(shape, dict)
+    (read,) = read_parallelcluster(Content(value=shape, where=Where(file="x.yaml")))
     assert rules(read) == expected
 
 

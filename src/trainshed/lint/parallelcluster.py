@@ -33,12 +33,14 @@ class QueueNodes(NodeGroup):
         placement: whether the file turns a placement group on or off; None where it says nothing.
         reservation: id of the capacity reservation or block, or ARN of a group of them.
         public_addresses: whether the queue asks for them.
+        security_groups: that take the place of the one that ParallelCluster makes.
     """
 
     nodes_min: Fact[int] = None
     placement: Fact[bool] = None
     reservation: Fact[str] = None
     public_addresses: Fact[bool] = None
+    security_groups: Fact[tuple[str, ...]] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +54,12 @@ class ParallelCluster(Document):
 
     Attributes:
         scheduler: `slurm` or `awsbatch`.
+        system: the operating system of all nodes, for instance `alinux2023`.
         lustre_mounts: where it mounts FSx for Lustre, file systems that exist among them.
     """
 
     scheduler: Fact[str] = None
+    system: Fact[str] = None
     lustre_mounts: tuple[Path, ...] = ()
 
 
@@ -81,11 +85,17 @@ def read_parallelcluster(content: Content) -> tuple[ParallelCluster]:
         where=content.where,
         region=root.text("Region"),
         scheduler=root.text("Scheduling", "Scheduler"),
+        system=root.text("Image", "Os"),
         groups=(*_access_nodes(root), *_slurm(root), *_batch(root)),
         file_systems=tuple(_file_systems(storage)),
         lustre_mounts=tuple(entry.path for entry in storage),
     )
     return (cluster,)
+
+
+def parallelclusters(document: Document) -> tuple[ParallelCluster, ...]:
+    """Return the file itself, if it is a configuration of ParallelCluster."""
+    return (document,) if isinstance(document, ParallelCluster) else ()
 
 
 def slurm_nodes(document: Document) -> tuple[QueueNodes, ...]:
@@ -143,6 +153,7 @@ def _slurm(root: Section) -> Iterator[QueueNodes]:
                 purchase=_purchase(queue),
                 reservation=_reservation(resource) or _reservation(queue),
                 public_addresses=queue.flag("Networking", "AssignPublicIp"),
+                security_groups=queue.texts("Networking", "SecurityGroups"),
             )
 
 

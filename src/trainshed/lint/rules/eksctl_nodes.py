@@ -4,12 +4,20 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.checks.software import UBUNTU_18_END, UBUNTU_20_END
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.rule import Violation, decided, lint_rule
 from trainshed.lint.tool_groups import types_of
 
+# By their names in amiFamily. EKS's own AMIs of Amazon Linux 2 ended before the distribution did:
+# EKS user guide, "EKS AL2 AMI deprecation FAQs".
+_ENDED = {
+    "AmazonLinux2": "2025-11-26",
+    "Ubuntu1804": UBUNTU_18_END,
+    "Ubuntu2004": UBUNTU_20_END,
+}
 # Of the AMIs that eksctl chooses by type, those of these families have a driver.
 _FAMILIES_WITH_DRIVER = {
     AcceleratorFamily.NVIDIA: ("AmazonLinux2023", "AmazonLinux2", "Bottlerocket"),
@@ -20,12 +28,16 @@ _FAMILIES_WITH_DRIVER = {
 @lint_rule(
     RuleFacts(
         id="TS-EKS-006",
-        title="EKS makes no new AMIs of Amazon Linux 2",
+        title="The AMIs of the family get no more updates",
         why="""
 EKS published its last AMIs of Amazon Linux 2 on 2025-11-26, and the distribution itself ended on
-2026-06-30: nodes get no security updates, and Kubernetes from 1.33 on has no such AMI.
+2026-06-30; public updates of Ubuntu 20.04 ended on 2025-05-31. Nodes get no security updates, and
+later versions of Kubernetes have no such AMIs.
 """.strip(),
-        sources=("https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",),
+        sources=(
+            "https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
+            "https://ubuntu.com/about/release-cycle",
+        ),
     ),
     over=eksctl_groups,
     examples={
@@ -36,13 +48,14 @@ EKS published its last AMIs of Amazon Linux 2 on 2025-11-26, and the distributio
         )
     },
 )
-def amazon_linux_2(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def ended_family(group: EksctlGroup, document: Document) -> Iterator[Violation]:
     """Nodes should run what gets updates."""
     family = decided(group.image_type)
-    if family and family.value == "AmazonLinux2":
+    if family and family.value in _ENDED:
         yield Violation(
             path=family.path,
-            message=f"{group.name} runs AmazonLinux2, whose last EKS AMIs are of 2025-11-26",
+            message=f"{group.name} runs {family.value}, which has had no updates since "
+            f"{_ENDED[family.value]}",
             remedy="set amiFamily: AmazonLinux2023",
         )
 

@@ -1,16 +1,23 @@
 """The AMIs of ParallelCluster's nodes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import RuleFacts
+from trainshed.checks.software import (
+    AMAZON_LINUX_2_END,
+    CENTOS_7_END,
+    UBUNTU_18_END,
+    UBUNTU_20_END,
+)
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
 from trainshed.lint.model import Document, Kind, NodeGroup
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
+    parallelclusters,
     slurm_nodes,
 )
 from trainshed.lint.rule import Violation, decided, lint_rule
@@ -18,11 +25,18 @@ from trainshed.lint.tool_groups import types_of
 
 _IMAGE = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html"
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
+# By their names in Image.Os.
+_ENDED = {
+    "alinux2": AMAZON_LINUX_2_END,
+    "centos7": CENTOS_7_END,
+    "ubuntu1804": UBUNTU_18_END,
+    "ubuntu2004": UBUNTU_20_END,
+}
 _AMI_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?")
 
 
-def _all_nodes(document: Document) -> tuple[NodeGroup, ...]:
-    return document.groups if isinstance(document, ParallelCluster) else ()
+def _all_nodes(document: Document) -> Iterable[NodeGroup]:
+    return (group for cluster in parallelclusters(document) for group in cluster.groups)
 
 
 @lint_rule(
@@ -88,4 +102,39 @@ def custom_ami_is_no_id(nodes: NodeGroup, document: Document) -> Iterator[Violat
             path=image.path,
             message=f"{image.value!r} is not the id of an AMI",
             remedy="give the id, which aws ssm get-parameter prints for a path",
+        )
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-PCL-011",
+        title="The operating system of the nodes gets no more updates",
+        why="""
+Its maintainers bring out no more security updates, ParallelCluster's newer versions do not support
+it, and the EFA installer no longer lists it.
+""".strip(),
+        sources=(
+            _IMAGE,
+            "https://aws.amazon.com/amazon-linux-2/faqs/",
+            "https://ubuntu.com/about/release-cycle",
+        ),
+    ),
+    over=parallelclusters,
+    examples={
+        Kind.PARALLELCLUSTER: """
+Region: us-west-2
+Image: {Os: alinux2}
+HeadNode: {InstanceType: m5.large}
+Scheduling: {Scheduler: slurm, SlurmQueues: []}
+"""
+    },
+)
+def ended_system(cluster: ParallelCluster, document: Document) -> Iterator[Violation]:
+    """Nodes should run what gets updates."""
+    system = decided(cluster.system)
+    if system and system.value in _ENDED:
+        yield Violation(
+            path=system.path,
+            message=f"{system.value} has had no updates since {_ENDED[system.value]}",
+            remedy="use alinux2023 or ubuntu2404",
         )

@@ -6,7 +6,12 @@ from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.examples import parallelcluster_example
 from trainshed.lint.model import Document, Kind
-from trainshed.lint.parallelcluster import BatchNodes, ParallelCluster, batch_nodes
+from trainshed.lint.parallelcluster import (
+    BatchNodes,
+    ParallelCluster,
+    batch_nodes,
+    parallelclusters,
+)
 from trainshed.lint.rule import Violation, decided, lint_rule
 from trainshed.lint.tool_groups import types_of
 
@@ -67,7 +72,7 @@ in whether they refuse the file.
             f"{_VALIDATORS}awsbatch_validators.py",
         ),
     ),
-    over=lambda document: (document,) if isinstance(document, ParallelCluster) else (),
+    over=parallelclusters,
     examples={
         Kind.PARALLELCLUSTER: parallelcluster_example(
             """

@@ -1,4 +1,4 @@
-"""Placement groups, subnets and addresses, with ParallelCluster."""
+"""Placement groups and subnets, with ParallelCluster."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from trainshed.lint.examples import slurm_example
 from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
-from trainshed.lint.tool_groups import has_efa, types_of
+from trainshed.lint.tool_groups import has_efa
 
 _SCHEDULING = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html"
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
@@ -108,42 +108,3 @@ def several_subnets(nodes: QueueNodes, document: Document) -> Iterator[Violation
             )
         )
     yield from ()
-
-
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-004",
-        title="Nodes with several interfaces ask for a public address",
-        severity=Severity.ERROR,
-        why="""
-EC2 gives a public address only to an instance that starts with one network interface.
-ParallelCluster makes one for each network card, and, from 3.15 on, two for a single card with EFA
-that has room for them; it refuses `AssignPublicIp` there.
-""".strip(),
-        sources=(
-            f"{_VALIDATORS}instances_validators.py",
-            "https://github.com/aws/aws-parallelcluster/pull/7457",
-        ),
-    ),
-    over=slurm_nodes,
-    examples={
-        Kind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge",
-            "Networking: {SubnetIds: [subnet-1], AssignPublicIp: true}",
-        ),
-    },
-)
-def public_address(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
-    """Only nodes with one interface can have a public address."""
-    public = decided(nodes.public_addresses)
-    if not public or not public.value:
-        return
-    for instance in types_of(nodes):
-        cards = len(instance.network_cards)
-        if cards > 1 or (has_efa(nodes) and instance.network_cards[0].slots > 1):
-            yield Violation(
-                path=public.path,
-                message=f"{nodes.name} asks for public addresses, and ParallelCluster gives "
-                f"{instance.name} {max(cards, 2)} network interfaces or more",
-                remedy="set AssignPublicIp: false, and use a private subnet with a NAT gateway",
-            )
