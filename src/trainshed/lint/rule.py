@@ -1,7 +1,7 @@
 """A rule over a file that is not ours: what it finds, and everything that its page says."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -92,7 +92,8 @@ def lint_rule(
 
         assert facts.id not in _RULES, f"two rules are called {facts.id}"
         stripped = {kind: example.strip() + "\n" for kind, example in examples.items()}
-        _RULES[facts.id] = LintRule(facts=facts, examples=stripped, check=check)
+        page = replace(facts, why=facts.why.strip())
+        _RULES[facts.id] = LintRule(facts=page, examples=stripped, check=check)
         return judge
 
     return register

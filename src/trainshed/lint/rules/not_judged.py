@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.rule import NotDecided, Violation, lint_rule
@@ -17,8 +17,7 @@ from trainshed.lint.rule import NotDecided, Violation, lint_rule
 Transforms and loops of a template make resources only when CloudFormation processes it. What they
 make is not in the file, so no rule sees it. Judge the processed template instead: `aws
 cloudformation get-template --template-stage Processed` prints it.
-""".strip(),
-        basis=Basis.DOCUMENTED,
+""",
         sources=(
             "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/transform-section-structure.html",
         ),
