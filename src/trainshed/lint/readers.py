@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
 from trainshed.lint.cloudformation import is_cloudformation, read_cloudformation
+from trainshed.lint.eksctl import is_eksctl, read_eksctl
 from trainshed.lint.model import Document, Kind
+from trainshed.lint.parallelcluster import is_parallelcluster, read_parallelcluster
 from trainshed.lint.reading import Content, UnreadableFile
 
 
@@ -24,6 +26,8 @@ class Reader:
 
 READERS = {
     Kind.CLOUDFORMATION: Reader(recognises=is_cloudformation, read=read_cloudformation),
+    Kind.EKSCTL: Reader(recognises=is_eksctl, read=read_eksctl),
+    Kind.PARALLELCLUSTER: Reader(recognises=is_parallelcluster, read=read_parallelcluster),
 }
 
 
