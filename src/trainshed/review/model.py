@@ -170,7 +170,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostChange:
-    """The cost per hour of a cluster, or of all of them, before and after; None when not there."""
+    """The cost per hour of a cluster, or of all of them, before and after; None when not there.
+
+    What clusters share counts in each of them, and once in the cost of all of them.
+    """
 
     idle_before: Total | None
     idle_after: Total | None
@@ -229,6 +232,7 @@ class FindingChanges:
         still_open: how many are open on both sides.
         still_accepted: how many are accepted on both sides.
         runs: the tools on the head, and what came of each.
+        notes: which tools ran on one side only, so that what they find counts nowhere.
     """
 
     new: tuple[Finding, ...]
@@ -237,6 +241,7 @@ class FindingChanges:
     still_open: int
     still_accepted: int
     runs: tuple[ToolRun, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Mark(StrEnum):

@@ -120,11 +120,12 @@ def _by_name(part: PlannedPart) -> Mapping[str, Fact]:
 
 
 def _lines(old: Mapping[str, Fact], new: Mapping[str, Fact] | None = None) -> Iterator[str]:
-    """Write facts, those that differ as `before → after`; the minor ones only when they differ."""
+    """Write facts, those that differ as `before → after`."""
     new = old if new is None else new
     for name, fact in {**old, **new}.items():
-        values = dict.fromkeys(side[name].value if name in side else "none" for side in (old, new))
-        if len(values) > 1:
+        compared = name in old and name in new
+        values = dict.fromkeys(side[name].value if name in side else "" for side in (old, new))
+        if len(values) > 1 and (compared or not fact.minor):
             yield f"{name}: {' → '.join(value or 'none' for value in values)}"
         elif not fact.minor:
             yield f"{name}: {fact.value}" if fact.value else name
