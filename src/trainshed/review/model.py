@@ -239,11 +239,12 @@ class FindingChanges:
 
 
 class Mark(StrEnum):
-    """What the change does to a part of a picture."""
+    """What the change does to a part of a picture, the worst last."""
 
     SAME = "same"
     ADDED = "added"
     CHANGED = "changed"
+    MAY_BE_REPLACED = "may be replaced"
     REPLACED = "replaced"
     REMOVED = "removed"
 
