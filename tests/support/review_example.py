@@ -1,6 +1,9 @@
 """Reviews made by hand: one of a dangerous change, with all kinds of content, and a quiet one."""
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
 
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total
@@ -493,3 +496,50 @@ BROKEN_BASE = replace(
     clusters=(replace(_CLUSTERS[2], effect=None),),
     cost=replace(_QUIET_COST, idle_before=None, full_before=None),
 )
+
+
+# Not texts: the code makes them.
+_IDS = {(Part, "id"), (Link, "start"), (Link, "end")}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {
+        field.name: getattr(value, field.name)
+        for field in fields(value)
+        if (type(value), field.name) not in _IDS
+    }
+
+
+def texts(value: object) -> Iterator[str]:
+    """Yield every text of a tree of dataclasses, in its order."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from texts(each)
+    elif is_dataclass(value):
+        for each in _fields(value).values():
+            yield from texts(each)
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Change every text of a tree of dataclasses, in its order."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(mapped(each, change) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {name: mapped(each, change) for name, each in _fields(value).items()}
+        return replace(value, **changed)
+    return value
+
+
+def with_text(review: Review, place: int, text: str) -> Review:
+    """Return the review with another text at a place."""
+    left = iter(range(len(PLACES)))
+    changed: Review = mapped(review, lambda old: text if next(left) == place else old)
+    return changed
+
+
+# The texts of the dangerous review, in their order.
+PLACES = tuple(texts(DANGEROUS))
