@@ -60,7 +60,7 @@ dist: setup ## Build the wheels and sdists of trainshed and embedded-aws into di
 
 # The ladder: each rung of it stands alone. From ami-bake on they need root and the guests' roots,
 # and one of them at a time is what two cores carry.
-tools: ## Install the Debian packages that the ladder needs; as root, on Debian or Ubuntu
+tools: ## Install the Debian packages that the ladder and the tests in a browser need; as root, on Debian or Ubuntu
 	@apt-get update -qq
 	@DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \
 		<.ci/apt-packages >/dev/null

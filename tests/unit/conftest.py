@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from trainshed.plan import ClusterPlan, Fleet, load_fleet
-from trainshed.spec import SpecError
+from trainshed import catalogue
+from trainshed.plan import ClusterPlan, Fleet, load_fleet, make_plan
+from trainshed.spec import ClusterSpec, InstanceSpec, NodeRange, Orchestrator, SpecError
 
 GOOD = "name: Cluster1\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
 
@@ -51,6 +52,24 @@ def fleet(tmp_path: Path) -> Callable[..., Fleet]:
 def planned(fleet: Callable[..., Fleet]) -> Callable[[str], ClusterPlan]:
     """Plan one file of this text."""
     return lambda text: fleet(text).clusters[0]
+
+
+@pytest.fixture
+def plan_of() -> Callable[[str, Orchestrator], ClusterPlan]:
+    """Plan a cluster of an instance type where it is offered, of several nodes if it can."""
+
+    def run(name: str, orchestrator: Orchestrator) -> ClusterPlan:
+        nodes = NodeRange(max=4 if catalogue.lookup(name).efa_interfaces_max else 1)
+        return make_plan(
+            ClusterSpec(
+                name="TrainCluster",
+                region=catalogue.regions_offering(name)[0],
+                orchestrator=orchestrator,
+                instance=InstanceSpec(type=name, nodes=nodes, ami="ami-0123456789abcdef0"),
+            )
+        )
+
+    return run
 
 
 class Answer(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from html import escape
 
 from trainshed.catalogue import NetworkCard
+from trainshed.explain.drawing import box, style_sheet, text
 from trainshed.interfaces import InterfaceKind, NetworkInterface, efa_bandwidth
 from trainshed.plan import ClusterPlan
 
@@ -12,28 +13,21 @@ _WIDTH, _SLOT, _GAP = 104, 24, 10
 _HEADER, _CARD_TITLE, _CARD_FOOT, _LEGEND = 64, 22, 20, 40
 _MARGIN = 20
 
-_STYLE = """
-  text { font: 12px ui-sans-serif, system-ui, sans-serif; fill: #1f2328 }
-  .title { font-size: 16px; font-weight: 600 }
-  .soft { fill: #59636e; font-size: 11px }
-  .page { fill: #ffffff }
-  .card { fill: #f6f8fa; stroke: #d1d9e0 }
-  .slot text { fill: #ffffff }
-  .interface { fill: #57606a }
-  .efa { fill: #0969da }
-  .efa-only { fill: #1a7f37 }
-  .job { fill: none; stroke: #9a6700; stroke-dasharray: 4 3; stroke-width: 1.5 }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 }
-    .soft { fill: #9198a1 }
-    .page { fill: #0d1117 }
-    .card { fill: #151b23; stroke: #3d444d }
-    .interface { fill: #6e7681 }
-    .efa { fill: #1f6feb }
-    .efa-only { fill: #238636 }
-    .job { stroke: #d29922 }
-  }
-"""
+_STYLE = style_sheet(
+    light={
+        ".slot text": "fill: #ffffff",
+        ".interface": "fill: #57606a",
+        ".efa": "fill: #0969da",
+        ".efa-only": "fill: #1a7f37",
+        ".job": "fill: none; stroke: #9a6700; stroke-dasharray: 4 3; stroke-width: 1.5",
+    },
+    dark={
+        ".interface": "fill: #6e7681",
+        ".efa": "fill: #1f6feb",
+        ".efa-only": "fill: #238636",
+        ".job": "stroke: #d29922",
+    },
+)
 
 _LEGEND_TEXTS = {
     "interface": "interface: IP",
@@ -64,7 +58,7 @@ def draw_node(plan: ClusterPlan) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" '
         f'width="{width}" height="{total}" role="img" aria-label="{name}">\n'
-        f"<style>{_STYLE}</style>\n"
+        f"{_STYLE}\n"
         f'<rect class="page" width="{width}" height="{total}" rx="8"/>\n'
         + "\n".join(body)
         + "\n</svg>\n"
@@ -79,17 +73,12 @@ def _has_job_slot(plan: ClusterPlan, card: NetworkCard) -> bool:
     return card.index == 0 and plan.job_addresses > 0
 
 
-def _text(left: float, top: float, text: str, kind: str = "") -> str:
-    style = f' class="{kind}"' if kind else ""
-    return f'<text x="{left}" y="{top}"{style}>{escape(text)}</text>'
-
-
 def _header(plan: ClusterPlan) -> Iterator[str]:
     bandwidth = efa_bandwidth(plan.instance, plan.interfaces)
     efa = sum(row.kind.has_efa for row in plan.interfaces)
     addresses = sum(row.kind.takes_ip for row in plan.interfaces)
-    yield _text(_MARGIN, 28, f"One {plan.instance.name}, interfaces {plan.profile}", "title")
-    yield _text(
+    yield text(_MARGIN, 28, f"One {plan.instance.name}, interfaces {plan.profile}", "title")
+    yield text(
         _MARGIN,
         48,
         (
@@ -105,8 +94,8 @@ def _header(plan: ClusterPlan) -> Iterator[str]:
 
 def _card(plan: ClusterPlan, card: NetworkCard, left: int, top: int, height: int) -> Iterator[str]:
     rows = _on(plan, card)
-    yield f'<rect class="card" x="{left}" y="{top}" width="{_WIDTH}" height="{height}" rx="6"/>'
-    yield _text(left + 8, top + 16, f"card {card.index}")
+    yield box(left, top, _WIDTH, height, "card")
+    yield text(left + 8, top + 16, f"card {card.index}")
     for line, row in enumerate(rows):
         place = top + _CARD_TITLE + line * _SLOT
         mark = " ★" if row.primary else ""
@@ -116,16 +105,13 @@ def _card(plan: ClusterPlan, card: NetworkCard, left: int, top: int, height: int
         device = min(set(range(card.slots)) - {row.device for row in rows})
         yield from _slot("job", f"{device}  job", left, top + _CARD_TITLE + len(rows) * _SLOT)
         free -= 1
-    yield _text(left + 8, top + height - 6, f"{free} of {card.slots} free", "soft")
+    yield text(left + 8, top + height - 6, f"{free} of {card.slots} free", "soft")
 
 
-def _slot(kind: str, text: str, left: int, top: int) -> Iterator[str]:
+def _slot(kind: str, words: str, left: int, top: int) -> Iterator[str]:
     yield f'<g class="{"slot" if kind != "job" else "wait"}">'
-    yield (
-        f'<rect class="{kind}" x="{left + 6}" y="{top}" width="{_WIDTH - 12}" '
-        f'height="{_SLOT - 4}" rx="4"/>'
-    )
-    yield _text(left + 12, top + 14, text)
+    yield box(left + 6, top, _WIDTH - 12, _SLOT - 4, kind, radius=4)
+    yield text(left + 12, top + 14, words)
     yield "</g>"
 
 
@@ -133,7 +119,7 @@ def _legend(plan: ClusterPlan, top: int) -> Iterator[str]:
     kinds = [kind for kind in InterfaceKind if kind in {row.kind for row in plan.interfaces}]
     left = _MARGIN
     for kind in (*(kind.value for kind in kinds), *(("job",) if plan.job_addresses else ())):
-        yield f'<rect class="{kind}" x="{left}" y="{top}" width="12" height="12" rx="3"/>'
-        yield _text(left + 18, top + 10, _LEGEND_TEXTS[kind], "soft")
+        yield box(left, top, 12, 12, kind, radius=3)
+        yield text(left + 18, top + 10, _LEGEND_TEXTS[kind], "soft")
         left += 40 + 6 * len(_LEGEND_TEXTS[kind])
-    yield _text(left, top + 10, "★ primary; numbers: device index", "soft")
+    yield text(left, top + 10, "★ primary; numbers: device index", "soft")

@@ -16,10 +16,12 @@ class Known(Generic[T]):
     Attributes:
         value: resolved.
         path: where in the file it stands.
+        defaults: parameters of the template whose default it rests on.
     """
 
     value: T
     path: Path
+    defaults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,7 @@ class NodeGroup:
     Attributes:
         name: for messages: its logical id, or its name in the file.
         path: where in the file it stands.
+        launch: who launches the nodes: for instance `AWS::Batch::ComputeEnvironment`, `eksctl`.
         instance_types: that it may launch.
         nodes: how many there may be.
         interfaces: those that the file lists itself; None where the tool makes them.
@@ -89,9 +92,10 @@ class NodeGroup:
 
     name: str
     path: Path
+    launch: str
     instance_types: Fact[tuple[str, ...]] = None
     nodes: Fact[int] = None
-    interfaces: tuple[Interface, ...] | None = None
+    interfaces: Fact[tuple[Interface, ...]] = None
     efa: Fact[bool] = None
     placement_group: Fact[str] = None
     image: Fact[str] = None
@@ -132,16 +136,22 @@ class LustreFileSystem:
 class Document:
     """A file of one of the kinds.
 
+    A file whose conditions depend on parameters is several documents, one for each case.
+
     Attributes:
         kind: what it is.
         where: the file, and where its values stand.
         region: that it names.
         groups: its nodes.
         file_systems: those of FSx for Lustre that it makes.
+        case: what is assumed where the file leaves it open: for instance `UseEfa` and `'true'`.
+        not_judged: parts that no rule can judge.
     """
 
     kind: Kind
     where: Where
-    region: Fact[str]
-    groups: tuple[NodeGroup, ...]
-    file_systems: tuple[LustreFileSystem, ...]
+    region: Fact[str] = None
+    groups: tuple[NodeGroup, ...] = ()
+    file_systems: tuple[LustreFileSystem, ...] = ()
+    case: tuple[tuple[str, str], ...] = ()
+    not_judged: tuple[Unknown, ...] = ()

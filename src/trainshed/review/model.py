@@ -101,13 +101,14 @@ class PropertyChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceChange:
-    """A resource that differs.
+    """A resource that differs, or another part of a template.
 
     Attributes:
         stack: name of its stack.
         logical_id: in the template.
         name: path of its construct in the stack, or else its logical id.
-        resource_type: for instance `AWS::FSx::FileSystem`.
+        resource_type: for instance `AWS::FSx::FileSystem`; of another part `Parameter`, `Mapping`,
+            `Condition` or `Output`.
         effect: what happens to it.
         kept: it leaves the stack, but a policy of its template keeps it.
         properties: what differs; of what is added or removed, nothing.
@@ -239,11 +240,12 @@ class FindingChanges:
 
 
 class Mark(StrEnum):
-    """What the change does to a part of a picture."""
+    """What the change does to a part of a picture, the worst last."""
 
     SAME = "same"
     ADDED = "added"
     CHANGED = "changed"
+    MAY_BE_REPLACED = "may be replaced"
     REPLACED = "replaced"
     REMOVED = "removed"
 

@@ -1,0 +1,81 @@
+"""The verdict of a review, in one line."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from trainshed.findings import Severity
+from trainshed.review.model import Review, RiskKind
+from trainshed.review.wording import counted, effects, growth
+
+_HOLD_DATA = {
+    "AWS::FSx::FileSystem": "file system",
+    "AWS::EFS::FileSystem": "file system",
+    "AWS::S3::Bucket": "bucket",
+    "AWS::ECR::Repository": "repository",
+}
+_OTHER_DATA = "resource with data"
+_MOST_STACKS = 2
+
+
+def headline(review: Review) -> str:
+    """Say what matters most about a change, in plain text."""
+    parts = [*_dangers(review)]
+    calm = not parts
+    if calm:
+        resources = [each for stack in review.stacks for each in stack.resources]
+        parts.append(effects(resources) and f"resources: {effects(resources)}")
+        if not resources and review.broken_base is None:
+            parts.append("no resource differs")
+    parts += _cost(review)
+    if new := [finding for finding in review.findings.new if not finding.accepted]:
+        errors = sum(finding.severity is Severity.ERROR for finding in new)
+        parts.append(
+            counted(len(new), "new finding") + (f" ({counted(errors, 'error')})" if errors else "")
+        )
+    said = ", ".join(filter(None, parts))
+    if review.broken_base is not None:
+        return "; ".join(
+            filter(None, ("the base cannot be synthesised, this is the head alone", said))
+        )
+    return f"nothing dangerous; {said}" if calm and not _errors(review) else said
+
+
+def _errors(review: Review) -> bool:
+    return any(
+        finding.fails and finding.severity is Severity.ERROR for finding in review.findings.new
+    )
+
+
+def _dangers(review: Review) -> Iterator[str]:
+    found = {kind: [risk for risk in review.risks if risk.kind is kind] for kind in RiskKind}
+    if data := found[RiskKind.DATA_LOSS]:
+        types = {
+            (each.stack, each.name): each.resource_type
+            for stack in review.stacks
+            for each in stack.resources
+        }
+        nouns = Counter(
+            _HOLD_DATA.get(types.get((risk.stack, risk.resource), ""), _OTHER_DATA) for risk in data
+        )
+        yield " and ".join(counted(number, noun) for noun, number in nouns.items()) + " at risk"
+    if ending := sorted({risk.stack for risk in found[RiskKind.JOBS_KILLED]}):
+        of = " and ".join(ending) if len(ending) <= _MOST_STACKS else counted(len(ending), "stack")
+        yield f"running jobs of {of} end"
+    if world := found[RiskKind.OPEN_TO_THE_WORLD]:
+        yield f"{counted(len(world), 'resource')} open to the world"
+    if broad := found[RiskKind.BROAD_PERMISSION]:
+        yield counted(len(broad), "broad permission")
+    if replaced := found[RiskKind.REPLACED]:
+        yield f"{counted(len(replaced), 'other resource')} replaced"
+
+
+def _cost(review: Review) -> Iterator[str]:
+    if review.broken_base is not None:
+        return
+    full = growth(review.cost.full_before, review.cost.full_after)
+    idle = growth(review.cost.idle_before, review.cost.idle_after)
+    name, more = ("at full size", full) if full != "none" else ("idle", idle)
+    if more == "unknown":
+        yield f"unknown change of cost {name}"
+    elif "+" in more or "-" in more:
+        yield f"{more} cost {name}"

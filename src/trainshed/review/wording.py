@@ -1,0 +1,65 @@
+"""Words that every form of a report uses."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from trainshed.checks.templates.model import State, ToolRun
+from trainshed.cost.model import Total, amount
+from trainshed.findings import Finding
+from trainshed.review.model import ResourceChange, RiskKind
+from trainshed.template_changes import Effect
+
+RISK_NAMES = {
+    RiskKind.DATA_LOSS: "data at risk",
+    RiskKind.JOBS_KILLED: "running jobs end",
+    RiskKind.OPEN_TO_THE_WORLD: "open to the world",
+    RiskKind.BROAD_PERMISSION: "broad permission",
+    RiskKind.REPLACED: "replaced",
+}
+EFFECT_NAMES = {effect: effect.value for effect in Effect} | {Effect.CHANGED: "changed in place"}
+HOW_TO_SEE_ALL = "trainshed review --format html"
+_ROUNDING_USD = 0.0005
+
+
+def counted(number: int, noun: str) -> str:
+    """Return for instance `1 finding` or `2 findings`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def effects(resources: Iterable[ResourceChange]) -> str:
+    """Return for instance `1 replaced, 2 changed in place`, the worst first."""
+    found = Counter(resource.effect for resource in resources)
+    return ", ".join(
+        f"{found[effect]:,} {EFFECT_NAMES[effect]}" for effect in Effect if found[effect]
+    )
+
+
+def growth(before: Total | None, after: Total | None) -> str:
+    """Return how much more is paid: for instance `+12 %`, `none`, `new`, `gone` or `unknown`."""
+    if before is None or after is None:
+        return "" if before is after else "gone" if after is None else "new"
+    if set(before.unknown) - set(after.unknown):
+        return "unknown"
+    more = after.usd - before.usd
+    if set(after.unknown) - set(before.unknown):
+        return f"at least {_signed(more, before)}" if more > _ROUNDING_USD else "unknown"
+    return "none" if abs(more) < _ROUNDING_USD else _signed(more, before)
+
+
+def _signed(more: float, before: Total) -> str:
+    if before.unknown or not before.usd:
+        return f"{'+' if more > 0 else '-'}{amount(abs(more))} USD"
+    percent = 100 * more / before.usd
+    return f"{percent:+,.{0 if abs(percent) >= 10 else 1}f} %"
+
+
+def finding_title(finding: Finding) -> str:
+    """Return the id of a finding's rule, with whose it is when it is not ours."""
+    return finding.rule if finding.tool == "trainshed" else f"{finding.rule} ({finding.tool})"
+
+
+def without_result(runs: Iterable[ToolRun]) -> tuple[str, ...]:
+    """Return a line for each tool that did not run, or failed."""
+    said = {State.NOT_RUN: "did not run", State.FAILED: "failed"}
+    return tuple(f"{run.tool} {said[run.state]}: {run.reason}" for run in runs if run.state in said)
