@@ -13,6 +13,7 @@ from git_hosts import Account, GitHub, GitLab, serving
 from ruamel.yaml import YAML
 
 from trainshed.review.fail_on import parse_fail_on
+from trainshed.review.model import RiskKind
 
 ROOT = Path(__file__).parents[2]
 NEW_PROJECT = ROOT / "src/trainshed/project/template/dot-github/workflows"
@@ -299,3 +300,42 @@ def test_the_job_of_gitlab_that_posts_is_another_one_with_an_environment() -> No
     assert review["artifacts"]["when"] == shared["rules"][0]["when"] == "always"
     assert review["variables"] == {"GIT_DEPTH": "0"}
     assert not [job for job in (shared, review, comment) if "cache" in job]
+
+
+def snippets() -> list[str]:
+    page = (ROOT / "docs/review.md").read_text(encoding="utf-8")
+    return re.findall(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def test_the_guide_needs_five_lines_for_each_host() -> None:
+    assert [len(text.splitlines()) for text in snippets()] == [5, 5]
+
+
+def test_the_lines_of_the_guide_are_those_that_the_files_read() -> None:
+    permissions, *steps = snippets()[0].splitlines()
+    [action] = YAML(typ="safe").load("\n".join(steps))
+    included = YAML(typ="safe").load(snippets()[1])
+    [address] = (each["remote"] for each in included["include"])
+    [variable] = included["variables"]
+
+    [job] = REVIEW_YML["jobs"].values()
+    assert YAML(typ="safe").load(permissions) == {"permissions": job["permissions"]}
+    assert set(action["with"]) <= set(ACTION["inputs"])
+    assert (ROOT / address.partition("/COMMIT/")[2]).is_file()
+    assert f'--fail-on "${variable}"' in "\n".join(JOBS["trainshed-review"]["script"])
+    for thresholds in (action["with"]["fail-on"], included["variables"][variable]):
+        assert parse_fail_on(thresholds).items
+
+
+def test_the_guide_names_every_input_and_every_threshold() -> None:
+    page = (ROOT / "docs/review.md").read_text(encoding="utf-8")
+    cells = {
+        name
+        for line in page.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`([^`]+)`", line.split("|")[1])
+    }
+
+    assert set(ACTION["inputs"]) <= cells
+    assert parse_fail_on(",".join(cells - set(ACTION["inputs"]))).items
+    assert {kind.value for kind in RiskKind} | {"high", "medium", "findings"} <= cells
