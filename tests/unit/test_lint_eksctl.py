@@ -1,5 +1,6 @@
 """What `trainshed lint` reads of eksctl cluster files, and finds in them."""
 
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
 from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.judging import lint_files
+from trainshed.lint.model import Fact, Kind, Known, Unknown
 from trainshed.lint.reading import Content, UnreadableFile
 from trainshed.lint.rule import Violation, lint_rules
 
@@ -505,3 +507,16 @@ def test_shared_rules_judge_the_groups() -> None:
 
     assert isinstance(found, Violation)
     assert found.path == ("managedNodeGroups", 0, "instanceType")
+
+
+@pytest.mark.parametrize(
+    "rule_id", [name for name, rule in lint_rules().items() if Kind.EKSCTL in rule.examples]
+)
+def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(lint_rules()[rule_id].examples[Kind.EKSCTL], encoding="utf-8")
+
+    report = lint_files([file])
+
+    assert not report.unreadable
+    assert rule_id in {finding.rule for finding in report.findings}

@@ -1,5 +1,6 @@
 """What `trainshed lint` reads of ParallelCluster's configurations, and finds in them."""
 
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
-from trainshed.lint.model import Fact, Known, Unknown
+from trainshed.lint.judging import lint_files
+from trainshed.lint.model import Fact, Kind, Known, Unknown
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
@@ -566,3 +568,17 @@ def test_shared_rules_judge_login_nodes() -> None:
     (found,) = lint_rules()["TS-LIF-001"].check(read)
     assert isinstance(found, Violation)
     assert found.path == ("LoginNodes", "Pools", 0, "InstanceType")
+
+
+@pytest.mark.parametrize(
+    "rule_id",
+    [name for name, rule in lint_rules().items() if Kind.PARALLELCLUSTER in rule.examples],
+)
+def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(lint_rules()[rule_id].examples[Kind.PARALLELCLUSTER], encoding="utf-8")
+
+    report = lint_files([file])
+
+    assert not report.unreadable
+    assert rule_id in {finding.rule for finding in report.findings}

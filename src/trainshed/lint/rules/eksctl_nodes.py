@@ -9,7 +9,7 @@ from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import types_of
+from trainshed.lint.tool_groups import named_types
 
 # By their names in amiFamily. EKS's own AMIs of Amazon Linux 2 ended before the distribution did:
 # EKS user guide, "EKS AL2 AMI deprecation FAQs".
@@ -33,7 +33,7 @@ _FAMILIES_WITH_DRIVER = {
 EKS published its last AMIs of Amazon Linux 2 on 2025-11-26, and the distribution itself ended on
 2026-06-30; public updates of Ubuntu 20.04 ended on 2025-05-31. Nodes get no security updates, and
 later versions of Kubernetes have no such AMIs.
-""".strip(),
+""",
         sources=(
             "https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
             "https://ubuntu.com/about/release-cycle",
@@ -68,7 +68,7 @@ def ended_family(group: EksctlGroup, document: Document) -> Iterator[Violation]:
 Without a number, the version is the template's default one, or the newest, at the moment at which
 nodes are made: the same file gives other nodes tomorrow, and a review does not see what changed. A
 new version does not become the default one by itself.
-""".strip(),
+""",
         sources=(
             "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-launch-template-versions.html",
@@ -103,7 +103,7 @@ def open_template_version(group: EksctlGroup, document: Document) -> Iterator[Vi
 For a type with an accelerator eksctl takes the variant of the AMI that has its driver, where the
 family has one. No AMI of EKS has Gaudi's driver, and Ubuntu's and Windows's have no NVIDIA or
 Neuron driver: unless something installs one on the node, it shows no accelerator to Kubernetes.
-""".strip(),
+""",
         basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html",
@@ -126,7 +126,7 @@ def family_without_driver(group: EksctlGroup, document: Document) -> Iterator[Vi
         return
     if not family and isinstance(group.instance_types, Unknown):
         return  # a selector finds no DL1, which EC2 does not list, and the rest has a driver
-    for instance in types_of(group):
+    for instance in named_types(group):
         families = _FAMILIES_WITH_DRIVER.get(instance.accelerator.family, ())
         # eksctl's own choice is Amazon Linux.
         if (family.value if family else "AmazonLinux2023") not in families:

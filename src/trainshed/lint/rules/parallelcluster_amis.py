@@ -21,7 +21,7 @@ from trainshed.lint.parallelcluster import (
     slurm_nodes,
 )
 from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import types_of
+from trainshed.lint.tool_groups import named_types
 
 _IMAGE = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html"
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
@@ -47,7 +47,7 @@ def _all_nodes(document: Document) -> Iterable[NodeGroup]:
         why="""
 ParallelCluster's own AMIs have NVIDIA's driver with open kernel modules, which drive GPUs from
 Turing on, and not those of P3; they have Neuron's driver on some systems, and Gaudi's on none.
-""".strip(),
+""",
         sources=(
             "https://github.com/aws/aws-parallelcluster/issues/6014",
             f"{_VALIDATORS}instances_validators.py",
@@ -63,7 +63,7 @@ def no_driver(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
     if decided(nodes.image):
         return
     types = decided(nodes.instance_types)
-    for instance in types_of(nodes):
+    for instance in named_types(nodes):
         accelerator = instance.accelerator
         gaudi = accelerator.family is AcceleratorFamily.HABANA
         if types and (gaudi or accelerator.name == "V100"):
@@ -84,7 +84,7 @@ def no_driver(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
         why="""
 ParallelCluster takes an id in `CustomAmi`. It reads no parameter of Systems Manager, and refuses
 the path of one.
-""".strip(),
+""",
         sources=(_IMAGE,),
     ),
     over=_all_nodes,
@@ -112,7 +112,7 @@ def custom_ami_is_no_id(nodes: NodeGroup, document: Document) -> Iterator[Violat
         why="""
 Its maintainers bring out no more security updates, ParallelCluster's newer versions do not support
 it, and the EFA installer no longer lists it.
-""".strip(),
+""",
         sources=(
             _IMAGE,
             "https://aws.amazon.com/amazon-linux-2/faqs/",

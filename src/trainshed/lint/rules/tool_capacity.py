@@ -17,7 +17,7 @@ from trainshed.lint.tool_groups import Group, has_efa, tool_groups
         why="""
 EFA is for jobs over several nodes. When EC2 takes back one Spot instance, the job of all of them
 ends, and starts again from its last checkpoint when there is a node to replace it.
-""".strip(),
+""",
         basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
@@ -60,7 +60,7 @@ def spot_with_efa(group: Group, document: Document) -> Iterator[Violation]:
         why="""
 The instances of a Capacity Block are placed close to each other already. Launched into a placement
 group they must also be where the group is, so fewer of them than were bought can start.
-""".strip(),
+""",
         sources=(
             "https://github.com/eksctl-io/eksctl/issues/7949",
             "https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html",
