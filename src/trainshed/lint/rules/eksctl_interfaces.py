@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import RuleFacts
+from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
@@ -57,6 +57,7 @@ public subnet it then reaches neither the internet nor the public endpoint of th
 do not join unless the cluster has a private endpoint and everything that they load has one, too.
 eksctl puts nodes into private subnets only with `privateNetworking: true`.
 """,
+        basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
             "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",

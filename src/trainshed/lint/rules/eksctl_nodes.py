@@ -18,11 +18,6 @@ _ENDED = {
     "Ubuntu1804": UBUNTU_18_END,
     "Ubuntu2004": UBUNTU_20_END,
 }
-# Of the AMIs that eksctl chooses by type, those of these families have a driver.
-_FAMILIES_WITH_DRIVER = {
-    AcceleratorFamily.NVIDIA: ("AmazonLinux2023", "AmazonLinux2", "Bottlerocket"),
-    AcceleratorFamily.NEURON: ("AmazonLinux2023", "AmazonLinux2", "Bottlerocket"),
-}
 
 
 @lint_rule(
@@ -101,8 +96,8 @@ def open_template_version(group: EksctlGroup, document: Document) -> Iterator[Vi
         title="The AMIs of the family have no driver for the accelerator",
         why="""
 For a type with an accelerator eksctl takes the variant of the AMI that has its driver, where the
-family has one. No AMI of EKS has Gaudi's driver, and Ubuntu's and Windows's have no NVIDIA or
-Neuron driver: unless something installs one on the node, it shows no accelerator to Kubernetes.
+family has one. Canonical's AMIs of Ubuntu for EKS come without driver, and Gaudi's is in no AMI of
+EKS: unless something installs it on the node, Kubernetes sees no accelerator there.
 """,
         basis=Basis.INFERRED,
         sources=(
@@ -126,15 +121,15 @@ def family_without_driver(group: EksctlGroup, document: Document) -> Iterator[Vi
         return
     if not family and isinstance(group.instance_types, Unknown):
         return  # a selector finds no DL1, which EC2 does not list, and the rest has a driver
+    of = family.value if family else "EKS"
     for instance in named_types(group):
-        families = _FAMILIES_WITH_DRIVER.get(instance.accelerator.family, ())
-        # eksctl's own choice is Amazon Linux.
-        if (family.value if family else "AmazonLinux2023") not in families:
+        gaudi = instance.accelerator.family is AcceleratorFamily.HABANA
+        if gaudi or of.startswith("Ubuntu"):
             yield Violation(
                 path=family.path if family else group.path,
-                message=f"the AMIs of {family.value if family else 'EKS'} have no driver for the "
-                f"{instance.accelerator.name} of {instance.name}",
-                remedy=f"set amiFamily: {families[0]}"
-                if families
-                else "name an AMI of your own with the driver in ami",
+                message=f"the AMIs of {of} have no driver for the {instance.accelerator.name} of "
+                f"{instance.name}",
+                remedy="name an AMI of your own with the driver in ami"
+                if gaudi
+                else "set amiFamily: AmazonLinux2023, or install the driver on the nodes",
             )

@@ -15,8 +15,8 @@ from trainshed.lint.tool_groups import has_efa
         id="TS-EKS-002",
         title="eksctl uses one of several zones for a group with EFA",
         why="""
-EFA stays in one availability zone. Of several zones or subnets eksctl takes one, and says so only
-in its log: the zone may be one where the type, the reservation or the file system is not.
+EFA stays in one availability zone. Of several zones or subnets eksctl takes the first subnet, and
+goes on: its zone may be one where the type, the reservation or the file system is not.
 """,
         basis=Basis.OBSERVED,
         sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),

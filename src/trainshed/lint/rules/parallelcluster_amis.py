@@ -46,7 +46,7 @@ def _all_nodes(document: Document) -> Iterable[NodeGroup]:
         severity=Severity.ERROR,
         why="""
 ParallelCluster's own AMIs have NVIDIA's driver with open kernel modules, which drive GPUs from
-Turing on, and not those of P3; they have Neuron's driver on some systems, and Gaudi's on none.
+Turing on, and not those of P3. Gaudi's driver is in none of them.
 """,
         sources=(
             "https://github.com/aws/aws-parallelcluster/issues/6014",
@@ -110,8 +110,7 @@ def custom_ami_is_no_id(nodes: NodeGroup, document: Document) -> Iterator[Violat
         id="TS-PCL-011",
         title="The operating system of the nodes gets no more updates",
         why="""
-Its maintainers bring out no more security updates, ParallelCluster's newer versions do not support
-it, and the EFA installer no longer lists it.
+Its maintainers bring out no more public security updates, and the EFA installer no longer lists it.
 """,
         sources=(
             _IMAGE,
