@@ -25,7 +25,7 @@ def _clusters(document: Document) -> tuple[EksctlCluster, ...]:
 
 @lint_rule(
     RuleFacts(
-        id="TS-EKS-008",
+        id="TS-EKS-007",
         title="Support of the Kubernetes version has ended or ends soon",
         why="""
 EKS supports a version for 14 months, and for 12 more at a higher price for each cluster and hour.

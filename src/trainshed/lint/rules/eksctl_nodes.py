@@ -4,60 +4,16 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import Basis, RuleFacts
-from trainshed.checks.software import UBUNTU_18_END, UBUNTU_20_END
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.rule import Violation, decided, lint_rule
 from trainshed.lint.tool_groups import named_types
 
-# By their names in amiFamily. EKS's own AMIs of Amazon Linux 2 ended before the distribution did:
-# EKS user guide, "EKS AL2 AMI deprecation FAQs".
-_ENDED = {
-    "AmazonLinux2": "2025-11-26",
-    "Ubuntu1804": UBUNTU_18_END,
-    "Ubuntu2004": UBUNTU_20_END,
-}
-
 
 @lint_rule(
     RuleFacts(
         id="TS-EKS-006",
-        title="The AMIs of the family get no more updates",
-        why="""
-EKS published its last AMIs of Amazon Linux 2 on 2025-11-26, and the distribution itself ended on
-2026-06-30; public updates of Ubuntu 20.04 ended on 2025-05-31. Nodes get no security updates, and
-later versions of Kubernetes have no such AMIs.
-""",
-        sources=(
-            "https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
-            "https://ubuntu.com/about/release-cycle",
-        ),
-    ),
-    over=eksctl_groups,
-    examples={
-        Kind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: g5.xlarge, amiFamily: AmazonLinux2}]
-            """
-        )
-    },
-)
-def ended_family(group: EksctlGroup, document: Document) -> Iterator[Violation]:
-    """Nodes should run what gets updates."""
-    family = decided(group.image_type)
-    if family and family.value in _ENDED:
-        yield Violation(
-            path=family.path,
-            message=f"{group.name} runs {family.value}, which has had no updates since "
-            f"{_ENDED[family.value]}",
-            remedy="set amiFamily: AmazonLinux2023",
-        )
-
-
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-007",
         title="The version of the launch template is left open",
         why="""
 Without a number, the version is the template's default one, or the newest, at the moment at which
@@ -92,7 +48,7 @@ def open_template_version(group: EksctlGroup, document: Document) -> Iterator[Vi
 
 @lint_rule(
     RuleFacts(
-        id="TS-EKS-009",
+        id="TS-EKS-008",
         title="The AMIs of the family have no driver for the accelerator",
         why="""
 For a type with an accelerator eksctl takes the variant of the AMI that has its driver, where the

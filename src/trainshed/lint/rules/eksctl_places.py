@@ -117,11 +117,9 @@ groups with a reservation eksctl makes none since 2025.
 )
 def group_beside_reservation(group: EksctlGroup, document: Document) -> Iterator[Violation]:
     """A reservation is launched into the placement group that it was made in, or into none."""
-    reservation, purchase = decided(group.reservation), decided(group.purchase)
-    made = decided(group.placement_group)
-    # Of Capacity Blocks another rule speaks.
-    block = purchase and purchase.value == "capacity-block"
-    if reservation and not block and made and made.path[-1] == "efaEnabled":
+    reservation = decided(group.reservation)
+    made = decided(group.made_group) if reservation else None
+    if reservation and made and made.value:
         yield Violation(
             path=made.path,
             message=f"eksctl makes a placement group for {group.name}, and {reservation.value} was "

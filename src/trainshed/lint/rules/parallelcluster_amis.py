@@ -5,12 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import RuleFacts
-from trainshed.checks.software import (
-    AMAZON_LINUX_2_END,
-    CENTOS_7_END,
-    UBUNTU_18_END,
-    UBUNTU_20_END,
-)
+from trainshed.checks.software import CENTOS_7_END, UBUNTU_18_END
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
 from trainshed.lint.model import Document, Kind, NodeGroup
@@ -25,12 +20,10 @@ from trainshed.lint.tool_groups import named_types
 
 _IMAGE = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html"
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
-# By their names in Image.Os.
+# By their names in Image.Os; Amazon Linux 2 and Ubuntu 20.04 have rules of their own.
 _ENDED = {
-    "alinux2": AMAZON_LINUX_2_END,
     "centos7": CENTOS_7_END,
     "ubuntu1804": UBUNTU_18_END,
-    "ubuntu2004": UBUNTU_20_END,
 }
 _AMI_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?")
 
@@ -114,7 +107,6 @@ Its maintainers bring out no more public security updates, and the EFA installer
 """,
         sources=(
             _IMAGE,
-            "https://aws.amazon.com/amazon-linux-2/faqs/",
             "https://ubuntu.com/about/release-cycle",
         ),
     ),
@@ -122,7 +114,7 @@ Its maintainers bring out no more public security updates, and the EFA installer
     examples={
         Kind.PARALLELCLUSTER: """
 Region: us-west-2
-Image: {Os: alinux2}
+Image: {Os: centos7}
 HeadNode: {InstanceType: m5.large}
 Scheduling: {Scheduler: slurm, SlurmQueues: []}
 """
