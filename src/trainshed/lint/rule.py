@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from trainshed.checks import Violation as Violation
+from trainshed.checks import Violation
 from trainshed.checks.rule import RuleFacts, import_modules
 from trainshed.lint.model import Fact, FileKind, Known, LintedFile, Unknown
 
