@@ -34,12 +34,14 @@ class EksctlGroup(NodeGroup):
     Attributes:
         managed: whether EKS manages it (`managedNodeGroups`).
         reservation: id of the capacity reservation or block, or ARN of a group of them.
+        made_group: whether eksctl makes a placement group for it.
         public_addresses: whether its subnets give nodes a public address.
         template_version: of the launch template that it names; None where it names none.
     """
 
     managed: bool
     reservation: Fact[str] = None
+    made_group: Fact[bool] = None
     public_addresses: Fact[bool] = None
     template_version: Fact[str] = None
 
@@ -111,7 +113,8 @@ def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup
         instance_types=_instance_types(group),
         nodes=_nodes(group),
         efa=_efa(group),
-        placement_group=_placement_group(group, managed=managed),
+        placement_group=group.text("placement", "groupName"),
+        made_group=_made_group(group, managed=managed),
         image=None if chosen else ami,
         image_type=group.text("amiFamily"),
         subnets=group.texts("subnets"),
@@ -161,20 +164,16 @@ def _efa(group: Section) -> Fact[bool]:
     return None if group.gives("launchTemplate") else Known(value=False, path=group.path)
 
 
-def _placement_group(group: Section, *, managed: bool) -> Fact[str]:
-    """Return the group that is named, or that eksctl makes because of EFA.
+def _made_group(group: Section, *, managed: bool) -> Fact[bool]:
+    """Return whether eksctl makes a placement group.
 
-    It makes one for every group with EFA that names none, except for managed ones with a
-    reservation: https://github.com/eksctl-io/eksctl/pull/8220.
+    It does for every group with EFA that names none, except for managed ones with a reservation:
+    https://github.com/eksctl-io/eksctl/pull/8220.
     """
-    efa = _efa(group)
-    if named := group.text("placement", "groupName"):
-        return named
-    if isinstance(efa, Unknown):
-        return efa
-    if not efa or not efa.value or (managed and group.gives("capacityReservation")):
+    named = group.gives("placement", "groupName")
+    if named or (managed and group.gives("capacityReservation")):
         return None
-    return Known(value="cluster", path=efa.path)
+    return _efa(group)
 
 
 def _reservation(group: Section) -> Fact[str]:

@@ -27,5 +27,6 @@ def _file_system(resource: Resource) -> LustreFileSystem:
         throughput=lustre.get("PerUnitStorageThroughput").whole(),
         version=resource.get("FileSystemTypeVersion").text(),
         efa=lustre.get("EfaEnabled").flag(),
+        metadata=lustre.get("MetadataConfiguration", "Mode").text(),
         security_groups=resource.get("SecurityGroupIds").references(),
     )

@@ -7,10 +7,11 @@ from typing import Generic, TypeVar
 from trainshed.documents.problems import Path, Where
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known(Generic[T]):
+class Known(Generic[T_co]):
     """A value that the file gives.
 
     Attributes:
@@ -19,7 +20,7 @@ class Known(Generic[T]):
         defaults: parameters of the template whose default it rests on.
     """
 
-    value: T
+    value: T_co
     path: Path
     defaults: tuple[str, ...] = ()
 
@@ -118,6 +119,7 @@ class LustreFileSystem:
         throughput: MB/s per TiB.
         version: of Lustre.
         efa: whether it can be reached over EFA.
+        metadata: the mode of its metadata configuration.
         security_groups: ids or references.
     """
 
@@ -129,6 +131,7 @@ class LustreFileSystem:
     throughput: Fact[int] = None
     version: Fact[str] = None
     efa: Fact[bool] = None
+    metadata: Fact[str] = None
     security_groups: Fact[tuple[str, ...]] = None
 
 

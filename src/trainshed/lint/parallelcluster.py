@@ -20,6 +20,8 @@ T = TypeVar("T")
 # The user guide, "Scheduling section", MaxCount and MinCount.
 _DEFAULT_MAX_COUNT, _DEFAULT_MIN_COUNT = 10, 0
 _PURCHASES = {"ONDEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "capacity-block"}
+# cluster_config.py, SharedFsxLustre.
+_LUSTRE_VERSION = "2.15"
 _LAUNCH = "ParallelCluster"
 _TARGET = "CapacityReservationTarget"
 
@@ -188,7 +190,7 @@ def _file_systems(storage: list[Section]) -> Iterator[LustreFileSystem]:
             storage_type=settings.text("StorageType") or decided or _default("SSD", entry),
             capacity_gib=settings.whole("StorageCapacity") or decided,
             throughput=settings.whole("PerUnitStorageThroughput") or decided,
-            version=settings.text("FileSystemTypeVersion") or decided,
+            version=decided or _default(_LUSTRE_VERSION, entry),
         )
 
 

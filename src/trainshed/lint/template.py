@@ -79,9 +79,12 @@ class Node:
 
     def reference(self) -> Fact[str]:
         """Return a text, which may be a symbol."""
-        if not isinstance(self.fact, Known) or isinstance(self.fact.value, Symbol):
-            return self.fact
-        return self._inherit(facts.text(self.fact.value, self.fact.path))
+        fact = self.fact
+        if not isinstance(fact, Known):
+            return fact
+        if isinstance(fact.value, Symbol):
+            return Known(value=fact.value, path=fact.path, defaults=fact.defaults)
+        return self._inherit(facts.text(fact.value, fact.path))
 
     def text(self) -> Fact[str]:
         """Return a text; one that only a deployment completes is unknown."""

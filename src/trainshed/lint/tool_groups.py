@@ -15,7 +15,7 @@ def tool_groups(document: Document) -> tuple[Group, ...]:
     return (*eksctl_groups(document), *slurm_nodes(document))
 
 
-def types_of(group: NodeGroup) -> tuple[InstanceType, ...]:
+def named_types(group: NodeGroup) -> tuple[InstanceType, ...]:
     """Return the types of a group; those that the catalogue does not have are left out.
 
     Raises:

@@ -44,8 +44,11 @@ def security_rules(stack: str, difference: TemplateDifference, called: Names) ->
 
 
 def _sorted(stack: str, said: Iterable[tuple[bool, str]]) -> list[Permission]:
-    unique = sorted(dict.fromkeys(said), key=lambda each: (not each[0], each[1]))
-    return [Permission(stack=stack, gained=gained, text=text) for gained, text in unique]
+    # A statement that differs only in its name is lost as well as gained.
+    unique = {*said}
+    meant = sorted(each for each in unique if (not each[0], each[1]) not in unique)
+    found = [Permission(stack=stack, gained=gained, text=text) for gained, text in meant]
+    return sorted(found, key=lambda permission: not permission.gained)
 
 
 def statement_text(statement: Statement, called: Names) -> str:

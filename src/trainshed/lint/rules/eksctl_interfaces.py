@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import RuleFacts
+from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
 from trainshed.lint.model import Document, Kind
 from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import has_efa, types_of
+from trainshed.lint.tool_groups import has_efa, named_types
 
 
 @lint_rule(
@@ -19,7 +19,7 @@ from trainshed.lint.tool_groups import has_efa, types_of
         why="""
 With `efaEnabled`, eksctl makes an interface of kind `efa` for each network card of the type. Where
 a card has no EFA, EC2 refuses the launch. Seen in eksctl of August 2026.
-""".strip(),
+""",
         sources=("https://github.com/eksctl-io/eksctl/issues/8685",),
     ),
     over=eksctl_groups,
@@ -35,7 +35,7 @@ def card_without_efa(group: EksctlGroup, document: Document) -> Iterator[Violati
     """Every card of the type must have EFA."""
     if not has_efa(group) or not group.efa:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         cards, with_efa = len(instance.network_cards), len(instance.efa_cards)
         if with_efa and with_efa < cards:
             yield Violation(
@@ -56,7 +56,8 @@ An instance that starts with several network interfaces gets no public address b
 public subnet it then reaches neither the internet nor the public endpoint of the cluster, so nodes
 do not join unless the cluster has a private endpoint and everything that they load has one, too.
 eksctl puts nodes into private subnets only with `privateNetworking: true`.
-""".strip(),
+""",
+        basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
             "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
@@ -76,7 +77,7 @@ def public_subnets(group: EksctlGroup, document: Document) -> Iterator[Violation
     public = decided(group.public_addresses) if has_efa(group) else None
     if not public or not public.value:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         cards = len(instance.network_cards)
         if cards > 1:
             yield Violation(

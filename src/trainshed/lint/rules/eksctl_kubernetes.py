@@ -25,13 +25,13 @@ def _clusters(document: Document) -> tuple[EksctlCluster, ...]:
 
 @lint_rule(
     RuleFacts(
-        id="TS-EKS-008",
+        id="TS-EKS-007",
         title="Support of the Kubernetes version has ended or ends soon",
         why="""
 EKS supports a version for 14 months, and for 12 more at a higher price for each cluster and hour.
 After that it upgrades the control plane by itself, and nodes stay behind. The dates are those that
 were published in November 2026; `aws eks describe-cluster-versions` has today's.
-""".strip(),
+""",
         sources=("https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html",),
     ),
     over=_clusters,

@@ -15,9 +15,9 @@ from trainshed.lint.tool_groups import has_efa
         id="TS-EKS-002",
         title="eksctl uses one of several zones for a group with EFA",
         why="""
-EFA stays in one availability zone. Of several zones or subnets eksctl takes one, and says so only
-in its log: the zone may be one where the type, the reservation or the file system is not.
-""".strip(),
+EFA stays in one availability zone. Of several zones or subnets eksctl takes the first subnet, and
+goes on: its zone may be one where the type, the reservation or the file system is not.
+""",
         basis=Basis.OBSERVED,
         sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
     ),
@@ -56,7 +56,7 @@ def several_zones(group: EksctlGroup, document: Document) -> Iterator[Violation]
         why="""
 A capacity reservation, or a Capacity Block, is in one availability zone. eksctl may make the group
 in another one, or in several: nodes that are launched elsewhere do not get the reserved capacity.
-""".strip(),
+""",
         sources=("https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",),
     ),
     over=eksctl_groups,
@@ -93,7 +93,7 @@ def reservation_without_zone(group: EksctlGroup, document: Document) -> Iterator
 For a self-managed group with EFA that names no placement group eksctl makes one. Capacity that was
 reserved outside of it cannot be launched into it: of 16 reserved instances 11 started. For managed
 groups with a reservation eksctl makes none since 2025.
-""".strip(),
+""",
         basis=Basis.OBSERVED,
         sources=(
             "https://github.com/eksctl-io/eksctl/issues/7949",
@@ -117,11 +117,9 @@ groups with a reservation eksctl makes none since 2025.
 )
 def group_beside_reservation(group: EksctlGroup, document: Document) -> Iterator[Violation]:
     """A reservation is launched into the placement group that it was made in, or into none."""
-    reservation, purchase = decided(group.reservation), decided(group.purchase)
-    made = decided(group.placement_group)
-    # Of Capacity Blocks another rule speaks.
-    block = purchase and purchase.value == "capacity-block"
-    if reservation and not block and made and made.path[-1] == "efaEnabled":
+    reservation = decided(group.reservation)
+    made = decided(group.made_group) if reservation else None
+    if reservation and made and made.value:
         yield Violation(
             path=made.path,
             message=f"eksctl makes a placement group for {group.name}, and {reservation.value} was "

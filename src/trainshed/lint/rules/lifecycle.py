@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import LifecycleStatus
 from trainshed.checks import all_rules
+from trainshed.checks.software import LAST_SOFTWARE
 from trainshed.lint.model import Document, Kind, NodeGroup
 from trainshed.lint.parts import known_types, node_groups
 from trainshed.lint.rule import Violation, decided, lint_rule
@@ -59,5 +60,33 @@ def previous_generation(group: NodeGroup, document: Document) -> Iterator[Violat
                 path=names.path if names else group.path,
                 message=f"{instance.name} is of a previous generation",
                 remedy=f"plan for {instance.lifecycle.replacement}",
+                rests_on=(names,),
+            )
+
+
+@lint_rule(
+    all_rules()["TS-LIF-006"],
+    over=node_groups,
+    examples={
+        Kind.CLOUDFORMATION: """
+Resources:
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData: {InstanceType: dl1.24xlarge}
+"""
+    },
+)
+def last_software(group: NodeGroup, document: Document) -> Iterator[Violation]:
+    """Whoever starts with an accelerator should know how long its software lives."""
+    names = decided(group.instance_types)
+    for instance in known_types(names.value) if names else ():
+        accelerator = instance.accelerator.name
+        if accelerator in LAST_SOFTWARE:
+            yield Violation(
+                path=names.path if names else group.path,
+                message=f"the last software for the {accelerator} of {instance.name} is "
+                f"{LAST_SOFTWARE[accelerator][0]}",
+                remedy="pin what works, image and AMI, and plan the next training for another type",
                 rests_on=(names,),
             )

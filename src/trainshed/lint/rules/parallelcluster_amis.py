@@ -5,12 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import RuleFacts
-from trainshed.checks.software import (
-    AMAZON_LINUX_2_END,
-    CENTOS_7_END,
-    UBUNTU_18_END,
-    UBUNTU_20_END,
-)
+from trainshed.checks.software import CENTOS_7_END, UBUNTU_18_END
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
 from trainshed.lint.model import Document, Kind, NodeGroup
@@ -21,16 +16,14 @@ from trainshed.lint.parallelcluster import (
     slurm_nodes,
 )
 from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import types_of
+from trainshed.lint.tool_groups import named_types
 
 _IMAGE = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html"
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
-# By their names in Image.Os.
+# By their names in Image.Os; Amazon Linux 2 and Ubuntu 20.04 have rules of their own.
 _ENDED = {
-    "alinux2": AMAZON_LINUX_2_END,
     "centos7": CENTOS_7_END,
     "ubuntu1804": UBUNTU_18_END,
-    "ubuntu2004": UBUNTU_20_END,
 }
 _AMI_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?")
 
@@ -46,8 +39,8 @@ def _all_nodes(document: Document) -> Iterable[NodeGroup]:
         severity=Severity.ERROR,
         why="""
 ParallelCluster's own AMIs have NVIDIA's driver with open kernel modules, which drive GPUs from
-Turing on, and not those of P3; they have Neuron's driver on some systems, and Gaudi's on none.
-""".strip(),
+Turing on, and not those of P3. Gaudi's driver is in none of them.
+""",
         sources=(
             "https://github.com/aws/aws-parallelcluster/issues/6014",
             f"{_VALIDATORS}instances_validators.py",
@@ -63,7 +56,7 @@ def no_driver(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
     if decided(nodes.image):
         return
     types = decided(nodes.instance_types)
-    for instance in types_of(nodes):
+    for instance in named_types(nodes):
         accelerator = instance.accelerator
         gaudi = accelerator.family is AcceleratorFamily.HABANA
         if types and (gaudi or accelerator.name == "V100"):
@@ -84,7 +77,7 @@ def no_driver(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
         why="""
 ParallelCluster takes an id in `CustomAmi`. It reads no parameter of Systems Manager, and refuses
 the path of one.
-""".strip(),
+""",
         sources=(_IMAGE,),
     ),
     over=_all_nodes,
@@ -110,12 +103,10 @@ def custom_ami_is_no_id(nodes: NodeGroup, document: Document) -> Iterator[Violat
         id="TS-PCL-011",
         title="The operating system of the nodes gets no more updates",
         why="""
-Its maintainers bring out no more security updates, ParallelCluster's newer versions do not support
-it, and the EFA installer no longer lists it.
-""".strip(),
+Its maintainers bring out no more public security updates, and the EFA installer no longer lists it.
+""",
         sources=(
             _IMAGE,
-            "https://aws.amazon.com/amazon-linux-2/faqs/",
             "https://ubuntu.com/about/release-cycle",
         ),
     ),
@@ -123,7 +114,7 @@ it, and the EFA installer no longer lists it.
     examples={
         Kind.PARALLELCLUSTER: """
 Region: us-west-2
-Image: {Os: alinux2}
+Image: {Os: centos7}
 HeadNode: {InstanceType: m5.large}
 Scheduling: {Scheduler: slurm, SlurmQueues: []}
 """

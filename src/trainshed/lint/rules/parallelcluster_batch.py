@@ -13,7 +13,7 @@ from trainshed.lint.parallelcluster import (
     parallelclusters,
 )
 from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import types_of
+from trainshed.lint.tool_groups import named_types
 
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
 
@@ -25,7 +25,7 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
         why="""
 With the scheduler `awsbatch` ParallelCluster makes no network interfaces, and so none with EFA:
 what nodes exchange goes over TCP and one network card.
-""".strip(),
+""",
         basis=Basis.OBSERVED,
         sources=(
             "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/templates/awsbatch_builder.py",
@@ -47,7 +47,7 @@ what nodes exchange goes over TCP and one network card.
 def batch_without_efa(nodes: BatchNodes, document: Document) -> Iterator[Violation]:
     """Jobs over several nodes that need EFA do not belong into awsbatch."""
     types = decided(nodes.instance_types)
-    for instance in types_of(nodes) if types else ():
+    for instance in named_types(nodes) if types else ():
         if types and instance.efa_interfaces_max > 1:
             yield Violation(
                 path=types.path,
@@ -66,7 +66,7 @@ def batch_without_efa(nodes: BatchNodes, document: Document) -> Iterator[Violati
 With the scheduler `awsbatch`, FSx for Lustre is there for the head node at most: what jobs write to
 the path of the mount stays on their node, and is lost with it. Versions of ParallelCluster differ
 in whether they refuse the file.
-""".strip(),
+""",
         sources=(
             "https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
             f"{_VALIDATORS}awsbatch_validators.py",

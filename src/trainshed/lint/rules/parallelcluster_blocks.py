@@ -23,7 +23,7 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
         why="""
 ParallelCluster manages the nodes of a Capacity Block as static ones: `MinCount` and `MaxCount` must
 be equal, and more than 0.
-""".strip(),
+""",
         sources=(_BLOCKS, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
@@ -57,7 +57,7 @@ def block_counts(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
         why="""
 With `CapacityType: CAPACITY_BLOCK` ParallelCluster asks for the id of the block, in
 `CapacityReservationTarget` of the queue or of the compute resource.
-""".strip(),
+""",
         sources=(_BLOCKS, f"{_VALIDATORS}ec2_validators.py"),
     ),
     over=slurm_nodes,

@@ -8,7 +8,7 @@ from trainshed.lint.examples import slurm_example
 from trainshed.lint.model import Document, Kind, Unknown
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
-from trainshed.lint.tool_groups import has_efa, types_of
+from trainshed.lint.tool_groups import has_efa, named_types
 
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
 
@@ -22,7 +22,7 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
 EC2 gives a public address only to an instance that starts with one network interface.
 ParallelCluster makes one for each network card, and, from 3.15 on, two for a single card with EFA
 that has room for them; it refuses `AssignPublicIp` there.
-""".strip(),
+""",
         sources=(
             f"{_VALIDATORS}instances_validators.py",
             "https://github.com/aws/aws-parallelcluster/pull/7457",
@@ -41,7 +41,7 @@ def public_address(nodes: QueueNodes, document: Document) -> Iterator[Violation]
     public = decided(nodes.public_addresses)
     if not public or not public.value:
         return
-    for instance in types_of(nodes):
+    for instance in named_types(nodes):
         cards = len(instance.network_cards)
         if cards > 1 or (has_efa(nodes) and instance.network_cards[0].slots > 1):
             yield Violation(
@@ -61,7 +61,7 @@ def public_address(nodes: QueueNodes, document: Document) -> Iterator[Violation]
 EFA needs a security group that allows all traffic from itself and to itself; a rule for addresses,
 even for all, does not do. ParallelCluster makes such a group unless `SecurityGroups` takes its
 place. The rules of a group that exists are not in the file.
-""".strip(),
+""",
         sources=(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
             f"{_VALIDATORS}cluster_validators.py",

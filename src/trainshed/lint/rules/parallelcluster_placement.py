@@ -22,7 +22,7 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
         why="""
 ParallelCluster refuses a compute resource with EFA that neither names, turns on nor turns off its
 placement group. With a Capacity Block, which is placed already, it asks for nothing.
-""".strip(),
+""",
         sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
@@ -50,7 +50,7 @@ def placement_group_not_said(nodes: QueueNodes, document: Document) -> Iterator[
         why="""
 Nodes outside of a cluster placement group may be far from each other in the zone, and collectives
 between them are slower. Nothing fails.
-""".strip(),
+""",
         sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
@@ -85,7 +85,7 @@ def _placed_by_group(nodes: QueueNodes) -> bool:
         why="""
 EFA stays in one availability zone, so ParallelCluster refuses a queue with EFA whose subnets are in
 several. The file alone does not say which zone a subnet is in.
-""".strip(),
+""",
         sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,

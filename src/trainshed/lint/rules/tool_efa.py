@@ -8,7 +8,7 @@ from trainshed.lint.eksctl import EksctlGroup
 from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.model import Document, Kind
 from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import Group, has_efa, tool_groups, types_of
+from trainshed.lint.tool_groups import Group, has_efa, named_types, tool_groups
 
 _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 
@@ -20,7 +20,7 @@ _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
         severity=Severity.ERROR,
         why="""
 eksctl and ParallelCluster look the type up before they deploy, and refuse it.
-""".strip(),
+""",
         sources=(_EFA,),
     ),
     over=tool_groups,
@@ -37,7 +37,7 @@ def efa_without_card(group: Group, document: Document) -> Iterator[Violation]:
     """Only types with EFA can be asked for it."""
     if not has_efa(group) or not group.efa:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         if not instance.efa_interfaces_max:
             yield Violation(
                 path=group.efa.path,
@@ -54,7 +54,7 @@ def efa_without_card(group: Group, document: Document) -> Iterator[Violation]:
 Without EFA, what nodes exchange goes over TCP and one network card: collectives between nodes reach
 a small part of the bandwidth. Nothing fails; a training is only slow. The rule is about types with
 several EFA cards: those with one often serve models on single nodes.
-""".strip(),
+""",
         sources=(_EFA,),
     ),
     over=tool_groups,
@@ -72,7 +72,7 @@ def efa_cards_unused(group: Group, document: Document) -> Iterator[Violation]:
     nodes, efa = decided(group.nodes), decided(group.efa)
     if not nodes or nodes.value < 2 or not efa or efa.value:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         if instance.efa_interfaces_max > 1:
             yield Violation(
                 path=efa.path,
@@ -92,7 +92,7 @@ def efa_cards_unused(group: Group, document: Document) -> Iterator[Violation]:
 Both tools give every node as many EFA interfaces as the type with the fewest network cards has, and
 a cluster placement group finds capacity for one type more easily than for several. EFA traffic
 between P4d, P4de or DL1 and other types is not supported at all.
-""".strip(),
+""",
         sources=(
             _EFA,
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-groups.html",
