@@ -64,6 +64,11 @@ class SynthesisedStack:
         resource = self.template.get("Resources", {}).get(logical_id, {})
         return str(resource.get("Metadata", {}).get(_PATH, f"{self.path}/{logical_id}"))
 
+    def name(self, logical_id: str) -> str:
+        """Return the path of a resource's construct in the stack, or its logical id."""
+        path = self.construct(logical_id).removeprefix(f"{self.path}/")
+        return path.removesuffix("/Default").removesuffix("/Resource")
+
 
 def read_app(folder: Path) -> App:
     """Read how the project in a folder starts its app.

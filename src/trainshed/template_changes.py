@@ -34,6 +34,7 @@ class TemplateChange:
 
     Attributes:
         stack: name of its stack.
+        logical_id: in the template; of a stack its name.
         effect: what happens to it.
         resource_type: for instance `AWS::FSx::FileSystem`.
         name: path of its construct in the stack, or else its logical id.
@@ -42,6 +43,7 @@ class TemplateChange:
     """
 
     stack: str
+    logical_id: str
     effect: Effect
     resource_type: str
     name: str
@@ -70,16 +72,20 @@ def _stack(
 ) -> Iterator[TemplateChange]:
     if name not in before or name not in after:
         effect = Effect.ADDED if name in after else Effect.REMOVED
-        yield TemplateChange(stack=name, effect=effect, resource_type="stack", name=name)
+        yield TemplateChange(
+            stack=name, logical_id=name, effect=effect, resource_type="stack", name=name
+        )
         return
-    old, new = (side[name].template.get("Resources", {}) for side in (before, after))
     order = list(Effect)
-    changes = _resources(name, after[name].region, old, new)
+    changes = _resources(name, before[name], after[name])
     yield from sorted(changes, key=lambda change: order.index(change.effect))
 
 
-def _resources(stack: str, region: str, old: Resources, new: Resources) -> Iterator[TemplateChange]:
-    changed = _changed(region, old, new)
+def _resources(
+    name: str, before: SynthesisedStack, after: SynthesisedStack
+) -> Iterator[TemplateChange]:
+    old, new = (side.template.get("Resources", {}) for side in (before, after))
+    changed = _changed(after.region, old, new)
     for logical_id in {**old, **new}:
         sides = [side[logical_id] for side in (old, new) if logical_id in side]
         if len(sides) == 2:
@@ -87,12 +93,12 @@ def _resources(stack: str, region: str, old: Resources, new: Resources) -> Itera
         else:
             effect, properties = Effect.ADDED if logical_id in new else Effect.REMOVED, ()
         if effect:
-            path = sides[-1].get("Metadata", {}).get("aws:cdk:path", "")
             yield TemplateChange(
-                stack=stack,
+                stack=name,
+                logical_id=logical_id,
                 effect=effect,
                 resource_type=sides[-1]["Type"],
-                name=path.removeprefix(f"{stack}/").removesuffix("/Resource") or logical_id,
+                name=(after if logical_id in new else before).name(logical_id),
                 properties=properties,
                 holds_data=any(
                     side.get(policy, "Delete") != "Delete" for side in sides for policy in _KEPT_BY

@@ -20,6 +20,7 @@ from trainshed.plan import load_fleet
 
 Command = Callable[..., Any]
 TEST, GATE, MAKEFILE = ".github/workflows/test.yml", ".ci/run", "Makefile"
+REVIEW = "action.yml"
 INSTALL, WHEELS = "tests/packaging/test_distributions.py", "tests/packaging/conftest.py"
 UPGRADE = "tests/packaging/test_upgrade.py"
 LADDER, BAKE = "tests/ladder/conftest.py", "tests/support/bake_bench.py"
@@ -45,6 +46,15 @@ ELSEWHERE = {
     '"L-2C3B7624", "value": 2048}]\'': (
         "embedded-aws/tests/services/test_quotas.py",
         "grant_quota(TRN",
+    ),
+    "trainshed review --base origin/main": (REVIEW, 'trainshed review --base "$base" --output'),
+    "trainshed review --base origin/main --format html --output review.html": (
+        REVIEW,
+        'trainshed review --base "$base" --format html --output',
+    ),
+    'trainshed review --base origin/main --fail-on "data-loss,high,cost>10%"': (
+        REVIEW,
+        '${FAIL_ON:+--fail-on "$FAIL_ON"}',
     ),
     "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),

@@ -26,6 +26,7 @@ TRAINSHED = {
     "containers": "trainshed/_shipped/containers",
 }
 FILES = (
+    "action.yml",
     "cdk.json",
     "package.json",
     "package-lock.json",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 # Those of every distribution, then those of trainshed alone.
 NEEDED = [
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
-    *("scripts/build_release.py", "cdk.json", "package.json", "package-lock.json"),
+    *("scripts/build_release.py", "action.yml", "cdk.json", "package.json", "package-lock.json"),
     *("requirements.txt", "requirements-dev.txt"),
 ]
 FOLDERS = ["src", "constructs", "stacks", "packer", "containers", "embedded-aws/src"]

@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+NEW_PROJECT = sorted(ROOT.glob("src/**/dot-github/workflows/*.yml"))
 PYTHON = "Programming Language :: Python :: "
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
 
@@ -134,11 +135,11 @@ def actions(path: Path) -> dict[str, str]:
     return dict(re.findall(r"uses: (\S+)@(.+)$", path.read_text(encoding="utf-8"), re.M))
 
 
-def test_the_workflow_of_a_new_project_has_our_versions_of_the_actions() -> None:
-    [template] = ROOT.glob("src/**/dot-github/workflows/*.yml")
+@pytest.mark.parametrize("path", [*NEW_PROJECT, ROOT / "action.yml"], ids=lambda path: path.name)
+def test_what_others_run_has_our_versions_of_the_actions(path: Path) -> None:
     ours = {name: pin for path in WORKFLOWS for name, pin in actions(path).items()}
 
-    pinned = actions(template)
+    pinned = actions(path)
 
     assert pinned
     assert {name: ours.get(name) for name in pinned} == pinned

@@ -9,12 +9,12 @@ from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total
 from trainshed.findings import Finding, Place, Severity
 from trainshed.review.model import (
+    Arrow,
     ClusterChange,
     CostChange,
     Difference,
     FindingChanges,
     Level,
-    Link,
     Mark,
     Part,
     Permission,
@@ -282,9 +282,9 @@ _PICTURE = Topology(
         ),
     ),
     links=(
-        Link(start="queue", end="nodes", text="starts"),
-        Link(start="nodes", end="lustre", text="mounts /fsx"),
-        Link(start="nodes", end="repository"),
+        Arrow(start="queue", end="nodes", text="starts"),
+        Arrow(start="nodes", end="lustre", text="mounts /fsx"),
+        Arrow(start="nodes", end="repository"),
     ),
 )
 _EVAL_PICTURE = Topology(
@@ -293,7 +293,7 @@ _EVAL_PICTURE = Topology(
         Part(id="eval-nodes", kind="nodes", lines=("0 to 2 x p5.4xlarge",), mark=Mark.ADDED),
         Part(id="eval-queue", kind="queue", lines=("job queue",), mark=Mark.ADDED),
     ),
-    links=(Link(start="eval-queue", end="eval-nodes", text="starts"),),
+    links=(Arrow(start="eval-queue", end="eval-nodes", text="starts"),),
 )
 _P4D_PICTURE = Topology(
     title="P4dCluster",
@@ -457,8 +457,8 @@ _QUIET_PICTURE = Topology(
         Part(id="nodes", kind="nodes", lines=("0 to 16 x trn1.32xlarge",)),
     ),
     links=(
-        Link(start="job", end="queue", text="runs in"),
-        Link(start="queue", end="nodes", text="launches"),
+        Arrow(start="job", end="queue", text="runs in"),
+        Arrow(start="queue", end="nodes", text="launches"),
     ),
 )
 _QUIET_COST = CostChange(
@@ -516,7 +516,7 @@ BROKEN_BASE = replace(
 
 
 # Not texts: the code makes them.
-_IDS = {(Part, "id"), (Link, "start"), (Link, "end")}
+_IDS = {(Part, "id"), (Arrow, "start"), (Arrow, "end")}
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -91,6 +91,7 @@ def subcommands(group: str) -> set[str]:
         if name
         not in (
             "check",
+            "comment",
             "cost",
             "estimate",
             "explain",

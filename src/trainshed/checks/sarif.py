@@ -5,7 +5,7 @@ for solved. The standard:
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import metadata
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from trainshed import __version__
-from trainshed.checks.rule import Rule, all_rules
+from trainshed.checks.rule import RuleFacts, all_rules
 from trainshed.checks.rule_ids import OURS
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.findings import Finding, Severity
@@ -31,15 +31,21 @@ _HOMES = {
 Json = dict[str, Any]
 
 
-def sarif_log(findings: Sequence[Finding], runs: Iterable[ToolRun], folder: Path) -> Json:
+def sarif_log(
+    findings: Sequence[Finding],
+    runs: Iterable[ToolRun],
+    folder: Path,
+    rules: Mapping[str, RuleFacts] | None = None,
+) -> Json:
     """Return a SARIF log.
 
     Args:
         findings: of our own rules and of other tools.
         runs: the other tools, and what came of each.
         folder: where the command runs, which the files of the findings are relative to.
+        rules: our own, by their ids; by default those of `trainshed check`.
     """
-    runs = tuple(runs)
+    runs, rules = tuple(runs), all_rules() if rules is None else rules
     root = _source_root(folder.resolve())
     ran = [run.tool for run in runs if run.state is State.RAN]
     found = [finding.tool for finding in findings]
@@ -53,15 +59,22 @@ def sarif_log(findings: Sequence[Finding], runs: Iterable[ToolRun], folder: Path
                 [finding for finding in findings if finding.tool == tool],
                 notifications if tool == OURS else [],
                 root,
+                rules,
             )
             for tool in dict.fromkeys((OURS, *ran, *found))
         ],
     }
 
 
-def _run(tool: str, findings: list[Finding], notifications: list[Json], root: Path) -> Json:
+def _run(
+    tool: str,
+    findings: list[Finding],
+    notifications: list[Json],
+    root: Path,
+    rules: Mapping[str, RuleFacts],
+) -> Json:
     ids = sorted({finding.rule for finding in findings})
-    driver: Json = {"name": tool, "rules": [_rule(each, findings) for each in ids]}
+    driver: Json = {"name": tool, "rules": [_rule(each, findings, rules) for each in ids]}
     if tool == OURS:
         driver["semanticVersion"] = __version__
     if home := _repository() if tool == OURS else _HOMES.get(tool):
@@ -87,15 +100,15 @@ def _notification(run: ToolRun) -> Json:
     }
 
 
-def _rule(rule_id: str, findings: list[Finding]) -> Json:
-    if rule := all_rules().get(rule_id):
+def _rule(rule_id: str, findings: list[Finding], rules: Mapping[str, RuleFacts]) -> Json:
+    if rule := rules.get(rule_id):
         return _own_rule(rule)
     first = next(finding for finding in findings if finding.rule == rule_id)
     described: Json = {"id": rule_id, "shortDescription": {"text": f"{first.tool} {rule_id}"}}
     return described | ({"helpUri": first.source} if first.source else {})
 
 
-def _own_rule(rule: Rule) -> Json:
+def _own_rule(rule: RuleFacts) -> Json:
     sources = "\n".join(f"- {source}" for source in rule.sources)
     return {
         "id": rule.id,
@@ -107,7 +120,7 @@ def _own_rule(rule: Rule) -> Json:
     }
 
 
-def _page(rule: Rule) -> str:
+def _page(rule: RuleFacts) -> str:
     """Return the rule's page, of the release that is installed; of a checkout its source."""
     if home := _repository():
         return f"{home}/blob/trainshed-v{__version__}/docs/rules/{rule.id}.md"

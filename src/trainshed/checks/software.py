@@ -87,3 +87,6 @@ LAST_NEURON_SDK_ON_UBUNTU_22 = Version(2, 30)
 AMAZON_LINUX_2_END = "2026-06-30"
 # Ubuntu's release cycle, standard support.
 UBUNTU_20_END = "2025-05-31"
+UBUNTU_18_END = "2023-05-31"
+# CentOS's list of ends of life.
+CENTOS_7_END = "2024-06-30"

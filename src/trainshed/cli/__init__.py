@@ -18,6 +18,8 @@ from trainshed.errors import TrainshedError
 GROUPS = {
     "init": "Write a small CDK project of your own.",
     "check": "Why AWS would refuse a cluster, or its jobs would hang: no account needed.",
+    "lint": "Judge CloudFormation, eksctl and ParallelCluster files: no account needed.",
+    "comment": "Post a review's report to the pull or merge request of this CI job.",
     "preflight": "Why your account would refuse a cluster: quotas, zones, AMI, image, network.",
     "cost": "What a cluster costs, per hour, per month and for one run.",
     "estimate": "How fast a training is, how long it takes and what it costs, as published.",

@@ -1,6 +1,6 @@
 """From YAML text to plain values, and the line that each of them stands on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ruamel.yaml import YAML
@@ -43,8 +43,15 @@ class YamlDocument:
     positions: dict[Path, Position]
 
 
-def parse_document(text: str) -> YamlDocument:
+def parse_document(
+    text: str, *, tags: Mapping[str, str] | None = None, most_values: int = _MOST_VALUES
+) -> YamlDocument:
     """Read YAML 1.2 text; dates stay text, and keys are text whatever they look like.
+
+    Args:
+        text: of the file.
+        tags: short forms, for instance `{"!Ref": "Ref"}`: `!Ref X` is read as `{Ref: X}`.
+        most_values: that the text may stand for.
 
     Raises:
         DocumentError: invalid YAML, a duplicate key, an unknown tag, an anchor inside itself, or
@@ -53,7 +60,7 @@ def parse_document(text: str) -> YamlDocument:
     yaml = YAML(typ="safe", pure=True)
     try:
         root = yaml.compose(text)
-        reading = _Reading(yaml)
+        reading = _Reading(yaml, tags or {}, most_values)
         value = reading.value(root, ()) if root else None
     except MarkedYAMLError as error:
         mark = error.problem_mark
@@ -94,24 +101,34 @@ class _Fraction(_Written, float):
 @dataclass(slots=True)
 class _Reading:
     yaml: YAML
+    tags: Mapping[str, str]
+    most_values: int
     positions: dict[Path, Position] = field(default_factory=dict)
     count: int = 0
 
     def value(self, node: Node, path: Path, inside: tuple[Node, ...] = ()) -> Value:
         self.count += 1
-        if self.count > _MOST_VALUES:
-            raise DocumentError(f"stands for more than {_MOST_VALUES} values", _line(node))
+        if self.count > self.most_values:
+            raise DocumentError(f"stands for more than {self.most_values} values", _line(node))
         if node in inside:
             raise DocumentError("an anchor holds itself", _line(node))
         self.positions.setdefault(path, _position(node))
-        if isinstance(node, MappingNode) and node.tag == _TAG + "map":
+        if key := self.tags.get(str(node.tag)):
+            self.positions.setdefault((*path, key), _position(node))
+            return {key: self._content(node, (*path, key), inside)}
+        if str(node.tag) in (_TAG + "map", _TAG + "seq") or isinstance(node, ScalarNode):
+            return self._content(node, path, inside)
+        raise DocumentError(f"the tag {node.tag} is not known", _line(node))
+
+    def _content(self, node: Node, path: Path, inside: tuple[Node, ...]) -> Value:
+        """Return the value of a node, whatever tag a mapping or a list has."""
+        if isinstance(node, MappingNode):
             return self._mapping(node, path, (*inside, node))
-        if isinstance(node, SequenceNode) and node.tag == _TAG + "seq":
+        if isinstance(node, SequenceNode):
             entries = enumerate(node.value)
             return [self.value(entry, (*path, n), (*inside, node)) for n, entry in entries]
-        if isinstance(node, ScalarNode):
-            return self._scalar(node)
-        raise DocumentError(f"the tag {node.tag} is not known", _line(node))
+        assert isinstance(node, ScalarNode)
+        return self._scalar(node)
 
     def _mapping(self, node: MappingNode, path: Path, inside: tuple[Node, ...]) -> Value:
         own: dict[str, Value] = {}
@@ -138,6 +155,8 @@ class _Reading:
         return own
 
     def _scalar(self, node: ScalarNode) -> Scalar:
+        if str(node.tag) in self.tags:
+            return str(node.value)
         try:
             match str(node.tag).removeprefix(_TAG):
                 case "null":

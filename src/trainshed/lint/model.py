@@ -7,19 +7,22 @@ from typing import Generic, TypeVar
 from trainshed.documents.problems import Path, Where
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known(Generic[T]):
+class Known(Generic[T_co]):
     """A value that the file gives.
 
     Attributes:
         value: resolved.
         path: where in the file it stands.
+        defaults: parameters of the template whose default it rests on.
     """
 
-    value: T
+    value: T_co
     path: Path
+    defaults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ class Unknown:
 Fact = Known[T] | Unknown | None
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """What a file is."""
 
     CLOUDFORMATION = "CloudFormation template"
@@ -75,6 +78,7 @@ class NodeGroup:
     Attributes:
         name: for messages: its logical id, or its name in the file.
         path: where in the file it stands.
+        launch: who launches the nodes: for instance `AWS::Batch::ComputeEnvironment`, `eksctl`.
         instance_types: that it may launch.
         nodes: how many there may be.
         interfaces: those that the file lists itself; None where the tool makes them.
@@ -89,9 +93,10 @@ class NodeGroup:
 
     name: str
     path: Path
+    launch: str
     instance_types: Fact[tuple[str, ...]] = None
     nodes: Fact[int] = None
-    interfaces: tuple[Interface, ...] | None = None
+    interfaces: Fact[tuple[Interface, ...]] = None
     efa: Fact[bool] = None
     placement_group: Fact[str] = None
     image: Fact[str] = None
@@ -102,7 +107,7 @@ class NodeGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustreFileSystem:
+class LintedFileSystem:
     """A file system of FSx for Lustre.
 
     Attributes:
@@ -114,6 +119,7 @@ class LustreFileSystem:
         throughput: MB/s per TiB.
         version: of Lustre.
         efa: whether it can be reached over EFA.
+        metadata: the mode of its metadata configuration.
         security_groups: ids or references.
     """
 
@@ -125,12 +131,15 @@ class LustreFileSystem:
     throughput: Fact[int] = None
     version: Fact[str] = None
     efa: Fact[bool] = None
+    metadata: Fact[str] = None
     security_groups: Fact[tuple[str, ...]] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class LintedFile:
     """A file of one of the kinds.
+
+    A file whose conditions depend on parameters is several documents, one for each case.
 
     Attributes:
         kind: what it is.
@@ -138,10 +147,14 @@ class Document:
         region: that it names.
         groups: its nodes.
         file_systems: those of FSx for Lustre that it makes.
+        case: what is assumed where the file leaves it open: for instance `UseEfa` and `'true'`.
+        not_judged: parts that no rule can judge.
     """
 
-    kind: Kind
+    kind: FileKind
     where: Where
-    region: Fact[str]
-    groups: tuple[NodeGroup, ...]
-    file_systems: tuple[LustreFileSystem, ...]
+    region: Fact[str] = None
+    groups: tuple[NodeGroup, ...] = ()
+    file_systems: tuple[LintedFileSystem, ...] = ()
+    case: tuple[tuple[str, str], ...] = ()
+    not_judged: tuple[Unknown, ...] = ()

@@ -28,6 +28,7 @@ def project_files(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
     """
     files = _filled_in(_values(choices, plan)) | {
         f"clusters/{choices.stem}.yaml": choices.cluster_text(),
+        ".github/actions/review/action.yml": shipped("action.yml").read_text(encoding="utf-8"),
         _SCHEMA: schema_texts()[_SCHEMA],
         "cdk.json": _cdk_json(),
         "package.json": shipped("package.json").read_text(encoding="utf-8"),

@@ -101,13 +101,14 @@ class PropertyChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceChange:
-    """A resource that differs.
+    """A resource that differs, or another part of a template.
 
     Attributes:
         stack: name of its stack.
         logical_id: in the template.
         name: path of its construct in the stack, or else its logical id.
-        resource_type: for instance `AWS::FSx::FileSystem`.
+        resource_type: for instance `AWS::FSx::FileSystem`; of another part `Parameter`, `Mapping`,
+            `Condition` or `Output`.
         effect: what happens to it.
         kept: it leaves the stack, but a policy of its template keeps it.
         properties: what differs; of what is added or removed, nothing.
@@ -169,7 +170,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostChange:
-    """The cost per hour of a cluster, or of all of them, before and after; None when not there."""
+    """The cost per hour of a cluster, or of all of them, before and after; None when not there.
+
+    What clusters share counts in each of them, and once in the cost of all of them.
+    """
 
     idle_before: Total | None
     idle_after: Total | None
@@ -228,6 +232,7 @@ class FindingChanges:
         still_open: how many are open on both sides.
         still_accepted: how many are accepted on both sides.
         runs: the tools on the head, and what came of each.
+        notes: which tools ran on one side only, so that what they find counts nowhere.
     """
 
     new: tuple[Finding, ...]
@@ -236,6 +241,7 @@ class FindingChanges:
     still_open: int
     still_accepted: int
     runs: tuple[ToolRun, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Mark(StrEnum):
@@ -269,7 +275,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Arrow:
     """An arrow between two parts, by their ids, with what is written on it."""
 
     start: str
@@ -283,7 +289,7 @@ class Topology:
 
     title: str
     parts: tuple[Part, ...]
-    links: tuple[Link, ...]
+    links: tuple[Arrow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

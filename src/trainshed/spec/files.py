@@ -6,13 +6,16 @@ from pathlib import Path
 from trainshed.errors import TrainshedError
 from trainshed.sources import checkout
 
+_HERE = Path()
 
-def cluster_files(pattern: object, option: str) -> list[Path]:
+
+def cluster_files(pattern: object, option: str, folder: Path = _HERE) -> list[Path]:
     """Return the files that a path or a glob names, sorted.
 
     Args:
         pattern: the path or glob; whatever else a context may hold is refused.
         option: what gives it, up to the value, as messages show it: `--clusters `.
+        folder: what a relative path starts from; by default the working directory.
 
     Raises:
         TrainshedError: no file is there.
@@ -20,10 +23,11 @@ def cluster_files(pattern: object, option: str) -> list[Path]:
     if not isinstance(pattern, str) or not pattern:
         raise TrainshedError(f"clusters: {pattern!r} is not a path or a glob; {_example(option)}")
     # Path.glob does not take an absolute pattern.
-    found = sorted(Path(name) for name in glob(pattern, recursive=True))  # noqa: PTH207
+    names = glob(pattern, root_dir=folder, recursive=True)  # noqa: PTH207
+    found = sorted(folder / name for name in names)
     if not found:
         raise TrainshedError(
-            f"clusters: {pattern!r} names no file in {Path.cwd()}; {_example(option)}"
+            f"clusters: {pattern!r} names no file in {folder.resolve()}; {_example(option)}"
         )
     return found
 
@@ -34,21 +38,22 @@ def _example(option: str) -> str:
     return f"name a cluster file, or several by a glob: {option}{there}"
 
 
-def ami_pipeline_file(named: object) -> Path | None:
+def ami_pipeline_file(named: object, folder: Path = _HERE) -> Path | None:
     """Return the file of the AMI pipeline: the one named, or else ami-pipeline.yaml if any.
 
     Args:
         named: the path; None when none is named; whatever else a context may hold is refused.
+        folder: what a relative path starts from; by default the working directory.
 
     Raises:
         TrainshedError: it is not a path.
     """
     if named is None:
-        usual = Path("ami-pipeline.yaml")
+        usual = folder / "ami-pipeline.yaml"
         return usual if usual.exists() else None
     if not isinstance(named, str) or not named:
         raise TrainshedError(
             f"ami_pipeline: {named!r} is not a path; give one, for instance "
             "-c ami_pipeline=ami-pipeline.yaml"
         )
-    return Path(named)
+    return folder / named

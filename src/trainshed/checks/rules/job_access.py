@@ -1,16 +1,11 @@
 """What the containers of a job may do in AWS, and what others may read of a job."""
 
-import re
 from collections.abc import Iterator
 
 from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.plan import ClusterPlan
+from trainshed.sensitive_names import gives_wide_rights, names_a_secret
 from trainshed.spec import BucketAccess
-
-_ADMINISTRATORS = ("AdministratorAccess", "IAMFullAccess", "PowerUserAccess")
-_SECRET = re.compile(
-    r"SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE_KEY|(API|ACCESS|AUTH)_?KEY(?!_ID)|TOKEN$"
-)
 
 
 @rule(
@@ -34,7 +29,7 @@ def wide_policy(plan: ClusterPlan) -> Iterator[Violation]:
     for index, policy in enumerate(plan.spec.job.policies):
         name = policy.rpartition("/")[2]
         of_aws = policy.split(":")[4] == "aws"
-        if of_aws and (name in _ADMINISTRATORS or name.endswith("FullAccess")):
+        if of_aws and gives_wide_rights(name):
             yield Violation(
                 path=("job", "policies", index),
                 message=f"{name} gives jobs far more than a training needs",
@@ -91,7 +86,7 @@ job: {environment: {HF_TOKEN: hf_example}}
 def secret_variable(plan: ClusterPlan) -> Iterator[Violation]:
     """Secrets do not belong in a cluster file."""
     for name, value in plan.spec.job.environment.items():
-        if value and _SECRET.search(name.upper()):
+        if value and names_a_secret(name):
             yield Violation(
                 path=("job", "environment", name),
                 message=f"{name} is a secret by its name, and its value is in plain text in the "

@@ -1,18 +1,24 @@
 """Have cfn-lint judge the templates, each in its region."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+from trainshed.checks.templates.basis import distributions, settings
 from trainshed.checks.templates.command import printed_json
 from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.program import Judge
 from trainshed.findings import Severity
 
 NAME = "cfn-lint"
 _MODULE = "cfnlint"
 # What its own script does; that script breaks where the path of Python has a space.
 _START = f"import sys; from {_MODULE}.runner import main; sys.exit(main())"
+_SETTINGS = (".cfnlintrc", ".cfnlintrc.yaml", ".cfnlintrc.yml")
 _SEVERITIES = {"Error": Severity.ERROR, "Warning": Severity.WARNING}
 
 
@@ -23,12 +29,18 @@ def missing() -> str | None:
     return "it is not installed: pip install cfn-lint, or trainshed[offline]"
 
 
-def judge(assembly: Assembly) -> tuple[TemplateFinding, ...]:
-    """Return what it finds in the templates.
+def basis() -> list[str]:
+    """Return what its answers depend on besides the templates."""
+    return [*distributions(map(Path, sys.path)), *settings(_SETTINGS)]
 
-    Raises:
-        Failure: it fails.
-    """
+
+@contextmanager
+def loaded(folder: Path) -> Iterator[Judge]:
+    """Return what judges; one that loads is for one region only, so none does."""
+    yield _judge
+
+
+def _judge(assembly: Assembly) -> tuple[TemplateFinding, ...]:
     stacks = sorted(assembly.stacks, key=lambda name: (assembly.stacks[name].region, name))
     found: list[TemplateFinding] = []
     for region, names in groupby(stacks, key=lambda name: assembly.stacks[name].region):

@@ -1,24 +1,35 @@
 """Have checkov judge the templates. It needs an environment of its own, because it pins boto3."""
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
-from trainshed.checks.templates.command import printed_json
+from trainshed.checks.templates.basis import distributions, settings
+from trainshed.checks.templates.command import answer, printed_json, started
 from trainshed.checks.templates.model import Assembly, TemplateFinding
+from trainshed.checks.templates.program import Judge
 from trainshed.errors import Failure
 from trainshed.findings import Severity
 
 NAME = "checkov"
+# Loading it takes twice as long as judging, so it loads first and then reads its arguments.
+_START = (
+    "import json, sys; from checkov.main import Checkov; "
+    "sys.exit(Checkov(json.load(sys.stdin)).run())"
+)
+_SETTINGS = (".checkov.yaml", ".checkov.yml"), ("BC_", "CHECKOV_", "CKV_", "PRISMA_")
 # Offline; exit code 0 with findings; each finding on few lines.
 _OPTIONS = ("--framework", "cloudformation", "--skip-download", "--soft-fail", "--compact")
 
 
 def missing() -> str | None:
     """Return why it cannot run, and what to do; None when it can."""
-    if _command():
+    if _python().is_file() or shutil.which(NAME):
         return None
     return (
         f"it is not installed: python3 -m venv {_environment()} && "
@@ -26,16 +37,50 @@ def missing() -> str | None:
     )
 
 
-def judge(assembly: Assembly) -> tuple[TemplateFinding, ...]:
-    """Return what it finds in the templates.
+def basis() -> list[str] | None:
+    """Return what its answers depend on besides the templates; None when that is not known."""
+    if not _python().is_file():
+        return None
+    folders = _environment().glob("lib/python*/site-packages")
+    return [*distributions(folders), *settings(*_SETTINGS)]
+
+
+@contextmanager
+def loaded(folder: Path) -> Iterator[Judge]:
+    """Start to load it, and return what judges.
+
+    Raises:
+        Failure: it does not start.
+    """
+    if not _python().is_file():
+        yield _judge
+        return
+    command = (str(_python()), "-c", _START)
+    with ExitStack() as ended:
+        waiting = [ended.enter_context(started(command, folder))]
+
+        def judge(assembly: Assembly) -> tuple[TemplateFinding, ...]:
+            # Each reads arguments once.
+            process = waiting.pop() if waiting else ended.enter_context(started(command, folder))
+            return _judge(assembly, process)
+
+        yield judge
+
+
+def _judge(assembly: Assembly, process: Popen[str] | None = None) -> tuple[TemplateFinding, ...]:
+    """Return what it finds in the templates: a started one of its environment, or that on the path.
 
     Raises:
         Failure: it fails, or cannot read one.
     """
     stacks = {str(stack.file): name for name, stack in assembly.stacks.items()}
     files = [word for file in stacks for word in ("--file", file)]
-    command = (*_command(), *_OPTIONS, "--output", "json", *files)
-    printed = printed_json(command, assembly.folder)
+    arguments = [*_OPTIONS, "--output", "json", *files]
+    printed = (
+        answer(process, json.dumps(arguments))
+        if process
+        else printed_json((NAME, *arguments), assembly.folder)
+    )
     # Without anything to judge, it prints no results.
     results = printed.get("results", {})
     if unread := results.get("parsing_errors"):
@@ -65,10 +110,6 @@ def _environment() -> Path:
     return Path(sys.prefix) / "checkov"
 
 
-def _command() -> tuple[str, ...]:
-    """Return what starts it: of the environment inside ours, or else on the path."""
-    # As a module: the first line of its program does not bear a space in the path.
-    if (python := _environment() / "bin" / "python").is_file():
-        return (str(python), "-m", "checkov.main")
-    found = shutil.which(NAME)
-    return (found,) if found else ()
+def _python() -> Path:
+    """Return the Python of the environment inside ours, which may not be there."""
+    return _environment() / "bin" / "python"

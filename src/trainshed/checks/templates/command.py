@@ -2,7 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,46 @@ def printed_json(command: Sequence[str], folder: Path) -> Any:
     Raises:
         Failure: that is not JSON.
     """
+    with started(command, folder) as process:
+        return answer(process)
+
+
+@contextmanager
+def started(command: Sequence[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a program, and end it when nobody waits for its answer any more.
+
+    Raises:
+        Failure: it does not start.
+    """
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
     except OSError as error:
         raise Failure(f"{command[0]} does not start: {error.strerror}") from error
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def answer(process: subprocess.Popen[str], question: str = "") -> Any:
+    """Return what a started program prints once it has read a question.
+
+    Raises:
+        Failure: that is not JSON.
+    """
+    out, err = process.communicate(question)
     try:
-        return json.loads(done.stdout)
+        return json.loads(out)
     except ValueError as error:
-        said = done.stderr.strip().splitlines() or done.stdout.strip().splitlines()
+        said = err.strip().splitlines() or out.strip().splitlines()
         words = one_line(said[-1]) if said else "and said nothing"
-        raise Failure(f"it ended with exit code {done.returncode}: {words}") from error
+        raise Failure(f"it ended with exit code {process.returncode}: {words}") from error

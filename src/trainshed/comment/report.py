@@ -1,0 +1,33 @@
+"""A report that can be posted: where it begins, and how long it may be."""
+
+from pathlib import Path
+
+from trainshed.errors import TrainshedError
+
+# Every report in Markdown begins with it, so that the next one replaces it.
+MARKER = "<!-- trainshed review -->"
+# Of a comment on GitHub; one on GitLab may be longer.
+LIMIT = 65_536
+_REMEDY = "write it anew with trainshed review --format markdown"
+
+
+def read_report(file: Path) -> str:
+    """Return the text of a report.
+
+    Args:
+        file: in Markdown, as `trainshed review` writes it.
+
+    Raises:
+        TrainshedError: it is none, or too long for a comment.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise TrainshedError(f"{file} is not text in UTF-8; {_REMEDY}") from error
+    if not text.startswith(MARKER):
+        raise TrainshedError(f"{file} does not begin with {MARKER}; {_REMEDY}")
+    if len(text) > LIMIT:
+        raise TrainshedError(
+            f"{file} has {len(text)} characters, and a comment at most {LIMIT}; {_REMEDY}"
+        )
+    return text

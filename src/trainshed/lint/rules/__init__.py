@@ -1,0 +1,1 @@
+"""The rules over files that are not ours, one module for each subject."""

@@ -1,0 +1,129 @@
+"""Zones and placement groups that eksctl chooses."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
+from trainshed.lint.examples import eksctl_example
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.tool_groups import has_efa
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-EKS-002",
+        title="eksctl uses one of several zones for a group with EFA",
+        why="""
+EFA stays in one availability zone. Of several zones or subnets eksctl takes the first subnet, and
+goes on: its zone may be one where the type, the reservation or the file system is not.
+""",
+        basis=Basis.OBSERVED,
+        sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
+    ),
+    over=eksctl_groups,
+    examples={
+        FileKind.EKSCTL: eksctl_example(
+            """
+            managedNodeGroups:
+              - name: train
+                instanceType: p5.48xlarge
+                efaEnabled: true
+                availabilityZones: [us-west-2a, us-west-2b]
+            """
+        )
+    },
+)
+def several_zones(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+    """A group with EFA should name its zone."""
+    if not has_efa(group):
+        return
+    for noun, places in (("zones", group.zones), ("subnets", group.subnets)):
+        named = decided(places)
+        if named and len(set(named.value)) > 1:
+            yield FileViolation(
+                path=named.path,
+                message=f"{group.name} has EFA and {len(set(named.value))} {noun}, of which eksctl "
+                f"uses one: {', '.join(named.value)}",
+                remedy=f"name one of the {noun}, where the type is offered",
+            )
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-EKS-003",
+        title="A group with a reservation does not say its zone",
+        why="""
+A capacity reservation, or a Capacity Block, is in one availability zone. eksctl may make the group
+in another one, or in several: nodes that are launched elsewhere do not get the reserved capacity.
+""",
+        sources=("https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",),
+    ),
+    over=eksctl_groups,
+    examples={
+        FileKind.EKSCTL: eksctl_example(
+            """
+            managedNodeGroups:
+              - name: train
+                instanceType: p5.48xlarge
+                efaEnabled: true
+                capacityReservation:
+                  capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}
+            """
+        )
+    },
+)
+def reservation_without_zone(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+    """A group with a reservation should be in the zone of the reservation."""
+    reservation = decided(group.reservation)
+    if reservation and not decided(group.zones) and not decided(group.subnets):
+        yield FileViolation(
+            path=reservation.path,
+            message=f"{group.name} is for {reservation.value}, which is in one zone, and names "
+            "neither a zone nor a subnet",
+            remedy="name the zone of the reservation in availabilityZones",
+        )
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-EKS-005",
+        title="eksctl makes a placement group that the reservation was not made in",
+        why="""
+For a self-managed group with EFA that names no placement group eksctl makes one. Capacity that was
+reserved outside of it cannot be launched into it: of 16 reserved instances 11 started. For managed
+groups with a reservation eksctl makes none since 2025.
+""",
+        basis=Basis.OBSERVED,
+        sources=(
+            "https://github.com/eksctl-io/eksctl/issues/7949",
+            "https://github.com/eksctl-io/eksctl/pull/8220",
+        ),
+    ),
+    over=eksctl_groups,
+    examples={
+        FileKind.EKSCTL: eksctl_example(
+            """
+            nodeGroups:
+              - name: train
+                instanceType: p5.48xlarge
+                efaEnabled: true
+                availabilityZones: [us-west-2a]
+                capacityReservation:
+                  capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}
+            """
+        )
+    },
+)
+def group_beside_reservation(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
+    """A reservation is launched into the placement group that it was made in, or into none."""
+    reservation = decided(group.reservation)
+    made = decided(group.made_group) if reservation else None
+    if reservation and made and made.value:
+        yield FileViolation(
+            path=made.path,
+            message=f"eksctl makes a placement group for {group.name}, and {reservation.value} was "
+            "not made in it",
+            remedy="move the group to managedNodeGroups, or name the placement group of the "
+            "reservation in placement.groupName",
+        )

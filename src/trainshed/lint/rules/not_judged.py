@@ -1,0 +1,40 @@
+"""Parts of a file that no rule can judge."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import RuleFacts
+from trainshed.findings import Severity
+from trainshed.lint.model import FileKind, LintedFile, Unknown
+from trainshed.lint.rule import FileViolation, NotDecided, lint_rule
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-FIL-001",
+        title="A part of the file is made elsewhere, and is not judged",
+        severity=Severity.INFO,
+        why="""
+Transforms and loops of a template make resources only when CloudFormation processes it. What they
+make is not in the file, so no rule sees it. Judge the processed template instead: `aws
+cloudformation get-template --template-stage Processed` prints it.
+""",
+        sources=(
+            "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/transform-section-structure.html",
+        ),
+    ),
+    over=lambda document: document.not_judged,
+    examples={
+        FileKind.CLOUDFORMATION: """
+Transform: MyMacro
+Resources:
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData: {InstanceType: p4d.24xlarge}
+"""
+    },
+)
+def not_judged(unknown: Unknown, document: LintedFile) -> Iterator[FileViolation]:
+    """Whoever reads the findings should know what they are not about."""
+    raise NotDecided(unknown)
+    yield

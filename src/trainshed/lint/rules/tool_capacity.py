@@ -1,0 +1,52 @@
+"""How the nodes of eksctl and ParallelCluster are bought."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import Basis, RuleFacts
+from trainshed.lint.examples import eksctl_example, slurm_example
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.tool_groups import Group, has_efa, tool_groups
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-GRP-004",
+        title="Spot nodes share a job over EFA",
+        why="""
+EFA is for jobs over several nodes. When EC2 takes back one Spot instance, the job of all of them
+ends, and starts again from its last checkpoint when there is a node to replace it.
+""",
+        basis=Basis.INFERRED,
+        sources=(
+            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
+            "https://github.com/aws/aws-parallelcluster/issues/2346",
+        ),
+    ),
+    over=tool_groups,
+    examples={
+        FileKind.EKSCTL: eksctl_example(
+            """
+            managedNodeGroups:
+              - {name: train, instanceType: p5.48xlarge, efaEnabled: true, spot: true}
+            """
+        ),
+        FileKind.PARALLELCLUSTER: slurm_example(
+            "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
+            "CapacityType: SPOT",
+            "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
+        ),
+    },
+)
+def spot_with_efa(group: Group, document: LintedFile) -> Iterator[FileViolation]:
+    """Jobs over several nodes do not survive the loss of one."""
+    purchase, nodes = decided(group.purchase), decided(group.nodes)
+    if not purchase or purchase.value != "spot" or not has_efa(group):
+        return
+    if nodes and nodes.value > 1:
+        yield FileViolation(
+            path=purchase.path,
+            message=f"{group.name} has EFA and up to {nodes.value} Spot nodes: a job ends when "
+            "EC2 takes back one of them",
+            remedy="buy on demand, or use a Capacity Block; on Spot, write checkpoints often",
+        )

@@ -1,0 +1,160 @@
+"""What the engine behind `cdk diff` says of two templates of a stack, as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueDifference:
+    """A value that differs.
+
+    Attributes:
+        before: None where it was not there.
+        after: None where it is gone.
+        impact: what that does to the resource, for instance `WILL_REPLACE`; None where it is not
+            known, or not of a resource.
+    """
+
+    before: Any
+    after: Any
+    impact: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceDifference:
+    """A resource that differs.
+
+    Attributes:
+        before_type: None where it was not there.
+        after_type: None where it is gone.
+        impact: what happens to it, for instance `WILL_ORPHAN`.
+        properties: those that differ, from the top.
+        attributes: what else differs, for instance `DeletionPolicy`.
+    """
+
+    before_type: str | None
+    after_type: str | None
+    impact: str
+    properties: Mapping[str, ValueDifference]
+    attributes: Mapping[str, ValueDifference]
+
+    @classmethod
+    def read(cls, answer: Mapping[str, Any]) -> Self:
+        """Return what the engine answers, as data."""
+        properties, attributes = (
+            {name: ValueDifference(**each) for name, each in answer[part].items()}
+            for part in ("properties", "attributes")
+        )
+        return cls(**{**answer, "properties": properties, "attributes": attributes})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """Names in a statement; all but these when it is inverted, as in `NotAction`."""
+
+    names: tuple[str, ...]
+    inverted: bool = False
+
+    @classmethod
+    def read(cls, answer: Mapping[str, Any]) -> Self:
+        """Return what the engine answers, as data."""
+        return cls(names=tuple(map(str, answer["names"])), inverted=answer["inverted"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A statement of a policy that is gained or lost.
+
+    Attributes:
+        gained: it is new; otherwise it is lost.
+        effect: `Allow` or `Deny`.
+        principals: who; `*` for anyone.
+        actions: what.
+        resources: on what.
+        condition: of the policy's grammar; None for none.
+        unparsed: the statement as text, where a function gives it; the rest is then empty.
+    """
+
+    gained: bool
+    effect: str
+    principals: Targets
+    actions: Targets
+    resources: Targets
+    condition: Any
+    unparsed: str | None = None
+
+    @classmethod
+    def read(cls, answer: Mapping[str, Any]) -> Self:
+        """Return what the engine answers, as data."""
+        targets = {
+            part: Targets.read(answer[part]) for part in ("principals", "actions", "resources")
+        }
+        return cls(**{**answer, **targets})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagedPolicy:
+    """A managed policy that a role, user or group gains or loses."""
+
+    gained: bool
+    identity: str
+    policy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityGroupRule:
+    """A rule of a security group that is gained or lost.
+
+    Attributes:
+        gained: it is new; otherwise it is lost.
+        inbound: for traffic to the group; otherwise from it.
+        group: whose rule.
+        protocol: `-1` for all.
+        from_port: first port, or type of ICMP; -1 for all.
+        to_port: last port, or code of ICMP.
+        peer: range of addresses, group or prefix list.
+    """
+
+    gained: bool
+    inbound: bool
+    group: str
+    protocol: str
+    from_port: int | str | None
+    to_port: int | str | None
+    peer: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateDifference:
+    """What differs between two templates of a stack.
+
+    Attributes:
+        resources: by logical id.
+        sections: what differs in `Parameters`, `Mappings`, `Conditions` and `Outputs`, by name.
+        statements: of all policies.
+        managed_policies: of all roles, users and groups.
+        rules: of all security groups.
+    """
+
+    resources: Mapping[str, ResourceDifference]
+    sections: Mapping[str, Mapping[str, ValueDifference]]
+    statements: tuple[Statement, ...]
+    managed_policies: tuple[ManagedPolicy, ...]
+    rules: tuple[SecurityGroupRule, ...]
+
+    @classmethod
+    def read(cls, answer: Mapping[str, Any]) -> Self:
+        """Return what the engine answers, as data."""
+        return cls(
+            resources={
+                name: ResourceDifference.read(each) for name, each in answer["resources"].items()
+            },
+            sections={
+                section: {name: ValueDifference(**each) for name, each in entries.items()}
+                for section, entries in answer["sections"].items()
+            },
+            statements=tuple(map(Statement.read, answer["statements"])),
+            managed_policies=tuple(ManagedPolicy(**each) for each in answer["managed_policies"]),
+            rules=tuple(SecurityGroupRule(**each) for each in answer["rules"]),
+        )

@@ -1,0 +1,516 @@
+"""What `trainshed lint` reads of eksctl cluster files, and finds in them."""
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trainshed.documents.problems import Where
+from trainshed.documents.yaml import parse_document
+from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
+from trainshed.lint.judging import lint_documents, lint_files
+from trainshed.lint.model import Fact, FileKind, Known, Unknown
+from trainshed.lint.reading import Content, UnreadableFile
+from trainshed.lint.rule import FileViolation, lint_rules
+
+_HEAD = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: example, region: us-west-2, version: "1.35"}
+"""
+_RESERVED = "{capacityReservationTarget: {capacityReservationID: cr-0123456789abcdef0}}"
+
+
+def cluster(groups: str) -> EksctlCluster:
+    """Read a cluster file that has these lists of node groups."""
+    document = parse_document(_HEAD + dedent(groups))
+    assert isinstance(document.value, dict)
+    assert is_eksctl(document.value)
+    where = Where(file="cluster.yaml", positions=document.positions)
+    (read,) = read_eksctl(Content(value=document.value, where=where))
+    return read
+
+
+def group(fields: str, *, managed: bool = True) -> EksctlGroup:
+    """Read one node group, given as the inside of a flow mapping."""
+    kind = "managedNodeGroups" if managed else "nodeGroups"
+    (read,) = cluster(f"{kind}: [{{name: train, {fields}}}]").groups
+    return read
+
+
+def value(fact: Fact[Any]) -> object:
+    """Return what a file says; the reason where it says nothing certain."""
+    return fact.why if isinstance(fact, Unknown) else fact and fact.value
+
+
+def test_a_file_says_region_and_version() -> None:
+    read = cluster("nodeGroups: []")
+
+    assert (value(read.region), value(read.version), read.groups) == ("us-west-2", "1.35", ())
+
+
+def test_another_kind_of_kubernetes_file_is_none() -> None:
+    assert not is_eksctl({"apiVersion": "v1", "kind": "Pod"})
+
+
+def test_both_lists_of_groups_are_read_with_their_places() -> None:
+    read = cluster(
+        """\
+        nodeGroups:
+          - name: own
+            instanceType: p4d.24xlarge
+        managedNodeGroups:
+          - name: managed
+            instanceTypes: [trn1.32xlarge]
+        """
+    )
+
+    own, managed = read.groups
+    assert [own.name, managed.name] == ["own", "managed"]
+    assert (own.managed, managed.managed) == (False, True)
+    assert own.instance_types == Known(
+        value=("p4d.24xlarge",), path=("nodeGroups", 0, "instanceType")
+    )
+    assert isinstance(managed.instance_types, Known)
+    assert read.where.place(managed.instance_types.path) == "cluster.yaml:9"
+
+
+@pytest.mark.parametrize(
+    ("fields", "managed", "types"),
+    [
+        pytest.param("instanceType: p5.48xlarge", True, ("p5.48xlarge",), id="one"),
+        pytest.param(
+            "instancesDistribution: {instanceTypes: [p4d.24xlarge, p4de.24xlarge]}",
+            False,
+            ("p4d.24xlarge", "p4de.24xlarge"),
+            id="distribution",
+        ),
+        pytest.param("instanceSelector: {gpus: 8}", True, "instanceSelector", id="selector"),
+        pytest.param('instanceType: "${TYPE}"', True, "placeholder ${TYPE}", id="placeholder"),
+        pytest.param("instanceType: [p5.48xlarge]", True, "a list is not text", id="no-text"),
+        pytest.param("minSize: 1", True, None, id="eksctl's-default"),
+    ],
+)
+def test_instance_types(fields: str, managed: bool, types: object) -> None:
+    read = value(group(fields, managed=managed).instance_types)
+
+    assert types in read if isinstance(types, str) and isinstance(read, str) else read == types
+
+
+@pytest.mark.parametrize(
+    ("fields", "nodes"),
+    [
+        pytest.param("minSize: 1, desiredCapacity: 2, maxSize: 8", 8, id="largest"),
+        pytest.param("minSize: 1, desiredCapacity: 4", 4, id="desired"),
+        pytest.param("minSize: 3", 3, id="smallest"),
+        pytest.param("spot: false", 2, id="eksctl's-default"),
+        pytest.param("maxSize: many", "'many' is not a whole number", id="no-number"),
+    ],
+)
+def test_nodes(fields: str, nodes: object) -> None:
+    assert value(group(fields).nodes) == nodes
+
+
+@pytest.mark.parametrize(
+    ("fields", "managed", "made"),
+    [
+        pytest.param("efaEnabled: true", True, True, id="made-by-eksctl"),
+        pytest.param("efaEnabled: true, placement: {groupName: mine}", True, None, id="named"),
+        pytest.param("minSize: 1", True, False, id="without-efa"),
+        pytest.param(
+            f"efaEnabled: true, capacityReservation: {_RESERVED}",
+            True,
+            None,
+            id="managed-with-reservation",
+        ),
+        pytest.param(
+            f"efaEnabled: true, capacityReservation: {_RESERVED}",
+            False,
+            True,
+            id="own-with-reservation",
+        ),
+        pytest.param("efaEnabled: $EFA", True, "the placeholder $EFA", id="placeholder"),
+    ],
+)
+def test_placement_groups_that_eksctl_makes(fields: str, managed: bool, made: object) -> None:
+    assert value(group(fields, managed=managed).made_group) == made
+
+
+def test_a_placement_group_of_the_file() -> None:
+    assert value(group("placement: {groupName: mine}").placement_group) == "mine"
+
+
+@pytest.mark.parametrize(
+    ("fields", "managed", "purchase"),
+    [
+        pytest.param("minSize: 1", True, "on-demand", id="default"),
+        pytest.param("spot: true", True, "spot", id="spot"),
+        pytest.param(
+            "spot: false, instanceMarketOptions: {marketType: capacity-block}",
+            True,
+            "capacity-block",
+            id="block",
+        ),
+        pytest.param(
+            "instancesDistribution: {onDemandPercentageAboveBaseCapacity: 50}",
+            False,
+            "spot",
+            id="some-spot",
+        ),
+        pytest.param(
+            "instancesDistribution: {onDemandPercentageAboveBaseCapacity: 100}",
+            False,
+            "on-demand",
+            id="no-spot",
+        ),
+        pytest.param("launchTemplate: {id: lt-1}", True, None, id="template-decides"),
+    ],
+)
+def test_purchase(fields: str, managed: bool, purchase: str | None) -> None:
+    assert value(group(fields, managed=managed).purchase) == purchase
+
+
+@pytest.mark.parametrize(
+    ("fields", "public"),
+    [
+        pytest.param("minSize: 1", True, id="default"),
+        pytest.param("privateNetworking: true", False, id="private"),
+        pytest.param("subnets: [subnet-1]", "the subnets", id="subnets-decide"),
+    ],
+)
+def test_public_addresses(fields: str, public: object) -> None:
+    assert value(group(fields).public_addresses) == public
+
+
+def test_a_private_cluster_has_no_public_addresses() -> None:
+    (own,) = cluster("privateCluster: {enabled: true}\nnodeGroups: [{name: a}]").groups
+
+    assert value(own.public_addresses) is False
+
+
+def test_image_family_zones_subnets_and_template_version() -> None:
+    read = group(
+        "amiFamily: AmazonLinux2, ami: ami-0123456789abcdef0, availabilityZones: [us-west-2a], "
+        "subnets: [subnet-1], launchTemplate: {id: lt-1, version: 3}"
+    )
+
+    assert value(read.image_type) == "AmazonLinux2"
+    assert value(read.image) == "ami-0123456789abcdef0"
+    assert value(read.zones) == ("us-west-2a",)
+    assert value(read.subnets) == ("subnet-1",)
+    assert value(read.template_version) == "3"
+
+
+def test_a_launch_template_without_version_is_its_default_one() -> None:
+    assert value(group("launchTemplate: {id: lt-1}").template_version) == "$Default"
+
+
+def test_an_ami_that_eksctl_chooses_is_none_of_the_file() -> None:
+    assert group("ami: auto").image is None
+
+
+def test_groups_that_are_no_list_are_an_error_with_its_line() -> None:
+    with pytest.raises(
+        UnreadableFile, match=r"cluster.yaml:4: nodeGroups: a mapping is not a list"
+    ):
+        cluster("nodeGroups: {name: train}")
+
+
+def test_a_group_that_is_no_mapping_is_an_error() -> None:
+    with pytest.raises(UnreadableFile, match=r"nodeGroups.0: 'train' is not a mapping"):
+        cluster("nodeGroups: [train]")
+
+
+_KEYS = [
+    "nodeGroups",
+    "managedNodeGroups",
+    "metadata",
+    "region",
+    "version",
+    "privateCluster",
+    "enabled",
+    "name",
+    "instanceType",
+    "instanceTypes",
+    "instancesDistribution",
+    "onDemandPercentageAboveBaseCapacity",
+    "instanceSelector",
+    "efaEnabled",
+    "placement",
+    "groupName",
+    "availabilityZones",
+    "subnets",
+    "privateNetworking",
+    "ami",
+    "amiFamily",
+    "launchTemplate",
+    "id",
+    "capacityReservation",
+    "capacityReservationTarget",
+    "capacityReservationID",
+    "instanceMarketOptions",
+    "marketType",
+    "spot",
+    "minSize",
+    "maxSize",
+    "desiredCapacity",
+]
+_SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(
+        ("p5.48xlarge", "dl1.24xlarge", "${X}", "", "capacity-block", "AmazonLinux2", "nonsense")
+    )
+)
+_INNER = st.dictionaries(st.sampled_from(_KEYS), _SCALARS, max_size=3)
+_VALUES = (
+    _SCALARS
+    | st.lists(_SCALARS, max_size=2)
+    | _INNER
+    | st.dictionaries(st.sampled_from(_KEYS), _INNER, max_size=2)
+)
+_MAPPINGS = st.dictionaries(st.sampled_from(_KEYS), _VALUES, max_size=6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(_MAPPINGS, st.lists(_MAPPINGS, max_size=3), st.lists(_MAPPINGS, max_size=3))
+def test_any_shape_is_judged_or_refused(
+    rest: dict[str, Any], own: list[Any], managed: list[Any]
+) -> None:
+    shape = {"nodeGroups": own, "managedNodeGroups": managed} | rest
+
+    try:
+        (read,) = read_eksctl(Content(value=shape, where=Where(file="x.yaml")))
+    except UnreadableFile as error:
+        assert str(error).startswith("x.yaml: ")
+    else:
+        assert all(finding.place for finding in lint_documents((read,)))
+
+
+def test_what_a_launch_template_sets_is_not_judged() -> None:
+    read = cluster("managedNodeGroups: [{name: train, launchTemplate: {id: lt-1}}]")
+
+    (unknown,) = read.not_judged
+    assert unknown.why == "what the launch template of train sets"
+    assert read.groups[0].efa is None
+
+
+def rules(read: EksctlCluster) -> set[str]:
+    """Return the rules of these tools that find something, or say that they cannot decide."""
+    found = {rule.facts.id for rule in lint_rules().values() for _ in rule.check(read)}
+    return {each for each in found if each.startswith(("TS-GRP-", "TS-EKS-"))}
+
+
+# A group in which no rule finds anything.
+_GOOD = {
+    "instanceType": "p5.48xlarge",
+    "maxSize": "4",
+    "efaEnabled": "true",
+    "privateNetworking": "true",
+    "availabilityZones": "[us-west-2a]",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "managed", "expected"),
+    [
+        pytest.param({}, True, set(), id="good"),
+        pytest.param({}, False, set(), id="good-self-managed"),
+        pytest.param({"instanceType": "g5.xlarge"}, True, {"TS-GRP-001"}, id="no-efa"),
+        pytest.param({"instanceType": "m5.large"}, True, set(), id="not-in-the-catalogue"),
+        pytest.param({"efaEnabled": "false"}, True, {"TS-GRP-002"}, id="efa-off"),
+        pytest.param({"efaEnabled": "false", "maxSize": "1"}, True, set(), id="one-node"),
+        pytest.param(
+            {"efaEnabled": "false", "instanceType": "g6.48xlarge"}, True, set(), id="one-card"
+        ),
+        pytest.param(
+            {"instanceType": "null", "instanceTypes": "[p5.48xlarge, p5e.48xlarge]"},
+            True,
+            {"TS-GRP-003"},
+            id="several-types",
+        ),
+        pytest.param({"spot": "true"}, True, {"TS-GRP-004"}, id="spot"),
+        pytest.param({"spot": "true", "maxSize": "1"}, True, set(), id="spot-of-one"),
+        pytest.param(
+            {
+                "instanceMarketOptions": "{marketType: capacity-block}",
+                "capacityReservation": _RESERVED,
+            },
+            True,
+            set(),
+            id="block",
+        ),
+        pytest.param(
+            {
+                "instanceMarketOptions": "{marketType: capacity-block}",
+                "capacityReservation": _RESERVED,
+            },
+            False,
+            {"TS-EKS-005"},
+            id="block-of-a-self-managed-group",
+        ),
+        pytest.param({"instanceType": "p6-b300.48xlarge"}, True, {"TS-EKS-001"}, id="b300"),
+        pytest.param(
+            {"availabilityZones": "[us-west-2a, us-west-2b]"}, True, {"TS-EKS-002"}, id="zones"
+        ),
+        pytest.param(
+            {"subnets": "[subnet-1, subnet-2]", "availabilityZones": "null"},
+            True,
+            {"TS-EKS-002"},
+            id="subnets",
+        ),
+        pytest.param({"capacityReservation": _RESERVED}, True, set(), id="reservation"),
+        pytest.param(
+            {"capacityReservation": _RESERVED, "availabilityZones": "null"},
+            True,
+            {"TS-EKS-003"},
+            id="reservation-without-zone",
+        ),
+        pytest.param({"privateNetworking": "false"}, True, {"TS-EKS-004"}, id="public"),
+        pytest.param(
+            {"privateNetworking": "false", "instanceType": "g6.48xlarge"},
+            True,
+            set(),
+            id="public-with-one-card",
+        ),
+        pytest.param(
+            {"privateNetworking": "null", "subnets": "[subnet-1]"},
+            True,
+            {"TS-EKS-004"},
+            id="subnets-decide-whether-public",
+        ),
+        pytest.param(
+            {"capacityReservation": _RESERVED},
+            False,
+            {"TS-EKS-005"},
+            id="group-beside-reservation",
+        ),
+        pytest.param(
+            {
+                "capacityReservation": _RESERVED,
+                "placement": "{groupName: mine}",
+            },
+            False,
+            set(),
+            id="named-group-beside-reservation",
+        ),
+        pytest.param({"amiFamily": "AmazonLinux2023"}, True, set(), id="amazon-linux-2023"),
+        pytest.param({"amiFamily": "Ubuntu2204"}, True, {"TS-EKS-008"}, id="no-driver"),
+        pytest.param(
+            {"amiFamily": "Ubuntu2204", "ami": "ami-0123456789abcdef0"}, True, set(), id="own-ami"
+        ),
+        pytest.param(
+            {"instanceType": "dl1.24xlarge"},
+            True,
+            {"TS-EKS-008"},
+            id="gaudi",
+        ),
+        pytest.param({"amiFamily": "Bottlerocket"}, True, set(), id="bottlerocket"),
+        pytest.param(
+            {"instanceType": "null", "instanceSelector": "{gpus: 8}", "efaEnabled": "false"},
+            True,
+            {"TS-GRP-002"},
+            id="selector-without-family",
+        ),
+    ],
+)
+def test_rules_over_groups(changes: dict[str, str], managed: bool, expected: set[str]) -> None:
+    fields = ", ".join(f"{key}: {field}" for key, field in (_GOOD | changes).items())
+    kind = "managedNodeGroups" if managed else "nodeGroups"
+
+    found = rules(cluster(f"{kind}: [{{name: train, {fields}}}]"))
+
+    assert found == expected
+
+
+def test_rules_say_that_a_selector_leaves_the_types_open() -> None:
+    read = cluster(
+        "managedNodeGroups: [{name: train, instanceSelector: {gpus: 8}, efaEnabled: true, "
+        "privateNetworking: true, availabilityZones: [us-west-2a]}]"
+    )
+
+    found = {rule.facts.id: each for rule in lint_rules().values() for each in rule.check(read)}
+    assert {"TS-GRP-001", "TS-EKS-001"} <= found.keys()
+    for each in found.values():
+        assert isinstance(each, Unknown)
+        assert each.why == "instanceSelector, which eksctl resolves when it runs"
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        pytest.param('"1.29"', {"TS-EKS-007"}, id="ended"),
+        pytest.param('"1.31"', {"TS-EKS-007"}, id="ends"),
+        pytest.param('"1.34"', {"TS-EKS-007"}, id="standard-ends"),
+        pytest.param("1.35", set(), id="supported-number"),
+        pytest.param('"1.40"', set(), id="newer"),
+        pytest.param("auto", set(), id="no-version"),
+        pytest.param('"${VERSION}"', {"TS-EKS-007"}, id="placeholder-is-said"),
+    ],
+)
+def test_versions_of_kubernetes(version: str, expected: set[str]) -> None:
+    shape = parse_document(f"metadata: {{version: {version}}}").value
+
+    assert isinstance(shape, dict)
+    (read,) = read_eksctl(Content(value=shape, where=Where(file="x.yaml")))
+    assert rules(read) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        pytest.param("{id: lt-1}", {"TS-EKS-006"}, id="default"),
+        pytest.param("{id: lt-1, version: $Latest}", {"TS-EKS-006"}, id="latest"),
+        pytest.param('{id: lt-1, version: "3"}', set(), id="number"),
+    ],
+)
+def test_versions_of_launch_templates(template: str, expected: set[str]) -> None:
+    found = rules(cluster(f"managedNodeGroups: [{{name: train, launchTemplate: {template}}}]"))
+
+    assert found == expected
+
+
+def test_a_finding_names_group_type_and_place() -> None:
+    read = cluster(
+        """\
+        managedNodeGroups:
+          - name: train
+            instanceType: p6-b300.48xlarge
+            efaEnabled: true
+        """
+    )
+
+    (found,) = lint_rules()["TS-EKS-001"].check(read)
+    assert isinstance(found, FileViolation)
+    assert found.message == (
+        "eksctl gives train 17 interfaces with EFA, and of the cards of p6-b300.48xlarge only 16 "
+        "have EFA"
+    )
+    assert read.where.place(found.path) == "cluster.yaml:7"
+
+
+def test_shared_rules_judge_the_groups() -> None:
+    (found,) = lint_rules()["TS-LIF-001"].check(
+        cluster("managedNodeGroups: [{name: train, instanceType: p3.2xlarge}]")
+    )
+
+    assert isinstance(found, FileViolation)
+    assert found.path == ("managedNodeGroups", 0, "instanceType")
+
+
+@pytest.mark.parametrize(
+    "rule_id", [name for name, rule in lint_rules().items() if FileKind.EKSCTL in rule.examples]
+)
+def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(lint_rules()[rule_id].examples[FileKind.EKSCTL], encoding="utf-8")
+
+    report = lint_files([file])
+
+    assert not report.unreadable
+    assert rule_id in {finding.rule for finding in report.findings}
