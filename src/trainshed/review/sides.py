@@ -51,25 +51,27 @@ class Synthesised:
 
 def synthesise_base(
     base: BaseCommit, work: Path, cache: Cache, step: Step
-) -> Synthesised | Side | BrokenSide:
+) -> Synthesised | BrokenSide | None:
     """Synthesise the project as it is in a commit, or remember what that gave.
 
     Args:
-        base: the commit; that the project is not in it yet does not make it broken.
+        base: the commit.
         work: folder for the cloud assembly.
         cache: what is remembered.
         step: called with each step.
 
+    Returns:
+        None when the project is not in it yet.
+
     Raises:
         TrainshedError: git cannot check the commit out.
     """
-    nothing = Side(name=base.name, fleet=Fleet(clusters=()), stacks={}, findings=(), runs=())
     if not base.has_project:
-        return nothing
+        return None
     step(f"reading the base, {base.name}")
     with checked_out(base) as folder:
         if not (folder / CONFIGURATION).is_file():
-            return nothing
+            return None
 
         def synthesise(app: App) -> Assembly:
             def anew() -> Assembly:
