@@ -444,6 +444,23 @@ DANGEROUS = Review(
     ),
 )
 
+_QUIET_PICTURE = Topology(
+    title="TrainCluster",
+    parts=(
+        Part(
+            id="job",
+            kind="job",
+            lines=("job definition", "time limit of a job: 72 hours → 24 hours"),
+            mark=Mark.CHANGED,
+        ),
+        Part(id="queue", kind="queue", lines=("job queue",)),
+        Part(id="nodes", kind="nodes", lines=("0 to 16 x trn1.32xlarge",)),
+    ),
+    links=(
+        Arrow(start="job", end="queue", text="runs in"),
+        Arrow(start="queue", end="nodes", text="launches"),
+    ),
+)
 _QUIET_COST = CostChange(
     idle_before=_usd(1.84),
     idle_after=_usd(1.84),
@@ -479,7 +496,7 @@ QUIET = Review(
     permissions=(),
     security_rules=(),
     clusters=(
-        replace(_CLUSTERS[0], facts=(), cost=_QUIET_COST),
+        replace(_CLUSTERS[0], facts=(), cost=_QUIET_COST, picture=_QUIET_PICTURE),
         replace(_CLUSTERS[2], cost=_QUIET_COST),
     ),
     cost=_QUIET_COST,

@@ -64,7 +64,8 @@ def _notice(cut: Counter[str]) -> str:
 
 
 def _sections(review: Review) -> Iterator[ReportSection]:
-    yield _listed("Risks", Cut.RISKS, "risks", map(_risk, review.risks), "none")
+    none = "none" if review.broken_base is None else "none that the head alone shows"
+    yield _listed("Risks", Cut.RISKS, "risks", map(_risk, review.risks), none)
     yield from _clusters(review)
     if review.broken_base is None:
         yield from _changes(review.stacks)
