@@ -100,6 +100,8 @@ def facts(change: ClusterChange) -> dict[str, tuple[str | None, str | None]]:
                 "file system": ("Lustre persistent-2", None),
                 "storage": ("4800 GiB", None),
                 "storage throughput": ("250 MB/s per TiB", None),
+                "storage network": ("TCP", None),
+                "storage mount": ("/fsx", None),
             },
             id="storage",
         ),

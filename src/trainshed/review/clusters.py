@@ -3,15 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan, Fleet
+from trainshed.review.cluster_parts import planned_parts
 from trainshed.review.cost import cluster_cost_change
-from trainshed.review.model import (
-    ClusterChange,
-    Difference,
-    Mark,
-    Part,
-    StackChange,
-)
-from trainshed.review.parts import Fact, all_facts, planned_parts
+from trainshed.review.model import ClusterChange, Difference, Mark, StackChange
+from trainshed.review.parts import Fact, all_facts
 from trainshed.review.topology import topology
 from trainshed.template_changes import Effect
 
@@ -47,7 +42,7 @@ def _change(
     effect = own.effect if own else None
     facts = tuple(_facts(before, after, own))
     if before and after:
-        touched = own or facts or any(map(_marked, picture.parts))
+        touched = own or facts or any(part.mark is not Mark.SAME for part in picture.all_parts)
         effect = Effect.CHANGED if touched else None
     return ClusterChange(
         name=plan.spec.name,
@@ -58,10 +53,6 @@ def _change(
         cost=cluster_cost_change(before, after),
         picture=picture,
     )
-
-
-def _marked(part: Part) -> bool:
-    return part.mark is not Mark.SAME or any(map(_marked, part.parts))
 
 
 def _facts(

@@ -273,6 +273,11 @@ class Part:
     mark: Mark = Mark.SAME
     parts: tuple["Part", ...] = ()
 
+    @property
+    def title(self) -> str:
+        """Its name, after the word of its mark."""
+        return self.lines[0] if self.mark is Mark.SAME else f"{self.mark}: {self.lines[0]}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrow:
@@ -290,6 +295,16 @@ class Topology:
     title: str
     parts: tuple[Part, ...]
     links: tuple[Arrow, ...]
+
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """The parts and what is inside them, each before what it contains."""
+        found: list[Part] = []
+        waiting = list(reversed(self.parts))
+        while waiting:
+            found.append(waiting.pop())
+            waiting += reversed(found[-1].parts)
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainshed.plan import ClusterPlan
-from trainshed.review.model import Arrow, Mark, Part, StackChange, Topology
-from trainshed.review.parts import (
-    ORDER,
-    Behind,
-    Fact,
-    PlannedPart,
-    planned_links,
-    planned_parts,
-)
+from trainshed.review.cluster_parts import planned_links, planned_parts
+from trainshed.review.model import Mark, Part, StackChange, Topology
+from trainshed.review.parts import ORDER, Behind, Fact, PlannedPart
 from trainshed.template_changes import Effect
 
 _MARKS = {
@@ -46,18 +40,10 @@ def topology(
     return Topology(
         title=f"{plan.spec.name} in {plan.region}",
         parts=tuple(drawing.merged(old, new)),
-        links=tuple(_links(before, after)),
+        links=tuple(
+            dict.fromkeys(link for side in (after, before) if side for link in planned_links(side))
+        ),
     )
-
-
-def _links(before: ClusterPlan | None, after: ClusterPlan | None) -> Iterator[Arrow]:
-    old, new = (
-        {(link.start, link.end): link.text for link in planned_links(side)} if side else {}
-        for side in (before, after)
-    )
-    for start, end in {**new, **old}:
-        texts = dict.fromkeys(side[start, end] for side in (old, new) if (start, end) in side)
-        yield Arrow(start=start, end=end, text=" → ".join(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
