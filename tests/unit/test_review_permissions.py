@@ -87,6 +87,14 @@ CASES: Mapping[str, tuple[Resources, list[str]]] = {
         may(Action="logs:PutLogEvents", Resource=joined(*ARN, ":logs", *OWN, "log-group:/x:*")),
         ["NodeRole may logs:PutLogEvents on logs:log-group:/x:*"],
     ),
+    "a-resource-of-this-region": (
+        may(Action="a:b", Resource=joined(*ARN, ":ecr:us-west-2", ":", OWN[3], ":repository/x")),
+        ["NodeRole may a:b on ecr:repository/x"],
+    ),
+    "this-stack": (
+        may(Action="a:b", Resource={"Ref": "AWS::StackId"}),
+        ["NodeRole may a:b on this stack"],
+    ),
     "a-resource-of-another-account": (
         may(Action="a:b", Resource="arn:aws:ecr:us-east-1:123456789012:repository/x"),
         ["NodeRole may a:b on arn:aws:ecr:us-east-1:123456789012:repository/x"],
@@ -97,7 +105,7 @@ CASES: Mapping[str, tuple[Resources, list[str]]] = {
     ),
     "imported": (
         may(Action="a:b", Resource=joined({"Fn::ImportValue": "exported-clients"}, "/*")),
-        ["NodeRole may a:b on Clients.GroupId of network/*"],
+        ["NodeRole may a:b on Clients of network/*"],
     ),
     "conditions": (
         may(
@@ -107,11 +115,13 @@ CASES: Mapping[str, tuple[Resources, list[str]]] = {
                 "StringEquals": {"aws:SourceVpce": ["vpce-1", "vpce-2"]},
                 "Bool": {"aws:SecureTransport": "true"},
                 "DateLessThan": {"aws:CurrentTime": "2030"},
+                "ForAllValues:StringEquals": {"aws:TagKeys": "a"},
             },
         ),
         [
             "NodeRole may a:b on every resource, if aws:SourceVpce is vpce-1 or vpce-2, "
-            "if aws:SecureTransport is true, if aws:CurrentTime DateLessThan 2030"
+            "if aws:SecureTransport is true, if aws:CurrentTime DateLessThan 2030, "
+            "if every aws:TagKeys is a"
         ],
     ),
     "denied": (
@@ -245,7 +255,7 @@ CASES: Mapping[str, tuple[Resources, list[str]]] = {
     ),
     "one-port-from-another-group": (
         rule(INGRESS, FROM_CLIENTS, **LUSTRE),
-        ["LustreGroup takes TCP 988 from Clients.GroupId of network"],
+        ["LustreGroup takes TCP 988 from Clients of network"],
     ),
     "ports-to-a-range": (
         rule(EGRESS, {"CidrIp": "10.0.0.0/16"}, IpProtocol="udp", FromPort=1018, ToPort=1023),

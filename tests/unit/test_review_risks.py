@@ -187,6 +187,18 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     ),
     "logs-removed": (one(LOGS), EMPTY, [("medium", LOST, "the log group leaves its stack")]),
     "logs-removed-and-kept": (one(LOGS, **KEPT), EMPTY, []),
+    "logs-of-a-function-removed": (
+        {
+            "Resources": {
+                "It": resource(LOGS),
+                "Function": resource(
+                    "AWS::Lambda::Function", {"LoggingConfig": {"LogGroup": {"Ref": "It"}}}
+                ),
+            }
+        },
+        EMPTY,
+        [],
+    ),
     "key-removed": (one(KEY), EMPTY, [("high", LOST, "what it encrypts can never be read again")]),
     "key-removed-and-kept": (one(KEY, **KEPT), EMPTY, []),
     "policy-weakened": (
@@ -536,7 +548,7 @@ def test_a_stack_that_is_no_longer_in_the_app_is_not_deleted_by_a_deployment(
 ) -> None:
     [risk] = [risk for risk in found if risk.stack == "gone"]
 
-    words = "goes when its stack, which is no longer in the app, is deleted"
+    words = "in a stack that is no longer in the app, which no deployment deletes; once somebody do"
 
     assert words in risk.message
 

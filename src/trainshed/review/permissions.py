@@ -13,6 +13,7 @@ ANYONE = ("*", "AWS:*")
 """Principals that are whoever asks."""
 # By this rule CDK says that a group sends nothing: without any rule it might send everything.
 _NOTHING = "255.255.255.255/32"
+_SCOPES = {"": "", "ForAllValues": "every ", "ForAnyValue": "any "}
 _OPERATORS = {
     "ArnEquals": "is",
     "ArnLike": "is like",
@@ -110,4 +111,5 @@ def _conditions(condition: Any, called: Names) -> Iterator[str]:
         for key, values in keys.items() if isinstance(keys, dict) else ():
             listed = values if isinstance(values, list) else [values]
             said = " or ".join(rendered(str(value), called) for value in listed)
-            yield f"{key} {_OPERATORS.get(operator, operator)} {said}"
+            scope, _, plain = operator.rpartition(":")
+            yield f"{_SCOPES[scope]}{key} {_OPERATORS.get(plain, plain)} {said}"

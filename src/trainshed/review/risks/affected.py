@@ -49,7 +49,10 @@ class Affected:
     def what_happens(self) -> str:
         """How the stack gives it up: `is replaced, because Subnets changes`."""
         if not self.remains:
-            return "goes when its stack, which is no longer in the app, is deleted"
+            return (
+                "is in a stack that is no longer in the app, which no deployment deletes; once "
+                "somebody does"
+            )
         if self.change.effect is Effect.REMOVED:
             return "leaves its stack"
         verb = "is" if self.change.effect is Effect.REPLACED else "may be"

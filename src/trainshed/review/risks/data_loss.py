@@ -48,6 +48,8 @@ def data_loss(affected: Affected) -> Iterator[Risk]:
 
 def _given_up(affected: Affected) -> Iterator[Risk]:
     change = affected.change
+    if change.resource_type == _LOGS and _of_a_function(affected):
+        return
     what = f"{_HOLDS_DATA[change.resource_type]} {affected.what_happens}{_beside(affected)}"
     stopped = _guard(affected)
     if not change.kept:
@@ -85,6 +87,14 @@ def _beside(affected: Affected) -> str:
         if each.effect is Effect.ADDED and each.resource_type == affected.change.resource_type
     ]
     return f", and an empty one comes ({', '.join(come)})" if come else ""
+
+
+def _of_a_function(affected: Affected) -> bool:
+    """Return whether a log group has what a function says, which comes and goes with it."""
+    return any(
+        at(resource, "LoggingConfig.LogGroup") == {"Ref": affected.change.logical_id}
+        for resource in affected.before.values()
+    )
 
 
 def _adopt(affected: Affected) -> str:
