@@ -410,6 +410,8 @@ _GOOD = {
             {"TS-EKS-008"},
             id="gaudi",
         ),
+        pytest.param({"ami": "/my/ami"}, True, {"TS-GRP-005"}, id="path-as-ami"),
+        pytest.param({"ami": "auto-ssm"}, True, set(), id="ami-of-eksctl"),
         pytest.param({"amiFamily": "Bottlerocket"}, True, set(), id="bottlerocket"),
         pytest.param(
             {"instanceType": "null", "instanceSelector": "{gpus: 8}", "efaEnabled": "false"},

@@ -403,7 +403,7 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
         pytest.param(
             f"{_P5}, Efa: {{Enabled: true}}",
             network(f"{_ON}, SecurityGroups: [sg-1]"),
-            {"TS-PCL-012"},
+            {"TS-PCL-011"},
             id="security-groups",
         ),
         pytest.param(
@@ -454,13 +454,13 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
         pytest.param(
             f"{_P5}, Efa: {{Enabled: true}}",
             f"{network()}, Image: {{CustomAmi: /aws/service/x}}",
-            {"TS-PCL-010"},
+            {"TS-GRP-005"},
             id="path-as-ami",
         ),
         pytest.param(
             f"{_P5}, Efa: {{Enabled: true}}",
             f'{network()}, Image: {{CustomAmi: "${{AMI}}"}}',
-            {"TS-PCL-009", "TS-PCL-010"},
+            {"TS-PCL-009", "TS-GRP-005"},
             id="placeholder-as-ami-is-said",
         ),
     ],
@@ -477,8 +477,8 @@ def test_rules_over_compute_resources(resource: str, queue: str, expected: set[s
 @pytest.mark.parametrize(
     ("system", "expected"),
     [
-        ("centos7", {"TS-PCL-011"}),
-        ("ubuntu1804", {"TS-PCL-011"}),
+        ("centos7", {"TS-PCL-010"}),
+        ("ubuntu1804", {"TS-PCL-010"}),
         ("alinux2023", set()),
         ("ubuntu2204", set()),
     ],
