@@ -70,7 +70,6 @@ def test_both_lists_of_groups_are_read_with_their_places() -> None:
 
     own, managed = read.groups
     assert [own.name, managed.name] == ["own", "managed"]
-    assert (own.managed, managed.managed) == (False, True)
     assert own.instance_types == Known(
         value=("p4d.24xlarge",), path=("nodeGroups", 0, "instanceType")
     )
