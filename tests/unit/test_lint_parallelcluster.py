@@ -422,6 +422,12 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
             "InstanceType: g6.48xlarge", network("AssignPublicIp: true"), set(), id="public-alone"
         ),
         pytest.param(
+            "InstanceType: p5.48xlarge, MaxCount: $COUNT, Efa: {Enabled: true}",
+            network(subnets="$SUBNET"),
+            set(),
+            id="placeholders-that-do-not-matter",
+        ),
+        pytest.param(
             "InstanceType: p5.48xlarge, MaxCount: 4, Efa: {Enabled: true}",
             _BLOCK,
             {"TS-PCL-005"},

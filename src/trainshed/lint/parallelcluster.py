@@ -117,7 +117,9 @@ def _access_nodes(root: Section) -> Iterator[NodeGroup]:
     yield _plain(root, head, "head node", one, _texts(head.text("Networking", "SubnetId")))
     for pool in root.sections("LoginNodes", "Pools"):
         name = f"login nodes {_name(pool)}"
-        yield _plain(root, pool, name, pool.whole("Count"), pool.texts("Networking", "SubnetIds"))
+        yield _plain(
+            root, pool, name, pool.whole("Count"), pool.references("Networking", "SubnetIds")
+        )
 
 
 def _plain(
@@ -151,11 +153,11 @@ def _slurm(root: Section) -> Iterator[QueueNodes]:
                 placement_group=placement_group,
                 image=_image(root, queue),
                 image_type=root.text("Image", "Os"),
-                subnets=queue.texts("Networking", "SubnetIds"),
+                subnets=queue.references("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
                 reservation=_reservation(resource) or _reservation(queue),
                 public_addresses=queue.flag("Networking", "AssignPublicIp"),
-                security_groups=queue.texts("Networking", "SecurityGroups"),
+                security_groups=queue.references("Networking", "SecurityGroups"),
             )
 
 
@@ -169,7 +171,7 @@ def _batch(root: Section) -> Iterator[BatchNodes]:
                 instance_types=resource.texts("InstanceTypes"),
                 nodes=Unknown(why="MaxvCpus and the types", path=(*resource.path, "MaxvCpus")),
                 efa=_default(False, resource),
-                subnets=queue.texts("Networking", "SubnetIds"),
+                subnets=queue.references("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
             )
 
