@@ -277,6 +277,14 @@ def test_queues_that_are_no_list_are_an_error_with_its_line() -> None:
         configuration("Scheduling: {Scheduler: slurm, SlurmQueues: {Name: gpu}}")
 
 
+def test_settings_that_are_no_mapping_are_an_error_with_their_line() -> None:
+    with pytest.raises(UnreadableFile, match=r"cluster.yaml:7: .*FsxLustreSettings: a list is not"):
+        configuration(
+            "Scheduling: {Scheduler: slurm}\n"
+            "SharedStorage: [{StorageType: FsxLustre, FsxLustreSettings: []}]"
+        )
+
+
 def test_a_placeholder_for_queues_is_an_error() -> None:
     with pytest.raises(UnreadableFile, match=r"SlurmQueues: '\$\{QUEUES\}' is not a list"):
         configuration('Scheduling: {Scheduler: slurm, SlurmQueues: "${QUEUES}"}')
