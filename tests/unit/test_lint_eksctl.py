@@ -70,7 +70,6 @@ def test_both_lists_of_groups_are_read_with_their_places() -> None:
 
     own, managed = read.groups
     assert [own.name, managed.name] == ["own", "managed"]
-    assert (own.managed, managed.managed) == (False, True)
     assert own.instance_types == Known(
         value=("p4d.24xlarge",), path=("nodeGroups", 0, "instanceType")
     )
@@ -410,6 +409,8 @@ _GOOD = {
             {"TS-EKS-008"},
             id="gaudi",
         ),
+        pytest.param({"ami": "/my/ami"}, True, {"TS-GRP-005"}, id="path-as-ami"),
+        pytest.param({"ami": "auto-ssm"}, True, set(), id="ami-of-eksctl"),
         pytest.param({"amiFamily": "Bottlerocket"}, True, set(), id="bottlerocket"),
         pytest.param(
             {"instanceType": "null", "instanceSelector": "{gpus: 8}", "efaEnabled": "false"},

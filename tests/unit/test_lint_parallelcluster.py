@@ -277,6 +277,14 @@ def test_queues_that_are_no_list_are_an_error_with_its_line() -> None:
         configuration("Scheduling: {Scheduler: slurm, SlurmQueues: {Name: gpu}}")
 
 
+def test_settings_that_are_no_mapping_are_an_error_with_their_line() -> None:
+    with pytest.raises(UnreadableFile, match=r"cluster.yaml:7: .*FsxLustreSettings: a list is not"):
+        configuration(
+            "Scheduling: {Scheduler: slurm}\n"
+            "SharedStorage: [{StorageType: FsxLustre, FsxLustreSettings: []}]"
+        )
+
+
 def test_a_placeholder_for_queues_is_an_error() -> None:
     with pytest.raises(UnreadableFile, match=r"SlurmQueues: '\$\{QUEUES\}' is not a list"):
         configuration('Scheduling: {Scheduler: slurm, SlurmQueues: "${QUEUES}"}')
@@ -403,7 +411,7 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
         pytest.param(
             f"{_P5}, Efa: {{Enabled: true}}",
             network(f"{_ON}, SecurityGroups: [sg-1]"),
-            {"TS-PCL-012"},
+            {"TS-PCL-011"},
             id="security-groups",
         ),
         pytest.param(
@@ -420,6 +428,12 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
         ),
         pytest.param(
             "InstanceType: g6.48xlarge", network("AssignPublicIp: true"), set(), id="public-alone"
+        ),
+        pytest.param(
+            "InstanceType: p5.48xlarge, MaxCount: $COUNT, Efa: {Enabled: true}",
+            network(subnets="$SUBNET"),
+            set(),
+            id="placeholders-that-do-not-matter",
         ),
         pytest.param(
             "InstanceType: p5.48xlarge, MaxCount: 4, Efa: {Enabled: true}",
@@ -454,13 +468,13 @@ def network(extra: str = _ON, subnets: str = "subnet-1") -> str:
         pytest.param(
             f"{_P5}, Efa: {{Enabled: true}}",
             f"{network()}, Image: {{CustomAmi: /aws/service/x}}",
-            {"TS-PCL-010"},
+            {"TS-GRP-005"},
             id="path-as-ami",
         ),
         pytest.param(
             f"{_P5}, Efa: {{Enabled: true}}",
             f'{network()}, Image: {{CustomAmi: "${{AMI}}"}}',
-            {"TS-PCL-009", "TS-PCL-010"},
+            {"TS-PCL-009", "TS-GRP-005"},
             id="placeholder-as-ami-is-said",
         ),
     ],
@@ -477,8 +491,8 @@ def test_rules_over_compute_resources(resource: str, queue: str, expected: set[s
 @pytest.mark.parametrize(
     ("system", "expected"),
     [
-        ("centos7", {"TS-PCL-011"}),
-        ("ubuntu1804", {"TS-PCL-011"}),
+        ("centos7", {"TS-PCL-010"}),
+        ("ubuntu1804", {"TS-PCL-010"}),
         ("alinux2023", set()),
         ("ubuntu2204", set()),
     ],

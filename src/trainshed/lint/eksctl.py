@@ -32,14 +32,12 @@ class EksctlGroup(NodeGroup):
     """A node group of eksctl.
 
     Attributes:
-        managed: whether EKS manages it (`managedNodeGroups`).
         reservation: id of the capacity reservation or block, or ARN of a group of them.
         made_group: whether eksctl makes a placement group for it.
         public_addresses: whether its subnets give nodes a public address.
         template_version: of the launch template that it names; None where it names none.
     """
 
-    managed: bool
     reservation: Fact[str] = None
     made_group: Fact[bool] = None
     public_addresses: Fact[bool] = None
@@ -83,7 +81,6 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
         region=root.text("metadata", "region"),
         version=root.text("metadata", "version"),
         groups=groups,
-        file_systems=(),
         not_judged=tuple(
             Unknown(
                 why=f"what the launch template of {group.name} sets",
@@ -109,7 +106,6 @@ def _group(group: FileSection, private: Fact[bool], *, managed: bool) -> EksctlG
         name=name.value if isinstance(name, Known) else ".".join(map(str, group.path)),
         path=group.path,
         launch="eksctl",
-        managed=managed,
         instance_types=_instance_types(group),
         nodes=_nodes(group),
         efa=_efa(group),
@@ -117,8 +113,8 @@ def _group(group: FileSection, private: Fact[bool], *, managed: bool) -> EksctlG
         made_group=_made_group(group, managed=managed),
         image=None if chosen else ami,
         image_type=group.text("amiFamily"),
-        subnets=group.texts("subnets"),
-        zones=group.texts("availabilityZones"),
+        subnets=group.references("subnets"),
+        zones=group.references("availabilityZones"),
         purchase=_purchase(group),
         reservation=_reservation(group),
         public_addresses=_public_addresses(group, private),

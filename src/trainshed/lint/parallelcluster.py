@@ -125,7 +125,9 @@ def _access_nodes(root: FileSection) -> Iterator[NodeGroup]:
     yield _plain(root, head, "head node", one, _texts(head.text("Networking", "SubnetId")))
     for pool in root.sections("LoginNodes", "Pools"):
         name = f"login nodes {_name(pool)}"
-        yield _plain(root, pool, name, pool.whole("Count"), pool.texts("Networking", "SubnetIds"))
+        yield _plain(
+            root, pool, name, pool.whole("Count"), pool.references("Networking", "SubnetIds")
+        )
 
 
 def _plain(
@@ -163,11 +165,11 @@ def _slurm(root: FileSection) -> Iterator[QueueNodes]:
                 placement_group=placement_group,
                 image=_image(root, queue),
                 image_type=root.text("Image", "Os"),
-                subnets=queue.texts("Networking", "SubnetIds"),
+                subnets=queue.references("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
                 reservation=_reservation(resource) or _reservation(queue),
                 public_addresses=queue.flag("Networking", "AssignPublicIp"),
-                security_groups=queue.texts("Networking", "SecurityGroups"),
+                security_groups=queue.references("Networking", "SecurityGroups"),
             )
 
 
@@ -181,7 +183,7 @@ def _batch(root: FileSection) -> Iterator[BatchNodes]:
                 instance_types=resource.texts("InstanceTypes"),
                 nodes=Unknown(why="MaxvCpus and the types", path=(*resource.path, "MaxvCpus")),
                 efa=_default(False, resource),
-                subnets=queue.texts("Networking", "SubnetIds"),
+                subnets=queue.references("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
             )
 

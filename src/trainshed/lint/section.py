@@ -50,6 +50,13 @@ class FileSection:
         """Return a list of texts below some keys."""
         return self._fact(keys, _texts)
 
+    def references(self, *keys: str) -> Fact[tuple[str, ...]]:
+        """Return a list of ids below some keys, where a placeholder is as good as an id."""
+        found = self._find(keys)
+        if isinstance(found, Known) and isinstance(found.value, list):
+            return _texts(found.value, found.path)
+        return self.texts(*keys)
+
     def gives(self, *keys: str) -> bool:
         """Whether the file gives anything below some keys."""
         return self._find(keys) is not None

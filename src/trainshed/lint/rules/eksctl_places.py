@@ -94,7 +94,6 @@ For a self-managed group with EFA that names no placement group eksctl makes one
 reserved outside of it cannot be launched into it: of 16 reserved instances 11 started. For managed
 groups with a reservation eksctl makes none since 2025.
 """,
-        basis=Basis.OBSERVED,
         sources=(
             "https://github.com/eksctl-io/eksctl/issues/7949",
             "https://github.com/eksctl-io/eksctl/pull/8220",

@@ -113,6 +113,8 @@ Resources:
 )
 def literal_path(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """An AMI's id is no path."""
+    if not isinstance(document, CloudFormationDocument):
+        return  # TS-GRP-005 is about the other kinds
     image = decided(group.image)
     if image and image.value.startswith(("/", "ssm:", "{{ssm:")):
         path = image.value.strip("{}").removeprefix("ssm:")

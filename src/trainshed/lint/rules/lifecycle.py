@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from trainshed.catalogue import LifecycleStatus
 from trainshed.checks import all_rules
 from trainshed.checks.software import LAST_SOFTWARE
+from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.model import FileKind, LintedFile, NodeGroup
 from trainshed.lint.parts import known_types, node_groups
 from trainshed.lint.rule import FileViolation, decided, lint_rule
@@ -20,7 +21,11 @@ Resources:
     Type: AWS::EC2::LaunchTemplate
     Properties:
       LaunchTemplateData: {InstanceType: dl1.24xlarge}
-"""
+""",
+        FileKind.EKSCTL: eksctl_example(
+            "managedNodeGroups: [{name: train, instanceType: dl1.24xlarge}]"
+        ),
+        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: dl1.24xlarge"),
     },
 )
 def withdrawn_type(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:

@@ -10,6 +10,7 @@ from trainshed.checks.ami_parameters import (
     names_ubuntu_20,
 )
 from trainshed.checks.software import AMAZON_LINUX_2_END, UBUNTU_20_END
+from trainshed.lint.examples import eksctl_example
 from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup
 from trainshed.lint.parts import node_groups
 from trainshed.lint.rule import FileViolation, decided, lint_rule
@@ -59,7 +60,18 @@ def _ended(
 @lint_rule(
     all_rules()["TS-LIF-003"],
     over=node_groups,
-    examples=_template("/aws/service/ecs/optimized-ami/amazon-linux-2/gpu/recommended/image_id"),
+    examples={
+        **_template("/aws/service/ecs/optimized-ami/amazon-linux-2/gpu/recommended/image_id"),
+        FileKind.EKSCTL: eksctl_example(
+            "managedNodeGroups: [{name: train, amiFamily: AmazonLinux2}]"
+        ),
+        FileKind.PARALLELCLUSTER: """
+Region: us-west-2
+Image: {Os: alinux2}
+HeadNode: {InstanceType: m5.large}
+Scheduling: {Scheduler: slurm, SlurmQueues: []}
+""",
+    },
 )
 def amazon_linux_2(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes should run what gets updates."""

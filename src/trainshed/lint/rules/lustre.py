@@ -6,6 +6,7 @@ from trainshed.catalogue.lustre import THROUGHPUTS
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.cloudformation import CloudFormationDocument
+from trainshed.lint.examples import parallelcluster_example
 from trainshed.lint.lustre_of_template import FILE_SYSTEM
 from trainshed.lint.model import FileKind, LintedFile, LintedFileSystem, Unknown
 from trainshed.lint.parts import lustre_file_systems
@@ -159,9 +160,21 @@ disk. It refuses others when the stack is deployed.
         sources=(_API, _LUSTRE_API),
     ),
     over=lustre_file_systems,
-    examples=_file_system(
-        "StorageCapacity: 2000", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
-    ),
+    examples={
+        **_file_system(
+            "StorageCapacity: 2000", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
+        ),
+        FileKind.PARALLELCLUSTER: parallelcluster_example(
+            """
+            Scheduling: {Scheduler: slurm, SlurmQueues: []}
+            SharedStorage:
+              - Name: data
+                MountDir: /fsx
+                StorageType: FsxLustre
+                FsxLustreSettings: {StorageCapacity: 2000}
+            """
+        ),
+    },
 )
 def impossible_size(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
     """Size and throughput must be such as FSx has."""

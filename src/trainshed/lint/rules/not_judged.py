@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
+from trainshed.lint.examples import eksctl_example
 from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.rule import FileViolation, NotDecided, lint_rule
 
@@ -16,7 +17,8 @@ from trainshed.lint.rule import FileViolation, NotDecided, lint_rule
         why="""
 Transforms and loops of a template make resources only when CloudFormation processes it. What they
 make is not in the file, so no rule sees it. Judge the processed template instead: `aws
-cloudformation get-template --template-stage Processed` prints it.
+cloudformation get-template --template-stage Processed` prints it. What a launch template sets that
+an eksctl cluster file names is not in that file, either.
 """,
         sources=(
             "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/transform-section-structure.html",
@@ -31,7 +33,10 @@ Resources:
     Type: AWS::EC2::LaunchTemplate
     Properties:
       LaunchTemplateData: {InstanceType: p4d.24xlarge}
-"""
+""",
+        FileKind.EKSCTL: eksctl_example(
+            "managedNodeGroups: [{name: train, launchTemplate: {id: lt-1, version: 3}}]"
+        ),
     },
 )
 def not_judged(unknown: Unknown, document: LintedFile) -> Iterator[FileViolation]:

@@ -1,14 +1,13 @@
 """The AMIs of ParallelCluster's nodes."""
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import RuleFacts
 from trainshed.checks.software import CENTOS_7_END, UBUNTU_18_END
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import FileKind, LintedFile, NodeGroup
+from trainshed.lint.model import FileKind, LintedFile
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
@@ -25,11 +24,6 @@ _ENDED = {
     "centos7": CENTOS_7_END,
     "ubuntu1804": UBUNTU_18_END,
 }
-_AMI_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?")
-
-
-def _all_nodes(document: LintedFile) -> Iterable[NodeGroup]:
-    return (group for cluster in parallelclusters(document) for group in cluster.groups)
 
 
 @lint_rule(
@@ -72,41 +66,13 @@ def no_driver(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation
 @lint_rule(
     RuleFacts(
         id="TS-PCL-010",
-        title="CustomAmi is not the id of an AMI",
-        severity=Severity.ERROR,
-        why="""
-ParallelCluster takes an id in `CustomAmi`. It reads no parameter of Systems Manager, and refuses
-the path of one.
-""",
-        sources=(_IMAGE,),
-    ),
-    over=_all_nodes,
-    examples={
-        FileKind.PARALLELCLUSTER: slurm_example(
-            "InstanceType: p5.48xlarge", "Image: {CustomAmi: /my/ami}"
-        ),
-    },
-)
-def custom_ami_is_no_id(nodes: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
-    """A custom AMI is named by its id."""
-    image = decided(nodes.image)
-    if image and not _AMI_ID.fullmatch(image.value):
-        yield FileViolation(
-            path=image.path,
-            message=f"{image.value!r} is not the id of an AMI",
-            remedy="give the id, which aws ssm get-parameter prints for a path",
-        )
-
-
-@lint_rule(
-    RuleFacts(
-        id="TS-PCL-011",
         title="The operating system of the nodes gets no more updates",
         why="""
 Its maintainers bring out no more public security updates, and the EFA installer no longer lists it.
 """,
         sources=(
             _IMAGE,
+            "https://www.centos.org/centos-linux-eol/",
             "https://ubuntu.com/about/release-cycle",
         ),
     ),

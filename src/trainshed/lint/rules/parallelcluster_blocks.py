@@ -37,10 +37,10 @@ be equal, and more than 0.
 )
 def block_counts(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """A Capacity Block has a fixed number of nodes."""
-    least, most = decided(nodes.nodes_min), decided(nodes.nodes)
-    if not _in_block(nodes) or not least or not most:
+    if not _in_block(nodes):
         return
-    if least.value != most.value or not least.value:
+    least, most = decided(nodes.nodes_min), decided(nodes.nodes)
+    if least and most and (least.value != most.value or not least.value):
         yield FileViolation(
             path=least.path,
             message=f"{nodes.name} is in a Capacity Block, with MinCount {least.value} and "

@@ -54,7 +54,7 @@ def public_address(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViol
 
 @lint_rule(
     RuleFacts(
-        id="TS-PCL-012",
+        id="TS-PCL-011",
         title="A queue with EFA has security groups of its own",
         severity=Severity.INFO,
         why="""

@@ -10,6 +10,7 @@ from trainshed.documents.yaml import Value
 from trainshed.findings import Severity
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.conditions import functions_in
+from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.nodes_of_template import LAUNCH_TEMPLATE
 from trainshed.lint.parts import efa_interfaces, groups_with_interfaces, node_groups, value_of
@@ -216,7 +217,22 @@ Resources:
         InstanceType: p5.48xlarge
         InstanceMarketOptions: {MarketType: capacity-block}
         Placement: {GroupName: my-group}
-"""
+""",
+        FileKind.EKSCTL: eksctl_example(
+            """
+            managedNodeGroups:
+              - name: train
+                instanceType: p5.48xlarge
+                instanceMarketOptions: {marketType: capacity-block}
+                placement: {groupName: my-group}
+            """
+        ),
+        FileKind.PARALLELCLUSTER: slurm_example(
+            "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
+            "CapacityType: CAPACITY_BLOCK",
+            "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}",
+            "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
+        ),
     },
 )
 def group_of_a_block(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:

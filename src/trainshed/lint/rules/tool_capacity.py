@@ -40,9 +40,10 @@ ends, and starts again from its last checkpoint when there is a node to replace 
 )
 def spot_with_efa(group: Group, document: LintedFile) -> Iterator[FileViolation]:
     """Jobs over several nodes do not survive the loss of one."""
-    purchase, nodes = decided(group.purchase), decided(group.nodes)
+    purchase = decided(group.purchase)
     if not purchase or purchase.value != "spot" or not has_efa(group):
         return
+    nodes = decided(group.nodes)
     if nodes and nodes.value > 1:
         yield FileViolation(
             path=purchase.path,

@@ -69,8 +69,11 @@ several EFA cards: those with one often serve models on single nodes.
 )
 def efa_cards_unused(group: Group, document: LintedFile) -> Iterator[FileViolation]:
     """Several nodes with EFA cards should use them."""
-    nodes, efa = decided(group.nodes), decided(group.efa)
-    if not nodes or nodes.value < 2 or not efa or efa.value:
+    efa = decided(group.efa)
+    if not efa or efa.value:
+        return
+    nodes = decided(group.nodes)
+    if not nodes or nodes.value < 2:
         return
     for instance in named_types(group):
         if instance.efa_interfaces_max > 1:
