@@ -22,6 +22,8 @@ ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+# However busy the machine is.
+PATIENCE_MS = 600_000
 PHONE, DESKTOP = 360, 1280
 
 
@@ -36,7 +38,9 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
             headless=True,
             args=ARGUMENTS,
             offline=True,
+            timeout=PATIENCE_MS,
         )
+        context.set_default_timeout(PATIENCE_MS)
         yield context
         context.close()
 

@@ -9,12 +9,12 @@ from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total
 from trainshed.findings import Finding, Place, Severity
 from trainshed.review.model import (
+    Arrow,
     ClusterChange,
     CostChange,
     Difference,
     FindingChanges,
     Level,
-    Link,
     Mark,
     Part,
     Permission,
@@ -282,9 +282,9 @@ _PICTURE = Topology(
         ),
     ),
     links=(
-        Link(start="queue", end="nodes", text="starts"),
-        Link(start="nodes", end="lustre", text="mounts /fsx"),
-        Link(start="nodes", end="repository"),
+        Arrow(start="queue", end="nodes", text="starts"),
+        Arrow(start="nodes", end="lustre", text="mounts /fsx"),
+        Arrow(start="nodes", end="repository"),
     ),
 )
 _EVAL_PICTURE = Topology(
@@ -293,7 +293,7 @@ _EVAL_PICTURE = Topology(
         Part(id="eval-nodes", kind="nodes", lines=("0 to 2 x p5.4xlarge",), mark=Mark.ADDED),
         Part(id="eval-queue", kind="queue", lines=("job queue",), mark=Mark.ADDED),
     ),
-    links=(Link(start="eval-queue", end="eval-nodes", text="starts"),),
+    links=(Arrow(start="eval-queue", end="eval-nodes", text="starts"),),
 )
 _P4D_PICTURE = Topology(
     title="P4dCluster",
@@ -444,6 +444,23 @@ DANGEROUS = Review(
     ),
 )
 
+_QUIET_PICTURE = Topology(
+    title="TrainCluster",
+    parts=(
+        Part(
+            id="job",
+            kind="job",
+            lines=("job definition", "time limit of a job: 72 hours → 24 hours"),
+            mark=Mark.CHANGED,
+        ),
+        Part(id="queue", kind="queue", lines=("job queue",)),
+        Part(id="nodes", kind="nodes", lines=("0 to 16 x trn1.32xlarge",)),
+    ),
+    links=(
+        Arrow(start="job", end="queue", text="runs in"),
+        Arrow(start="queue", end="nodes", text="launches"),
+    ),
+)
 _QUIET_COST = CostChange(
     idle_before=_usd(1.84),
     idle_after=_usd(1.84),
@@ -479,7 +496,7 @@ QUIET = Review(
     permissions=(),
     security_rules=(),
     clusters=(
-        replace(_CLUSTERS[0], facts=(), cost=_QUIET_COST),
+        replace(_CLUSTERS[0], facts=(), cost=_QUIET_COST, picture=_QUIET_PICTURE),
         replace(_CLUSTERS[2], cost=_QUIET_COST),
     ),
     cost=_QUIET_COST,
@@ -499,7 +516,7 @@ BROKEN_BASE = replace(
 
 
 # Not texts: the code makes them.
-_IDS = {(Part, "id"), (Link, "start"), (Link, "end")}
+_IDS = {(Part, "id"), (Arrow, "start"), (Arrow, "end")}
 
 
 def _fields(value: Any) -> dict[str, Any]:

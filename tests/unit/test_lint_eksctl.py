@@ -12,9 +12,9 @@ from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
 from trainshed.lint.eksctl import EksctlCluster, EksctlGroup, is_eksctl, read_eksctl
 from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import Fact, Kind, Known, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, Unknown
 from trainshed.lint.reading import Content, UnreadableFile
-from trainshed.lint.rule import Violation, lint_rules
+from trainshed.lint.rule import FileViolation, lint_rules
 
 _HEAD = """\
 apiVersion: eksctl.io/v1alpha5
@@ -486,7 +486,7 @@ def test_a_finding_names_group_type_and_place() -> None:
     )
 
     (found,) = lint_rules()["TS-EKS-001"].check(read)
-    assert isinstance(found, Violation)
+    assert isinstance(found, FileViolation)
     assert found.message == (
         "eksctl gives train 17 interfaces with EFA, and of the cards of p6-b300.48xlarge only 16 "
         "have EFA"
@@ -499,16 +499,16 @@ def test_shared_rules_judge_the_groups() -> None:
         cluster("managedNodeGroups: [{name: train, instanceType: p3.2xlarge}]")
     )
 
-    assert isinstance(found, Violation)
+    assert isinstance(found, FileViolation)
     assert found.path == ("managedNodeGroups", 0, "instanceType")
 
 
 @pytest.mark.parametrize(
-    "rule_id", [name for name, rule in lint_rules().items() if Kind.EKSCTL in rule.examples]
+    "rule_id", [name for name, rule in lint_rules().items() if FileKind.EKSCTL in rule.examples]
 )
 def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
-    file.write_text(lint_rules()[rule_id].examples[Kind.EKSCTL], encoding="utf-8")
+    file.write_text(lint_rules()[rule_id].examples[FileKind.EKSCTL], encoding="utf-8")
 
     report = lint_files([file])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import parse_document
 from trainshed.lint.judging import lint_documents, lint_files
-from trainshed.lint.model import Fact, Kind, Known, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, Unknown
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
@@ -19,7 +19,7 @@ from trainshed.lint.parallelcluster import (
     read_parallelcluster,
 )
 from trainshed.lint.reading import Content, UnreadableFile
-from trainshed.lint.rule import Violation, lint_rules
+from trainshed.lint.rule import FileViolation, lint_rules
 
 _HEAD = """\
 Region: us-west-2
@@ -541,7 +541,7 @@ def test_a_finding_names_nodes_type_and_place() -> None:
     )
 
     (found,) = lint_rules()["TS-PCL-004"].check(read)
-    assert isinstance(found, Violation)
+    assert isinstance(found, FileViolation)
     assert found.message == (
         "gpu/nodes asks for public addresses, and ParallelCluster gives p5.48xlarge 32 network "
         "interfaces or more"
@@ -556,17 +556,17 @@ def test_shared_rules_judge_login_nodes() -> None:
     )
 
     (found,) = lint_rules()["TS-LIF-001"].check(read)
-    assert isinstance(found, Violation)
+    assert isinstance(found, FileViolation)
     assert found.path == ("LoginNodes", "Pools", 0, "InstanceType")
 
 
 @pytest.mark.parametrize(
     "rule_id",
-    [name for name, rule in lint_rules().items() if Kind.PARALLELCLUSTER in rule.examples],
+    [name for name, rule in lint_rules().items() if FileKind.PARALLELCLUSTER in rule.examples],
 )
 def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
-    file.write_text(lint_rules()[rule_id].examples[Kind.PARALLELCLUSTER], encoding="utf-8")
+    file.write_text(lint_rules()[rule_id].examples[FileKind.PARALLELCLUSTER], encoding="utf-8")
 
     report = lint_files([file])
 

@@ -9,7 +9,7 @@ import pytest
 from trainshed import catalogue
 from trainshed.plan import ClusterPlan
 from trainshed.review.mermaid import mermaid
-from trainshed.review.model import Link, Mark, Part, Topology
+from trainshed.review.model import Arrow, Mark, Part, Topology
 from trainshed.review.svg import svg
 from trainshed.review.topology import topology
 from trainshed.spec import Orchestrator
@@ -134,7 +134,7 @@ def example(name: str, *, mark: Mark = Mark.SAME, link: str = "to") -> Topology:
             Part(id="job", kind="job", lines=(name,), mark=mark),
             Part(id="b", kind="b", lines=("b",)),
         ),
-        links=(Link(start="job", end="b", text=link),),
+        links=(Arrow(start="job", end="b", text=link),),
     )
 
 

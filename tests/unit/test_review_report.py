@@ -220,6 +220,7 @@ def test_a_broken_base_leaves_the_head_alone() -> None:
 
     assert "> **The base cannot be synthesised**" in report
     assert "unknown field instance.tpye" in report
+    assert "**Risks:** none that the head alone shows" in report
     assert "Picture of P4dCluster" in report
     assert "Changes by stack" not in report
     assert "Permissions" not in report

@@ -9,7 +9,7 @@ from trainshed.checks.pages import INDEX, example_findings, write_pages
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint import pages as lint_pages
-from trainshed.lint.model import Kind
+from trainshed.lint.model import FileKind
 from trainshed.lint.pages import rule_pages
 from trainshed.lint.rule import LintRule, lint_rules
 
@@ -50,7 +50,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(("rule", "kind"), EXAMPLES)
-def test_a_page_has_each_example_of_lint_and_what_it_finds(rule: LintRule, kind: Kind) -> None:
+def test_a_page_has_each_example_of_lint_and_what_it_finds(rule: LintRule, kind: FileKind) -> None:
     page = PAGES[f"{rule.facts.id}.md"]
 
     found = lint_pages.example_findings(rule, kind)

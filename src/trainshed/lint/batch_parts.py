@@ -3,25 +3,25 @@
 from collections.abc import Iterator
 
 from trainshed.lint.cloudformation import CloudFormationDocument
-from trainshed.lint.model import Document, Known, Unknown
+from trainshed.lint.model import Known, LintedFile, Unknown
 from trainshed.lint.nodes_of_template import launch_template_of
 from trainshed.lint.parts import value_of
 from trainshed.lint.rule import NotDecided
-from trainshed.lint.template import Node, Resource
+from trainshed.lint.template import TemplateResource, TemplateValue
 
 COMPUTE_ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
 JOB_DEFINITION = "AWS::Batch::JobDefinition"
 JOB_QUEUE = "AWS::Batch::JobQueue"
 
 
-def on_ec2(environment: Resource) -> bool:
+def on_ec2(environment: TemplateResource) -> bool:
     """Whether a compute environment is managed and has EC2 instances, as far as is known."""
     managed = value_of(environment.get("Type").text()) or ""
     kind = value_of(environment.get("ComputeResources", "Type").text()) or ""
     return managed.upper() == "MANAGED" and kind.upper() in ("EC2", "SPOT")
 
 
-def launch_data(document: Document, environment: Resource) -> Node | None:
+def launch_data(document: LintedFile, environment: TemplateResource) -> TemplateValue | None:
     """Return the data of the launch template of a compute environment; None without one.
 
     Raises:
@@ -38,7 +38,7 @@ def launch_data(document: Document, environment: Resource) -> Node | None:
     return resource.get("LaunchTemplateData")
 
 
-def capacity_block(document: Document, environment: Resource) -> bool:
+def capacity_block(document: LintedFile, environment: TemplateResource) -> bool:
     """Whether a compute environment is known to be on a Capacity Block."""
     return any(
         group.path == environment.path and value_of(group.purchase) == "capacity-block"
@@ -46,7 +46,7 @@ def capacity_block(document: Document, environment: Resource) -> bool:
     )
 
 
-def multi_node_definitions(document: CloudFormationDocument) -> Iterator[Resource]:
+def multi_node_definitions(document: CloudFormationDocument) -> Iterator[TemplateResource]:
     """Yield the definitions of multi-node jobs."""
     for definition in document.template.of_type(JOB_DEFINITION):
         if (value_of(definition.get("Type").text()) or "").lower() == "multinode":
@@ -58,12 +58,12 @@ def has_multi_node_jobs(document: CloudFormationDocument) -> bool:
     return any(multi_node_definitions(document))
 
 
-def node_ranges(definition: Resource) -> tuple[Node, ...]:
+def node_ranges(definition: TemplateResource) -> tuple[TemplateValue, ...]:
     """Return the node ranges of a multi-node job definition."""
     return definition.get("NodeProperties", "NodeRangeProperties").known_entries()
 
 
-def containers(definition: Resource) -> Iterator[Node]:
+def containers(definition: TemplateResource) -> Iterator[TemplateValue]:
     """Yield the containers of a job definition: of its nodes, or its own."""
     for node_range in node_ranges(definition):
         if container := node_range.get("Container"):
@@ -72,7 +72,7 @@ def containers(definition: Resource) -> Iterator[Node]:
         yield container
 
 
-def instance_types(container: Node, definition: Resource) -> tuple[str, ...]:
+def instance_types(container: TemplateValue, definition: TemplateResource) -> tuple[str, ...]:
     """Return the instance types that a job definition asks for, as far as they are known."""
     named = value_of(container.get("InstanceType").text())
     found = [named] if named else []

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import Document, Fact, Kind, Known, NodeGroup, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.reading import Content
-from trainshed.lint.section import Section
+from trainshed.lint.section import FileSection
 
 _API = "eksctl.io/"
 # defaults.go, DefaultNodeCount.
@@ -47,7 +47,7 @@ class EksctlGroup(NodeGroup):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EksctlCluster(Document):
+class EksctlCluster(LintedFile):
     """An eksctl cluster file.
 
     Attributes:
@@ -70,7 +70,7 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
     Raises:
         UnreadableFile: a list of node groups is none.
     """
-    root = Section(value=content.value, path=(), where=content.where)
+    root = FileSection(value=content.value, path=(), where=content.where)
     private = root.flag("privateCluster", "enabled")
     groups = tuple(
         _group(group, private, managed=key == "managedNodeGroups")
@@ -78,7 +78,7 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
         for group in root.sections(key)
     )
     cluster = EksctlCluster(
-        kind=Kind.EKSCTL,
+        kind=FileKind.EKSCTL,
         where=content.where,
         region=root.text("metadata", "region"),
         version=root.text("metadata", "version"),
@@ -96,12 +96,12 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
     return (cluster,)
 
 
-def eksctl_groups(document: Document) -> tuple[EksctlGroup, ...]:
+def eksctl_groups(document: LintedFile) -> tuple[EksctlGroup, ...]:
     """Return the node groups of a file; none of a file of another kind."""
     return document.groups if isinstance(document, EksctlCluster) else ()
 
 
-def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup:
+def _group(group: FileSection, private: Fact[bool], *, managed: bool) -> EksctlGroup:
     name = group.text("name")
     ami = group.text("ami")
     chosen = isinstance(ami, Known) and ami.value in _CHOSEN_BY_EKSCTL
@@ -126,7 +126,7 @@ def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup
     )
 
 
-def _template_version(group: Section) -> Fact[str]:
+def _template_version(group: FileSection) -> Fact[str]:
     if not group.gives("launchTemplate"):
         return None
     # Without a version EKS takes the template's default one.
@@ -135,7 +135,7 @@ def _template_version(group: Section) -> Fact[str]:
     )
 
 
-def _instance_types(group: Section) -> Fact[tuple[str, ...]]:
+def _instance_types(group: FileSection) -> Fact[tuple[str, ...]]:
     if group.gives("instanceSelector"):
         return Unknown(
             why="instanceSelector, which eksctl resolves when it runs",
@@ -148,7 +148,7 @@ def _instance_types(group: Section) -> Fact[tuple[str, ...]]:
     return Known(value=(one.value,), path=one.path) if isinstance(one, Known) else one
 
 
-def _nodes(group: Section) -> Fact[int]:
+def _nodes(group: FileSection) -> Fact[int]:
     return (
         group.whole("maxSize")
         or group.whole("desiredCapacity")
@@ -157,14 +157,14 @@ def _nodes(group: Section) -> Fact[int]:
     )
 
 
-def _efa(group: Section) -> Fact[bool]:
+def _efa(group: FileSection) -> Fact[bool]:
     if asked := group.flag("efaEnabled"):
         return asked
     # With a launch template of somebody else's, eksctl makes no interfaces.
     return None if group.gives("launchTemplate") else Known(value=False, path=group.path)
 
 
-def _made_group(group: Section, *, managed: bool) -> Fact[bool]:
+def _made_group(group: FileSection, *, managed: bool) -> Fact[bool]:
     """Return whether eksctl makes a placement group.
 
     It does for every group with EFA that names none, except for managed ones with a reservation:
@@ -176,14 +176,14 @@ def _made_group(group: Section, *, managed: bool) -> Fact[bool]:
     return _efa(group)
 
 
-def _reservation(group: Section) -> Fact[str]:
+def _reservation(group: FileSection) -> Fact[str]:
     for key in _RESERVATION_KEYS:
         if named := group.text(*_RESERVATION, key):
             return named
     return None
 
 
-def _purchase(group: Section) -> Fact[str]:
+def _purchase(group: FileSection) -> Fact[str]:
     """Return how the nodes are bought; with self-managed groups the distribution says so."""
     spot = group.flag("spot")
     on_demand = group.whole("instancesDistribution", "onDemandPercentageAboveBaseCapacity")
@@ -199,7 +199,7 @@ def _purchase(group: Section) -> Fact[str]:
     return Known(value="spot", path=spot.path) if spot.value else market or default
 
 
-def _public_addresses(group: Section, private_cluster: Fact[bool]) -> Known[bool] | Unknown:
+def _public_addresses(group: FileSection, private_cluster: Fact[bool]) -> Known[bool] | Unknown:
     private = group.flag("privateNetworking") or private_cluster
     if isinstance(private, Unknown):
         return private

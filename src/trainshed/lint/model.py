@@ -42,7 +42,7 @@ class Unknown:
 Fact = Known[T] | Unknown | None
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """What a file is."""
 
     CLOUDFORMATION = "CloudFormation template"
@@ -107,7 +107,7 @@ class NodeGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustreFileSystem:
+class LintedFileSystem:
     """A file system of FSx for Lustre.
 
     Attributes:
@@ -136,7 +136,7 @@ class LustreFileSystem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class LintedFile:
     """A file of one of the kinds.
 
     A file whose conditions depend on parameters is several documents, one for each case.
@@ -151,10 +151,10 @@ class Document:
         not_judged: parts that no rule can judge.
     """
 
-    kind: Kind
+    kind: FileKind
     where: Where
     region: Fact[str] = None
     groups: tuple[NodeGroup, ...] = ()
-    file_systems: tuple[LustreFileSystem, ...] = ()
+    file_systems: tuple[LintedFileSystem, ...] = ()
     case: tuple[tuple[str, str], ...] = ()
     not_judged: tuple[Unknown, ...] = ()

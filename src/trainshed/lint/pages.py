@@ -8,16 +8,16 @@ from trainshed.checks.rule import RuleFacts
 from trainshed.checks.text import finding_text
 from trainshed.findings import Finding
 from trainshed.lint.judging import lint_documents
-from trainshed.lint.model import Kind
+from trainshed.lint.model import FileKind
 from trainshed.lint.readers import read_documents
 from trainshed.lint.reading import parse_content
 from trainshed.lint.rule import LintRule, lint_rules
 
 _FOLDER = Path("docs/rules")
 _FILES = {
-    Kind.CLOUDFORMATION: "template.yaml",
-    Kind.EKSCTL: "cluster.yaml",
-    Kind.PARALLELCLUSTER: "config.yaml",
+    FileKind.CLOUDFORMATION: "template.yaml",
+    FileKind.EKSCTL: "cluster.yaml",
+    FileKind.PARALLELCLUSTER: "config.yaml",
 }
 _HEAD = """# Rules of `trainshed check` and `trainshed lint`
 
@@ -80,7 +80,7 @@ def _row(rule: RuleFacts) -> str:
     )
 
 
-def example_findings(rule: LintRule, kind: Kind) -> list[Finding]:
+def example_findings(rule: LintRule, kind: FileKind) -> list[Finding]:
     """Return what a rule finds in its own example of a kind."""
     content = parse_content(rule.examples[kind], _FILES[kind])
     found = lint_documents(read_documents(content))

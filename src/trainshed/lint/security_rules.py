@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from trainshed.lint.model import Fact, Known, Unknown
 from trainshed.lint.symbol import logical_id
-from trainshed.lint.template import Node, Resource, Template
+from trainshed.lint.template import Template, TemplateResource, TemplateValue
 
 SECURITY_GROUP = "AWS::EC2::SecurityGroup"
 
@@ -66,14 +66,14 @@ class SecurityRule:
         return range(first.value, end + 1)
 
 
-def security_group(template: Template, reference: str) -> Resource | None:
+def security_group(template: Template, reference: str) -> TemplateResource | None:
     """Return the security group that a text refers to, if it is in the template."""
     resource = template.resources.get(logical_id(reference) or "")
     return resource if resource and resource.type == SECURITY_GROUP else None
 
 
 def rules_of(
-    template: Template, group: Resource, direction: Direction
+    template: Template, group: TemplateResource, direction: Direction
 ) -> Iterator[SecurityRule | Unknown]:
     """Yield the rules of a group: its own, and those that are resources of their own."""
     inline = group.get(direction).entries()
@@ -89,12 +89,12 @@ def rules_of(
             yield _rule(resource.properties, direction)
 
 
-def open_by_default(template: Template, group: Resource) -> bool:
+def open_by_default(template: Template, group: TemplateResource) -> bool:
     """Whether the group has no rules of its own for what leaves: then all of it may."""
     return not group.get(Direction.EGRESS)
 
 
-def _rule(node: Node, direction: Direction) -> SecurityRule:
+def _rule(node: TemplateValue, direction: Direction) -> SecurityRule:
     return SecurityRule(
         protocol=node.get("IpProtocol").text(),
         peer_group=node.get(_PEERS[direction]).reference(),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from trainshed.cost.model import Total
 from trainshed.findings import Finding
-from trainshed.review.fitting import Cut, Section, fitted
+from trainshed.review.fitting import Cut, ReportSection, fitted
 from trainshed.review.headline import headline
 from trainshed.review.markdown_text import code, fenced, in_html, prose
 from trainshed.review.mermaid import mermaid
@@ -63,8 +63,9 @@ def _notice(cut: Counter[str]) -> str:
     return f"> **Cut, because a comment cannot be longer** ({what}). To see all: `{HOW_TO_SEE_ALL}`"
 
 
-def _sections(review: Review) -> Iterator[Section]:
-    yield _listed("Risks", Cut.RISKS, "risks", map(_risk, review.risks), "none")
+def _sections(review: Review) -> Iterator[ReportSection]:
+    none = "none" if review.broken_base is None else "none that the head alone shows"
+    yield _listed("Risks", Cut.RISKS, "risks", map(_risk, review.risks), none)
     yield from _clusters(review)
     if review.broken_base is None:
         yield from _changes(review.stacks)
@@ -76,11 +77,13 @@ def _sections(review: Review) -> Iterator[Section]:
         yield _listed("Notes", Cut.NOTES, "notes", map(prose, review.notes))
 
 
-def _listed(title: str, cut: Cut, noun: str, lines: Iterable[str], without: str = "") -> Section:
+def _listed(
+    title: str, cut: Cut, noun: str, lines: Iterable[str], without: str = ""
+) -> ReportSection:
     """Return a section that is a list, or one line when there is nothing in it."""
     listed = tuple(f"- {line}" for line in lines)
     start = f"### {title}\n" if listed else f"**{title}:** {without}"
-    return Section(cut=cut, noun=noun, start=start, lines=listed)
+    return ReportSection(cut=cut, noun=noun, start=start, lines=listed)
 
 
 def _risk(risk: Risk) -> str:
@@ -91,18 +94,18 @@ def _risk(risk: Risk) -> str:
     )
 
 
-def _clusters(review: Review) -> Iterator[Section]:
+def _clusters(review: Review) -> Iterator[ReportSection]:
     alone = review.broken_base is not None
     shown = [each for each in review.clusters if alone or each.effect]
     same = ", ".join(prose(each.name) for each in review.clusters if each not in shown)
     if shown:
-        yield Section(cut=Cut.FACTS, noun="clusters", start="### Clusters")
+        yield ReportSection(cut=Cut.FACTS, noun="clusters", start="### Clusters")
     folded = len(shown) > _MOST_OPEN_PICTURES
     for cluster in shown:
         effect = f": {cluster.effect}" if cluster.effect else ""
         if not (cluster.facts or alone):
             effect += "; its facts stay as they are"
-        yield Section(
+        yield ReportSection(
             cut=Cut.FACTS,
             noun="facts of clusters",
             start=f"#### {prose(cluster.name)} ({prose(cluster.file)}){effect}\n",
@@ -111,7 +114,7 @@ def _clusters(review: Review) -> Iterator[Section]:
         yield _picture(cluster, folded)
     if same or not shown:
         start = f"**Clusters that do not change:** {same}" if same else "**Clusters:** none"
-        yield Section(cut=Cut.FACTS, noun="clusters", start=start)
+        yield ReportSection(cut=Cut.FACTS, noun="clusters", start=start)
 
 
 def _fact(fact: Difference, alone: bool) -> str:
@@ -126,26 +129,26 @@ def _from_to(before: str | None, after: str | None) -> str:
     return f"{code(before)} → {'gone' if after is None else code(after)}"
 
 
-def _picture(cluster: ClusterChange, folded: bool) -> Section:
+def _picture(cluster: ClusterChange, folded: bool) -> ReportSection:
     picture = (
         f"<details{'' if folded else ' open'}><summary>Picture of {in_html(cluster.name)}"
         f"</summary>\n\n{fenced('mermaid', mermaid(cluster.picture))}\n\n</details>"
     )
-    return Section(cut=Cut.PICTURE, noun="pictures", lines=(picture,))
+    return ReportSection(cut=Cut.PICTURE, noun="pictures", lines=(picture,))
 
 
-def _changes(stacks: Iterable[StackChange]) -> Iterator[Section]:
+def _changes(stacks: Iterable[StackChange]) -> Iterator[ReportSection]:
     stacks = tuple(stacks)
     lines = {stack.name: [*_stack_lines(stack)] for stack in stacks}
     folded = sum(map(len, lines.values())) > _MOST_OPEN_LINES
-    yield Section(
+    yield ReportSection(
         cut=Cut.CHANGES,
         noun="stacks",
         start="### Changes by stack" if stacks else "**Changes by stack:** no resource differs",
     )
     for stack in stacks:
         effect = "" if stack.effect is Effect.CHANGED else f" ({stack.effect})"
-        yield Section(
+        yield ReportSection(
             cut=Cut.CHANGES,
             noun="changes",
             start=f"<details{'' if folded else ' open'}><summary><b>{in_html(stack.name)}</b>"
@@ -178,7 +181,7 @@ def _resource(resource: ResourceChange) -> str:
     )
 
 
-def _permissions(review: Review) -> Iterator[Section]:
+def _permissions(review: Review) -> Iterator[ReportSection]:
     for title, cut, noun, changes in (
         ("Permissions", Cut.PERMISSIONS, "permissions", review.permissions),
         ("Security-group rules", Cut.SECURITY_RULES, "security-group rules", review.security_rules),
@@ -193,7 +196,7 @@ def _permission(permission: Permission) -> str:
     )
 
 
-def _cost(review: Review) -> Section:
+def _cost(review: Review) -> ReportSection:
     alone = review.broken_base is not None
     rows = [("all clusters", review.cost)]
     rows += [
@@ -201,7 +204,7 @@ def _cost(review: Review) -> Section:
         for each in review.clusters
         if alone or not _is_same(each.cost)
     ]
-    return Section(
+    return ReportSection(
         cut=Cut.COST,
         noun="costs of clusters",
         start="### Cost per hour\n\n| | idle | at full size |\n|---|---|---|",
@@ -225,10 +228,10 @@ def _usd(before: Total | None, after: Total | None, alone: bool) -> str:
     return f"{before} → {'gone' if after is None else f'{after} ({growth(before, after)})'}"
 
 
-def _quotas(review: Review) -> Section:
+def _quotas(review: Review) -> ReportSection:
     changed = [quota for quota in review.quotas if quota.before != quota.after]
     start = "### Quotas needed\n\n| quota | region | needed |\n|---|---|---|"
-    return Section(
+    return ReportSection(
         cut=Cut.QUOTAS,
         noun="quotas",
         start=start if changed else "**Quotas needed:** as before",
@@ -240,7 +243,7 @@ def _quotas(review: Review) -> Section:
     )
 
 
-def _findings(review: Review) -> Iterator[Section]:
+def _findings(review: Review) -> Iterator[ReportSection]:
     found = review.findings
     yield _listed("New findings", Cut.NEW, "new findings", map(_finding, found.new), "none")
     for title, cut, findings in (
@@ -248,7 +251,7 @@ def _findings(review: Review) -> Iterator[Section]:
         ("newly accepted", Cut.ACCEPTED, found.accepted),
     ):
         if findings:
-            yield Section(
+            yield ReportSection(
                 cut=cut,
                 noun=f"{title} findings",
                 start=f"<details><summary>{counted(len(findings), f'{title} finding')}</summary>\n",
@@ -259,7 +262,7 @@ def _findings(review: Review) -> Iterator[Section]:
         f"As before: {found.still_open:,} open, {found.still_accepted:,} accepted.",
         *map(prose, without_result(found.runs)),
     )
-    yield Section(cut=Cut.NEW, noun="tools", start="  \n".join(said))
+    yield ReportSection(cut=Cut.NEW, noun="tools", start="  \n".join(said))
 
 
 def _finding(finding: Finding) -> str:

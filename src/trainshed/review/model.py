@@ -275,7 +275,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Arrow:
     """An arrow between two parts, by their ids, with what is written on it."""
 
     start: str
@@ -289,7 +289,7 @@ class Topology:
 
     title: str
     parts: tuple[Part, ...]
-    links: tuple[Link, ...]
+    links: tuple[Arrow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from trainshed.interfaces import efa_bandwidth
 from trainshed.plan import BatchPlan, ClusterPlan, LustrePlan
-from trainshed.review.model import Link
+from trainshed.review.model import Arrow
 from trainshed.spec import DeploymentType, JobSpec
 
 
@@ -77,22 +77,24 @@ def all_facts(parts: tuple[PlannedPart, ...]) -> Iterator[Fact]:
         yield from all_facts(part.parts)
 
 
-def planned_links(plan: ClusterPlan) -> Iterator[Link]:
+def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
     """Yield the arrows between the parts of a cluster."""
     if isinstance(plan.orchestrator, BatchPlan):
-        yield Link(start="job", end="queue", text="runs in")
-        yield Link(start="queue", end="environment", text="takes nodes of")
-        yield Link(start="environment", end="nodes", text="launches")
+        yield Arrow(start="job", end="queue", text="runs in")
+        yield Arrow(start="queue", end="environment", text="takes nodes of")
+        yield Arrow(start="environment", end="nodes", text="launches")
         images = "repository" if plan.repository else "registry"
-        yield Link(start="nodes", end=images, text="pull the image")
+        yield Arrow(start="nodes", end=images, text="pull the image")
     else:
-        yield Link(start="document", end="nodes", text="runs jobs on")
-        yield Link(start="group", end="nodes", text="launches")
+        yield Arrow(start="document", end="nodes", text="runs jobs on")
+        yield Arrow(start="group", end="nodes", text="launches")
     if plan.lustre:
         over = "EFA" if plan.lustre.spec.efa else "TCP"
-        yield Link(start="nodes", end="storage", text=f"mount {plan.lustre.spec.mount} over {over}")
+        yield Arrow(
+            start="nodes", end="storage", text=f"mount {plan.lustre.spec.mount} over {over}"
+        )
         if plan.lustre.spec.s3:
-            yield Link(start="storage", end="bucket", text="linked")
+            yield Arrow(start="storage", end="bucket", text="linked")
 
 
 def _orchestration(plan: ClusterPlan) -> Iterator[PlannedPart]:

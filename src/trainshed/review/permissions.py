@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainshed.review.differences import Rule, Statement, Targets, TemplateDifference
+from trainshed.review.differences import SecurityGroupRule, Statement, Targets, TemplateDifference
 from trainshed.review.model import Permission
 from trainshed.review.values import Names, rendered
 
@@ -64,7 +64,7 @@ def statement_text(statement: Statement, called: Names) -> str:
     return f"{principals} {verb} {actions} on {on}{conditions}"
 
 
-def rule_text(rule: Rule, called: Names) -> str:
+def rule_text(rule: SecurityGroupRule, called: Names) -> str:
     """Return what a rule lets through: `LustreGroup takes TCP 988 from ClientGroup`."""
     group = rendered(rule.group, called)
     peer = ANYWHERE.get(rule.peer or "") or rendered(rule.peer or "an unknown peer", called)
@@ -72,7 +72,7 @@ def rule_text(rule: Rule, called: Names) -> str:
     return f"{group} {verb} {_traffic(rule)} {preposition} {'itself' if peer == group else peer}"
 
 
-def _traffic(rule: Rule) -> str:
+def _traffic(rule: SecurityGroupRule) -> str:
     if rule.protocol == "-1":
         return "all traffic"
     protocol = rule.protocol.upper()

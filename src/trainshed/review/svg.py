@@ -8,7 +8,7 @@ from itertools import count, pairwise
 from textwrap import wrap
 
 from trainshed.explain.drawing import box, style_sheet, text
-from trainshed.review.model import Link, Mark, Part, Topology
+from trainshed.review.model import Arrow, Mark, Part, Topology
 
 _WIDTH = 360
 _PADDING, _LINE, _GAP, _ARROW_GAP = 8, 18, 10, 24
@@ -59,7 +59,7 @@ class _Box:
     """
 
     part: Part
-    arriving: tuple[Link, ...]
+    arriving: tuple[Arrow, ...]
     lines: tuple[tuple[str, str], ...]
     left: int
     top: int
@@ -83,7 +83,7 @@ def svg(topology: Topology) -> str:
     It is as wide as there is place, and follows the reader's light or dark colour scheme. What is
     marked says so in a word, and not by a colour alone.
     """
-    layout = _Layout(topology)
+    layout = _Arrangement(topology)
     gutter = _LANE * (1 + max(layout.lanes.values(), default=-1))
     boxes = layout.stack(topology.parts, 2, 2, _WIDTH - 4 - gutter)
     height = boxes[-1].bottom + 2
@@ -136,7 +136,7 @@ def _flat(boxes: Sequence[_Box]) -> Iterator[_Box]:
         yield from _flat(each.inside)
 
 
-class _Layout:
+class _Arrangement:
     """Where the boxes and the arrows of a picture go.
 
     Attributes:
@@ -145,7 +145,7 @@ class _Layout:
 
     def __init__(self, topology: Topology) -> None:
         below = set(_neighbours(topology.parts))
-        self.lanes: dict[Link, int] = {}
+        self.lanes: dict[Arrow, int] = {}
         order = {part.id: number for number, part in enumerate(_all(topology.parts))}
         taken: list[tuple[int, int, int]] = []
         for link in topology.links:
@@ -215,7 +215,7 @@ def _draw(each: _Box) -> Iterator[str]:
         yield from _draw(inside)
 
 
-def _arrow(link: Link, start: _Box, end: _Box, lane: int | None) -> Iterator[str]:
+def _arrow(link: Arrow, start: _Box, end: _Box, lane: int | None) -> Iterator[str]:
     if lane is None:
         x, tip = start.left + 4 * _PADDING, end.top
         yield f'<path class="arrow" d="M{x} {start.bottom}V{tip - _HEAD}"/>'

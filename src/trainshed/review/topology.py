@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainshed.plan import ClusterPlan
-from trainshed.review.model import Link, Mark, Part, StackChange, Topology
+from trainshed.review.model import Arrow, Mark, Part, StackChange, Topology
 from trainshed.review.parts import (
     ORDER,
     Behind,
@@ -50,14 +50,14 @@ def topology(
     )
 
 
-def _links(before: ClusterPlan | None, after: ClusterPlan | None) -> Iterator[Link]:
+def _links(before: ClusterPlan | None, after: ClusterPlan | None) -> Iterator[Arrow]:
     old, new = (
         {(link.start, link.end): link.text for link in planned_links(side)} if side else {}
         for side in (before, after)
     )
     for start, end in {**new, **old}:
         texts = dict.fromkeys(side[start, end] for side in (old, new) if (start, end) in side)
-        yield Link(start=start, end=end, text=" → ".join(texts))
+        yield Arrow(start=start, end=end, text=" → ".join(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

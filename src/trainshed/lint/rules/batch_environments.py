@@ -14,10 +14,10 @@ from trainshed.lint.batch_parts import (
     on_ec2,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
-from trainshed.lint.model import Document, Kind, Known
+from trainshed.lint.model import FileKind, Known, LintedFile
 from trainshed.lint.parts import value_of
-from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.template import Resource
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.template import TemplateResource
 
 _API = "https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeResource.html"
 _UPDATES = "https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html"
@@ -41,10 +41,10 @@ _JOBS = """
 """
 
 
-def _environment(properties: str, nodes: str, more: str = "") -> dict[Kind, str]:
+def _environment(properties: str, nodes: str, more: str = "") -> dict[FileKind, str]:
     """Return an example: a compute environment."""
     return {
-        Kind.CLOUDFORMATION: f"""
+        FileKind.CLOUDFORMATION: f"""
 Resources:
   Cluster:
     Type: AWS::Batch::ComputeEnvironment
@@ -90,7 +90,7 @@ exclusively allowed". CDK's `ManagedEc2EcsComputeEnvironment` always writes `Sec
 """,
     ),
 )
-def groups_twice(environment: Resource, document: Document) -> Iterator[Violation]:
+def groups_twice(environment: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """Security groups belong on the interfaces, when there are some."""
     groups = environment.get("ComputeResources", "SecurityGroupIds")
     if not groups:
@@ -99,7 +99,7 @@ def groups_twice(environment: Resource, document: Document) -> Iterator[Violatio
     data = launch_data(document, environment)
     interfaces = decided(data.get("NetworkInterfaces").fact) if data else None
     if interfaces:
-        yield Violation(
+        yield FileViolation(
             path=groups.path,
             message=f"{environment.logical_id} has SecurityGroupIds, and its launch template has "
             "NetworkInterfaces: AWS Batch refuses both together",
@@ -143,7 +143,9 @@ default group: the nodes of a job then reach neither each other nor AWS.
         + _JOBS.lstrip("\n"),
     ),
 )
-def empty_default_group(environment: Resource, document: Document) -> Iterator[Violation]:
+def empty_default_group(
+    environment: TemplateResource, document: LintedFile
+) -> Iterator[FileViolation]:
     """Jobs need a security group with rules."""
     if not isinstance(document, CloudFormationDocument) or not has_multi_node_jobs(document):
         return
@@ -152,7 +154,7 @@ def empty_default_group(environment: Resource, document: Document) -> Iterator[V
         return
     data = launch_data(document, environment)
     if data and data.get("NetworkInterfaces") and not _own_rules(document):
-        yield Violation(
+        yield FileViolation(
             path=environment.path,
             message=f"{environment.logical_id} has no SecurityGroupIds, so multi-node jobs get the "
             f"VPC's default group, whose rules {restricted.logical_id} takes away",
@@ -184,7 +186,9 @@ job in a queue that has no other environment is refused, or waits in `RUNNABLE` 
     over=resources(COMPUTE_ENVIRONMENT),
     examples=_environment(_MANAGED, _GROUPS.replace("Type: EC2", "Type: SPOT"), _JOBS.lstrip("\n")),
 )
-def no_multi_node_jobs(environment: Resource, document: Document) -> Iterator[Violation]:
+def no_multi_node_jobs(
+    environment: TemplateResource, document: LintedFile
+) -> Iterator[FileViolation]:
     """Multi-node jobs need managed nodes on demand."""
     if not isinstance(document, CloudFormationDocument) or not has_multi_node_jobs(document):
         return
@@ -193,7 +197,7 @@ def no_multi_node_jobs(environment: Resource, document: Document) -> Iterator[Vi
         return
     if found := _unfit(environment):
         what, fact = found
-        yield Violation(
+        yield FileViolation(
             path=fact.path,
             message=f"{environment.logical_id} is {what}, and the template has a multi-node job "
             "definition",
@@ -202,7 +206,7 @@ def no_multi_node_jobs(environment: Resource, document: Document) -> Iterator[Vi
         )
 
 
-def _unfit(environment: Resource) -> tuple[str, Known[str]] | None:
+def _unfit(environment: TemplateResource) -> tuple[str, Known[str]] | None:
     managed = decided(environment.get("Type").text())
     if managed and managed.value.upper() == "UNMANAGED":
         return "unmanaged", managed
@@ -231,13 +235,15 @@ Linux 2. CDK's `EcsMachineImage` without an image type writes `ECS_AL2`, unless 
         _MANAGED, f"{_GROUPS}\n        Ec2Configuration: [{{ImageType: ECS_AL2}}]"
     ),
 )
-def ended_image_type(environment: Resource, document: Document) -> Iterator[Violation]:
+def ended_image_type(
+    environment: TemplateResource, document: LintedFile
+) -> Iterator[FileViolation]:
     """The image type must be one that AWS Batch still takes."""
     for image in environment.get("ComputeResources", "Ec2Configuration").known_entries():
         kind = decided(image.get("ImageType").text())
         if kind and kind.value in ("ECS_AL2", "ECS_AL2_NVIDIA", "EKS_AL2", "EKS_AL2_NVIDIA"):
             later = kind.value.replace("_AL2", "_AL2023")
-            yield Violation(
+            yield FileViolation(
                 path=kind.path,
                 message=f"{environment.logical_id} has image type {kind.value}, of Amazon Linux 2, "
                 f"whose support ended on {AMAZON_LINUX_2_END}",
@@ -263,11 +269,13 @@ refused.
         _GROUPS,
     ),
 )
-def own_service_role(environment: Resource, document: Document) -> Iterator[Violation]:
+def own_service_role(
+    environment: TemplateResource, document: LintedFile
+) -> Iterator[FileViolation]:
     """AWS Batch's own role is the one that can update."""
     role = decided(environment.get("ServiceRole").reference())
     if role and "AWSServiceRoleForBatch" not in role.value and on_ec2(environment):
-        yield Violation(
+        yield FileViolation(
             path=role.path,
             message=f"{environment.logical_id} has a ServiceRole of its own, so its nodes cannot "
             "be updated in place",
@@ -291,14 +299,14 @@ that run there.
         _MANAGED, _GROUPS.replace("AllocationStrategy: BEST_FIT_PROGRESSIVE\n        ", "")
     ),
 )
-def best_fit(environment: Resource, document: Document) -> Iterator[Violation]:
+def best_fit(environment: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """Environments should be such as can be updated."""
     if not on_ec2(environment) or capacity_block(document, environment):
         return
     strategy = decided(environment.get("ComputeResources", "AllocationStrategy").text())
     if strategy is None or strategy.value == "BEST_FIT":
         given = "no AllocationStrategy, which means BEST_FIT" if strategy is None else "BEST_FIT"
-        yield Violation(
+        yield FileViolation(
             path=strategy.path if strategy else (*environment.path, "Properties"),
             message=f"{environment.logical_id} has {given}: its nodes cannot be updated in place",
             remedy="set AllocationStrategy to BEST_FIT_PROGRESSIVE",
@@ -321,14 +329,14 @@ change it to false, change nothing else in the same update.
     over=resources(COMPUTE_ENVIRONMENT),
     examples=_environment("Type: MANAGED", _GROUPS),
 )
-def replaced(environment: Resource, document: Document) -> Iterator[Violation]:
+def replaced(environment: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """A change of the nodes should wait for jobs."""
     if not on_ec2(environment) or capacity_block(document, environment):
         return
     replace = decided(environment.get("ReplaceComputeEnvironment").flag())
     if replace is None or replace.value:
         said = "is true" if replace else "is not set, which means true"
-        yield Violation(
+        yield FileViolation(
             path=replace.path if replace else (*environment.path, "Properties"),
             message=f"ReplaceComputeEnvironment of {environment.logical_id} {said}: a change of "
             "its nodes ends the jobs that run there",
@@ -351,11 +359,11 @@ the new one would be called like the old one, and the update fails.
     over=resources(COMPUTE_ENVIRONMENT),
     examples=_environment(f"{_MANAGED}\n      ComputeEnvironmentName: training", _GROUPS),
 )
-def named(environment: Resource, document: Document) -> Iterator[Violation]:
+def named(environment: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """CloudFormation should name it."""
     name = decided(environment.get("ComputeEnvironmentName").reference())
     if name:
-        yield Violation(
+        yield FileViolation(
             path=name.path,
             message=f"{environment.logical_id} is called {name.value}: an update that replaces it "
             "fails on the name",

@@ -17,11 +17,11 @@ from trainshed.lint.batch_parts import (
     node_ranges,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
-from trainshed.lint.model import Document, Kind
+from trainshed.lint.model import FileKind, LintedFile
 from trainshed.lint.parts import known_types, value_of
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 from trainshed.lint.symbol import logical_id
-from trainshed.lint.template import Node, Resource
+from trainshed.lint.template import TemplateResource, TemplateValue
 from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
 
 _MULTI_NODE = "https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html"
@@ -31,10 +31,10 @@ _VERBS = "/dev/infiniband/"
 _DEVICES = ", ".join(f"{{HostPath: /dev/infiniband/uverbs{n}}}" for n in range(4))
 
 
-def _definition(container: str, *, nodes: str = "0:", more: str = "") -> dict[Kind, str]:
+def _definition(container: str, *, nodes: str = "0:", more: str = "") -> dict[FileKind, str]:
     """Return an example: a definition of multi-node jobs."""
     return {
-        Kind.CLOUDFORMATION: f"""
+        FileKind.CLOUDFORMATION: f"""
 Resources:
   Job:
     Type: AWS::Batch::JobDefinition
@@ -55,12 +55,12 @@ Resources:
     }
 
 
-def _multi_node(document: Document) -> Iterator[Resource]:
+def _multi_node(document: LintedFile) -> Iterator[TemplateResource]:
     if isinstance(document, CloudFormationDocument):
         yield from multi_node_definitions(document)
 
 
-def _types(container: Node, definition: Resource) -> tuple[InstanceType, ...]:
+def _types(container: TemplateValue, definition: TemplateResource) -> tuple[InstanceType, ...]:
     return tuple(known_types(instance_types(container, definition)))
 
 
@@ -68,7 +68,7 @@ def _types(container: Node, definition: Resource) -> tuple[InstanceType, ...]:
     all_rules()["TS-JOB-001"],
     over=resources(JOB_DEFINITION),
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Job:
     Type: AWS::Batch::JobDefinition
@@ -79,11 +79,13 @@ Resources:
 """
     },
 )
-def longer_than_an_update(definition: Resource, document: Document) -> Iterator[Violation]:
+def longer_than_an_update(
+    definition: TemplateResource, document: LintedFile
+) -> Iterator[FileViolation]:
     """A job should not be allowed to run longer than AWS Batch waits for it."""
     seconds = decided(definition.get("Timeout", "AttemptDurationSeconds").whole())
     if seconds and seconds.value > LONGEST_UPDATE_MINUTES * 60:
-        yield Violation(
+        yield FileViolation(
             path=seconds.path,
             message=f"jobs may run {seconds.value // 3600} hours, but when the compute "
             "environment's infrastructure changes AWS Batch ends them after "
@@ -115,10 +117,10 @@ others may wait for it for ever, and all nodes are paid for. Only a time-out end
         ).items()
     },
 )
-def no_time_out(definition: Resource, document: Document) -> Iterator[Violation]:
+def no_time_out(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """A job that hangs should end."""
     if decided(definition.get("Timeout", "AttemptDurationSeconds").reference()) is None:
-        yield Violation(
+        yield FileViolation(
             path=definition.path,
             message=f"{definition.logical_id} has no time-out: a job whose nodes wait for a lost "
             "one runs on",
@@ -141,13 +143,13 @@ def no_time_out(definition: Resource, document: Document) -> Iterator[Violation]
     over=_multi_node,
     examples=_definition("Vcpus: 96", nodes="0:3"),
 )
-def closed_range(definition: Resource, document: Document) -> Iterator[Violation]:
+def closed_range(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """The last node range should be open."""
     targets = [decided(each.get("TargetNodes").text()) for each in node_ranges(definition)]
     closed = [each for each in targets if each and not each.value.strip().endswith(":")]
     if targets and len(closed) == len(targets):
         last = closed[-1]
-        yield Violation(
+        yield FileViolation(
             path=last.path,
             message=f"the nodes {last.value!r} of {definition.logical_id} are a fixed number",
             remedy="end the last range with a colon, for instance 0:",
@@ -171,7 +173,7 @@ are attempts.
     ),
     over=resources(JOB_DEFINITION),
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Job:
     Type: AWS::Batch::JobDefinition
@@ -184,7 +186,7 @@ Resources:
 """
     },
 )
-def no_final_exit(definition: Resource, document: Document) -> Iterator[Violation]:
+def no_final_exit(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """What no entry names should end the job."""
     strategy = definition.get("RetryStrategy")
     attempts = decided(strategy.get("Attempts").whole())
@@ -197,7 +199,7 @@ def no_final_exit(definition: Resource, document: Document) -> Iterator[Violatio
     conditions = [each.value for name in names if (each := decided(last.get(name).text()))]
     if action and action.value.upper() == "EXIT" and set(conditions) <= {"*"}:
         return
-    yield Violation(
+    yield FileViolation(
         path=entries.path,
         message=f"EvaluateOnExit of {definition.logical_id} does not end with an EXIT for "
         "everything else",
@@ -224,7 +226,7 @@ TCP without them, and uses a part of the bandwidth with some of them; neither is
         "              Ulimits: [{Name: memlock, SoftLimit: -1, HardLimit: -1}]"
     ),
 )
-def missing_devices(definition: Resource, document: Document) -> Iterator[Violation]:
+def missing_devices(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """A container needs a device for each EFA interface of its node."""
     for container in containers(definition):
         devices = container.get("LinuxParameters", "Devices")
@@ -239,7 +241,7 @@ def missing_devices(definition: Resource, document: Document) -> Iterator[Violat
             wanted = instance.efa_interfaces_max
             # The whole folder may be given as a volume to a privileged container.
             if len(verbs) < wanted and not decided(container.get("Privileged").flag()):
-                yield Violation(
+                yield FileViolation(
                     path=devices.path if devices else container.path,
                     message=f"{definition.logical_id} gives jobs {len(verbs)} of the {wanted} EFA "
                     f"devices of {instance.name}",
@@ -267,7 +269,7 @@ EFA registers memory, which must stay where it is: it is locked. A container wit
     over=resources(JOB_DEFINITION),
     examples=_definition(f"LinuxParameters: {{SharedMemorySize: 65536, Devices: [{_DEVICES}]}}"),
 )
-def no_memlock(definition: Resource, document: Document) -> Iterator[Violation]:
+def no_memlock(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """EFA needs locked memory."""
     for container in containers(definition):
         devices = decided(container.get("LinuxParameters", "Devices").entries())
@@ -279,7 +281,7 @@ def no_memlock(definition: Resource, document: Document) -> Iterator[Violation]:
             name, soft = decided(limit.get("Name").text()), decided(limit.get("SoftLimit").whole())
             if name and name.value == "memlock":
                 if soft and soft.value != -1:
-                    yield Violation(
+                    yield FileViolation(
                         path=soft.path,
                         message=f"jobs of {definition.logical_id} may lock {soft.value} bytes of "
                         "memory",
@@ -288,7 +290,7 @@ def no_memlock(definition: Resource, document: Document) -> Iterator[Violation]:
                     )
                 break
         else:
-            yield Violation(
+            yield FileViolation(
                 path=container.path,
                 message=f"{definition.logical_id} has EFA devices, and no memlock limit",
                 remedy="add {Name: memlock, SoftLimit: -1, HardLimit: -1} to Ulimits",
@@ -303,7 +305,9 @@ def no_memlock(definition: Resource, document: Document) -> Iterator[Violation]:
         "              Ulimits: [{Name: memlock, SoftLimit: -1, HardLimit: -1}]"
     ),
 )
-def small_shared_memory(definition: Resource, document: Document) -> Iterator[Violation]:
+def small_shared_memory(
+    definition: TemplateResource, document: LintedFile
+) -> Iterator[FileViolation]:
     """Each accelerator's process needs some shared memory."""
     for container in containers(definition):
         parameters = container.get("LinuxParameters")
@@ -313,7 +317,7 @@ def small_shared_memory(definition: Resource, document: Document) -> Iterator[Vi
             count = instance.accelerator.count
             if (size.value if size else 64) < count * 1024:
                 given = f"{size.value} MiB" if size else "64 MiB, the default of Docker,"
-                yield Violation(
+                yield FileViolation(
                     path=size.path if size else container.path,
                     message=f"{given} of /dev/shm are less than 1 GiB for each of the {count} "
                     f"accelerators of {instance.name}",
@@ -341,7 +345,7 @@ the container runtime of the AMI.
     ),
     over=resources(JOB_DEFINITION),
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Job:
     Type: AWS::Batch::JobDefinition
@@ -355,14 +359,14 @@ Resources:
 """
     },
 )
-def gpu_of_others(definition: Resource, document: Document) -> Iterator[Violation]:
+def gpu_of_others(definition: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """GPU means NVIDIA."""
     for container in containers(definition):
         for each in container.get("ResourceRequirements").known_entries():
             kind = decided(each.get("Type").text())
             for instance in _types(container, definition) if kind and kind.value == "GPU" else ():
                 if instance.accelerator.family is not AcceleratorFamily.NVIDIA:
-                    yield Violation(
+                    yield FileViolation(
                         path=each.path,
                         message=f"{definition.logical_id} asks for GPUs, and {instance.name} has "
                         f"{instance.accelerator.name}",
@@ -385,7 +389,7 @@ action for `CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY` cancels it.
     ),
     over=resources(JOB_QUEUE),
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Queue:
     Type: AWS::Batch::JobQueue
@@ -415,7 +419,7 @@ Resources:
 """
     },
 )
-def cancels_waiting(queue: Resource, document: Document) -> Iterator[Violation]:
+def cancels_waiting(queue: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """Jobs on a Capacity Block wait for it."""
     assert isinstance(document, CloudFormationDocument)
     for order in queue.get("ComputeEnvironmentOrder").known_entries():
@@ -427,7 +431,7 @@ def cancels_waiting(queue: Resource, document: Document) -> Iterator[Violation]:
             reason = decided(action.get("Reason").text())
             block = capacity_block(document, environment)
             if block and reason and reason.value.startswith("CAPACITY:"):
-                yield Violation(
+                yield FileViolation(
                     path=reason.path,
                     message=f"{queue.logical_id} cancels jobs that {environment.logical_id}, on a "
                     "Capacity Block, has no capacity for yet",

@@ -6,8 +6,8 @@ from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import Document, Kind, Unknown
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.model import FileKind, LintedFile, Unknown
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 from trainshed.lint.tool_groups import named_types
 
 
@@ -27,18 +27,18 @@ new version does not become the default one by itself.
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, launchTemplate: {id: lt-0123456789abcdef0}}]
             """
         )
     },
 )
-def open_template_version(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def open_template_version(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A file should name the version that its nodes come from."""
     version = decided(group.template_version)
     if version and version.value in ("$Default", "$Latest"):
-        yield Violation(
+        yield FileViolation(
             path=version.path,
             message=f"{group.name} takes the version {version.value} of its launch template, which "
             "changes without this file",
@@ -63,14 +63,14 @@ EKS: unless something installs it on the node, Kubernetes sees no accelerator th
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: trn1.32xlarge, amiFamily: Ubuntu2204}]
             """
         )
     },
 )
-def family_without_driver(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def family_without_driver(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes need an AMI with the driver of their accelerators."""
     family = decided(group.image_type)
     if decided(group.image) or group.template_version:
@@ -81,7 +81,7 @@ def family_without_driver(group: EksctlGroup, document: Document) -> Iterator[Vi
     for instance in named_types(group):
         gaudi = instance.accelerator.family is AcceleratorFamily.HABANA
         if gaudi or of.startswith("Ubuntu"):
-            yield Violation(
+            yield FileViolation(
                 path=family.path if family else group.path,
                 message=f"the AMIs of {of} have no driver for the {instance.accelerator.name} of "
                 f"{instance.name}",

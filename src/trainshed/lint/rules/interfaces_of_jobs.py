@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 from trainshed.checks import all_rules
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
-from trainshed.lint.model import Document, Kind, NodeGroup
+from trainshed.lint.model import FileKind, LintedFile, NodeGroup
 from trainshed.lint.parts import groups_with_interfaces, listed_interfaces, types_of
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 
 
 @lint_rule(
     all_rules()["TS-EFA-004"],
     over=groups_with_interfaces,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -39,7 +39,7 @@ Resources:
 """
     },
 )
-def no_place_for_the_job(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def no_place_for_the_job(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """The interface of a multi-node job needs a place on card 0."""
     rows = listed_interfaces(group)
     if group.launch != COMPUTE_ENVIRONMENT or not rows:
@@ -64,7 +64,7 @@ def no_place_for_the_job(group: NodeGroup, document: Document) -> Iterator[Viola
         else:
             continue
         listed = decided(group.interfaces)
-        yield Violation(
+        yield FileViolation(
             path=listed.path if listed else group.path,
             message=message,
             remedy="use one efa interface on card 0, and efa-only with device index 0 on the "

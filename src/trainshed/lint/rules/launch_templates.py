@@ -8,17 +8,17 @@ from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.batch_parts import COMPUTE_ENVIRONMENT
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
-from trainshed.lint.model import Document, Kind, Known, NodeGroup
+from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup
 from trainshed.lint.nodes_of_template import launch_specifications, launch_template_of
 from trainshed.lint.parts import node_groups
-from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.template import Node, Resource
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.template import TemplateResource, TemplateValue
 
 _MOVING = ("$Default", "$Latest")
 _MULTI_PART = ("content-type: multipart/", "mime-version:")
 
 
-def _specifications(document: Document) -> Iterator[tuple[Resource, Node]]:
+def _specifications(document: LintedFile) -> Iterator[tuple[TemplateResource, TemplateValue]]:
     if isinstance(document, CloudFormationDocument):
         yield from launch_specifications(document.template)
 
@@ -42,7 +42,7 @@ old ones. `!GetAtt TEMPLATE.LatestVersionNumber` is a fixed number at each deplo
     ),
     over=_specifications,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -58,7 +58,9 @@ Resources:
 """
     },
 )
-def moving_version(user: tuple[Resource, Node], document: Document) -> Iterator[Violation]:
+def moving_version(
+    user: tuple[TemplateResource, TemplateValue], document: LintedFile
+) -> Iterator[FileViolation]:
     """A deployment should launch the template that it has made."""
     resource, specification = user
     assert isinstance(document, CloudFormationDocument)
@@ -73,7 +75,7 @@ def moving_version(user: tuple[Resource, Node], document: Document) -> Iterator[
     template = launch_template_of(document.template, specification)
     attribute = f"!GetAtt {template.logical_id}.LatestVersionNumber" if template else "a number"
     said = f"version {version.value}" if version else "no version, which means $Default,"
-    yield Violation(
+    yield FileViolation(
         path=version.path if version else specification.path,
         message=f"{resource.logical_id} uses {said} of its launch template",
         remedy=f"set Version to {attribute}",
@@ -98,7 +100,7 @@ template is made with it all the same, and only its nodes do not come: a job of 
     ),
     over=node_groups,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -109,12 +111,12 @@ Resources:
 """
     },
 )
-def literal_path(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def literal_path(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """An AMI's id is no path."""
     image = decided(group.image)
     if image and image.value.startswith(("/", "ssm:", "{{ssm:")):
         path = image.value.strip("{}").removeprefix("ssm:")
-        yield Violation(
+        yield FileViolation(
             path=image.path,
             message=f"{group.name} has {image.value} as the id of its AMI",
             remedy=f"write {{{{resolve:ssm:{path}}}}}, or a parameter of type "
@@ -137,7 +139,7 @@ otherwise the compute environment becomes `INVALID`.
     ),
     over=resources(COMPUTE_ENVIRONMENT),
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -165,7 +167,7 @@ Resources:
 """
     },
 )
-def plain_user_data(environment: Resource, document: Document) -> Iterator[Violation]:
+def plain_user_data(environment: TemplateResource, document: LintedFile) -> Iterator[FileViolation]:
     """AWS Batch must be able to add its part."""
     assert isinstance(document, CloudFormationDocument)
     specification = environment.get("ComputeResources", "LaunchTemplate")
@@ -174,7 +176,7 @@ def plain_user_data(environment: Resource, document: Document) -> Iterator[Viola
         return
     data = decided(template.get("LaunchTemplateData", "UserData").reference())
     if data and not _is_multi_part(data):
-        yield Violation(
+        yield FileViolation(
             path=data.path,
             message=f"the user data of {template.logical_id}, which {environment.logical_id} uses, "
             "is not MIME multi-part",

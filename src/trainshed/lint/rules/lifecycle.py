@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from trainshed.catalogue import LifecycleStatus
 from trainshed.checks import all_rules
 from trainshed.checks.software import LAST_SOFTWARE
-from trainshed.lint.model import Document, Kind, NodeGroup
+from trainshed.lint.model import FileKind, LintedFile, NodeGroup
 from trainshed.lint.parts import known_types, node_groups
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 
 
 @lint_rule(
     all_rules()["TS-LIF-001"],
     over=node_groups,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -23,13 +23,13 @@ Resources:
 """
     },
 )
-def withdrawn_type(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def withdrawn_type(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """The EC2 API must list the types of the nodes."""
     names = decided(group.instance_types)
     for instance in known_types(names.value) if names else ():
         if instance.withdrawn:
             lifecycle = instance.lifecycle
-            yield Violation(
+            yield FileViolation(
                 path=names.path if names else group.path,
                 message=f"the EC2 API has not listed {instance.name} since "
                 f"{lifecycle.first_missing} (last seen {lifecycle.last_seen}): it may not launch",
@@ -42,7 +42,7 @@ def withdrawn_type(group: NodeGroup, document: Document) -> Iterator[Violation]:
     all_rules()["TS-LIF-002"],
     over=node_groups,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -51,12 +51,12 @@ Resources:
 """
     },
 )
-def previous_generation(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def previous_generation(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Plans for years should not rest on a type that may go."""
     names = decided(group.instance_types)
     for instance in known_types(names.value) if names else ():
         if instance.lifecycle.status is LifecycleStatus.PREVIOUS_GENERATION:
-            yield Violation(
+            yield FileViolation(
                 path=names.path if names else group.path,
                 message=f"{instance.name} is of a previous generation",
                 remedy=f"plan for {instance.lifecycle.replacement}",
@@ -68,7 +68,7 @@ def previous_generation(group: NodeGroup, document: Document) -> Iterator[Violat
     all_rules()["TS-LIF-006"],
     over=node_groups,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -77,13 +77,13 @@ Resources:
 """
     },
 )
-def last_software(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def last_software(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Whoever starts with an accelerator should know how long its software lives."""
     names = decided(group.instance_types)
     for instance in known_types(names.value) if names else ():
         accelerator = instance.accelerator.name
         if accelerator in LAST_SOFTWARE:
-            yield Violation(
+            yield FileViolation(
                 path=names.path if names else group.path,
                 message=f"the last software for the {accelerator} of {instance.name} is "
                 f"{LAST_SOFTWARE[accelerator][0]}",

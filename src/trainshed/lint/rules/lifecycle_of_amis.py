@@ -10,9 +10,9 @@ from trainshed.checks.ami_parameters import (
     names_ubuntu_20,
 )
 from trainshed.checks.software import AMAZON_LINUX_2_END, UBUNTU_20_END
-from trainshed.lint.model import Document, Kind, Known, NodeGroup
+from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup
 from trainshed.lint.parts import node_groups
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 
 _PATH = re.compile(r"/aws/service/[^}:]*")
 # Of AWS Batch, EKS, eksctl and ParallelCluster.
@@ -22,9 +22,9 @@ _UBUNTU_20_TYPES = re.compile(r"Ubuntu2004|ubuntu2004")
 _REFUSED = "AWS::Batch::ComputeEnvironment"
 
 
-def _template(parameter: str) -> dict[Kind, str]:
+def _template(parameter: str) -> dict[FileKind, str]:
     return {
-        Kind.CLOUDFORMATION: f"""
+        FileKind.CLOUDFORMATION: f"""
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -61,14 +61,14 @@ def _ended(
     over=node_groups,
     examples=_template("/aws/service/ecs/optimized-ami/amazon-linux-2/gpu/recommended/image_id"),
 )
-def amazon_linux_2(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def amazon_linux_2(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes should run what gets updates."""
     parameter = _parameter(group)
     named = parameter if parameter and names_amazon_linux_2(parameter.value) else None
     if named or not parameter:
         found = _ended(group, named, _AMAZON_LINUX_2_TYPES)
         if found:
-            yield Violation(
+            yield FileViolation(
                 path=found.path,
                 message=f"{found.value} is of Amazon Linux 2, whose support ended on "
                 f"{AMAZON_LINUX_2_END}",
@@ -84,14 +84,14 @@ def amazon_linux_2(group: NodeGroup, document: Document) -> Iterator[Violation]:
         "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-20.04/latest/ami-id"
     ),
 )
-def ubuntu_20(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def ubuntu_20(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes should run what gets updates."""
     parameter = _parameter(group)
     named = parameter if parameter and names_ubuntu_20(parameter.value) else None
     if named or not parameter:
         found = _ended(group, named, _UBUNTU_20_TYPES)
         if found:
-            yield Violation(
+            yield FileViolation(
                 path=found.path,
                 message=f"{found.value} is of Ubuntu 20.04, whose public updates ended on "
                 f"{UBUNTU_20_END}",
@@ -105,12 +105,12 @@ def ubuntu_20(group: NodeGroup, document: Document) -> Iterator[Violation]:
     over=node_groups,
     examples=_template("/aws/service/neuron/dlami/multi-framework/ubuntu-22.04/latest/image_id"),
 )
-def ended_neuron_ami(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def ended_neuron_ami(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A parameter should be one that AWS goes on with."""
     parameter = _parameter(group)
     message = ended_neuron_parameter(parameter.value) if parameter else None
     if parameter and message:
-        yield Violation(
+        yield FileViolation(
             path=parameter.path,
             message=message,
             remedy="name multi-framework or base of ubuntu-24.04",

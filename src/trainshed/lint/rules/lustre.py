@@ -7,16 +7,16 @@ from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.lustre_of_template import FILE_SYSTEM
-from trainshed.lint.model import Document, Kind, LustreFileSystem, Unknown
+from trainshed.lint.model import FileKind, LintedFile, LintedFileSystem, Unknown
 from trainshed.lint.parts import lustre_file_systems
-from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
 from trainshed.lint.security_rules import (
     Direction,
     open_by_default,
     rules_of,
     security_group,
 )
-from trainshed.lint.template import Resource, Template
+from trainshed.lint.template import Template, TemplateResource
 from trainshed.plan.storage import EFA_STEP_GIB
 
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
@@ -36,9 +36,9 @@ _HDD_SIZES: dict[int, _Sizes] = {12: ((6000,), 6000), 40: ((1800,), 1800)}
 _PERSISTENT_1_THROUGHPUTS = {"SSD": (50, 100, 200), "HDD": (12, 40)}
 
 
-def _file_system(properties: str, lustre: str, version: str = '"2.15"') -> dict[Kind, str]:
+def _file_system(properties: str, lustre: str, version: str = '"2.15"') -> dict[FileKind, str]:
     return {
-        Kind.CLOUDFORMATION: f"""
+        FileKind.CLOUDFORMATION: f"""
 Resources:
   Data:
     Type: AWS::FSx::FileSystem
@@ -68,7 +68,7 @@ refuses to make the file system; without the others, mounts hang or break off un
     ),
     over=lustre_file_systems,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Servers:
     Type: AWS::EC2::SecurityGroup
@@ -92,7 +92,7 @@ Resources:
 """
     },
 )
-def missing_ports(system: LustreFileSystem, document: Document) -> Iterator[Violation]:
+def missing_ports(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
     """All ports of Lustre must be open, in both directions."""
     references = decided(system.security_groups)
     if not references or not isinstance(document, CloudFormationDocument):
@@ -106,7 +106,7 @@ def missing_ports(system: LustreFileSystem, document: Document) -> Iterator[Viol
             why = f"the rules of a security group of {system.name}, which is not in this file"
             raise NotDecided(Unknown(why=why, path=references.path))
         owner = next(each for each in groups if each)
-        yield Violation(
+        yield FileViolation(
             path=owner.path,
             message=f"{owner.logical_id}, of {system.name}, does not let TCP "
             f"{_port_text(missing)} {words}",
@@ -115,7 +115,7 @@ def missing_ports(system: LustreFileSystem, document: Document) -> Iterator[Viol
         )
 
 
-def _closed(template: Template, groups: list[Resource], direction: Direction) -> list[int]:
+def _closed(template: Template, groups: list[TemplateResource], direction: Direction) -> list[int]:
     """Return the ports that no rule opens.
 
     Raises:
@@ -163,7 +163,7 @@ disk. It refuses others when the stack is deployed.
         "StorageCapacity: 2000", "DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250"
     ),
 )
-def impossible_size(system: LustreFileSystem, document: Document) -> Iterator[Violation]:
+def impossible_size(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
     """Size and throughput must be such as FSx has."""
     deployment, disk = decided(system.deployment), decided(system.storage_type)
     kind = deployment.value if deployment else "SCRATCH_1"
@@ -178,7 +178,7 @@ def impossible_size(system: LustreFileSystem, document: Document) -> Iterator[Vi
         allowed = _PERSISTENT_1_THROUGHPUTS.get(storage, ())
     if throughput and throughput.value not in allowed:
         these = ", ".join(map(str, allowed))
-        yield Violation(
+        yield FileViolation(
             path=throughput.path,
             message=f"{kind} on {storage} has no throughput of {throughput.value} MB/s per TiB",
             remedy=f"use one of {these}" if allowed else "leave PerUnitStorageThroughput out",
@@ -194,7 +194,7 @@ def impossible_size(system: LustreFileSystem, document: Document) -> Iterator[Vi
         and (capacity.value % step or capacity.value < first[-1])
     ):
         sizes = ", ".join(map(str, first))
-        yield Violation(
+        yield FileViolation(
             path=capacity.path,
             message=f"{kind} on {storage} has no size of {capacity.value} GiB",
             remedy=f"use {sizes}, or a multiple of {step}",
@@ -219,12 +219,12 @@ data when a server fails; `SCRATCH_2` is cheaper than that, and faster than `SCR
     over=lustre_file_systems,
     examples=_file_system("StorageCapacity: 1200", "WeeklyMaintenanceStartTime: '7:01:00'"),
 )
-def first_scratch(system: LustreFileSystem, document: Document) -> Iterator[Violation]:
+def first_scratch(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
     """A file system for training should be of a later type."""
     deployment = decided(system.deployment)
     if deployment is None or deployment.value == "SCRATCH_1":
         said = "is SCRATCH_1" if deployment else "has no DeploymentType, which means SCRATCH_1"
-        yield Violation(
+        yield FileViolation(
             path=deployment.path if deployment else system.path,
             message=f"{system.name} {said}: a server that fails takes its data with it",
             remedy="set DeploymentType to PERSISTENT_2, or to SCRATCH_2 for what has a copy",
@@ -250,7 +250,7 @@ associations. `PERSISTENT_2` does not run 2.10.
         '"2.12"',
     ),
 )
-def old_version(system: LustreFileSystem, document: Document) -> Iterator[Violation]:
+def old_version(system: LintedFileSystem, document: LintedFile) -> Iterator[FileViolation]:
     """A new file system should run the current version."""
     version = decided(system.version)
     if version and version.value not in ("2.10", "2.12", "2.1"):
@@ -258,7 +258,7 @@ def old_version(system: LustreFileSystem, document: Document) -> Iterator[Violat
     if version is None and decided(system.metadata):
         return
     said = f"has version {version.value}" if version else "has no FileSystemTypeVersion"
-    yield Violation(
+    yield FileViolation(
         path=version.path if version else system.path,
         message=f"{system.name} {said} of Lustre",
         remedy='set FileSystemTypeVersion to "2.15"',
@@ -285,7 +285,9 @@ the throughput. EFA cannot be turned on later.
         "MetadataConfiguration: {Mode: AUTOMATIC}",
     ),
 )
-def efa_without_its_needs(system: LustreFileSystem, document: Document) -> Iterator[Violation]:
+def efa_without_its_needs(
+    system: LintedFileSystem, document: LintedFile
+) -> Iterator[FileViolation]:
     """A file system with EFA must have what EFA needs."""
     efa = decided(system.efa)
     if not efa or not efa.value:
@@ -293,7 +295,7 @@ def efa_without_its_needs(system: LustreFileSystem, document: Document) -> Itera
     deployment, disk = decided(system.deployment), decided(system.storage_type)
     if deployment is None or deployment.value != "PERSISTENT_2":
         kind = deployment.value if deployment else "SCRATCH_1"
-        yield Violation(
+        yield FileViolation(
             path=efa.path,
             message=f"{system.name} has EFA, and is {kind}",
             remedy="set DeploymentType to PERSISTENT_2",
@@ -301,7 +303,7 @@ def efa_without_its_needs(system: LustreFileSystem, document: Document) -> Itera
         )
         return
     if not decided(system.metadata):
-        yield Violation(
+        yield FileViolation(
             path=efa.path,
             message=f"{system.name} has EFA, and no metadata configuration",
             remedy="add MetadataConfiguration: {Mode: AUTOMATIC}",
@@ -311,7 +313,7 @@ def efa_without_its_needs(system: LustreFileSystem, document: Document) -> Itera
     step = EFA_STEP_GIB.get(throughput.value) if throughput else None
     if (disk is None or disk.value == "SSD") and step and capacity and capacity.value % step:
         assert throughput
-        yield Violation(
+        yield FileViolation(
             path=capacity.path,
             message=f"{system.name} has EFA, {throughput.value} MB/s per TiB and "
             f"{capacity.value} GiB",
@@ -341,7 +343,9 @@ security groups or subnet does. `DeletionPolicy` and `UpdateReplacePolicy` of `R
         ).items()
     },
 )
-def deleted_with_its_stack(system: LustreFileSystem, document: Document) -> Iterator[Violation]:
+def deleted_with_its_stack(
+    system: LintedFileSystem, document: LintedFile
+) -> Iterator[FileViolation]:
     """Data should outlive its stack."""
     if not isinstance(document, CloudFormationDocument):
         return
@@ -353,7 +357,7 @@ def deleted_with_its_stack(system: LustreFileSystem, document: Document) -> Iter
     ):
         given = decided(resource.attributes.get(policy).text())
         if given is None or given.value == "Delete":
-            yield Violation(
+            yield FileViolation(
                 path=given.path if given else resource.path,
                 message=f"{system.name} is deleted {when}, and its data with it",
                 remedy=f"set {policy}: Retain",

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
-from trainshed.lint.model import Document, Kind, Unknown
-from trainshed.lint.rule import NotDecided, Violation, lint_rule
+from trainshed.lint.model import FileKind, LintedFile, Unknown
+from trainshed.lint.rule import FileViolation, NotDecided, lint_rule
 
 
 @lint_rule(
@@ -24,7 +24,7 @@ cloudformation get-template --template-stage Processed` prints it.
     ),
     over=lambda document: document.not_judged,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Transform: MyMacro
 Resources:
   Nodes:
@@ -34,7 +34,7 @@ Resources:
 """
     },
 )
-def not_judged(unknown: Unknown, document: Document) -> Iterator[Violation]:
+def not_judged(unknown: Unknown, document: LintedFile) -> Iterator[FileViolation]:
     """Whoever reads the findings should know what they are not about."""
     raise NotDecided(unknown)
     yield

@@ -8,14 +8,14 @@ from trainshed.checks.rule import RuleFacts
 from trainshed.checks.software import CENTOS_7_END, UBUNTU_18_END
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import Document, Kind, NodeGroup
+from trainshed.lint.model import FileKind, LintedFile, NodeGroup
 from trainshed.lint.parallelcluster import (
     ParallelCluster,
     QueueNodes,
     parallelclusters,
     slurm_nodes,
 )
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 from trainshed.lint.tool_groups import named_types
 
 _IMAGE = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Image-section-v3.html"
@@ -28,7 +28,7 @@ _ENDED = {
 _AMI_ID = re.compile(r"ami-[0-9a-f]{8}([0-9a-f]{9})?")
 
 
-def _all_nodes(document: Document) -> Iterable[NodeGroup]:
+def _all_nodes(document: LintedFile) -> Iterable[NodeGroup]:
     return (group for cluster in parallelclusters(document) for group in cluster.groups)
 
 
@@ -48,10 +48,10 @@ Turing on, and not those of P3. Gaudi's driver is in none of them.
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example("InstanceType: dl1.24xlarge, Efa: {Enabled: true}"),
+        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: dl1.24xlarge, Efa: {Enabled: true}"),
     },
 )
-def no_driver(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def no_driver(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """Accelerators need an AMI with their driver."""
     if decided(nodes.image):
         return
@@ -60,7 +60,7 @@ def no_driver(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
         accelerator = instance.accelerator
         gaudi = accelerator.family is AcceleratorFamily.HABANA
         if types and (gaudi or accelerator.name == "V100"):
-            yield Violation(
+            yield FileViolation(
                 path=types.path,
                 message=f"ParallelCluster's AMIs have no driver for the {accelerator.name} of "
                 f"{instance.name} in {nodes.name}",
@@ -82,16 +82,16 @@ the path of one.
     ),
     over=_all_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge", "Image: {CustomAmi: /my/ami}"
         ),
     },
 )
-def custom_ami_is_no_id(nodes: NodeGroup, document: Document) -> Iterator[Violation]:
+def custom_ami_is_no_id(nodes: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A custom AMI is named by its id."""
     image = decided(nodes.image)
     if image and not _AMI_ID.fullmatch(image.value):
-        yield Violation(
+        yield FileViolation(
             path=image.path,
             message=f"{image.value!r} is not the id of an AMI",
             remedy="give the id, which aws ssm get-parameter prints for a path",
@@ -112,7 +112,7 @@ Its maintainers bring out no more public security updates, and the EFA installer
     ),
     over=parallelclusters,
     examples={
-        Kind.PARALLELCLUSTER: """
+        FileKind.PARALLELCLUSTER: """
 Region: us-west-2
 Image: {Os: centos7}
 HeadNode: {InstanceType: m5.large}
@@ -120,11 +120,11 @@ Scheduling: {Scheduler: slurm, SlurmQueues: []}
 """
     },
 )
-def ended_system(cluster: ParallelCluster, document: Document) -> Iterator[Violation]:
+def ended_system(cluster: ParallelCluster, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes should run what gets updates."""
     system = decided(cluster.system)
     if system and system.value in _ENDED:
-        yield Violation(
+        yield FileViolation(
             path=system.path,
             message=f"{system.value} has had no updates since {_ENDED[system.value]}",
             remedy="use alinux2023 or ubuntu2404",

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import Document, Kind, Unknown
+from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
-from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
 from trainshed.lint.tool_groups import has_efa
 
 _SCHEDULING = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html"
@@ -27,15 +27,15 @@ placement group. With a Capacity Block, which is placed already, it asks for not
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}", "Networking: {SubnetIds: [subnet-1]}"
         ),
     },
 )
-def placement_group_not_said(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def placement_group_not_said(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """With EFA the placement group must be explicit."""
     if _placed_by_group(nodes) and not decided(nodes.placement) and nodes.efa:
-        yield Violation(
+        yield FileViolation(
             path=nodes.efa.path,
             message=f"{nodes.name} has EFA, and says nothing of a placement group: ParallelCluster "
             "refuses that",
@@ -55,17 +55,17 @@ between them are slower. Nothing fails.
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
             "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: false}}",
         ),
     },
 )
-def placement_group_off(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def placement_group_off(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes that use EFA belong close to each other."""
     placement = decided(nodes.placement)
     if _placed_by_group(nodes) and placement and not placement.value:
-        yield Violation(
+        yield FileViolation(
             path=placement.path,
             message=f"{nodes.name} has EFA, and its placement group is off",
             remedy="set PlacementGroup: {Enabled: true}, unless a reservation places the nodes",
@@ -90,13 +90,13 @@ several. The file alone does not say which zone a subnet is in.
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
             "Networking: {SubnetIds: [subnet-1, subnet-2], PlacementGroup: {Enabled: true}}",
         ),
     },
 )
-def several_subnets(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def several_subnets(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """A queue with EFA is in one zone."""
     subnets = decided(nodes.subnets)
     if has_efa(nodes) and subnets and len(set(subnets.value)) > 1:

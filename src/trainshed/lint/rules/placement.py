@@ -10,12 +10,12 @@ from trainshed.documents.yaml import Value
 from trainshed.findings import Severity
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.conditions import functions_in
-from trainshed.lint.model import Document, Kind, Known, NodeGroup, Unknown
+from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.nodes_of_template import LAUNCH_TEMPLATE
 from trainshed.lint.parts import efa_interfaces, groups_with_interfaces, node_groups, value_of
-from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
 from trainshed.lint.symbol import logical_id
-from trainshed.lint.template import Resource, Template
+from trainshed.lint.template import Template, TemplateResource
 
 _PLACEMENT = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html"
 _BATCH = "https://docs.aws.amazon.com/batch/latest/userguide/efa.html"
@@ -31,7 +31,7 @@ _NODES = """
 """
 
 
-def _group_of(group: NodeGroup, document: Document) -> Resource | None:
+def _group_of(group: NodeGroup, document: LintedFile) -> TemplateResource | None:
     """Return the placement group of nodes, if it is in the template."""
     name = decided(group.placement_group)
     if not name or not isinstance(document, CloudFormationDocument):
@@ -53,7 +53,7 @@ def _group_of(group: NodeGroup, document: Document) -> Resource | None:
     ),
     over=groups_with_interfaces,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Together:
     Type: AWS::EC2::PlacementGroup
@@ -61,13 +61,13 @@ Resources:
         + _NODES.format(more="Placement: {GroupName: !Ref Together}")
     },
 )
-def not_a_cluster(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def not_a_cluster(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes with EFA belong into a cluster placement group."""
     placement = _group_of(group, document)
     if placement and efa_interfaces(group):
         strategy = decided(placement.get("Strategy").text())
         if strategy and strategy.value != "cluster":
-            yield Violation(
+            yield FileViolation(
                 path=strategy.path,
                 message=f"{placement.logical_id}, of {group.name}, has strategy {strategy.value}",
                 remedy="set Strategy to cluster",
@@ -88,7 +88,7 @@ Blocks need no group: their nodes are together already.
     ),
     over=groups_with_interfaces,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:"""
         + _NODES.format(more="ImageId: ami-11111111")
         + """
@@ -104,7 +104,7 @@ Resources:"""
 """
     },
 )
-def no_group(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def no_group(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes that use EFA belong close to each other."""
     if not efa_interfaces(group) or decided(group.placement_group):
         return
@@ -114,7 +114,7 @@ def no_group(group: NodeGroup, document: Document) -> Iterator[Violation]:
     if group.launch == LAUNCH_TEMPLATE:
         why = f"the placement group: what uses {group.name} is not in this file, and may name one"
         raise NotDecided(Unknown(why=why, path=group.path))
-    yield Violation(
+    yield FileViolation(
         path=group.path,
         message=f"the nodes of {group.name} use EFA, and are in no placement group",
         remedy="make an AWS::EC2::PlacementGroup with Strategy cluster, and name it in the launch "
@@ -135,7 +135,7 @@ group fails.
     ),
     over=node_groups,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:"""
         + _NODES.format(more="ImageId: ami-11111111")
         + """
@@ -152,7 +152,7 @@ Resources:"""
 """
     },
 )
-def several_zones(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def several_zones(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes that use EFA, or are in a placement group, belong into one zone."""
     efa = group.interfaces is not None and bool(efa_interfaces(group))
     if not efa and not decided(group.placement_group):
@@ -160,7 +160,7 @@ def several_zones(group: NodeGroup, document: Document) -> Iterator[Violation]:
     zones = _zones(group, document)
     if len(zones) > 1:
         place = next(fact for fact in (group.zones, group.subnets) if isinstance(fact, Known))
-        yield Violation(
+        yield FileViolation(
             path=place.path,
             message=f"{group.name} may launch nodes in {len(zones)} zones: {', '.join(zones)}",
             remedy="name subnets of one zone only",
@@ -168,7 +168,7 @@ def several_zones(group: NodeGroup, document: Document) -> Iterator[Violation]:
         )
 
 
-def _zones(group: NodeGroup, document: Document) -> list[str]:
+def _zones(group: NodeGroup, document: LintedFile) -> list[str]:
     """Return the zones that nodes may be in.
 
     Raises:
@@ -207,7 +207,7 @@ a second wish about the place: when both cannot be met, launches fail with
     ),
     over=node_groups,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -219,12 +219,12 @@ Resources:
 """
     },
 )
-def group_of_a_block(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def group_of_a_block(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Capacity Blocks need no placement group."""
     if value_of(group.purchase) == "capacity-block":
         name = decided(group.placement_group)
         if name:
-            yield Violation(
+            yield FileViolation(
                 path=name.path,
                 message=f"{group.name} is on a Capacity Block, and in placement group {name.value}",
                 remedy="leave the placement group out for Capacity Blocks",
@@ -256,7 +256,7 @@ _NEGATED = re.compile(r"^(no|not|disable|without|skip|omit)")
 _YES, _NO = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
-def _switched_placements(document: Document) -> Iterator[_Switched]:
+def _switched_placements(document: LintedFile) -> Iterator[_Switched]:
     """Yield each `Fn::If` about a placement group."""
     if not isinstance(document, CloudFormationDocument):
         return
@@ -328,7 +328,7 @@ says so.
     ),
     over=_switched_placements,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Parameters:
   UsePlacementGroup: {Type: String, Default: "true", AllowedValues: ["true", "false"]}
 Conditions:
@@ -346,16 +346,16 @@ Resources:
 """
     },
 )
-def inverted_switch(found: _Switched, document: Document) -> Iterator[Violation]:
+def inverted_switch(found: _Switched, document: LintedFile) -> Iterator[FileViolation]:
     """Who asks for a placement group should get it."""
     if found.used and not found.made:
-        yield Violation(
+        yield FileViolation(
             path=found.path,
             message=f"{found.resource} uses {found.used}, which the template does not make then",
             remedy="use the placement group under the condition that makes it",
         )
     elif found.asked and not found.used:
-        yield Violation(
+        yield FileViolation(
             path=found.path,
             message=f"{found.asked} asks for a placement group, and {found.resource} gets none",
             remedy="exchange the two values of this Fn::If",

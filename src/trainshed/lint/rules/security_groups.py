@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.cloudformation import CloudFormationDocument
-from trainshed.lint.model import Document, Interface, Kind, Known, NodeGroup, Unknown
+from trainshed.lint.model import FileKind, Interface, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.parts import efa_interfaces, groups_with_interfaces
-from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
 from trainshed.lint.security_rules import Direction, SecurityRule, rules_of, security_group
 from trainshed.lint.symbol import logical_id
-from trainshed.lint.template import Resource, Template
+from trainshed.lint.template import Template, TemplateResource
 
 _WORDS = {Direction.INGRESS: "inbound", Direction.EGRESS: "outbound"}
 
@@ -37,7 +37,7 @@ with a warning only.
     ),
     over=groups_with_interfaces,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Resources:
   Peers:
     Type: AWS::EC2::SecurityGroup
@@ -58,7 +58,7 @@ Resources:
 """
     },
 )
-def no_rule_to_itself(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """EFA needs all traffic of a group to and from itself."""
     if not isinstance(document, CloudFormationDocument):
         return
@@ -81,7 +81,7 @@ def no_rule_to_itself(group: NodeGroup, document: Document) -> Iterator[Violatio
             )
         ways = [_WORDS[direction] for direction, why in missing.items() if why]
         reasons = dict.fromkeys(why for why in missing.values() if why)
-        yield Violation(
+        yield FileViolation(
             path=known[0].path,
             message=f"{' and '.join(each.logical_id for each in known)}, of EFA interfaces of "
             f"{group.name}, allows not all {' and '.join(ways)} traffic of its own members: "
@@ -99,7 +99,9 @@ def _groups_of(row: Interface) -> tuple[str, ...]:
     return groups.value
 
 
-def _missing(template: Template, groups: list[Resource], direction: Direction) -> str | None:
+def _missing(
+    template: Template, groups: list[TemplateResource], direction: Direction
+) -> str | None:
     """Say what stands in place of a rule for all traffic between members; None when it is there.
 
     Raises:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.lint.examples import eksctl_example, slurm_example
-from trainshed.lint.model import Document, Kind
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 from trainshed.lint.tool_groups import Group, has_efa, tool_groups
 
 
@@ -25,26 +25,26 @@ ends, and starts again from its last checkpoint when there is a node to replace 
     ),
     over=tool_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
               - {name: train, instanceType: p5.48xlarge, efaEnabled: true, spot: true}
             """
         ),
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
             "CapacityType: SPOT",
             "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: true}}",
         ),
     },
 )
-def spot_with_efa(group: Group, document: Document) -> Iterator[Violation]:
+def spot_with_efa(group: Group, document: LintedFile) -> Iterator[FileViolation]:
     """Jobs over several nodes do not survive the loss of one."""
     purchase, nodes = decided(group.purchase), decided(group.nodes)
     if not purchase or purchase.value != "spot" or not has_efa(group):
         return
     if nodes and nodes.value > 1:
-        yield Violation(
+        yield FileViolation(
             path=purchase.path,
             message=f"{group.name} has EFA and up to {nodes.value} Spot nodes: a job ends when "
             "EC2 takes back one of them",
