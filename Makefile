@@ -149,7 +149,7 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 
 schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules and the tables of docs/amis.md anew
 	@python -m trainshed.spec.schema
-	@python -m trainshed.checks.pages
+	@python -m trainshed.lint.pages
 	@python -m trainshed.preflight.pages
 	@python scripts/fields_page.py
 	@python scripts/ami_tables.py

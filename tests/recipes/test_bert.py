@@ -24,6 +24,9 @@ from trainshed_bert.published import PUBLISHED  # noqa: E402
 from trainshed_bert.shards import Shards  # noqa: E402
 from trainshed_bert.synthetic import synthetic_batches  # noqa: E402
 
+# Several wait for each other by spinning, for longer than they compute so little.
+torch.set_num_threads(1)
+
 TINY = PUBLISHED["tiny"].shape
 LENGTH = 16
 

@@ -1,6 +1,5 @@
 """Rehearsals: a deployed cluster's job, with each fault and without."""
 
-import json
 import re
 import sys
 import tempfile
@@ -10,8 +9,10 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from bert_training import PLAIN, SMALL_BATCHES, VARIABLES, losses
 from command_line import Answer, runner
 from job_bench import job_aws
+from libraries import needs_libraries
 from skips import needs
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -21,7 +22,6 @@ from trainshed.cli import rehearse as rehearse_command
 from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
-from trainshed.plan import Fleet, load_fleet
 from trainshed.rehearse import deployment, faults, rehearsal
 from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
@@ -39,20 +39,14 @@ Run = Callable[..., tuple[Job, str]]
 
 @pytest.fixture(scope="module")
 def cluster(
-    tmp_path_factory: pytest.TempPathFactory, synthesise: Callable[[Fleet], Path]
+    tmp_path_factory: pytest.TempPathFactory, synthesised_once: None
 ) -> Iterator[tuple[EmbeddedAws, Mapping[str, str]]]:
     """TrainCluster on an embedded AWS with nodes on loopback."""
-    assembly = synthesise(load_fleet([ROOT / "clusters" / "train.yaml"]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        stacks = deployment.synthesised("TrainCluster", tmp_path_factory.mktemp("cdk.out"))
     with job_path(), job_aws(tmp_path_factory.mktemp("aws"), JobSettings(loopback=True)) as aws:
-        yield aws, deploy(aws, _stacks(assembly))
-
-
-def _stacks(assembly: Path) -> Mapping[str, Mapping[str, Any]]:
-    parts = ("Prerequisites", "Network", "Storage", "Containers", "Cluster")
-    return {
-        name: json.loads((assembly / f"{name}.template.json").read_text())
-        for name in (f"Train{part}" for part in parts)
-    }
+        yield aws, deploy(aws, {name: stack.template for name, stack in stacks.items()})
 
 
 @pytest.fixture
@@ -132,10 +126,10 @@ def test_a_lost_child_ends_the_attempt_which_is_tried_again(
 
 
 def test_a_child_that_never_starts_is_named(run: Run) -> None:
-    job, said = run(*LAUNCH, "true", fault=FaultKind.CHILD_NEVER_STARTS)
+    job, said = run("trainshed-launch", "--wait", "2", "true", fault=FaultKind.CHILD_NEVER_STARTS)
 
     assert (job.status, exit_codes(job)) == ("FAILED", [PEER_LOST] * 3)
-    assert said.count("node 1 of 2 did not come within 5 s") == 3
+    assert said.count("node 1 of 2 did not come within 2 s") == 3
 
 
 def test_a_node_that_lacks_its_devices_is_named(run: Run) -> None:
@@ -276,6 +270,35 @@ def test_the_command_ends_with_the_exit_code_of_a_node_that_lacks_its_devices(
     assert answer.out.count("node 1 (10.20.") == 3
     assert "0 of 16 neuron devices are on the PCI bus; terminate its instance" in answer.out
     assert "the job has FAILED after 3 attempts" in answer.out
+
+
+@needs_libraries("torch", "deepspeed")
+def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkpoint(
+    rehearse: Callable[..., Answer], tmp_path: Path
+) -> None:
+    fault = ("--fault", "kill-child", "--fault-after", "step 21 of 40")
+    plain = (word.format(port=29500) for word in PLAIN)
+    variables = ("env", *(f"{name}={value}" for name, value in VARIABLES.items()))
+    training = ("trainshed-bert", "--model", "tiny", "--data", "synthetic", *SMALL_BATCHES)
+    steps = ("--steps", "40", "--checkpoint-every", "20")
+
+    answer = rehearse(
+        *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--", *plain, *variables, *training),
+        *(*steps, "--checkpoint", str(tmp_path / "checkpoint")),
+    )
+
+    assert answer.code == 0, answer.out
+    assert "the job has SUCCEEDED after 2 attempts" in answer.out
+    assert f"│ 1       │ 0    │ {PEER_LOST}       │" in answer.out
+    first, again, second = answer.out.partition("goes on after step 20, from ")
+    assert again
+    before, after = losses(first), losses(second)
+    assert list(after) == list(range(21, 41))
+    repeated = range(21, max(before) + 1)
+    assert [after[step] for step in repeated] == pytest.approx(
+        [before[step] for step in repeated], abs=2e-4
+    )
+    assert after[40] < before[1] - 1
 
 
 def stack(name: str, template: Mapping[str, Any]) -> SynthesisedStack:

@@ -1,17 +1,20 @@
 """Reviews made by hand: one of a dangerous change, with all kinds of content, and a quiet one."""
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
 
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total
 from trainshed.findings import Finding, Place, Severity
 from trainshed.review.model import (
+    Arrow,
     ClusterChange,
     CostChange,
     Difference,
     FindingChanges,
     Level,
-    Link,
     Mark,
     Part,
     Permission,
@@ -279,9 +282,9 @@ _PICTURE = Topology(
         ),
     ),
     links=(
-        Link(start="queue", end="nodes", text="starts"),
-        Link(start="nodes", end="lustre", text="mounts /fsx"),
-        Link(start="nodes", end="repository"),
+        Arrow(start="queue", end="nodes", text="starts"),
+        Arrow(start="nodes", end="lustre", text="mounts /fsx"),
+        Arrow(start="nodes", end="repository"),
     ),
 )
 _EVAL_PICTURE = Topology(
@@ -290,7 +293,7 @@ _EVAL_PICTURE = Topology(
         Part(id="eval-nodes", kind="nodes", lines=("0 to 2 x p5.4xlarge",), mark=Mark.ADDED),
         Part(id="eval-queue", kind="queue", lines=("job queue",), mark=Mark.ADDED),
     ),
-    links=(Link(start="eval-queue", end="eval-nodes", text="starts"),),
+    links=(Arrow(start="eval-queue", end="eval-nodes", text="starts"),),
 )
 _P4D_PICTURE = Topology(
     title="P4dCluster",
@@ -441,6 +444,23 @@ DANGEROUS = Review(
     ),
 )
 
+_QUIET_PICTURE = Topology(
+    title="TrainCluster",
+    parts=(
+        Part(
+            id="job",
+            kind="job",
+            lines=("job definition", "time limit of a job: 72 hours → 24 hours"),
+            mark=Mark.CHANGED,
+        ),
+        Part(id="queue", kind="queue", lines=("job queue",)),
+        Part(id="nodes", kind="nodes", lines=("0 to 16 x trn1.32xlarge",)),
+    ),
+    links=(
+        Arrow(start="job", end="queue", text="runs in"),
+        Arrow(start="queue", end="nodes", text="launches"),
+    ),
+)
 _QUIET_COST = CostChange(
     idle_before=_usd(1.84),
     idle_after=_usd(1.84),
@@ -476,7 +496,7 @@ QUIET = Review(
     permissions=(),
     security_rules=(),
     clusters=(
-        replace(_CLUSTERS[0], facts=(), cost=_QUIET_COST),
+        replace(_CLUSTERS[0], facts=(), cost=_QUIET_COST, picture=_QUIET_PICTURE),
         replace(_CLUSTERS[2], cost=_QUIET_COST),
     ),
     cost=_QUIET_COST,
@@ -493,3 +513,50 @@ BROKEN_BASE = replace(
     clusters=(replace(_CLUSTERS[2], effect=None),),
     cost=replace(_QUIET_COST, idle_before=None, full_before=None),
 )
+
+
+# Not texts: the code makes them.
+_IDS = {(Part, "id"), (Arrow, "start"), (Arrow, "end")}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {
+        field.name: getattr(value, field.name)
+        for field in fields(value)
+        if (type(value), field.name) not in _IDS
+    }
+
+
+def texts(value: object) -> Iterator[str]:
+    """Yield every text of a tree of dataclasses, in its order."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from texts(each)
+    elif is_dataclass(value):
+        for each in _fields(value).values():
+            yield from texts(each)
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Change every text of a tree of dataclasses, in its order."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(mapped(each, change) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {name: mapped(each, change) for name, each in _fields(value).items()}
+        return replace(value, **changed)
+    return value
+
+
+def with_text(review: Review, place: int, text: str) -> Review:
+    """Return the review with another text at a place."""
+    left = iter(range(len(PLACES)))
+    changed: Review = mapped(review, lambda old: text if next(left) == place else old)
+    return changed
+
+
+# The texts of the dangerous review, in their order.
+PLACES = tuple(texts(DANGEROUS))

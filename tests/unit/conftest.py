@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -54,10 +55,11 @@ def planned(fleet: Callable[..., Fleet]) -> Callable[[str], ClusterPlan]:
     return lambda text: fleet(text).clusters[0]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def plan_of() -> Callable[[str, Orchestrator], ClusterPlan]:
     """Plan a cluster of an instance type where it is offered, of several nodes if it can."""
 
+    @cache
     def run(name: str, orchestrator: Orchestrator) -> ClusterPlan:
         nodes = NodeRange(max=4 if catalogue.lookup(name).efa_interfaces_max else 1)
         return make_plan(

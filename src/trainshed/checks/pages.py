@@ -1,4 +1,4 @@
-"""The rules as Markdown: a page for each, and their index, as docs/rules holds them."""
+"""The rules as Markdown: a page for each."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,26 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trainshed.checks.judging import judge
-from trainshed.checks.rule import Rule, all_rules
+from trainshed.checks.rule import Rule
 from trainshed.checks.text import finding_text
 from trainshed.findings import Finding
 from trainshed.plan import make_plan
 from trainshed.spec import SpecError, read_spec
 
 INDEX = "README.md"
-_FOLDER = Path("docs/rules")
 _FILE = "example.yaml"
-_HEAD = """# Rules of `trainshed check`
-
-What may be wrong with a cluster that can be planned, found without an account. An error is what
-AWS refuses, or what makes jobs fail or hang; a warning is what may; an info is good to know, and
-fails no check. Each rule has a page: why, the shortest cluster file that has it, what to do, and
-where it is documented. What other commands find is listed among the [findings](../findings.md).
-Made from the rules by `make schema`.
-
-| rule | severity | what it finds |
-|---|---|---|
-"""
 _PAGE = """# {id}: {title}
 
 **{severity}**; {basis}. [All rules](README.md)
@@ -70,16 +58,6 @@ findings:
 """
 
 
-def rule_pages() -> dict[str, str]:
-    """Return the text of each page, by its file name; the index is `README.md`."""
-    pages = {f"{rule.id}.md": _page(rule) for rule in all_rules().values()}
-    rows = (
-        f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.title} |\n"
-        for rule in all_rules().values()
-    )
-    return {INDEX: _HEAD + "".join(rows), **pages}
-
-
 def example_findings(rule: Rule) -> list[Finding]:
     """Return what a rule finds in its own example.
 
@@ -96,7 +74,8 @@ def example_findings(rule: Rule) -> list[Finding]:
     return [finding for finding in judge(plan) if finding.rule == rule.id]
 
 
-def _page(rule: Rule) -> str:
+def rule_page(rule: Rule) -> str:
+    """Return the page of a rule."""
     found = example_findings(rule)
     remedy = found[0].remedy
     return _PAGE.format(
@@ -120,7 +99,3 @@ def write_pages(pages: Mapping[str, str], folder: Path) -> None:
         (folder / stale).unlink()
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_pages(rule_pages(), _FOLDER)

@@ -19,6 +19,7 @@ GROUPS = {
     "init": "Write a small CDK project of your own.",
     "check": "Why AWS would refuse a cluster, or its jobs would hang: no account needed.",
     "lint": "Judge CloudFormation, eksctl and ParallelCluster files: no account needed.",
+    "review": "What a change does, for its reviewer: risks, resources, permissions, cost.",
     "comment": "Post a review's report to the pull or merge request of this CI job.",
     "preflight": "Why your account would refuse a cluster: quotas, zones, AMI, image, network.",
     "cost": "What a cluster costs, per hour, per month and for one run.",

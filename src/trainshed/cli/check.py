@@ -66,5 +66,5 @@ def check(
     if as_sarif:
         print_json(sarif_log(findings, report.runs, Path()))
     else:
-        print_report(findings, report, as_json)
-    exit_if_failed(findings, report)
+        print_report(findings, report.runs, as_json)
+    exit_if_failed(findings, report.runs)

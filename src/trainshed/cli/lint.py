@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from trainshed.checks.sarif import sarif_log
-from trainshed.checks.templates.checking import TemplateReport
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json
 from trainshed.cli.report import exit_if_failed, print_report
@@ -42,12 +41,11 @@ def lint(
     if as_json and as_sarif:
         raise TrainshedError("--json and --sarif exclude each other; leave one of them out")
     report = lint_files(dict.fromkeys(files))
-    nothing = TemplateReport(findings=(), runs=(), templates={})
     if as_sarif:
         rules = {name: rule.facts for name, rule in lint_rules().items()}
         print_json(sarif_log(report.findings, (), Path(), rules))
     else:
-        print_report(report.findings, nothing, as_json)
+        print_report(report.findings, (), as_json)
     if report.unreadable:
         raise TrainshedError("\n".join(map(str, report.unreadable)))
-    exit_if_failed(report.findings, nothing)
+    exit_if_failed(report.findings, ())

@@ -59,8 +59,10 @@ def preflight(
     require_credentials(subject)
     with stoppable(), progress() as show:
         report = check_templates([plan], Path(), region, show)
-        template = report.templates.get(plan.spec.name)
-        found = judge_with_account(replace(subject, template=template), show)
+        stack = report.stacks.get(plan.spec.name)
+        found = judge_with_account(
+            replace(subject, template=stack.template if stack else None), show
+        )
     findings = [*found, *report.findings]
-    print_report(findings, report, as_json)
-    exit_if_failed(findings, report)
+    print_report(findings, report.runs, as_json)
+    exit_if_failed(findings, report.runs)

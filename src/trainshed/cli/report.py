@@ -1,23 +1,22 @@
-"""What `trainshed check` and `trainshed preflight` print: findings, and what came of the tools."""
+"""What `trainshed check`, `preflight` and `lint` print: findings, and what came of the tools."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 
 import typer
 
-from trainshed.checks.templates.checking import TemplateReport
-from trainshed.checks.templates.model import State
+from trainshed.checks.templates.model import State, ToolRun
 from trainshed.checks.text import accepted_lines, finding_text, summary
 from trainshed.cli.output import print_json
 from trainshed.findings import Finding
 
 
-def print_report(findings: Sequence[Finding], templates: TemplateReport, as_json: bool) -> None:
+def print_report(findings: Sequence[Finding], runs: Sequence[ToolRun], as_json: bool) -> None:
     """Print findings and what came of the tools, as text or as JSON."""
     if as_json:
         tools = [
             {"tool": run.tool, "state": run.state, "reason": run.reason, "seconds": run.seconds}
-            for run in templates.runs
+            for run in runs
         ]
         print_json({"findings": [*map(asdict, findings)], "tools": tools})
         return
@@ -27,13 +26,14 @@ def print_report(findings: Sequence[Finding], templates: TemplateReport, as_json
     for finding in findings:
         if not finding.accepted:
             typer.echo(finding_text(finding))
-    for run in templates.runs:
+    for run in runs:
         if run.state is State.FAILED:
             typer.echo(f"error: {run.tool} failed: {run.reason}")
-    typer.echo(summary(findings, templates.runs))
+    typer.echo(summary(findings, runs))
 
 
-def exit_if_failed(findings: Sequence[Finding], templates: TemplateReport) -> None:
+def exit_if_failed(findings: Sequence[Finding], runs: Sequence[ToolRun]) -> None:
     """Exit with 1 when a finding fails the check, or a tool failed."""
-    if templates.failed or any(finding.fails for finding in findings):
+    failed = any(run.state is State.FAILED for run in runs)
+    if failed or any(finding.fails for finding in findings):
         raise typer.Exit(1)

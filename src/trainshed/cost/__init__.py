@@ -1,15 +1,18 @@
 """What a planned cluster costs: per hour, per month, and for one run."""
 
 from trainshed.cost.cluster import ClusterCost, cluster_cost
+from trainshed.cost.fleet import FleetCost, fleet_cost
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, amount
 
 __all__ = [
     "HOURS_PER_MONTH",
     "ClusterCost",
     "CostRow",
+    "FleetCost",
     "Run",
     "Total",
     "Way",
     "amount",
     "cluster_cost",
+    "fleet_cost",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trainshed.cost.model import CostRow
-from trainshed.plan import CapacityKind, ClusterPlan
+from trainshed.plan import CapacityKind, ClusterPlan, LustrePlan, NetworkPlan
 from trainshed.prices import (
     ECR_STORED,
     ENDPOINT_GB,
@@ -38,13 +38,17 @@ def cost_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Itera
         prices: those of its region.
         billed: nodes that are there in a run; None for no run.
     """
-    yield from _node_rows(plan, prices, billed)
-    for row in (*_lustre_rows(plan, prices), *_network_rows(plan, prices)):
-        yield replace(row, idle=row.full, run=None if billed is None else row.full)
+    yield from node_rows(plan, prices, billed)
+    for row in (
+        *(lustre_rows(plan.lustre, prices) if plan.lustre else ()),
+        *network_rows(plan.network, prices),
+    ):
+        yield replace(row, run=None if billed is None else row.full)
     yield from _rows_by_use(plan, prices)
 
 
-def _node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Iterator[CostRow]:
+def node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None = None) -> Iterator[CostRow]:
+    """Yield the nodes of a cluster and their volumes; the arguments are those of `cost_rows`."""
     most, idle = plan.spec.instance.nodes.max, plan.idle_nodes
     block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
     purchase = Purchase.CAPACITY_BLOCK if block else Purchase.ON_DEMAND
@@ -71,16 +75,18 @@ def _node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Iter
     )
 
 
-def _lustre_rows(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
-    if plan.lustre is None or plan.lustre.spec.existing:
+def lustre_rows(lustre: LustrePlan, prices: PriceList) -> Iterator[CostRow]:
+    """Yield what a file system costs, all the time; of one that is there already, nothing."""
+    spec = lustre.spec
+    if spec.existing:
         return
-    spec = plan.lustre.spec
     item = lustre_item(spec.deployment, spec.throughput)
     throughput = f", {spec.throughput} MB/s per TiB" if spec.throughput else ""
     yield CostRow(
         component=f"Lustre {spec.deployment}, {spec.capacity_gib} GiB{throughput}",
         item=item,
         price=prices.price(item),
+        idle=spec.capacity_gib,
         full=spec.capacity_gib,
     )
     more = (spec.metadata_iops or 0) - included_metadata_iops(spec.capacity_gib)
@@ -89,6 +95,7 @@ def _lustre_rows(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
             component=f"Lustre metadata, {more} IOPS above those included",
             item=LUSTRE_METADATA_IOPS,
             price=prices.price(LUSTRE_METADATA_IOPS),
+            idle=more,
             full=more,
         )
 
@@ -99,20 +106,27 @@ def included_metadata_iops(capacity_gib: int) -> int:
     return included or capacity_gib // _STEP_GIB * _IOPS_STEP
 
 
-def _network_rows(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
-    if plan.network.cidr is None:
+def network_rows(network: NetworkPlan, prices: PriceList) -> Iterator[CostRow]:
+    """Yield what a network costs, all the time; of one that is there already, nothing."""
+    if network.cidr is None:
         return
+    zones = len(network.subnets)
     for component, item in (
         ("NAT gateway", NAT_HOUR),
         ("public address of the NAT gateway", PUBLIC_IPV4_HOUR),
     ):
-        yield CostRow(component=component, item=item, price=prices.price(item), full=1)
-    if services := plan.network.endpoint_services:
+        yield CostRow(
+            component=component, item=item, price=prices.price(item), idle=zones, full=zones
+        )
+    if services := network.endpoint_services:
+        # An endpoint is paid for in each zone.
+        endpoints = zones * len(services)
         yield CostRow(
             component=f"interface endpoints: {', '.join(services)}",
             item=ENDPOINT_HOUR,
             price=prices.price(ENDPOINT_HOUR),
-            full=len(services),
+            idle=endpoints,
+            full=endpoints,
         )
 
 

@@ -127,6 +127,7 @@ class _Reading:
         if isinstance(node, SequenceNode):
             entries = enumerate(node.value)
             return [self.value(entry, (*path, n), (*inside, node)) for n, entry in entries]
+        assert isinstance(node, ScalarNode)
         return self._scalar(node)
 
     def _mapping(self, node: MappingNode, path: Path, inside: tuple[Node, ...]) -> Value:

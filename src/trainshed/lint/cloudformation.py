@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
 from trainshed.lint.lustre_of_template import file_systems
-from trainshed.lint.model import Document, Kind, Unknown
+from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.nodes_of_template import node_groups
 from trainshed.lint.reading import Content
-from trainshed.lint.template import Resource, Template, read_resources
+from trainshed.lint.template import Template, TemplateResource, read_resources
 from trainshed.lint.template_cases import template_cases
 
 _SECTIONS = ("Parameters", "Mappings", "Conditions", "Resources")
@@ -19,7 +19,7 @@ _KNOWN_TRANSFORM = "AWS::LanguageExtensions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloudFormationDocument(Document):
+class CloudFormationDocument(LintedFile):
     """A template in one of its cases.
 
     Attributes:
@@ -29,10 +29,10 @@ class CloudFormationDocument(Document):
     template: Template
 
 
-def resources(*types: str) -> Callable[[Document], Iterator[Resource]]:
+def resources(*types: str) -> Callable[[LintedFile], Iterator[TemplateResource]]:
     """Return what yields the resources of some types of a document, if it is a template."""
 
-    def of_types(document: Document) -> Iterator[Resource]:
+    def of_types(document: LintedFile) -> Iterator[TemplateResource]:
         if isinstance(document, CloudFormationDocument):
             yield from document.template.of_type(*types)
 
@@ -49,7 +49,7 @@ def is_cloudformation(value: dict[str, Value]) -> bool:
     )
 
 
-def read_cloudformation(content: Content) -> Iterable[Document]:
+def read_cloudformation(content: Content) -> Iterable[LintedFile]:
     """Return a template in each of its cases, the usual one first."""
     sections = {name: _mapping(content.value.get(name)) for name in _SECTIONS}
     judged = [
@@ -65,7 +65,7 @@ def read_cloudformation(content: Content) -> Iterable[Document]:
     for case in cases:
         template = read_resources(case.scope)
         yield CloudFormationDocument(
-            kind=Kind.CLOUDFORMATION,
+            kind=FileKind.CLOUDFORMATION,
             where=content.where,
             groups=node_groups(template),
             file_systems=file_systems(template),

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import Document, Fact, Kind, Known, NodeGroup, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.reading import Content
-from trainshed.lint.section import Section
+from trainshed.lint.section import FileSection
 
 _API = "eksctl.io/"
 # defaults.go, DefaultNodeCount.
@@ -32,20 +32,20 @@ class EksctlGroup(NodeGroup):
     """A node group of eksctl.
 
     Attributes:
-        managed: whether EKS manages it (`managedNodeGroups`).
         reservation: id of the capacity reservation or block, or ARN of a group of them.
+        made_group: whether eksctl makes a placement group for it.
         public_addresses: whether its subnets give nodes a public address.
         template_version: of the launch template that it names; None where it names none.
     """
 
-    managed: bool
     reservation: Fact[str] = None
+    made_group: Fact[bool] = None
     public_addresses: Fact[bool] = None
     template_version: Fact[str] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EksctlCluster(Document):
+class EksctlCluster(LintedFile):
     """An eksctl cluster file.
 
     Attributes:
@@ -68,7 +68,7 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
     Raises:
         UnreadableFile: a list of node groups is none.
     """
-    root = Section(value=content.value, path=(), where=content.where)
+    root = FileSection(value=content.value, path=(), where=content.where)
     private = root.flag("privateCluster", "enabled")
     groups = tuple(
         _group(group, private, managed=key == "managedNodeGroups")
@@ -76,12 +76,11 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
         for group in root.sections(key)
     )
     cluster = EksctlCluster(
-        kind=Kind.EKSCTL,
+        kind=FileKind.EKSCTL,
         where=content.where,
         region=root.text("metadata", "region"),
         version=root.text("metadata", "version"),
         groups=groups,
-        file_systems=(),
         not_judged=tuple(
             Unknown(
                 why=f"what the launch template of {group.name} sets",
@@ -94,12 +93,12 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
     return (cluster,)
 
 
-def eksctl_groups(document: Document) -> tuple[EksctlGroup, ...]:
+def eksctl_groups(document: LintedFile) -> tuple[EksctlGroup, ...]:
     """Return the node groups of a file; none of a file of another kind."""
     return document.groups if isinstance(document, EksctlCluster) else ()
 
 
-def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup:
+def _group(group: FileSection, private: Fact[bool], *, managed: bool) -> EksctlGroup:
     name = group.text("name")
     ami = group.text("ami")
     chosen = isinstance(ami, Known) and ami.value in _CHOSEN_BY_EKSCTL
@@ -107,15 +106,15 @@ def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup
         name=name.value if isinstance(name, Known) else ".".join(map(str, group.path)),
         path=group.path,
         launch="eksctl",
-        managed=managed,
         instance_types=_instance_types(group),
         nodes=_nodes(group),
         efa=_efa(group),
-        placement_group=_placement_group(group, managed=managed),
+        placement_group=group.text("placement", "groupName"),
+        made_group=_made_group(group, managed=managed),
         image=None if chosen else ami,
         image_type=group.text("amiFamily"),
-        subnets=group.texts("subnets"),
-        zones=group.texts("availabilityZones"),
+        subnets=group.references("subnets"),
+        zones=group.references("availabilityZones"),
         purchase=_purchase(group),
         reservation=_reservation(group),
         public_addresses=_public_addresses(group, private),
@@ -123,7 +122,7 @@ def _group(group: Section, private: Fact[bool], *, managed: bool) -> EksctlGroup
     )
 
 
-def _template_version(group: Section) -> Fact[str]:
+def _template_version(group: FileSection) -> Fact[str]:
     if not group.gives("launchTemplate"):
         return None
     # Without a version EKS takes the template's default one.
@@ -132,7 +131,7 @@ def _template_version(group: Section) -> Fact[str]:
     )
 
 
-def _instance_types(group: Section) -> Fact[tuple[str, ...]]:
+def _instance_types(group: FileSection) -> Fact[tuple[str, ...]]:
     if group.gives("instanceSelector"):
         return Unknown(
             why="instanceSelector, which eksctl resolves when it runs",
@@ -145,7 +144,7 @@ def _instance_types(group: Section) -> Fact[tuple[str, ...]]:
     return Known(value=(one.value,), path=one.path) if isinstance(one, Known) else one
 
 
-def _nodes(group: Section) -> Fact[int]:
+def _nodes(group: FileSection) -> Fact[int]:
     return (
         group.whole("maxSize")
         or group.whole("desiredCapacity")
@@ -154,37 +153,33 @@ def _nodes(group: Section) -> Fact[int]:
     )
 
 
-def _efa(group: Section) -> Fact[bool]:
+def _efa(group: FileSection) -> Fact[bool]:
     if asked := group.flag("efaEnabled"):
         return asked
     # With a launch template of somebody else's, eksctl makes no interfaces.
     return None if group.gives("launchTemplate") else Known(value=False, path=group.path)
 
 
-def _placement_group(group: Section, *, managed: bool) -> Fact[str]:
-    """Return the group that is named, or that eksctl makes because of EFA.
+def _made_group(group: FileSection, *, managed: bool) -> Fact[bool]:
+    """Return whether eksctl makes a placement group.
 
-    It makes one for every group with EFA that names none, except for managed ones with a
-    reservation: https://github.com/eksctl-io/eksctl/pull/8220.
+    It does for every group with EFA that names none, except for managed ones with a reservation:
+    https://github.com/eksctl-io/eksctl/pull/8220.
     """
-    efa = _efa(group)
-    if named := group.text("placement", "groupName"):
-        return named
-    if isinstance(efa, Unknown):
-        return efa
-    if not efa or not efa.value or (managed and group.gives("capacityReservation")):
+    named = group.gives("placement", "groupName")
+    if named or (managed and group.gives("capacityReservation")):
         return None
-    return Known(value="cluster", path=efa.path)
+    return _efa(group)
 
 
-def _reservation(group: Section) -> Fact[str]:
+def _reservation(group: FileSection) -> Fact[str]:
     for key in _RESERVATION_KEYS:
         if named := group.text(*_RESERVATION, key):
             return named
     return None
 
 
-def _purchase(group: Section) -> Fact[str]:
+def _purchase(group: FileSection) -> Fact[str]:
     """Return how the nodes are bought; with self-managed groups the distribution says so."""
     spot = group.flag("spot")
     on_demand = group.whole("instancesDistribution", "onDemandPercentageAboveBaseCapacity")
@@ -200,7 +195,7 @@ def _purchase(group: Section) -> Fact[str]:
     return Known(value="spot", path=spot.path) if spot.value else market or default
 
 
-def _public_addresses(group: Section, private_cluster: Fact[bool]) -> Known[bool] | Unknown:
+def _public_addresses(group: FileSection, private_cluster: Fact[bool]) -> Known[bool] | Unknown:
     private = group.flag("privateNetworking") or private_cluster
     if isinstance(private, Unknown):
         return private

@@ -55,8 +55,10 @@ class Scope:
     def text(self, value: Value, path: Path) -> Fact[str]:
         """Resolve to a text, which may be a symbol."""
         fact = self.resolve(value, path)
-        if not isinstance(fact, Known) or isinstance(fact.value, Symbol):
+        if not isinstance(fact, Known):
             return fact
+        if isinstance(fact.value, Symbol):
+            return Known(value=fact.value, path=fact.path, defaults=fact.defaults)
         found = facts.text(fact.value, fact.path)
         return _with_defaults(found, fact.defaults)
 

@@ -8,10 +8,10 @@ from trainshed.documents.problems import Path as FieldPath
 from trainshed.documents.problems import Where
 from trainshed.findings import Finding, Place, Severity
 from trainshed.lint.cases import where_it_holds
-from trainshed.lint.model import Document, Unknown
+from trainshed.lint.model import LintedFile, Unknown
 from trainshed.lint.readers import read_documents
 from trainshed.lint.reading import UnreadableFile, read_content
-from trainshed.lint.rule import LintRule, Violation, lint_rules
+from trainshed.lint.rule import FileViolation, LintRule, lint_rules
 
 _ORDER = tuple(Severity)
 
@@ -43,7 +43,7 @@ def lint_files(paths: Iterable[Path]) -> LintReport:
     return LintReport(findings=tuple(findings), unreadable=tuple(unreadable))
 
 
-def lint_documents(documents: Sequence[Document]) -> tuple[Finding, ...]:
+def lint_documents(documents: Sequence[LintedFile]) -> tuple[Finding, ...]:
     """Return what the rules find in one file, the most severe first.
 
     Args:
@@ -67,7 +67,7 @@ def _order(finding: Finding) -> tuple[int, int, str]:
     return _ORDER.index(finding.severity), line or 0, finding.rule
 
 
-def _finding(where: Where, rule: LintRule, found: Violation | Unknown) -> Finding:
+def _finding(where: Where, rule: LintRule, found: FileViolation | Unknown) -> Finding:
     if isinstance(found, Unknown):
         return Finding(
             rule=rule.facts.id,
@@ -87,7 +87,7 @@ def _finding(where: Where, rule: LintRule, found: Violation | Unknown) -> Findin
     )
 
 
-def _by_default(found: Violation) -> str:
+def _by_default(found: FileViolation) -> str:
     """Name the parameters whose defaults a finding rests on: a deployment may give others."""
     names = dict.fromkeys(name for fact in found.rests_on if fact for name in fact.defaults)
     if not names:

@@ -7,10 +7,11 @@ from typing import Generic, TypeVar
 from trainshed.documents.problems import Path, Where
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known(Generic[T]):
+class Known(Generic[T_co]):
     """A value that the file gives.
 
     Attributes:
@@ -19,7 +20,7 @@ class Known(Generic[T]):
         defaults: parameters of the template whose default it rests on.
     """
 
-    value: T
+    value: T_co
     path: Path
     defaults: tuple[str, ...] = ()
 
@@ -41,7 +42,7 @@ class Unknown:
 Fact = Known[T] | Unknown | None
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """What a file is."""
 
     CLOUDFORMATION = "CloudFormation template"
@@ -106,7 +107,7 @@ class NodeGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LustreFileSystem:
+class LintedFileSystem:
     """A file system of FSx for Lustre.
 
     Attributes:
@@ -118,6 +119,7 @@ class LustreFileSystem:
         throughput: MB/s per TiB.
         version: of Lustre.
         efa: whether it can be reached over EFA.
+        metadata: the mode of its metadata configuration.
         security_groups: ids or references.
     """
 
@@ -129,11 +131,12 @@ class LustreFileSystem:
     throughput: Fact[int] = None
     version: Fact[str] = None
     efa: Fact[bool] = None
+    metadata: Fact[str] = None
     security_groups: Fact[tuple[str, ...]] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class LintedFile:
     """A file of one of the kinds.
 
     A file whose conditions depend on parameters is several documents, one for each case.
@@ -148,10 +151,10 @@ class Document:
         not_judged: parts that no rule can judge.
     """
 
-    kind: Kind
+    kind: FileKind
     where: Where
     region: Fact[str] = None
     groups: tuple[NodeGroup, ...] = ()
-    file_systems: tuple[LustreFileSystem, ...] = ()
+    file_systems: tuple[LintedFileSystem, ...] = ()
     case: tuple[tuple[str, str], ...] = ()
     not_judged: tuple[Unknown, ...] = ()

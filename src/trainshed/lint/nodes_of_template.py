@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from trainshed.lint.model import Fact, Interface, Known, NodeGroup, Unknown
 from trainshed.lint.symbol import logical_id
-from trainshed.lint.template import Node, Resource, Template
+from trainshed.lint.template import Template, TemplateResource, TemplateValue
 
 T = TypeVar("T")
 LAUNCH_TEMPLATE = "AWS::EC2::LaunchTemplate"
@@ -39,11 +39,11 @@ class Launch:
         resource: None when it is not in the file.
     """
 
-    data: Node
-    resource: Resource | None = None
+    data: TemplateValue
+    resource: TemplateResource | None = None
 
 
-def launch_template_of(template: Template, specification: Node) -> Resource | None:
+def launch_template_of(template: Template, specification: TemplateValue) -> TemplateResource | None:
     """Return the launch template that a `LaunchTemplate` property names, if it is in the file."""
     by_id = specification.get("LaunchTemplateId").reference()
     if isinstance(by_id, Known):
@@ -60,7 +60,7 @@ def launch_template_of(template: Template, specification: Node) -> Resource | No
     return None
 
 
-def _launch_template(template: Template, specification: Node) -> Launch:
+def _launch_template(template: Template, specification: TemplateValue) -> Launch:
     if not specification:
         return Launch(data=specification)
     resource = launch_template_of(template, specification)
@@ -69,10 +69,12 @@ def _launch_template(template: Template, specification: Node) -> Launch:
     fact = specification.fact
     why = fact.why if isinstance(fact, Unknown) else "a launch template that is not in this file"
     unknown = Unknown(why=why, path=specification.path)
-    return Launch(data=Node(scope=specification.scope, fact=unknown, path=specification.path))
+    return Launch(
+        data=TemplateValue(scope=specification.scope, fact=unknown, path=specification.path)
+    )
 
 
-def _group(resource: Resource, launch: Launch, **own: Fact[Any]) -> NodeGroup:
+def _group(resource: TemplateResource, launch: Launch, **own: Fact[Any]) -> NodeGroup:
     """Return a group: its own values, and those of its launch template for the others."""
     data = launch.data
     market = data.get("InstanceMarketOptions", "MarketType").text()
@@ -101,7 +103,7 @@ def _single(fact: Fact[str]) -> Fact[tuple[str, ...]]:
     return fact
 
 
-def _interfaces(data: Node) -> Fact[tuple[Interface, ...]]:
+def _interfaces(data: TemplateValue) -> Fact[tuple[Interface, ...]]:
     entries = data.get("NetworkInterfaces").entries()
     if not isinstance(entries, Known):
         return entries
@@ -109,7 +111,7 @@ def _interfaces(data: Node) -> Fact[tuple[Interface, ...]]:
     return Known(value=rows, path=entries.path, defaults=entries.defaults)
 
 
-def _interface(node: Node) -> Interface:
+def _interface(node: TemplateValue) -> Interface:
     path = node.fact.path if node.fact else node.path
     groups = node.get("Groups") or node.get("GroupSet")
     return Interface(
@@ -122,7 +124,7 @@ def _interface(node: Node) -> Interface:
     )
 
 
-def _instance(resource: Resource, launch: Launch) -> NodeGroup:
+def _instance(resource: TemplateResource, launch: Launch) -> NodeGroup:
     return _group(
         resource,
         launch,
@@ -136,7 +138,7 @@ def _instance(resource: Resource, launch: Launch) -> NodeGroup:
     )
 
 
-def _auto_scaling_group(resource: Resource, launch: Launch) -> NodeGroup:
+def _auto_scaling_group(resource: TemplateResource, launch: Launch) -> NodeGroup:
     overrides = resource.get("MixedInstancesPolicy", "LaunchTemplate", "Overrides")
     return _group(
         resource,
@@ -149,7 +151,7 @@ def _auto_scaling_group(resource: Resource, launch: Launch) -> NodeGroup:
     )
 
 
-def _node_group_of_eks(resource: Resource, launch: Launch) -> NodeGroup:
+def _node_group_of_eks(resource: TemplateResource, launch: Launch) -> NodeGroup:
     return _group(
         resource,
         launch,
@@ -168,7 +170,7 @@ def _named(fact: Fact[str]) -> Fact[str]:
     return fact
 
 
-def _compute_environment(resource: Resource, launch: Launch) -> NodeGroup:
+def _compute_environment(resource: TemplateResource, launch: Launch) -> NodeGroup:
     nodes = resource.get("ComputeResources")
     images = nodes.get("Ec2Configuration").known_entries()
     kind = nodes.get("Type").text()
@@ -186,13 +188,13 @@ def _compute_environment(resource: Resource, launch: Launch) -> NodeGroup:
     )
 
 
-def _fleet(resource: Resource, launch: Launch) -> NodeGroup:
+def _fleet(resource: TemplateResource, launch: Launch) -> NodeGroup:
     configurations = _fleet_configurations(resource)
     overrides = configurations[0].get("Overrides") if configurations else resource.get("none")
     return _group(resource, launch, instance_types=_types_of_overrides(overrides))
 
 
-def _types_of_overrides(overrides: Node) -> Fact[tuple[str, ...]]:
+def _types_of_overrides(overrides: TemplateValue) -> Fact[tuple[str, ...]]:
     entries = overrides.entries()
     if not isinstance(entries, Known):
         return entries
@@ -208,25 +210,25 @@ def _types_of_overrides(overrides: Node) -> Fact[tuple[str, ...]]:
     return Known(value=tuple(names), path=entries.path, defaults=defaults) if names else None
 
 
-def _fleet_configurations(resource: Resource) -> tuple[Node, ...]:
+def _fleet_configurations(resource: TemplateResource) -> tuple[TemplateValue, ...]:
     configurations = resource.get("LaunchTemplateConfigs")
     if not configurations:
         configurations = resource.get("SpotFleetRequestConfigData", "LaunchTemplateConfigs")
     return configurations.known_entries()
 
 
-def _fleet_launch(resource: Resource) -> Node:
+def _fleet_launch(resource: TemplateResource) -> TemplateValue:
     configurations = _fleet_configurations(resource)
     first = configurations[0] if configurations else resource.get("LaunchTemplateConfigs")
     return first.get("LaunchTemplateSpecification")
 
 
-def _auto_scaling_launch(resource: Resource) -> Node:
+def _auto_scaling_launch(resource: TemplateResource) -> TemplateValue:
     mixed = resource.get("MixedInstancesPolicy", "LaunchTemplate", "LaunchTemplateSpecification")
     return mixed or resource.get("LaunchTemplate")
 
 
-_MAKERS: dict[str, Callable[[Resource, Launch], NodeGroup]] = {
+_MAKERS: dict[str, Callable[[TemplateResource, Launch], NodeGroup]] = {
     "AWS::AutoScaling::AutoScalingGroup": _auto_scaling_group,
     "AWS::Batch::ComputeEnvironment": _compute_environment,
     "AWS::EC2::EC2Fleet": _fleet,
@@ -234,7 +236,7 @@ _MAKERS: dict[str, Callable[[Resource, Launch], NodeGroup]] = {
     "AWS::EC2::SpotFleet": _fleet,
     "AWS::EKS::Nodegroup": _node_group_of_eks,
 }
-_LAUNCH: dict[str, Callable[[Resource], Node]] = {
+_LAUNCH: dict[str, Callable[[TemplateResource], TemplateValue]] = {
     "AWS::AutoScaling::AutoScalingGroup": _auto_scaling_launch,
     "AWS::Batch::ComputeEnvironment": lambda each: each.get("ComputeResources", "LaunchTemplate"),
     "AWS::EC2::EC2Fleet": _fleet_launch,
@@ -244,7 +246,7 @@ _LAUNCH: dict[str, Callable[[Resource], Node]] = {
 }
 
 
-def launch_specifications(template: Template) -> Iterator[tuple[Resource, Node]]:
+def launch_specifications(template: Template) -> Iterator[tuple[TemplateResource, TemplateValue]]:
     """Yield what uses a launch template, each with the property that names it."""
     for resource in template.of_type(*_LAUNCH):
         if specification := _LAUNCH[resource.type](resource):

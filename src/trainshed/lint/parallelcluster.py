@@ -12,14 +12,24 @@ from typing import TypeVar
 
 from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
-from trainshed.lint.model import Document, Fact, Kind, Known, LustreFileSystem, NodeGroup, Unknown
+from trainshed.lint.model import (
+    Fact,
+    FileKind,
+    Known,
+    LintedFile,
+    LintedFileSystem,
+    NodeGroup,
+    Unknown,
+)
 from trainshed.lint.reading import Content
-from trainshed.lint.section import Section
+from trainshed.lint.section import FileSection
 
 T = TypeVar("T")
 # The user guide, "Scheduling section", MaxCount and MinCount.
 _DEFAULT_MAX_COUNT, _DEFAULT_MIN_COUNT = 10, 0
 _PURCHASES = {"ONDEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "capacity-block"}
+# cluster_config.py, SharedFsxLustre.
+_LUSTRE_VERSION = "2.15"
 _LAUNCH = "ParallelCluster"
 _TARGET = "CapacityReservationTarget"
 
@@ -49,7 +59,7 @@ class BatchNodes(NodeGroup):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParallelCluster(Document):
+class ParallelCluster(LintedFile):
     """A configuration of ParallelCluster.
 
     Attributes:
@@ -74,14 +84,14 @@ def read_parallelcluster(content: Content) -> tuple[ParallelCluster]:
     Raises:
         UnreadableFile: a list of queues or the like is none.
     """
-    root = Section(value=content.value, path=(), where=content.where)
+    root = FileSection(value=content.value, path=(), where=content.where)
     storage = [
         entry
         for entry in root.sections("SharedStorage")
         if entry.text("StorageType") == Known(value="FsxLustre", path=(*entry.path, "StorageType"))
     ]
     cluster = ParallelCluster(
-        kind=Kind.PARALLELCLUSTER,
+        kind=FileKind.PARALLELCLUSTER,
         where=content.where,
         region=root.text("Region"),
         scheduler=root.text("Scheduling", "Scheduler"),
@@ -93,33 +103,39 @@ def read_parallelcluster(content: Content) -> tuple[ParallelCluster]:
     return (cluster,)
 
 
-def parallelclusters(document: Document) -> tuple[ParallelCluster, ...]:
+def parallelclusters(document: LintedFile) -> tuple[ParallelCluster, ...]:
     """Return the file itself, if it is a configuration of ParallelCluster."""
     return (document,) if isinstance(document, ParallelCluster) else ()
 
 
-def slurm_nodes(document: Document) -> tuple[QueueNodes, ...]:
+def slurm_nodes(document: LintedFile) -> tuple[QueueNodes, ...]:
     """Return the nodes of Slurm queues in a file; none of a file of another kind."""
     return tuple(group for group in document.groups if isinstance(group, QueueNodes))
 
 
-def batch_nodes(document: Document) -> tuple[BatchNodes, ...]:
+def batch_nodes(document: LintedFile) -> tuple[BatchNodes, ...]:
     """Return the nodes of queues of AWS Batch in a file of ParallelCluster."""
     return tuple(group for group in document.groups if isinstance(group, BatchNodes))
 
 
-def _access_nodes(root: Section) -> Iterator[NodeGroup]:
+def _access_nodes(root: FileSection) -> Iterator[NodeGroup]:
     """Yield the head node and the pools of login nodes."""
     head = root.section("HeadNode")
     one = Known(value=1, path=head.path)
     yield _plain(root, head, "head node", one, _texts(head.text("Networking", "SubnetId")))
     for pool in root.sections("LoginNodes", "Pools"):
         name = f"login nodes {_name(pool)}"
-        yield _plain(root, pool, name, pool.whole("Count"), pool.texts("Networking", "SubnetIds"))
+        yield _plain(
+            root, pool, name, pool.whole("Count"), pool.references("Networking", "SubnetIds")
+        )
 
 
 def _plain(
-    root: Section, nodes: Section, name: str, count: Fact[int], subnets: Fact[tuple[str, ...]]
+    root: FileSection,
+    nodes: FileSection,
+    name: str,
+    count: Fact[int],
+    subnets: Fact[tuple[str, ...]],
 ) -> NodeGroup:
     return NodeGroup(
         name=name,
@@ -133,7 +149,7 @@ def _plain(
     )
 
 
-def _slurm(root: Section) -> Iterator[QueueNodes]:
+def _slurm(root: FileSection) -> Iterator[QueueNodes]:
     for queue in root.sections("Scheduling", "SlurmQueues"):
         for resource in queue.sections("ComputeResources"):
             placement, placement_group = _placement(resource, queue)
@@ -149,15 +165,15 @@ def _slurm(root: Section) -> Iterator[QueueNodes]:
                 placement_group=placement_group,
                 image=_image(root, queue),
                 image_type=root.text("Image", "Os"),
-                subnets=queue.texts("Networking", "SubnetIds"),
+                subnets=queue.references("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
                 reservation=_reservation(resource) or _reservation(queue),
                 public_addresses=queue.flag("Networking", "AssignPublicIp"),
-                security_groups=queue.texts("Networking", "SecurityGroups"),
+                security_groups=queue.references("Networking", "SecurityGroups"),
             )
 
 
-def _batch(root: Section) -> Iterator[BatchNodes]:
+def _batch(root: FileSection) -> Iterator[BatchNodes]:
     for queue in root.sections("Scheduling", "AwsBatchQueues"):
         for resource in queue.sections("ComputeResources"):
             yield BatchNodes(
@@ -167,12 +183,12 @@ def _batch(root: Section) -> Iterator[BatchNodes]:
                 instance_types=resource.texts("InstanceTypes"),
                 nodes=Unknown(why="MaxvCpus and the types", path=(*resource.path, "MaxvCpus")),
                 efa=_default(False, resource),
-                subnets=queue.texts("Networking", "SubnetIds"),
+                subnets=queue.references("Networking", "SubnetIds"),
                 purchase=_purchase(queue),
             )
 
 
-def _file_systems(storage: list[Section]) -> Iterator[LustreFileSystem]:
+def _file_systems(storage: list[FileSection]) -> Iterator[LintedFileSystem]:
     """Yield the file systems that ParallelCluster makes."""
     for entry in storage:
         settings = entry.section("FsxLustreSettings")
@@ -181,18 +197,18 @@ def _file_systems(storage: list[Section]) -> Iterator[LustreFileSystem]:
         # A backup decides what the file does not.
         backup = settings.text("BackupId")
         decided = Unknown(why="the backup", path=backup.path) if backup else None
-        yield LustreFileSystem(
+        yield LintedFileSystem(
             name=_name(entry),
             path=settings.path,
             deployment=settings.text("DeploymentType") or decided or _default("SCRATCH_2", entry),
             storage_type=settings.text("StorageType") or decided or _default("SSD", entry),
             capacity_gib=settings.whole("StorageCapacity") or decided,
             throughput=settings.whole("PerUnitStorageThroughput") or decided,
-            version=settings.text("FileSystemTypeVersion") or decided,
+            version=decided or _default(_LUSTRE_VERSION, entry),
         )
 
 
-def _placement(resource: Section, queue: Section) -> tuple[Fact[bool], Fact[str]]:
+def _placement(resource: FileSection, queue: FileSection) -> tuple[Fact[bool], Fact[str]]:
     """Return whether the file says so, and which group: the compute resource's own word first."""
     for section in (resource, queue):
         enabled = section.flag("Networking", "PlacementGroup", "Enabled")
@@ -210,7 +226,7 @@ def _placement(resource: Section, queue: Section) -> tuple[Fact[bool], Fact[str]
     return None, None
 
 
-def _instance_types(resource: Section, queue: Section) -> Fact[tuple[str, ...]]:
+def _instance_types(resource: FileSection, queue: FileSection) -> Fact[tuple[str, ...]]:
     if resource.gives("Instances"):
         several = [entry.text("InstanceType") for entry in resource.sections("Instances")]
         known = [each.value for each in several if isinstance(each, Known)]
@@ -224,13 +240,13 @@ def _instance_types(resource: Section, queue: Section) -> Fact[tuple[str, ...]]:
     return _texts(resource.text("InstanceType")) or decided
 
 
-def _reservation(section: Section) -> Fact[str]:
+def _reservation(section: FileSection) -> Fact[str]:
     return section.text(_TARGET, "CapacityReservationId") or section.text(
         _TARGET, "CapacityReservationResourceGroupArn"
     )
 
 
-def _purchase(queue: Section) -> Fact[str]:
+def _purchase(queue: FileSection) -> Fact[str]:
     given = queue.text("CapacityType")
     if not isinstance(given, Known):
         return given or _default("on-demand", queue)
@@ -240,7 +256,7 @@ def _purchase(queue: Section) -> Fact[str]:
     return Known(value=_PURCHASES[given.value], path=given.path)
 
 
-def _image(root: Section, nodes: Section) -> Fact[str]:
+def _image(root: FileSection, nodes: FileSection) -> Fact[str]:
     return nodes.text("Image", "CustomAmi") or root.text("Image", "CustomAmi")
 
 
@@ -248,10 +264,10 @@ def _texts(fact: Fact[str]) -> Fact[tuple[str, ...]]:
     return Known(value=(fact.value,), path=fact.path) if isinstance(fact, Known) else fact
 
 
-def _name(section: Section) -> str:
+def _name(section: FileSection) -> str:
     name = section.text("Name")
     return name.value if isinstance(name, Known) else ".".join(map(str, section.path))
 
 
-def _default(value: T, section: Section) -> Known[T]:
+def _default(value: T, section: FileSection) -> Known[T]:
     return Known(value=value, path=section.path)

@@ -6,11 +6,11 @@ from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.interfaces import InterfaceKind
 from trainshed.lint.model import (
-    Document,
     Fact,
     Interface,
     Known,
-    LustreFileSystem,
+    LintedFile,
+    LintedFileSystem,
     NodeGroup,
     Unknown,
 )
@@ -19,17 +19,17 @@ from trainshed.lint.rule import NotDecided, decided
 EFA_KINDS = {kind.value for kind in InterfaceKind if kind.has_efa}
 
 
-def node_groups(document: Document) -> tuple[NodeGroup, ...]:
+def node_groups(document: LintedFile) -> tuple[NodeGroup, ...]:
     """Return the groups of nodes."""
     return document.groups
 
 
-def lustre_file_systems(document: Document) -> tuple[LustreFileSystem, ...]:
+def lustre_file_systems(document: LintedFile) -> tuple[LintedFileSystem, ...]:
     """Return the file systems of FSx for Lustre."""
     return document.file_systems
 
 
-def groups_with_interfaces(document: Document) -> Iterator[NodeGroup]:
+def groups_with_interfaces(document: LintedFile) -> Iterator[NodeGroup]:
     """Yield the groups whose interfaces the file lists, or does not decide."""
     return (group for group in document.groups if group.interfaces is not None)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from trainshed.documents.yaml import Value
 from trainshed.lint.cloudformation import is_cloudformation, read_cloudformation
 from trainshed.lint.eksctl import is_eksctl, read_eksctl
-from trainshed.lint.model import Document, Kind
+from trainshed.lint.model import FileKind, LintedFile
 from trainshed.lint.parallelcluster import is_parallelcluster, read_parallelcluster
 from trainshed.lint.reading import Content, UnreadableFile
 
@@ -21,17 +21,17 @@ class Reader:
     """
 
     recognises: Callable[[dict[str, Value]], bool]
-    read: Callable[[Content], Iterable[Document]]
+    read: Callable[[Content], Iterable[LintedFile]]
 
 
 READERS = {
-    Kind.CLOUDFORMATION: Reader(recognises=is_cloudformation, read=read_cloudformation),
-    Kind.EKSCTL: Reader(recognises=is_eksctl, read=read_eksctl),
-    Kind.PARALLELCLUSTER: Reader(recognises=is_parallelcluster, read=read_parallelcluster),
+    FileKind.CLOUDFORMATION: Reader(recognises=is_cloudformation, read=read_cloudformation),
+    FileKind.EKSCTL: Reader(recognises=is_eksctl, read=read_eksctl),
+    FileKind.PARALLELCLUSTER: Reader(recognises=is_parallelcluster, read=read_parallelcluster),
 }
 
 
-def read_documents(content: Content) -> tuple[Document, ...]:
+def read_documents(content: Content) -> tuple[LintedFile, ...]:
     """Return what a file asks of AWS: one document, or one for each case.
 
     Raises:

@@ -34,7 +34,7 @@ def read_content(path: Path) -> Content:
     """Read one file.
 
     Raises:
-        UnreadableFile: it is not there, or is no text, or neither YAML nor JSON, or no mapping.
+        UnreadableFile: it is not there, or is no text, or as `parse_content`.
     """
     try:
         if path.is_dir():
@@ -49,14 +49,28 @@ def read_content(path: Path) -> Content:
         raise UnreadableFile(f"{path}: is larger than {_LARGEST_BYTES // 1_000_000} MB")
     try:
         text = data.decode("utf-8-sig")
-        document = parse_document(text, tags=SHORT_TAGS, most_values=_MOST_VALUES)
     except UnicodeDecodeError as error:
         raise UnreadableFile(f"{path}: is not text in UTF-8") from error
+    return parse_content(text, str(path))
+
+
+def parse_content(text: str, file: str) -> Content:
+    """Return what a text holds.
+
+    Args:
+        text: YAML or JSON.
+        file: its name, for messages.
+
+    Raises:
+        UnreadableFile: it is neither YAML nor JSON, or no mapping.
+    """
+    try:
+        document = parse_document(text, tags=SHORT_TAGS, most_values=_MOST_VALUES)
     except DocumentError as error:
         line = f":{error.line}" if error.line else ""
-        raise UnreadableFile(f"{path}{line}: {error}") from error
+        raise UnreadableFile(f"{file}{line}: {error}") from error
     if document.value is None:
-        raise UnreadableFile(f"{path}: is empty")
+        raise UnreadableFile(f"{file}: is empty")
     if not isinstance(document.value, dict):
-        raise UnreadableFile(f"{path}: is not a mapping of keys to values")
-    return Content(value=document.value, where=Where(file=str(path), positions=document.positions))
+        raise UnreadableFile(f"{file}: is not a mapping of keys to values")
+    return Content(value=document.value, where=Where(file=file, positions=document.positions))

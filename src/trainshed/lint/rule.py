@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from trainshed.checks import Violation as PlainViolation
+from trainshed.checks import Violation
 from trainshed.checks.rule import RuleFacts, import_modules
-from trainshed.lint.model import Document, Fact, Kind, Known, Unknown
+from trainshed.lint.model import Fact, FileKind, Known, LintedFile, Unknown
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Violation(PlainViolation):
+class FileViolation(Violation):
     """What a rule found.
 
     Attributes:
@@ -61,8 +61,8 @@ class LintRule:
     """
 
     facts: RuleFacts
-    examples: Mapping[Kind, str]
-    check: Callable[[Document], Iterator[Violation | Unknown]]
+    examples: Mapping[FileKind, str]
+    check: Callable[[LintedFile], Iterator[FileViolation | Unknown]]
 
 
 _RULES: dict[str, LintRule] = {}
@@ -71,9 +71,9 @@ _RULES: dict[str, LintRule] = {}
 def lint_rule(
     facts: RuleFacts,
     *,
-    over: Callable[[Document], Iterable[S]],
-    examples: Mapping[Kind, str],
-) -> Callable[[Callable[[S, Document], Iterator[Violation]]], object]:
+    over: Callable[[LintedFile], Iterable[S]],
+    examples: Mapping[FileKind, str],
+) -> Callable[[Callable[[S, LintedFile], Iterator[FileViolation]]], object]:
     """Make a function over a part of a document a rule.
 
     Args:
@@ -82,8 +82,8 @@ def lint_rule(
         examples: as those of `LintRule`.
     """
 
-    def register(judge: Callable[[S, Document], Iterator[Violation]]) -> object:
-        def check(document: Document) -> Iterator[Violation | Unknown]:
+    def register(judge: Callable[[S, LintedFile], Iterator[FileViolation]]) -> object:
+        def check(document: LintedFile) -> Iterator[FileViolation | Unknown]:
             for part in over(document):
                 try:
                     yield from judge(part, document)

@@ -21,7 +21,7 @@ _WORDS = ("$Default", "$Latest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class FileSection:
     """A mapping of a file.
 
     Attributes:
@@ -50,11 +50,18 @@ class Section:
         """Return a list of texts below some keys."""
         return self._fact(keys, _texts)
 
+    def references(self, *keys: str) -> Fact[tuple[str, ...]]:
+        """Return a list of ids below some keys, where a placeholder is as good as an id."""
+        found = self._find(keys)
+        if isinstance(found, Known) and isinstance(found.value, list):
+            return _texts(found.value, found.path)
+        return self.texts(*keys)
+
     def gives(self, *keys: str) -> bool:
         """Whether the file gives anything below some keys."""
         return self._find(keys) is not None
 
-    def section(self, *keys: str) -> "Section":
+    def section(self, *keys: str) -> "FileSection":
         """Return the mapping below some keys; an empty one where the file has none.
 
         Raises:
@@ -63,12 +70,12 @@ class Section:
         found = self._find(keys)
         path = (*self.path, *keys)
         if found is None:
-            return Section(value={}, path=path, where=self.where)
+            return FileSection(value={}, path=path, where=self.where)
         if isinstance(found, Unknown) or not isinstance(found.value, dict):
             raise self._not(path, "a mapping", found)
-        return Section(value=found.value, path=path, where=self.where)
+        return FileSection(value=found.value, path=path, where=self.where)
 
-    def sections(self, *keys: str) -> tuple["Section", ...]:
+    def sections(self, *keys: str) -> tuple["FileSection", ...]:
         """Return the mappings of a list below some keys.
 
         Raises:
@@ -80,12 +87,12 @@ class Section:
             return ()
         if isinstance(found, Unknown) or not isinstance(found.value, list):
             raise self._not(path, "a list of mappings", found)
-        entries: list[Section] = []
+        entries: list[FileSection] = []
         for index, entry in enumerate(found.value):
             here = (*path, index)
             if not isinstance(entry, dict):
                 raise self._not(here, "a mapping", Known(value=entry, path=here))
-            entries.append(Section(value=entry, path=here, where=self.where))
+            entries.append(FileSection(value=entry, path=here, where=self.where))
         return tuple(entries)
 
     def _not(self, path: Path, noun: str, found: Known[Value] | Unknown) -> UnreadableFile:

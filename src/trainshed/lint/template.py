@@ -16,7 +16,7 @@ _LOOP = "Fn::ForEach::"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class TemplateValue:
     """A place in a template.
 
     Attributes:
@@ -33,14 +33,14 @@ class Node:
         """Whether something is there, decided or not."""
         return self.fact is not None
 
-    def get(self, *keys: str) -> "Node":
+    def get(self, *keys: str) -> "TemplateValue":
         """Return what is under some keys; inside what is not decided, nothing is."""
         node = self
         for key in keys:
             node = node._get(key)
         return node
 
-    def _get(self, key: str) -> "Node":
+    def _get(self, key: str) -> "TemplateValue":
         path = (*(self.fact.path if self.fact else self.path), key)
         match self.fact:
             case Known(value=dict(mapping)):
@@ -50,12 +50,12 @@ class Node:
                     fact = Unknown(why="Fn::Transform is not resolved here", path=path)
                 else:
                     fact = self._inherit(self.scope.resolve(mapping.get(key), path))
-                return Node(scope=self.scope, fact=fact, path=path)
+                return TemplateValue(scope=self.scope, fact=fact, path=path)
             case Unknown():
-                return Node(scope=self.scope, fact=self.fact, path=path)
-        return Node(scope=self.scope, fact=None, path=path)
+                return TemplateValue(scope=self.scope, fact=self.fact, path=path)
+        return TemplateValue(scope=self.scope, fact=None, path=path)
 
-    def entries(self) -> Fact[tuple["Node", ...]]:
+    def entries(self) -> Fact[tuple["TemplateValue", ...]]:
         """Return the entries of a list, without those that are no value."""
         if not isinstance(self.fact, Known):
             return self.fact
@@ -69,19 +69,22 @@ class Node:
             if isinstance(fact, Unknown):
                 return fact
             if fact:
-                nodes.append(Node(scope=self.scope, fact=fact, path=here))
+                nodes.append(TemplateValue(scope=self.scope, fact=fact, path=here))
         return Known(value=tuple(nodes), path=path, defaults=self.fact.defaults)
 
-    def known_entries(self) -> tuple["Node", ...]:
+    def known_entries(self) -> tuple["TemplateValue", ...]:
         """Return the entries of a list; none where it is not there or not decided."""
         entries = self.entries()
         return entries.value if isinstance(entries, Known) else ()
 
     def reference(self) -> Fact[str]:
         """Return a text, which may be a symbol."""
-        if not isinstance(self.fact, Known) or isinstance(self.fact.value, Symbol):
-            return self.fact
-        return self._inherit(facts.text(self.fact.value, self.fact.path))
+        fact = self.fact
+        if not isinstance(fact, Known):
+            return fact
+        if isinstance(fact.value, Symbol):
+            return Known(value=fact.value, path=fact.path, defaults=fact.defaults)
+        return self._inherit(facts.text(fact.value, fact.path))
 
     def text(self) -> Fact[str]:
         """Return a text; one that only a deployment completes is unknown."""
@@ -142,7 +145,7 @@ def _literal(fact: Fact[str]) -> Fact[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class TemplateResource:
     """A resource of a template.
 
     Attributes:
@@ -156,10 +159,10 @@ class Resource:
     logical_id: str
     type: str
     path: Path
-    properties: Node
-    attributes: Node
+    properties: TemplateValue
+    attributes: TemplateValue
 
-    def get(self, *keys: str) -> Node:
+    def get(self, *keys: str) -> TemplateValue:
         """Return what is under some keys of its properties."""
         return self.properties.get(*keys)
 
@@ -175,10 +178,10 @@ class Template:
     """
 
     scope: Scope
-    resources: dict[str, Resource]
+    resources: dict[str, TemplateResource]
     absent: tuple[str, ...]
 
-    def of_type(self, *types: str) -> Iterator[Resource]:
+    def of_type(self, *types: str) -> Iterator[TemplateResource]:
         """Yield the resources of some types."""
         return (each for each in self.resources.values() if each.type in types)
 
@@ -194,8 +197,8 @@ def read_resources(scope: Scope) -> Template:
             absent.append(name)
             continue
         path: Path = ("Resources", name)
-        attributes = Node(scope=scope, fact=Known(value=definition, path=path), path=path)
-        resources[name] = Resource(
+        attributes = TemplateValue(scope=scope, fact=Known(value=definition, path=path), path=path)
+        resources[name] = TemplateResource(
             logical_id=name,
             type=str(definition.get("Type", "")),
             path=path,

@@ -89,7 +89,7 @@ def _case(scope: Scope, names: Sequence[str], choices: Sequence[Choice]) -> Temp
 
 def _conditions_of(judged: Iterable[Value], conditions: Mapping[str, Value]) -> Iterator[str]:
     """Name the conditions that values depend on, also by way of other conditions."""
-    waiting = []
+    waiting: list[str] = []
     for value in judged:
         waiting += names_in(value, "Condition")
         for argument, _ in functions_in(value, "Fn::If", ()):
@@ -151,8 +151,9 @@ def _choices_of_comparison(
 def _choices_of_parameter(name: str, definition: Value, texts: Sequence[str]) -> list[Choice]:
     given = definition if isinstance(definition, dict) else {}
     allowed, default = given.get("AllowedValues"), given.get("Default")
-    closed = isinstance(allowed, list) and len(allowed) <= _MOST_ALLOWED_VALUES
-    values = dict.fromkeys(_as_text(each) for each in allowed) if closed else dict.fromkeys(texts)
+    few = isinstance(allowed, list) and len(allowed) <= _MOST_ALLOWED_VALUES
+    closed = [*map(_as_text, allowed)] if isinstance(allowed, list) and few else None
+    values = dict.fromkeys(texts if closed is None else closed)
     choices = {
         text: Choice(text=f"'{text}'", assumed={name: Known(value=text, path=())}, comparisons={})
         for text in values
@@ -162,10 +163,10 @@ def _choices_of_parameter(name: str, definition: Value, texts: Sequence[str]) ->
         fact = reference_to_parameter(name, definition, ())
         first = Choice(text=f"'{usual}'", assumed={name: fact}, comparisons={})
         rest = [choice for text, choice in choices.items() if text != usual]
-        if usual in texts and not closed:
+        if usual in texts and closed is None:
             rest.append(_something_else(name, texts))
         return [first, *rest]
-    return [*choices.values(), *([] if closed else [_something_else(name, texts)])]
+    return [*choices.values(), *([] if closed is not None else [_something_else(name, texts)])]
 
 
 def _something_else(name: str, texts: Sequence[str]) -> Choice:

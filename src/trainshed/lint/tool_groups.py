@@ -2,7 +2,7 @@
 
 from trainshed.catalogue import InstanceType
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
-from trainshed.lint.model import Document, NodeGroup
+from trainshed.lint.model import LintedFile, NodeGroup
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
 from trainshed.lint.parts import known_types
 from trainshed.lint.rule import decided
@@ -10,12 +10,12 @@ from trainshed.lint.rule import decided
 Group = EksctlGroup | QueueNodes
 
 
-def tool_groups(document: Document) -> tuple[Group, ...]:
+def tool_groups(document: LintedFile) -> tuple[Group, ...]:
     """Return the groups for which a tool makes what EFA needs."""
     return (*eksctl_groups(document), *slurm_nodes(document))
 
 
-def types_of(group: NodeGroup) -> tuple[InstanceType, ...]:
+def named_types(group: NodeGroup) -> tuple[InstanceType, ...]:
     """Return the types of a group; those that the catalogue does not have are left out.
 
     Raises:

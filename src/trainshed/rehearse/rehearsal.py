@@ -32,7 +32,7 @@ _FAST = 20_000
 # Unless a number is given.
 _NODES = 4
 # The account and its limits are our own: nobody is slowed down.
-_LOOK_SECONDS = 0.1
+_LOOK_SECONDS = 0.25
 _FROM_THE_LAUNCHER = ("trainshed-launch: ", "embedded AWS: ")
 
 

@@ -103,7 +103,7 @@ class ManagedPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class SecurityGroupRule:
     """A rule of a security group that is gained or lost.
 
     Attributes:
@@ -141,7 +141,7 @@ class TemplateDifference:
     sections: Mapping[str, Mapping[str, ValueDifference]]
     statements: tuple[Statement, ...]
     managed_policies: tuple[ManagedPolicy, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[SecurityGroupRule, ...]
 
     @classmethod
     def read(cls, answer: Mapping[str, Any]) -> Self:
@@ -156,5 +156,5 @@ class TemplateDifference:
             },
             statements=tuple(map(Statement.read, answer["statements"])),
             managed_policies=tuple(ManagedPolicy(**each) for each in answer["managed_policies"]),
-            rules=tuple(Rule(**each) for each in answer["rules"]),
+            rules=tuple(SecurityGroupRule(**each) for each in answer["rules"]),
         )

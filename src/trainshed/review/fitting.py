@@ -24,7 +24,7 @@ class Cut(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class ReportSection:
     """A part of a report, which may lose its last lines, and at last its beginning and end.
 
     Attributes:
@@ -56,7 +56,7 @@ def size(text: str) -> int:
 
 
 def fitted(
-    start: str, sections: Sequence[Section], limit: int, notice: Callable[[Counter[str]], str]
+    start: str, sections: Sequence[ReportSection], limit: int, notice: Callable[[Counter[str]], str]
 ) -> str:
     """Return a report that fits: the start, a notice of what is cut, and the sections.
 
@@ -95,5 +95,5 @@ def _last(lines: Sequence[str], excess: int) -> int:
     return number
 
 
-def _joined(start: str, notice: str, sections: Sequence[Section]) -> str:
+def _joined(start: str, notice: str, sections: Sequence[ReportSection]) -> str:
     return "\n\n".join(filter(None, (start, notice, *map(str, sections)))) + "\n"

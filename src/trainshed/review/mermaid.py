@@ -29,29 +29,20 @@ def mermaid(topology: Topology) -> str:
         lines += (f"  {line}" for line in _statements(part))
     for link in topology.links:
         lines.append(f'  {link.start} -->|"{_escaped(link.text)}"| {link.end}')
-    parts = list(_flat(topology.parts))
     for mark, style in _CLASSES.items():
-        if marked := [part.id for part in parts if part.mark is mark]:
+        if marked := [part.id for part in topology.all_parts if part.mark is mark]:
             name = mark.replace(" ", "-")
             lines += [f"  classDef {name} {style}", f"  class {','.join(marked)} {name}"]
     return "\n".join(lines) + "\n"
 
 
-def _flat(parts: Sequence[Part]) -> Iterator[Part]:
-    for part in parts:
-        yield part
-        yield from _flat(part.parts)
-
-
 def _statements(part: Part) -> Iterator[str]:
-    name, *facts = part.lines
-    if part.mark is not Mark.SAME:
-        name = f"{part.mark}: {name}"
+    facts = part.lines[1:]
     if not part.parts:
         opening, closing = ("[(", ")]") if part.kind in _STORES else ("[", "]")
-        yield f'{part.id}{opening}"{_label((name, *facts))}"{closing}'
+        yield f'{part.id}{opening}"{_label((part.title, *facts))}"{closing}'
         return
-    yield f'subgraph {part.id}["{_label((name,))}"]'
+    yield f'subgraph {part.id}["{_label((part.title,))}"]'
     yield "  direction TB"
     if facts:
         # A title of several lines would lie over what is inside.

@@ -170,7 +170,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostChange:
-    """The cost per hour of a cluster, or of all of them, before and after; None when not there."""
+    """The cost per hour of a cluster, or of all of them, before and after; None when not there.
+
+    What clusters share counts in each of them, and once in the cost of all of them.
+    """
 
     idle_before: Total | None
     idle_after: Total | None
@@ -229,6 +232,7 @@ class FindingChanges:
         still_open: how many are open on both sides.
         still_accepted: how many are accepted on both sides.
         runs: the tools on the head, and what came of each.
+        notes: which tools ran on one side only, so that what they find counts nowhere.
     """
 
     new: tuple[Finding, ...]
@@ -237,6 +241,7 @@ class FindingChanges:
     still_open: int
     still_accepted: int
     runs: tuple[ToolRun, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Mark(StrEnum):
@@ -268,9 +273,14 @@ class Part:
     mark: Mark = Mark.SAME
     parts: tuple["Part", ...] = ()
 
+    @property
+    def title(self) -> str:
+        """Its name, after the word of its mark."""
+        return self.lines[0] if self.mark is Mark.SAME else f"{self.mark}: {self.lines[0]}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Arrow:
     """An arrow between two parts, by their ids, with what is written on it."""
 
     start: str
@@ -284,7 +294,17 @@ class Topology:
 
     title: str
     parts: tuple[Part, ...]
-    links: tuple[Link, ...]
+    links: tuple[Arrow, ...]
+
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """The parts and what is inside them, each before what it contains."""
+        found: list[Part] = []
+        waiting = list(reversed(self.parts))
+        while waiting:
+            found.append(waiting.pop())
+            waiting += reversed(found[-1].parts)
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from trainshed.review.differences import Rule, Statement, Targets, TemplateDifference
+from trainshed.review.differences import SecurityGroupRule, Statement, Targets, TemplateDifference
 from trainshed.review.model import Permission
 from trainshed.review.values import Names, rendered
 
@@ -13,6 +13,7 @@ ANYONE = ("*", "AWS:*")
 """Principals that are whoever asks."""
 # By this rule CDK says that a group sends nothing: without any rule it might send everything.
 _NOTHING = "255.255.255.255/32"
+_SCOPES = {"": "", "ForAllValues": "every ", "ForAnyValue": "any "}
 _OPERATORS = {
     "ArnEquals": "is",
     "ArnLike": "is like",
@@ -44,8 +45,11 @@ def security_rules(stack: str, difference: TemplateDifference, called: Names) ->
 
 
 def _sorted(stack: str, said: Iterable[tuple[bool, str]]) -> list[Permission]:
-    unique = sorted(dict.fromkeys(said), key=lambda each: (not each[0], each[1]))
-    return [Permission(stack=stack, gained=gained, text=text) for gained, text in unique]
+    # A statement that differs only in its name is lost as well as gained.
+    unique = {*said}
+    meant = sorted(each for each in unique if (not each[0], each[1]) not in unique)
+    found = [Permission(stack=stack, gained=gained, text=text) for gained, text in meant]
+    return sorted(found, key=lambda permission: not permission.gained)
 
 
 def statement_text(statement: Statement, called: Names) -> str:
@@ -61,7 +65,7 @@ def statement_text(statement: Statement, called: Names) -> str:
     return f"{principals} {verb} {actions} on {on}{conditions}"
 
 
-def rule_text(rule: Rule, called: Names) -> str:
+def rule_text(rule: SecurityGroupRule, called: Names) -> str:
     """Return what a rule lets through: `LustreGroup takes TCP 988 from ClientGroup`."""
     group = rendered(rule.group, called)
     peer = ANYWHERE.get(rule.peer or "") or rendered(rule.peer or "an unknown peer", called)
@@ -69,7 +73,7 @@ def rule_text(rule: Rule, called: Names) -> str:
     return f"{group} {verb} {_traffic(rule)} {preposition} {'itself' if peer == group else peer}"
 
 
-def _traffic(rule: Rule) -> str:
+def _traffic(rule: SecurityGroupRule) -> str:
     if rule.protocol == "-1":
         return "all traffic"
     protocol = rule.protocol.upper()
@@ -107,4 +111,5 @@ def _conditions(condition: Any, called: Names) -> Iterator[str]:
         for key, values in keys.items() if isinstance(keys, dict) else ():
             listed = values if isinstance(values, list) else [values]
             said = " or ".join(rendered(str(value), called) for value in listed)
-            yield f"{key} {_OPERATORS.get(operator, operator)} {said}"
+            scope, _, plain = operator.rpartition(":")
+            yield f"{_SCOPES[scope]}{key} {_OPERATORS.get(plain, plain)} {said}"

@@ -4,15 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from trainshed.plan import ClusterPlan
-from trainshed.review.model import Link, Mark, Part, StackChange, Topology
-from trainshed.review.parts import (
-    ORDER,
-    Behind,
-    Fact,
-    PlannedPart,
-    planned_links,
-    planned_parts,
-)
+from trainshed.review.cluster_parts import planned_links, planned_parts
+from trainshed.review.model import Mark, Part, StackChange, Topology
+from trainshed.review.parts import ORDER, Behind, Fact, PlannedPart
 from trainshed.template_changes import Effect
 
 _MARKS = {
@@ -46,18 +40,10 @@ def topology(
     return Topology(
         title=f"{plan.spec.name} in {plan.region}",
         parts=tuple(drawing.merged(old, new)),
-        links=tuple(_links(before, after)),
+        links=tuple(
+            dict.fromkeys(link for side in (after, before) if side for link in planned_links(side))
+        ),
     )
-
-
-def _links(before: ClusterPlan | None, after: ClusterPlan | None) -> Iterator[Link]:
-    old, new = (
-        {(link.start, link.end): link.text for link in planned_links(side)} if side else {}
-        for side in (before, after)
-    )
-    for start, end in {**new, **old}:
-        texts = dict.fromkeys(side[start, end] for side in (old, new) if (start, end) in side)
-        yield Link(start=start, end=end, text=" → ".join(texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,11 +106,12 @@ def _by_name(part: PlannedPart) -> Mapping[str, Fact]:
 
 
 def _lines(old: Mapping[str, Fact], new: Mapping[str, Fact] | None = None) -> Iterator[str]:
-    """Write facts, those that differ as `before → after`; the minor ones only when they differ."""
+    """Write facts, those that differ as `before → after`."""
     new = old if new is None else new
     for name, fact in {**old, **new}.items():
-        values = dict.fromkeys(side[name].value if name in side else "none" for side in (old, new))
-        if len(values) > 1:
+        compared = name in old and name in new
+        values = dict.fromkeys(side[name].value if name in side else "" for side in (old, new))
+        if len(values) > 1 and (compared or not fact.minor):
             yield f"{name}: {' → '.join(value or 'none' for value in values)}"
         elif not fact.minor:
             yield f"{name}: {fact.value}" if fact.value else name

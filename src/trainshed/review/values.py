@@ -20,6 +20,9 @@ _HASH = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{56}\b")
 _FUNCTION = re.compile(r'\{"(?:Ref|Fn::)')
 # What the engine appends to the logical id of a replaced resource.
 _REPLACED = re.compile(r" ?\(replaced\)$")
+# Attributes that stand for the resource itself.
+_IDENTITY = re.compile(r"\.(?:Arn|GroupId)(?= of |$)")
+_PSEUDO = {"AWS::AccountId": "this account", "AWS::StackId": "this stack"}
 _DECODER = json.JSONDecoder()
 
 
@@ -30,10 +33,12 @@ class Names:
     Attributes:
         resources: names by logical id.
         exports: what other stacks export, as text, by the name of the export.
+        region: where the stack is deployed.
     """
 
     resources: Mapping[str, str]
     exports: Mapping[str, str]
+    region: str
 
     def of(self, reference: str) -> str:
         """Return the name of a resource and its attribute, from `LogicalId.Attribute`."""
@@ -50,14 +55,14 @@ def names(
     exports = {}
     for side in (before, after):
         for other, synthesised in side.items():
-            own = Names(resources=_resources(synthesised), exports={})
+            own = Names(resources=_resources(synthesised), exports={}, region=synthesised.region)
             for output in synthesised.template.get("Outputs", {}).values():
                 match output.get("Export", {}).get("Name"):
                     case str(export):
                         exports[export] = f"{text(output['Value'], own)} of {other}"
     both = [side[stack] for side in (before, after) if stack in side]
     resources = {key: name for side in both for key, name in _resources(side).items()}
-    return Names(resources=resources, exports=exports)
+    return Names(resources=resources, exports=exports, region=both[-1].region)
 
 
 def _resources(stack: SynthesisedStack) -> dict[str, str]:
@@ -143,7 +148,7 @@ def rendered(said: str, called: Names) -> str:
     """
     said = _without_functions(said, called).replace("${AWS::Partition}", "aws")
     own = re.sub(r"\$\{AWS::(Region|AccountId)\}", "", said)
-    return _SUBSTITUTED.sub(partial(_bare, called), _short_arn(own) or said)
+    return _SUBSTITUTED.sub(partial(_bare, called), _short_arn(own, called) or said)
 
 
 def _without_functions(said: str, called: Names) -> str:
@@ -154,18 +159,17 @@ def _without_functions(said: str, called: Names) -> str:
         value, end = _DECODER.raw_decode(said, found.start())
     except ValueError:  # text that only looks like it
         return said
-    part = text(value, called).removeprefix("Ref ")
+    part = _IDENTITY.sub("", text(value, called).removeprefix("Ref "))
     return said[: found.start()] + part + _without_functions(said[end:], called)
 
 
 def _bare(called: Names, found: re.Match[str]) -> str:
-    name = called.of(found[1])
-    return name.removesuffix(".Arn").removesuffix(".GroupId")
+    return _PSEUDO.get(found[1]) or _IDENTITY.sub("", called.of(found[1]))
 
 
-def _short_arn(arn: str) -> str | None:
-    """Return what an ARN without a region and account of its own names."""
+def _short_arn(arn: str, called: Names) -> str | None:
+    """Return what an ARN of this region and account names; None for another."""
     match arn.split(":", 5):
-        case ["arn", _, service, "", "" | "aws", resource]:
+        case ["arn", _, service, region, "" | "aws", resource] if region in ("", called.region):
             return resource if service == "s3" else f"{service}:{resource}"
     return None

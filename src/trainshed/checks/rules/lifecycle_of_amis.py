@@ -1,22 +1,17 @@
 """AMIs that get no more updates."""
 
-import re
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Violation, rule
-from trainshed.checks.software import (
-    AMAZON_LINUX_2_END,
-    LAST_NEURON_SDK_ON_UBUNTU_22,
-    NEURON_SOURCE,
-    UBUNTU_20_END,
+from trainshed.checks.ami_parameters import (
+    ended_neuron_parameter,
+    names_amazon_linux_2,
+    names_ubuntu_20,
 )
+from trainshed.checks.rule import Violation, rule
+from trainshed.checks.software import AMAZON_LINUX_2_END, NEURON_SOURCE, UBUNTU_20_END
 from trainshed.plan import ClusterPlan
 
 _AMI = ("instance", "ami")
-# Not "amazon-linux-2023"; and AWS's parameters for the distribution itself say "amzn2".
-_AMAZON_LINUX_2 = re.compile(r"amazon-linux-2(?![0-9])|/amzn2-")
-_UBUNTU_20 = re.compile(r"ubuntu-20\.04|/ubuntu/server/(?:20\.04|focal)/")
-_NEURON_FRAMEWORK = re.compile(r"/aws/service/neuron/dlami/([a-z-]+-[0-9][0-9.]*)/")
 
 
 @rule(
@@ -41,7 +36,7 @@ instance:
 )
 def amazon_linux_2(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes should run what gets updates."""
-    if _AMAZON_LINUX_2.search(plan.ami.asked):
+    if names_amazon_linux_2(plan.ami.asked):
         yield Violation(
             path=_AMI,
             message=f"{plan.ami.asked} is of Amazon Linux 2, whose support ended on "
@@ -71,7 +66,7 @@ instance:
 )
 def ubuntu_20(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes should run what gets updates."""
-    if _UBUNTU_20.search(plan.ami.asked):
+    if names_ubuntu_20(plan.ami.asked):
         yield Violation(
             path=_AMI,
             message=f"{plan.ami.asked} is of Ubuntu 20.04, whose public updates ended on "
@@ -103,16 +98,9 @@ instance:
 )
 def ended_neuron_ami(plan: ClusterPlan) -> Iterator[Violation]:
     """A parameter should be one that AWS goes on with."""
-    asked = plan.ami.asked
-    framework = _NEURON_FRAMEWORK.match(asked)
-    if asked.startswith("/aws/service/neuron/dlami/") and "/ubuntu-22.04/" in asked:
-        message = f"{asked} ended with Neuron SDK {LAST_NEURON_SDK_ON_UBUNTU_22}"
-    elif framework:
-        message = f"{asked} is for {framework[1]} only: the next release has another parameter"
-    else:
-        return
-    yield Violation(
-        path=_AMI,
-        message=message,
-        remedy="name multi-framework or base of ubuntu-24.04, or use ami: stable",
-    )
+    if message := ended_neuron_parameter(plan.ami.asked):
+        yield Violation(
+            path=_AMI,
+            message=message,
+            remedy="name multi-framework or base of ubuntu-24.04, or use ami: stable",
+        )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from trainshed.catalogue import increase_command, quota_for
 from trainshed.catalogue.quotas import ELASTIC_IPS, GP3_STORAGE, NETWORK_INTERFACES, VPCS
 from trainshed.checks.neighbours import names_of_others, neighbours
+from trainshed.checks.quota_needs import interfaces_per_node, quota_needs
 from trainshed.checks.rule import Basis, Violation, fleet_rule
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
@@ -15,7 +16,6 @@ _VPCS_BY_DEFAULT = 5
 _INTERFACES_BY_DEFAULT = 5000
 # AWS General Reference, "Amazon EBS endpoints and quotas".
 _GP3_TIB_BY_DEFAULT = 50
-_GIB_PER_TIB = 1024
 
 
 @fleet_rule(
@@ -49,7 +49,7 @@ def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     if users[0].spec.name != plan.spec.name:
         return
     nodes = plan.spec.instance.nodes.max
-    total = sum(each.vcpus for each in users)
+    total = quota_needs(users)[quota]
     others = names_of_others(plan, users)
     together = f"; with {others}, {total} at once" if others else ""
     yield Violation(
@@ -84,16 +84,16 @@ def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     # Once for all of them.
     if not makers or makers[0].spec.name != plan.spec.name:
         return
-    new = Fleet(clusters=tuple(makers)).networks.values()
-    addresses = sum(len(network.subnets) for network in new)
+    needs = quota_needs(makers)
+    new, addresses = needs[VPCS], needs[ELASTIC_IPS]
     names = ", ".join(each.spec.name for each in makers)
     yield Violation(
         path=("network",),
-        message=f"new in {plan.region} for {names}: VPCs: {len(new)}, Elastic IPs: {addresses}; an "
+        message=f"new in {plan.region} for {names}: VPCs: {new}, Elastic IPs: {addresses}; an "
         f"account may have {_VPCS_BY_DEFAULT} of each there by default, including those that exist",
         remedy="if that is too few, let clusters share a network (network.name), use an existing "
         "VPC, or ask for more: "
-        f"{increase_command(VPCS, _VPCS_BY_DEFAULT + len(new), plan.region)}; "
+        f"{increase_command(VPCS, _VPCS_BY_DEFAULT + new, plan.region)}; "
         f"{increase_command(ELASTIC_IPS, _VPCS_BY_DEFAULT + addresses, plan.region)}",
     )
 
@@ -117,11 +117,8 @@ instance: {type: p5.48xlarge, nodes: {max: 160}}
 def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for every interface of every node."""
     here = neighbours(plan, fleet)
-    per_node = len(plan.interfaces) + plan.job_addresses
-    nodes = plan.spec.instance.nodes.max
-    total = sum(
-        each.spec.instance.nodes.max * (len(each.interfaces) + each.job_addresses) for each in here
-    )
+    per_node, nodes = interfaces_per_node(plan), plan.spec.instance.nodes.max
+    total = quota_needs(here)[NETWORK_INTERFACES]
     others = names_of_others(plan, here)
     together = f", and {total} with {others}" if others else ""
     if total > _INTERFACES_BY_DEFAULT:
@@ -152,15 +149,14 @@ def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the root volume of every node."""
     here = neighbours(plan, fleet)
     nodes, gib = plan.spec.instance.nodes.max, plan.spec.instance.root_gib
-    total = sum(each.spec.instance.nodes.max * each.spec.instance.root_gib for each in here)
-    tib = -(-total // _GIB_PER_TIB)
+    tib = quota_needs(here)[GP3_STORAGE]
     others = names_of_others(plan, here)
     together = f", and {tib} with {others}" if others else ""
     if tib > _GP3_TIB_BY_DEFAULT:
         yield Violation(
             path=("instance", "root_gib"),
             message=f"the root volumes of {nodes} nodes, {gib} GiB each, need "
-            f"{-(-nodes * gib // _GIB_PER_TIB)} TiB of gp3{together}; an account may have "
+            f"{quota_needs([plan])[GP3_STORAGE]} TiB of gp3{together}; an account may have "
             f"{_GP3_TIB_BY_DEFAULT} in a region by default",
             remedy="take a smaller instance.root_gib, or if the account has not more, ask for it: "
             f"{increase_command(GP3_STORAGE, tib, plan.region)}",

@@ -51,11 +51,6 @@ class TemplateReport:
     runs: tuple[ToolRun, ...]
     stacks: Mapping[str, SynthesisedStack]
 
-    @property
-    def failed(self) -> bool:
-        """Whether a tool failed."""
-        return any(run.state is State.FAILED for run in self.runs)
-
 
 def check_templates(
     plans: Sequence[ClusterPlan], folder: Path, region: str | None, step: Step

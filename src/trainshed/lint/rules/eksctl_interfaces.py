@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import RuleFacts
+from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import Document, Kind
-from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import has_efa, types_of
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.tool_groups import has_efa, named_types
 
 
 @lint_rule(
@@ -19,26 +19,26 @@ from trainshed.lint.tool_groups import has_efa, types_of
         why="""
 With `efaEnabled`, eksctl makes an interface of kind `efa` for each network card of the type. Where
 a card has no EFA, EC2 refuses the launch. Seen in eksctl of August 2026.
-""".strip(),
+""",
         sources=("https://github.com/eksctl-io/eksctl/issues/8685",),
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: p6-b300.48xlarge, efaEnabled: true}]
             """
         )
     },
 )
-def card_without_efa(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def card_without_efa(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Every card of the type must have EFA."""
     if not has_efa(group) or not group.efa:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         cards, with_efa = len(instance.network_cards), len(instance.efa_cards)
         if with_efa and with_efa < cards:
-            yield Violation(
+            yield FileViolation(
                 path=group.efa.path,
                 message=f"eksctl gives {group.name} {cards} interfaces with EFA, and of the cards "
                 f"of {instance.name} only {with_efa} have EFA",
@@ -56,7 +56,8 @@ An instance that starts with several network interfaces gets no public address b
 public subnet it then reaches neither the internet nor the public endpoint of the cluster, so nodes
 do not join unless the cluster has a private endpoint and everything that they load has one, too.
 eksctl puts nodes into private subnets only with `privateNetworking: true`.
-""".strip(),
+""",
+        basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
             "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
@@ -64,22 +65,22 @@ eksctl puts nodes into private subnets only with `privateNetworking: true`.
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: p5.48xlarge, efaEnabled: true}]
             """
         )
     },
 )
-def public_subnets(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def public_subnets(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes with several interfaces need a way out that is not a public address."""
     public = decided(group.public_addresses) if has_efa(group) else None
     if not public or not public.value:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         cards = len(instance.network_cards)
         if cards > 1:
-            yield Violation(
+            yield FileViolation(
                 path=public.path,
                 message=f"{group.name} is in public subnets, and its nodes get no public address: "
                 f"eksctl gives {instance.name} {cards} network interfaces",

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from trainshed.checks.rule import RuleFacts
 from trainshed.lint.eksctl import EksctlCluster
-from trainshed.lint.model import Document, Kind
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 
 # EKS user guide, "Amazon EKS Kubernetes versions": until when each has standard and extended
 # support. Seen 2026-11; those that are older have none.
@@ -19,31 +19,31 @@ _SUPPORTED_UNTIL: Mapping[tuple[int, int], tuple[str, str]] = {
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)?")
 
 
-def _clusters(document: Document) -> tuple[EksctlCluster, ...]:
+def _clusters(document: LintedFile) -> tuple[EksctlCluster, ...]:
     return (document,) if isinstance(document, EksctlCluster) else ()
 
 
 @lint_rule(
     RuleFacts(
-        id="TS-EKS-008",
+        id="TS-EKS-007",
         title="Support of the Kubernetes version has ended or ends soon",
         why="""
 EKS supports a version for 14 months, and for 12 more at a higher price for each cluster and hour.
 After that it upgrades the control plane by itself, and nodes stay behind. The dates are those that
 were published in November 2026; `aws eks describe-cluster-versions` has today's.
-""".strip(),
+""",
         sources=("https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html",),
     ),
     over=_clusters,
     examples={
-        Kind.EKSCTL: """
+        FileKind.EKSCTL: """
 apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
 metadata: {name: example, region: us-west-2, version: "1.31"}
 """
     },
 )
-def kubernetes_version(cluster: EksctlCluster, document: Document) -> Iterator[Violation]:
+def kubernetes_version(cluster: EksctlCluster, document: LintedFile) -> Iterator[FileViolation]:
     """A cluster should run a version in standard support."""
     version = decided(cluster.version)
     found = _VERSION.fullmatch(version.value) if version else None
@@ -61,7 +61,7 @@ def kubernetes_version(cluster: EksctlCluster, document: Document) -> Iterator[V
         f"{_SUPPORTED_UNTIL[oldest][1]}"
     )
     newest = max(_SUPPORTED_UNTIL)
-    yield Violation(
+    yield FileViolation(
         path=version.path,
         message=f"Kubernetes {version.value} {said}",
         remedy=f"use {newest[0]}.{newest[1] + 1} or later",

@@ -4,71 +4,22 @@ from collections.abc import Iterator
 
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.checks.rule import Basis, RuleFacts
-from trainshed.checks.software import UBUNTU_18_END, UBUNTU_20_END
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import Document, Kind, Unknown
-from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import types_of
-
-# By their names in amiFamily. EKS's own AMIs of Amazon Linux 2 ended before the distribution did:
-# EKS user guide, "EKS AL2 AMI deprecation FAQs".
-_ENDED = {
-    "AmazonLinux2": "2025-11-26",
-    "Ubuntu1804": UBUNTU_18_END,
-    "Ubuntu2004": UBUNTU_20_END,
-}
-# Of the AMIs that eksctl chooses by type, those of these families have a driver.
-_FAMILIES_WITH_DRIVER = {
-    AcceleratorFamily.NVIDIA: ("AmazonLinux2023", "AmazonLinux2", "Bottlerocket"),
-    AcceleratorFamily.NEURON: ("AmazonLinux2023", "AmazonLinux2", "Bottlerocket"),
-}
+from trainshed.lint.model import FileKind, LintedFile, Unknown
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.tool_groups import named_types
 
 
 @lint_rule(
     RuleFacts(
         id="TS-EKS-006",
-        title="The AMIs of the family get no more updates",
-        why="""
-EKS published its last AMIs of Amazon Linux 2 on 2025-11-26, and the distribution itself ended on
-2026-06-30; public updates of Ubuntu 20.04 ended on 2025-05-31. Nodes get no security updates, and
-later versions of Kubernetes have no such AMIs.
-""".strip(),
-        sources=(
-            "https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
-            "https://ubuntu.com/about/release-cycle",
-        ),
-    ),
-    over=eksctl_groups,
-    examples={
-        Kind.EKSCTL: eksctl_example(
-            """
-            managedNodeGroups: [{name: train, instanceType: g5.xlarge, amiFamily: AmazonLinux2}]
-            """
-        )
-    },
-)
-def ended_family(group: EksctlGroup, document: Document) -> Iterator[Violation]:
-    """Nodes should run what gets updates."""
-    family = decided(group.image_type)
-    if family and family.value in _ENDED:
-        yield Violation(
-            path=family.path,
-            message=f"{group.name} runs {family.value}, which has had no updates since "
-            f"{_ENDED[family.value]}",
-            remedy="set amiFamily: AmazonLinux2023",
-        )
-
-
-@lint_rule(
-    RuleFacts(
-        id="TS-EKS-007",
         title="The version of the launch template is left open",
         why="""
 Without a number, the version is the template's default one, or the newest, at the moment at which
 nodes are made: the same file gives other nodes tomorrow, and a review does not see what changed. A
 new version does not become the default one by itself.
-""".strip(),
+""",
         sources=(
             "https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html",
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-launch-template-versions.html",
@@ -76,18 +27,18 @@ new version does not become the default one by itself.
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, launchTemplate: {id: lt-0123456789abcdef0}}]
             """
         )
     },
 )
-def open_template_version(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def open_template_version(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A file should name the version that its nodes come from."""
     version = decided(group.template_version)
     if version and version.value in ("$Default", "$Latest"):
-        yield Violation(
+        yield FileViolation(
             path=version.path,
             message=f"{group.name} takes the version {version.value} of its launch template, which "
             "changes without this file",
@@ -97,13 +48,13 @@ def open_template_version(group: EksctlGroup, document: Document) -> Iterator[Vi
 
 @lint_rule(
     RuleFacts(
-        id="TS-EKS-009",
+        id="TS-EKS-008",
         title="The AMIs of the family have no driver for the accelerator",
         why="""
 For a type with an accelerator eksctl takes the variant of the AMI that has its driver, where the
-family has one. No AMI of EKS has Gaudi's driver, and Ubuntu's and Windows's have no NVIDIA or
-Neuron driver: unless something installs one on the node, it shows no accelerator to Kubernetes.
-""".strip(),
+family has one. Canonical's AMIs of Ubuntu for EKS come without driver, and Gaudi's is in no AMI of
+EKS: unless something installs it on the node, Kubernetes sees no accelerator there.
+""",
         basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-optimized-ami.html",
@@ -112,29 +63,29 @@ Neuron driver: unless something installs one on the node, it shows no accelerato
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: trn1.32xlarge, amiFamily: Ubuntu2204}]
             """
         )
     },
 )
-def family_without_driver(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def family_without_driver(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes need an AMI with the driver of their accelerators."""
     family = decided(group.image_type)
     if decided(group.image) or group.template_version:
         return
     if not family and isinstance(group.instance_types, Unknown):
         return  # a selector finds no DL1, which EC2 does not list, and the rest has a driver
-    for instance in types_of(group):
-        families = _FAMILIES_WITH_DRIVER.get(instance.accelerator.family, ())
-        # eksctl's own choice is Amazon Linux.
-        if (family.value if family else "AmazonLinux2023") not in families:
-            yield Violation(
+    of = family.value if family else "EKS"
+    for instance in named_types(group):
+        gaudi = instance.accelerator.family is AcceleratorFamily.HABANA
+        if gaudi or of.startswith("Ubuntu"):
+            yield FileViolation(
                 path=family.path if family else group.path,
-                message=f"the AMIs of {family.value if family else 'EKS'} have no driver for the "
-                f"{instance.accelerator.name} of {instance.name}",
-                remedy=f"set amiFamily: {families[0]}"
-                if families
-                else "name an AMI of your own with the driver in ami",
+                message=f"the AMIs of {of} have no driver for the {instance.accelerator.name} of "
+                f"{instance.name}",
+                remedy="name an AMI of your own with the driver in ami"
+                if gaudi
+                else "set amiFamily: AmazonLinux2023, or install the driver on the nodes",
             )

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.lint.eksctl import EksctlGroup, eksctl_groups
 from trainshed.lint.examples import eksctl_example
-from trainshed.lint.model import Document, Kind
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 from trainshed.lint.tool_groups import has_efa
 
 
@@ -15,15 +15,15 @@ from trainshed.lint.tool_groups import has_efa
         id="TS-EKS-002",
         title="eksctl uses one of several zones for a group with EFA",
         why="""
-EFA stays in one availability zone. Of several zones or subnets eksctl takes one, and says so only
-in its log: the zone may be one where the type, the reservation or the file system is not.
-""".strip(),
+EFA stays in one availability zone. Of several zones or subnets eksctl takes the first subnet, and
+goes on: its zone may be one where the type, the reservation or the file system is not.
+""",
         basis=Basis.OBSERVED,
         sources=("https://github.com/eksctl-io/eksctl/blob/main/pkg/vpc/vpc.go",),
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
               - name: train
@@ -34,14 +34,14 @@ in its log: the zone may be one where the type, the reservation or the file syst
         )
     },
 )
-def several_zones(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def several_zones(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A group with EFA should name its zone."""
     if not has_efa(group):
         return
     for noun, places in (("zones", group.zones), ("subnets", group.subnets)):
         named = decided(places)
         if named and len(set(named.value)) > 1:
-            yield Violation(
+            yield FileViolation(
                 path=named.path,
                 message=f"{group.name} has EFA and {len(set(named.value))} {noun}, of which eksctl "
                 f"uses one: {', '.join(named.value)}",
@@ -56,12 +56,12 @@ def several_zones(group: EksctlGroup, document: Document) -> Iterator[Violation]
         why="""
 A capacity reservation, or a Capacity Block, is in one availability zone. eksctl may make the group
 in another one, or in several: nodes that are launched elsewhere do not get the reserved capacity.
-""".strip(),
+""",
         sources=("https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",),
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
               - name: train
@@ -73,11 +73,11 @@ in another one, or in several: nodes that are launched elsewhere do not get the 
         )
     },
 )
-def reservation_without_zone(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def reservation_without_zone(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A group with a reservation should be in the zone of the reservation."""
     reservation = decided(group.reservation)
     if reservation and not decided(group.zones) and not decided(group.subnets):
-        yield Violation(
+        yield FileViolation(
             path=reservation.path,
             message=f"{group.name} is for {reservation.value}, which is in one zone, and names "
             "neither a zone nor a subnet",
@@ -93,8 +93,7 @@ def reservation_without_zone(group: EksctlGroup, document: Document) -> Iterator
 For a self-managed group with EFA that names no placement group eksctl makes one. Capacity that was
 reserved outside of it cannot be launched into it: of 16 reserved instances 11 started. For managed
 groups with a reservation eksctl makes none since 2025.
-""".strip(),
-        basis=Basis.OBSERVED,
+""",
         sources=(
             "https://github.com/eksctl-io/eksctl/issues/7949",
             "https://github.com/eksctl-io/eksctl/pull/8220",
@@ -102,7 +101,7 @@ groups with a reservation eksctl makes none since 2025.
     ),
     over=eksctl_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             nodeGroups:
               - name: train
@@ -115,14 +114,12 @@ groups with a reservation eksctl makes none since 2025.
         )
     },
 )
-def group_beside_reservation(group: EksctlGroup, document: Document) -> Iterator[Violation]:
+def group_beside_reservation(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A reservation is launched into the placement group that it was made in, or into none."""
-    reservation, purchase = decided(group.reservation), decided(group.purchase)
-    made = decided(group.placement_group)
-    # Of Capacity Blocks another rule speaks.
-    block = purchase and purchase.value == "capacity-block"
-    if reservation and not block and made and made.path[-1] == "efaEnabled":
-        yield Violation(
+    reservation = decided(group.reservation)
+    made = decided(group.made_group) if reservation else None
+    if reservation and made and made.value:
+        yield FileViolation(
             path=made.path,
             message=f"eksctl makes a placement group for {group.name}, and {reservation.value} was "
             "not made in it",

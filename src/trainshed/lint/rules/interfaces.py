@@ -7,14 +7,14 @@ from trainshed.checks import Basis
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.interfaces import InterfaceKind
-from trainshed.lint.model import Document, Interface, Kind, Known, NodeGroup
+from trainshed.lint.model import FileKind, Interface, Known, LintedFile, NodeGroup
 from trainshed.lint.parts import (
     efa_interfaces,
     groups_with_interfaces,
     listed_interfaces,
     types_of,
 )
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 
 _CARDS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
@@ -25,11 +25,11 @@ _SPECIFICATION = (
 )
 
 
-def _template(instance_type: str, *rows: str) -> dict[Kind, str]:
+def _template(instance_type: str, *rows: str) -> dict[FileKind, str]:
     """Return an example: a launch template with some interfaces."""
     lines = "".join(f"          - {{{row}}}\n" for row in rows)
     return {
-        Kind.CLOUDFORMATION: f"""
+        FileKind.CLOUDFORMATION: f"""
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
@@ -71,14 +71,14 @@ each card: a device index that rises with the card soon leaves them.
         "NetworkCardIndex: 1, DeviceIndex: 2, InterfaceType: efa",
     ),
 )
-def no_such_place(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def no_such_place(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Each interface must have a place of its own, which the type has."""
     seen: dict[tuple[int, int], Interface] = {}
     rows = listed_interfaces(group)
     for row in rows:
         slot = _slot(row)
         if slot and slot in seen:
-            yield Violation(
+            yield FileViolation(
                 path=row.path,
                 message=f"two interfaces of {group.name} have card {slot[0]} and device index "
                 f"{slot[1]}",
@@ -94,18 +94,18 @@ def no_such_place(group: NodeGroup, document: Document) -> Iterator[Violation]:
 
 def _outside(
     instance: InstanceType, card: int, device: int, row: Interface, group: NodeGroup
-) -> Iterator[Violation]:
+) -> Iterator[FileViolation]:
     cards = len(instance.network_cards)
     rests_on = _known(group.instance_types, row.card, row.device)
     if not 0 <= card < cards:
-        yield Violation(
+        yield FileViolation(
             path=_path(row, row.card),
             message=f"{instance.name} has no network card {card}: it has {_range(cards)}",
             remedy=f"use a card that is there, or a type with more than {cards}",
             rests_on=rests_on,
         )
     elif not 0 <= device < (slots := instance.network_cards[card].slots):
-        yield Violation(
+        yield FileViolation(
             path=_path(row, row.device),
             message=f"device index {device} is not on card {card} of {instance.name}, which has "
             f"{slots} place{'s' if slots > 1 else ''}: {_range(slots)}",
@@ -139,12 +139,12 @@ to launch a node with any other.
         "p6-b300.48xlarge", "NetworkCardIndex: 0, DeviceIndex: 0, InterfaceType: efa"
     ),
 )
-def no_efa_there(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def no_efa_there(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """EFA interfaces belong on cards that have EFA, one on each."""
     rows = efa_interfaces(group)
     for instance in types_of(group) if rows else ():
         if not instance.efa_interfaces_max:
-            yield Violation(
+            yield FileViolation(
                 path=rows[0].path,
                 message=f"{instance.name} has no EFA",
                 remedy="use InterfaceType interface, or a type that has EFA",
@@ -160,7 +160,7 @@ def no_efa_there(group: NodeGroup, document: Document) -> Iterator[Violation]:
                 continue
             rests_on = _known(group.instance_types, row.card, row.kind)
             if card.value not in with_efa:
-                yield Violation(
+                yield FileViolation(
                     path=row.path,
                     message=f"card {card.value} of {instance.name} has no EFA",
                     remedy="use InterfaceType interface there, and EFA on cards "
@@ -168,7 +168,7 @@ def no_efa_there(group: NodeGroup, document: Document) -> Iterator[Violation]:
                     rests_on=rests_on,
                 )
             elif card.value in used:
-                yield Violation(
+                yield FileViolation(
                     path=row.path,
                     message=f"card {card.value} of {instance.name} has a second EFA interface",
                     remedy="give each card one EFA interface",
@@ -190,7 +190,7 @@ used: collectives between nodes are slower by as much, and nothing says so.
     over=groups_with_interfaces,
     examples=_template("p4d.24xlarge", "NetworkCardIndex: 0, DeviceIndex: 0, InterfaceType: efa"),
 )
-def missing_interfaces(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def missing_interfaces(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes that use EFA should use all of it."""
     rows = efa_interfaces(group)
     for instance in types_of(group) if rows else ():
@@ -199,7 +199,7 @@ def missing_interfaces(group: NodeGroup, document: Document) -> Iterator[Violati
         used = {card.value for row in rows if (card := decided(row.card))}
         unused = sorted({card.index for card in instance.efa_cards} - used)
         listed = decided(group.interfaces)
-        yield Violation(
+        yield FileViolation(
             path=listed.path if listed else group.path,
             message=f"{group.name} has {len(rows)} of the {instance.efa_interfaces_max} EFA "
             f"interfaces of {instance.name}: none on card{'s' if len(unused) > 1 else ''} "
@@ -237,12 +237,12 @@ none.
         "p4d.24xlarge", "NetworkCardIndex: 0, DeviceIndex: 0, InterfaceType: efa-only"
     ),
 )
-def no_primary(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def no_primary(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """A node needs a primary interface with an address."""
     rows = listed_interfaces(group)
     primary = [row for row in rows if _slot(row) == (0, 0)]
     if rows and not primary and all(_slot(row) for row in rows):
-        yield Violation(
+        yield FileViolation(
             path=rows[0].path,
             message=f"no interface of {group.name} has card 0 and device index 0",
             remedy="give the first interface NetworkCardIndex 0 and DeviceIndex 0",
@@ -251,7 +251,7 @@ def no_primary(group: NodeGroup, document: Document) -> Iterator[Violation]:
     for row in primary:
         kind = decided(row.kind)
         if kind and kind.value == InterfaceKind.EFA_ONLY:
-            yield Violation(
+            yield FileViolation(
                 path=_path(row, row.kind),
                 message="the primary interface is efa-only, which has no IP address",
                 remedy="use efa, or interface with a second, efa-only interface on card 0",
@@ -283,13 +283,13 @@ cannot be specified when launching with multiple network interfaces".
         "NetworkCardIndex: 3, DeviceIndex: 1, InterfaceType: efa",
     ),
 )
-def public_address(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def public_address(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes with several interfaces get no public address."""
     rows = listed_interfaces(group)
     for row in rows if len(rows) > 1 else ():
         public = decided(row.public_address)
         if public and public.value:
-            yield Violation(
+            yield FileViolation(
                 path=public.path,
                 message=f"{group.name} has {len(rows)} interfaces, and asks for a public address",
                 remedy="leave AssociatePublicIpAddress out, put the nodes into private subnets "
@@ -316,12 +316,12 @@ card, and fails when the type is changed for one with fewer, for instance P5.
         *(f"NetworkCardIndex: {n}, DeviceIndex: {n}, InterfaceType: efa" for n in range(4)),
     ),
 )
-def rising_index(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def rising_index(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """The device index is no number of the card."""
     slots = [(row, _slot(row)) for row in listed_interfaces(group)]
     high = [(row, slot) for row, slot in slots if slot and slot[0] == slot[1] > 1]
     for row, slot in high[:1]:
-        yield Violation(
+        yield FileViolation(
             path=_path(row, row.device),
             message=f"the device index of {group.name} is the number of the card, up to "
             f"{max(slot[0] for _, slot in high)}",
@@ -353,7 +353,7 @@ and so no such problem.
         "NetworkCardIndex: 1, DeviceIndex: 0, InterfaceType: efa",
     ),
 )
-def addresses_at_index_0(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def addresses_at_index_0(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """One interface with an address should have index 0."""
     found = []
     for row in listed_interfaces(group):
@@ -362,7 +362,7 @@ def addresses_at_index_0(group: NodeGroup, document: Document) -> Iterator[Viola
             found.append((row, slot[0]))
     if len(found) > 1:
         row = found[1][0]
-        yield Violation(
+        yield FileViolation(
             path=_path(row, row.device),
             message=f"interfaces of {group.name} with an address have device index 0 on "
             f"{len(found)} cards",
@@ -391,7 +391,7 @@ itself. An EFA interface outside that group reaches no other node.
         "NetworkCardIndex: 3, DeviceIndex: 1, InterfaceType: efa, Groups: [sg-11111111]",
     ),
 )
-def different_groups(group: NodeGroup, document: Document) -> Iterator[Violation]:
+def different_groups(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
     """All EFA interfaces belong into one security group."""
     rows = efa_interfaces(group)
     first: set[str] = set()
@@ -401,7 +401,7 @@ def different_groups(group: NodeGroup, document: Document) -> Iterator[Violation
         if row is rows[0]:
             first = names
         elif not first & names and (first or names):
-            yield Violation(
+            yield FileViolation(
                 path=groups.path if groups else row.path,
                 message=f"this EFA interface of {group.name} is in "
                 f"{', '.join(sorted(names)) or 'no named group'}, the first one in "

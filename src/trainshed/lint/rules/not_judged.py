@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
-from trainshed.lint.model import Document, Kind, Unknown
-from trainshed.lint.rule import NotDecided, Violation, lint_rule
+from trainshed.lint.examples import eksctl_example
+from trainshed.lint.model import FileKind, LintedFile, Unknown
+from trainshed.lint.rule import FileViolation, NotDecided, lint_rule
 
 
 @lint_rule(
@@ -16,7 +17,8 @@ from trainshed.lint.rule import NotDecided, Violation, lint_rule
         why="""
 Transforms and loops of a template make resources only when CloudFormation processes it. What they
 make is not in the file, so no rule sees it. Judge the processed template instead: `aws
-cloudformation get-template --template-stage Processed` prints it.
+cloudformation get-template --template-stage Processed` prints it. What a launch template sets that
+an eksctl cluster file names is not in that file, either.
 """,
         sources=(
             "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/transform-section-structure.html",
@@ -24,17 +26,20 @@ cloudformation get-template --template-stage Processed` prints it.
     ),
     over=lambda document: document.not_judged,
     examples={
-        Kind.CLOUDFORMATION: """
+        FileKind.CLOUDFORMATION: """
 Transform: MyMacro
 Resources:
   Nodes:
     Type: AWS::EC2::LaunchTemplate
     Properties:
       LaunchTemplateData: {InstanceType: p4d.24xlarge}
-"""
+""",
+        FileKind.EKSCTL: eksctl_example(
+            "managedNodeGroups: [{name: train, launchTemplate: {id: lt-1, version: 3}}]"
+        ),
     },
 )
-def not_judged(unknown: Unknown, document: Document) -> Iterator[Violation]:
+def not_judged(unknown: Unknown, document: LintedFile) -> Iterator[FileViolation]:
     """Whoever reads the findings should know what they are not about."""
     raise NotDecided(unknown)
     yield

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from trainshed.checks.rule import Basis, RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.examples import parallelcluster_example
-from trainshed.lint.model import Document, Kind
+from trainshed.lint.model import FileKind, LintedFile
 from trainshed.lint.parallelcluster import (
     BatchNodes,
     ParallelCluster,
     batch_nodes,
     parallelclusters,
 )
-from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import types_of
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.tool_groups import named_types
 
 _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/validators/"
 
@@ -25,7 +25,7 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
         why="""
 With the scheduler `awsbatch` ParallelCluster makes no network interfaces, and so none with EFA:
 what nodes exchange goes over TCP and one network card.
-""".strip(),
+""",
         basis=Basis.OBSERVED,
         sources=(
             "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/pcluster/templates/awsbatch_builder.py",
@@ -33,7 +33,7 @@ what nodes exchange goes over TCP and one network card.
     ),
     over=batch_nodes,
     examples={
-        Kind.PARALLELCLUSTER: parallelcluster_example(
+        FileKind.PARALLELCLUSTER: parallelcluster_example(
             """
             Scheduling:
               Scheduler: awsbatch
@@ -44,12 +44,12 @@ what nodes exchange goes over TCP and one network card.
         ),
     },
 )
-def batch_without_efa(nodes: BatchNodes, document: Document) -> Iterator[Violation]:
+def batch_without_efa(nodes: BatchNodes, document: LintedFile) -> Iterator[FileViolation]:
     """Jobs over several nodes that need EFA do not belong into awsbatch."""
     types = decided(nodes.instance_types)
-    for instance in types_of(nodes) if types else ():
+    for instance in named_types(nodes) if types else ():
         if types and instance.efa_interfaces_max > 1:
-            yield Violation(
+            yield FileViolation(
                 path=types.path,
                 message=f"{nodes.name} does not use the {instance.efa_interfaces_max} EFA "
                 f"interfaces of {instance.name}: with awsbatch there is no EFA",
@@ -66,7 +66,7 @@ def batch_without_efa(nodes: BatchNodes, document: Document) -> Iterator[Violati
 With the scheduler `awsbatch`, FSx for Lustre is there for the head node at most: what jobs write to
 the path of the mount stays on their node, and is lost with it. Versions of ParallelCluster differ
 in whether they refuse the file.
-""".strip(),
+""",
         sources=(
             "https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html",
             f"{_VALIDATORS}awsbatch_validators.py",
@@ -74,7 +74,7 @@ in whether they refuse the file.
     ),
     over=parallelclusters,
     examples={
-        Kind.PARALLELCLUSTER: parallelcluster_example(
+        FileKind.PARALLELCLUSTER: parallelcluster_example(
             """
             Scheduling: {Scheduler: awsbatch, AwsBatchQueues: [{Name: train}]}
             SharedStorage:
@@ -86,12 +86,12 @@ in whether they refuse the file.
         ),
     },
 )
-def lustre_with_batch(cluster: ParallelCluster, document: Document) -> Iterator[Violation]:
+def lustre_with_batch(cluster: ParallelCluster, document: LintedFile) -> Iterator[FileViolation]:
     """Jobs of awsbatch need another file system."""
     scheduler = decided(cluster.scheduler) if cluster.lustre_mounts else None
     if scheduler and scheduler.value == "awsbatch":
         for path in cluster.lustre_mounts:
-            yield Violation(
+            yield FileViolation(
                 path=path,
                 message="a file system of FSx for Lustre, and the scheduler is awsbatch: jobs do "
                 "not see it",

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import Document, Kind
+from trainshed.lint.model import FileKind, LintedFile
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
-from trainshed.lint.rule import Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, decided, lint_rule
 
 _BLOCKS = (
     "https://docs.aws.amazon.com/parallelcluster/latest/ug/launch-instances-capacity-blocks.html"
@@ -23,25 +23,25 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
         why="""
 ParallelCluster manages the nodes of a Capacity Block as static ones: `MinCount` and `MaxCount` must
 be equal, and more than 0.
-""".strip(),
+""",
         sources=(_BLOCKS, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, MaxCount: 4",
             "CapacityType: CAPACITY_BLOCK",
             "CapacityReservationTarget: {CapacityReservationId: cr-0123456789abcdef0}",
         ),
     },
 )
-def block_counts(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def block_counts(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """A Capacity Block has a fixed number of nodes."""
-    least, most = decided(nodes.nodes_min), decided(nodes.nodes)
-    if not _in_block(nodes) or not least or not most:
+    if not _in_block(nodes):
         return
-    if least.value != most.value or not least.value:
-        yield Violation(
+    least, most = decided(nodes.nodes_min), decided(nodes.nodes)
+    if least and most and (least.value != most.value or not least.value):
+        yield FileViolation(
             path=least.path,
             message=f"{nodes.name} is in a Capacity Block, with MinCount {least.value} and "
             f"MaxCount {most.value}",
@@ -57,21 +57,21 @@ def block_counts(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
         why="""
 With `CapacityType: CAPACITY_BLOCK` ParallelCluster asks for the id of the block, in
 `CapacityReservationTarget` of the queue or of the compute resource.
-""".strip(),
+""",
         sources=(_BLOCKS, f"{_VALIDATORS}ec2_validators.py"),
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, MinCount: 4, MaxCount: 4",
             "CapacityType: CAPACITY_BLOCK",
         ),
     },
 )
-def block_not_named(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def block_not_named(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """Capacity Blocks are launched into by their id."""
     if _in_block(nodes) and not decided(nodes.reservation):
-        yield Violation(
+        yield FileViolation(
             path=nodes.path,
             message=f"{nodes.name} is for a Capacity Block, and names none",
             remedy="give CapacityReservationTarget: {CapacityReservationId: cr-...}",

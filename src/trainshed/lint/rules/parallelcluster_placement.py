@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.examples import slurm_example
-from trainshed.lint.model import Document, Kind, Unknown
+from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.parallelcluster import QueueNodes, slurm_nodes
-from trainshed.lint.rule import NotDecided, Violation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
 from trainshed.lint.tool_groups import has_efa
 
 _SCHEDULING = "https://docs.aws.amazon.com/parallelcluster/latest/ug/Scheduling-v3.html"
@@ -22,20 +22,20 @@ _VALIDATORS = "https://github.com/aws/aws-parallelcluster/blob/develop/cli/src/p
         why="""
 ParallelCluster refuses a compute resource with EFA that neither names, turns on nor turns off its
 placement group. With a Capacity Block, which is placed already, it asks for nothing.
-""".strip(),
+""",
         sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}", "Networking: {SubnetIds: [subnet-1]}"
         ),
     },
 )
-def placement_group_not_said(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def placement_group_not_said(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """With EFA the placement group must be explicit."""
     if _placed_by_group(nodes) and not decided(nodes.placement) and nodes.efa:
-        yield Violation(
+        yield FileViolation(
             path=nodes.efa.path,
             message=f"{nodes.name} has EFA, and says nothing of a placement group: ParallelCluster "
             "refuses that",
@@ -50,22 +50,22 @@ def placement_group_not_said(nodes: QueueNodes, document: Document) -> Iterator[
         why="""
 Nodes outside of a cluster placement group may be far from each other in the zone, and collectives
 between them are slower. Nothing fails.
-""".strip(),
+""",
         sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
             "Networking: {SubnetIds: [subnet-1], PlacementGroup: {Enabled: false}}",
         ),
     },
 )
-def placement_group_off(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def placement_group_off(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes that use EFA belong close to each other."""
     placement = decided(nodes.placement)
     if _placed_by_group(nodes) and placement and not placement.value:
-        yield Violation(
+        yield FileViolation(
             path=placement.path,
             message=f"{nodes.name} has EFA, and its placement group is off",
             remedy="set PlacementGroup: {Enabled: true}, unless a reservation places the nodes",
@@ -85,18 +85,18 @@ def _placed_by_group(nodes: QueueNodes) -> bool:
         why="""
 EFA stays in one availability zone, so ParallelCluster refuses a queue with EFA whose subnets are in
 several. The file alone does not say which zone a subnet is in.
-""".strip(),
+""",
         sources=(_SCHEDULING, f"{_VALIDATORS}cluster_validators.py"),
     ),
     over=slurm_nodes,
     examples={
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "InstanceType: p5.48xlarge, Efa: {Enabled: true}",
             "Networking: {SubnetIds: [subnet-1, subnet-2], PlacementGroup: {Enabled: true}}",
         ),
     },
 )
-def several_subnets(nodes: QueueNodes, document: Document) -> Iterator[Violation]:
+def several_subnets(nodes: QueueNodes, document: LintedFile) -> Iterator[FileViolation]:
     """A queue with EFA is in one zone."""
     subnets = decided(nodes.subnets)
     if has_efa(nodes) and subnets and len(set(subnets.value)) > 1:

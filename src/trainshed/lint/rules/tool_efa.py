@@ -6,9 +6,9 @@ from trainshed.checks.rule import RuleFacts
 from trainshed.findings import Severity
 from trainshed.lint.eksctl import EksctlGroup
 from trainshed.lint.examples import eksctl_example, slurm_example
-from trainshed.lint.model import Document, Kind
-from trainshed.lint.rule import Violation, decided, lint_rule
-from trainshed.lint.tool_groups import Group, has_efa, tool_groups, types_of
+from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.tool_groups import Group, has_efa, named_types, tool_groups
 
 _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
 
@@ -20,26 +20,26 @@ _EFA = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html"
         severity=Severity.ERROR,
         why="""
 eksctl and ParallelCluster look the type up before they deploy, and refuse it.
-""".strip(),
+""",
         sources=(_EFA,),
     ),
     over=tool_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: g5.xlarge, efaEnabled: true}]
             """
         ),
-        Kind.PARALLELCLUSTER: slurm_example("InstanceType: g5.xlarge, Efa: {Enabled: true}"),
+        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: g5.xlarge, Efa: {Enabled: true}"),
     },
 )
-def efa_without_card(group: Group, document: Document) -> Iterator[Violation]:
+def efa_without_card(group: Group, document: LintedFile) -> Iterator[FileViolation]:
     """Only types with EFA can be asked for it."""
     if not has_efa(group) or not group.efa:
         return
-    for instance in types_of(group):
+    for instance in named_types(group):
         if not instance.efa_interfaces_max:
-            yield Violation(
+            yield FileViolation(
                 path=group.efa.path,
                 message=f"{group.name} asks for EFA, and {instance.name} has no EFA",
                 remedy="leave EFA out, or take a type that has it: trainshed catalogue list",
@@ -54,27 +54,30 @@ def efa_without_card(group: Group, document: Document) -> Iterator[Violation]:
 Without EFA, what nodes exchange goes over TCP and one network card: collectives between nodes reach
 a small part of the bandwidth. Nothing fails; a training is only slow. The rule is about types with
 several EFA cards: those with one often serve models on single nodes.
-""".strip(),
+""",
         sources=(_EFA,),
     ),
     over=tool_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups: [{name: train, instanceType: p5.48xlarge, maxSize: 4}]
             """
         ),
-        Kind.PARALLELCLUSTER: slurm_example("InstanceType: p5.48xlarge, MaxCount: 4"),
+        FileKind.PARALLELCLUSTER: slurm_example("InstanceType: p5.48xlarge, MaxCount: 4"),
     },
 )
-def efa_cards_unused(group: Group, document: Document) -> Iterator[Violation]:
+def efa_cards_unused(group: Group, document: LintedFile) -> Iterator[FileViolation]:
     """Several nodes with EFA cards should use them."""
-    nodes, efa = decided(group.nodes), decided(group.efa)
-    if not nodes or nodes.value < 2 or not efa or efa.value:
+    efa = decided(group.efa)
+    if not efa or efa.value:
         return
-    for instance in types_of(group):
+    nodes = decided(group.nodes)
+    if not nodes or nodes.value < 2:
+        return
+    for instance in named_types(group):
         if instance.efa_interfaces_max > 1:
-            yield Violation(
+            yield FileViolation(
                 path=efa.path,
                 message=f"{group.name} may have {nodes.value} nodes, and does not use the "
                 f"{instance.efa_interfaces_max} EFA interfaces of {instance.name}",
@@ -92,7 +95,7 @@ def efa_cards_unused(group: Group, document: Document) -> Iterator[Violation]:
 Both tools give every node as many EFA interfaces as the type with the fewest network cards has, and
 a cluster placement group finds capacity for one type more easily than for several. EFA traffic
 between P4d, P4de or DL1 and other types is not supported at all.
-""".strip(),
+""",
         sources=(
             _EFA,
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-groups.html",
@@ -100,23 +103,23 @@ between P4d, P4de or DL1 and other types is not supported at all.
     ),
     over=tool_groups,
     examples={
-        Kind.EKSCTL: eksctl_example(
+        FileKind.EKSCTL: eksctl_example(
             """
             managedNodeGroups:
               - {name: train, instanceTypes: [p4d.24xlarge, p5.48xlarge], efaEnabled: true}
             """
         ),
-        Kind.PARALLELCLUSTER: slurm_example(
+        FileKind.PARALLELCLUSTER: slurm_example(
             "Instances: [{InstanceType: p4d.24xlarge}, {InstanceType: p5.48xlarge}], "
             "Efa: {Enabled: true}"
         ),
     },
 )
-def several_types_with_efa(group: Group, document: Document) -> Iterator[Violation]:
+def several_types_with_efa(group: Group, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes of one job over EFA should be of one type."""
     types = decided(group.instance_types) if has_efa(group) else None
     if types and len(set(types.value)) > 1:
-        yield Violation(
+        yield FileViolation(
             path=types.path,
             message=f"{group.name} has EFA, and nodes of {', '.join(types.value)}",
             remedy="name one type; give each other type a group of its own",

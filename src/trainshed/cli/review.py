@@ -1,0 +1,103 @@
+"""`trainshed review`: what a change does, for its reviewer, most dangerous first."""
+
+import os
+from dataclasses import asdict
+from enum import StrEnum
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainshed.cli.progress import progress
+from trainshed.errors import TrainshedError
+from trainshed.review.fail_on import failures, parse_fail_on
+from trainshed.review.html import html_report
+from trainshed.review.markdown import markdown_report
+from trainshed.review.model import Review
+from trainshed.review.redaction import redacted
+from trainshed.review.reviewing import review_change
+from trainshed.stopping import stoppable
+
+app = typer.Typer(add_completion=False)
+
+
+class Format(StrEnum):
+    """What a report is written in."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
+    JSON = "json"
+
+
+@app.command()
+def review(
+    base: Annotated[
+        str, typer.Option(help="The branch that the change is for, or any commit.", metavar="REF")
+    ] = "origin/main",
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="Markdown for a comment, a page, or JSON for programs."),
+    ] = Format.MARKDOWN,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Write the report into a file.", show_default="stdout", metavar="FILE"),
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            help="What makes it exit with 1, for instance data-loss,high,cost>10%.",
+            show_default="nothing",
+            metavar="THRESHOLDS",
+        ),
+    ] = None,
+) -> None:
+    """Review what the files here change since their branch left another one.
+
+    It compares the working tree, uncommitted changes included, with the commit at which the branch
+    left the base. Both are synthesised by the installed trainshed, without credentials: risks, what
+    is replaced and why, permissions, cost, quotas, findings, and a picture of each cluster.
+
+    Exits with 1 when a threshold of --fail-on is met or the app here does not synthesise, and with
+    2 when a cluster file or an option is wrong.
+    """
+    thresholds = parse_fail_on(fail_on) if fail_on is not None else None
+    if output and not output.parent.is_dir():
+        raise TrainshedError(f"--output {output}: there is no folder {output.parent}; make it")
+    with stoppable(), progress() as step:
+        found = redacted(review_change(Path(), base, step))
+    _write(_report(found, form), output)
+    met = failures(found, thresholds) if thresholds else ()
+    for line in met:
+        typer.echo(f"--fail-on {line}", err=True)
+    raise typer.Exit(bool(met))
+
+
+def _report(found: Review, form: Format) -> str:
+    match form:
+        case Format.MARKDOWN:
+            return markdown_report(found)
+        case Format.HTML:
+            return html_report(found)
+        case Format.JSON:
+            return dumps(asdict(found), indent=2, default=str)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if not output:
+        typer.echo(text)
+        return
+    text = text.removesuffix("\n") + "\n"
+    if output.exists() and not output.is_file():
+        # A pipe, for instance.
+        output.write_text(text, "utf-8")
+        return
+    # Whoever reads the file meanwhile has the old one or the new one.
+    file = output.resolve()
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        new.write_text(text, "utf-8")
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""Whether the security groups of nodes let EFA through."""
+
+from collections.abc import Iterator
+
+from trainshed.checks.rule import RuleFacts
+from trainshed.findings import Severity
+from trainshed.lint.cloudformation import CloudFormationDocument
+from trainshed.lint.model import FileKind, Interface, Known, LintedFile, NodeGroup, Unknown
+from trainshed.lint.parts import efa_interfaces, groups_with_interfaces
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
+from trainshed.lint.security_rules import Direction, SecurityRule, rules_of, security_group
+from trainshed.lint.symbol import logical_id
+from trainshed.lint.template import Template, TemplateResource
+
+_WORDS = {Direction.INGRESS: "inbound", Direction.EGRESS: "outbound"}
+
+
+@lint_rule(
+    RuleFacts(
+        id="TS-EFA-013",
+        title="The security group of EFA interfaces does not let EFA through",
+        severity=Severity.ERROR,
+        why="""
+EFA traffic is neither TCP nor UDP. It needs a security group that allows all traffic, in and out,
+to and from itself. A rule for a range of addresses does not count, not even `0.0.0.0/0` for all
+protocols: the rule must name the group. Without it, jobs of several nodes hang or fail when they
+first talk over EFA.
+
+CDK's `SecurityGroup` with `allow_all_outbound=True`, the default, drops an outbound rule to itself
+with a warning only.
+""",
+        sources=(
+            "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html",
+            "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html",
+            "https://github.com/open-mpi/ompi/issues/6795",
+        ),
+    ),
+    over=groups_with_interfaces,
+    examples={
+        FileKind.CLOUDFORMATION: """
+Resources:
+  Peers:
+    Type: AWS::EC2::SecurityGroup
+    Properties:
+      GroupDescription: EFA peers
+      VpcId: vpc-11111111
+      SecurityGroupEgress: [{IpProtocol: "-1", CidrIp: 0.0.0.0/0}]
+  FromPeers:
+    Type: AWS::EC2::SecurityGroupIngress
+    Properties: {GroupId: !Ref Peers, IpProtocol: "-1", SourceSecurityGroupId: !Ref Peers}
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        InstanceType: g5.48xlarge
+        NetworkInterfaces:
+          - {DeviceIndex: 0, InterfaceType: efa, Groups: [!Ref Peers]}
+"""
+    },
+)
+def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[FileViolation]:
+    """EFA needs all traffic of a group to and from itself."""
+    if not isinstance(document, CloudFormationDocument):
+        return
+    for references in dict.fromkeys(map(_groups_of, efa_interfaces(group))):
+        found = [security_group(document.template, each) for each in references]
+        known = [each for each in found if each]
+        missing = {
+            direction: _missing(document.template, known, direction) for direction in Direction
+        }
+        if not any(missing.values()):
+            continue
+        if not known or len(known) < len(found):
+            outside = [name for name, each in zip(references, found, strict=True) if not each]
+            raise NotDecided(
+                Unknown(
+                    why=f"the rules of security group {', '.join(outside)}, which is not in this "
+                    "file",
+                    path=group.path,
+                )
+            )
+        ways = [_WORDS[direction] for direction, why in missing.items() if why]
+        reasons = dict.fromkeys(why for why in missing.values() if why)
+        yield FileViolation(
+            path=known[0].path,
+            message=f"{' and '.join(each.logical_id for each in known)}, of EFA interfaces of "
+            f"{group.name}, allows not all {' and '.join(ways)} traffic of its own members: "
+            f"{'; '.join(reasons)}",
+            remedy="add AWS::EC2::SecurityGroupIngress and AWS::EC2::SecurityGroupEgress with "
+            'IpProtocol "-1" that name the group itself',
+        )
+
+
+def _groups_of(row: Interface) -> tuple[str, ...]:
+    groups = decided(row.security_groups)
+    if groups is None:
+        why = "the rules of the VPC's default security group, which an interface without groups has"
+        raise NotDecided(Unknown(why=why, path=row.path))
+    return groups.value
+
+
+def _missing(
+    template: Template, groups: list[TemplateResource], direction: Direction
+) -> str | None:
+    """Say what stands in place of a rule for all traffic between members; None when it is there.
+
+    Raises:
+        NotDecided: there may be one.
+    """
+    ids = {each.logical_id for each in groups}
+    near: list[str] = []
+    unknown: Unknown | None = None
+    for group in groups:
+        for rule in rules_of(template, group, direction):
+            if isinstance(rule, Unknown):
+                unknown = rule
+                continue
+            inside = isinstance(rule.peer_group, Known) and logical_id(rule.peer_group.value) in ids
+            if inside and rule.all_traffic:
+                return None
+            if rule.unknown and (inside or not isinstance(rule.peer_group, Known)):
+                unknown = rule.unknown if not rule.cidr else unknown
+            near += _near(rule, inside)
+    if unknown:
+        raise NotDecided(unknown)
+    return ", ".join(dict.fromkeys(near)) or "there is no rule for the group itself"
+
+
+def _near(rule: SecurityRule, inside: bool) -> Iterator[str]:
+    if inside and isinstance(rule.protocol, Known):
+        yield f"the rule for the group itself is for {rule.protocol.value} only"
+    elif isinstance(rule.cidr, Known):
+        yield f"a rule for {rule.cidr.value} does not count"

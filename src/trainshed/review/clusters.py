@@ -1,0 +1,115 @@
+"""What a change does to each cluster."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan, Fleet
+from trainshed.review.cluster_parts import planned_parts
+from trainshed.review.cost import cluster_cost_change
+from trainshed.review.model import ClusterChange, Difference, Mark, StackChange
+from trainshed.review.parts import Fact, all_facts
+from trainshed.review.topology import topology
+from trainshed.template_changes import Effect
+
+_TEMPLATE = "AWS::EC2::LaunchTemplate"
+_NEW_VERSION = (Effect.CHANGED, Effect.MAY_BE_REPLACED, Effect.REPLACED)
+
+
+def cluster_changes(
+    before: Fleet, after: Fleet, stacks: Sequence[StackChange]
+) -> tuple[ClusterChange, ...]:
+    """Return the clusters of both sides, changed ones first; a renamed one is two.
+
+    Args:
+        before: the clusters of the base; none when it is broken.
+        after: the clusters of the head.
+        stacks: what differs; empty when the base is broken.
+
+    Raises:
+        TrainshedError: the project's own prices cannot be read.
+    """
+    old, new = ({each.spec.name: each for each in side.clusters} for side in (before, after))
+    found = [_change(old.get(name), new.get(name), stacks) for name in {**new, **old}]
+    return tuple(sorted(found, key=lambda change: change.effect is None))
+
+
+def _change(
+    before: ClusterPlan | None, after: ClusterPlan | None, stacks: Sequence[StackChange]
+) -> ClusterChange:
+    plan = after or before
+    assert plan  # on one side or both
+    own = next((stack for stack in stacks if stack.name == plan.spec.name), None)
+    picture = topology(before, after, stacks)
+    effect = own.effect if own else None
+    facts = tuple(_facts(before, after, own))
+    if before and after:
+        touched = own or facts or any(part.mark is not Mark.SAME for part in picture.all_parts)
+        effect = Effect.CHANGED if touched else None
+    return ClusterChange(
+        name=plan.spec.name,
+        file=plan.spec.where.file,
+        effect=effect,
+        # Of one that is there alone, for all we know, nothing differs.
+        facts=facts if effect else (),
+        cost=cluster_cost_change(before, after),
+        picture=picture,
+    )
+
+
+def _facts(
+    before: ClusterPlan | None, after: ClusterPlan | None, own: StackChange | None
+) -> Iterator[Difference]:
+    old, new = (_known(side) if side else {} for side in (before, after))
+    for name, fact in {**new, **old}.items():
+        was, will_be = (side[name].value if name in side else None for side in (old, new))
+        compared = name in old and name in new
+        if was != will_be and (was or will_be) and (compared or not fact.minor):
+            yield Difference(name=name, before=was or None, after=will_be or None)
+    if before and after:
+        yield from _variables(before, after)
+        yield from _launch_template(after, own)
+
+
+def _known(plan: ClusterPlan) -> Mapping[str, Fact]:
+    spec = plan.spec
+    tags = {"owner": spec.owner, **spec.tags}
+    others = (
+        Fact(name="orchestrator", value=spec.orchestrator),
+        Fact(name="encryption key", value=spec.kms_key or "keys of AWS", minor=True),
+        Fact(name="permissions boundary", value=spec.iam.boundary or "", minor=True),
+        Fact(name="beginning of role names", value=spec.iam.prefix or "", minor=True),
+        Fact(
+            name="tags", value=", ".join(f"{key}={tags[key]}" for key in sorted(tags)), minor=True
+        ),
+        Fact(
+            name="failed boots that stop launches",
+            value=f"{plan.failed_boot_limit} in {plan.failed_boot_hours} hours",
+            minor=True,
+        ),
+    )
+    return {fact.name: fact for fact in (*others, *all_facts(planned_parts(plan)))}
+
+
+def _variables(before: ClusterPlan, after: ClusterPlan) -> Iterator[Difference]:
+    """Yield variables of jobs that get another value, without the values: they may be secret."""
+    old, new = before.spec.job.environment, after.spec.job.environment
+    for name in sorted(old.keys() & new.keys()):
+        if old[name] != new[name]:
+            yield Difference(name=f"variable {name} of a job", before="set", after="another value")
+
+
+def _launch_template(plan: ClusterPlan, own: StackChange | None) -> Iterator[Difference]:
+    """Say who takes a new version of the launch template, which a plan does not know."""
+    changes = own.resources if own else ()
+    if any(each.resource_type == _TEMPLATE and each.effect in _NEW_VERSION for each in changes):
+        if not isinstance(plan.orchestrator, BatchPlan):
+            taken = "nodes that are launched from now on take it, and those that run keep theirs"
+        elif plan.capacity.kind is CapacityKind.CAPACITY_BLOCK:
+            taken = "another compute environment, which takes it, replaces this one"
+        else:
+            taken = (
+                "the compute environment takes it, and running jobs may go on for "
+                f"{plan.orchestrator.update_timeout_minutes} minutes"
+            )
+        yield Difference(
+            name="launch template", before="the latest version", after=f"a new version: {taken}"
+        )

@@ -1,0 +1,74 @@
+"""The parts of a cluster that start its jobs: those of AWS Batch, or of plain EC2 nodes."""
+
+from collections.abc import Iterator
+
+from trainshed.plan import BatchPlan, ClusterPlan
+from trainshed.review.parts import Behind, Fact, PlannedPart
+from trainshed.spec import JobSpec
+
+
+def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
+    """Yield what starts the jobs of a cluster."""
+    stack = plan.spec.name
+    if not isinstance(plan.orchestrator, BatchPlan):
+        limit = f"{plan.orchestrator.timeout_hours} hours"
+        yield PlannedPart(
+            kind="document",
+            facts=(Fact(name="job document"), *_job_facts(plan.spec.job, limit)),
+            behind=Behind(stack=stack, types=("AWS::SSM::Document",)),
+        )
+        yield PlannedPart(
+            kind="group",
+            facts=(Fact(name="Auto Scaling group"),),
+            behind=Behind(stack=stack, types=("AWS::AutoScaling::AutoScalingGroup",)),
+        )
+        return
+    batch, job = plan.orchestrator, plan.spec.job
+    yield PlannedPart(
+        kind="job",
+        facts=(
+            Fact(name="job definition"),
+            Fact(name="container image", value=_image(batch)),
+            *_job_facts(job, f"{job.timeout_hours} hours"),
+            Fact(name="attempts of a job", value=str(job.attempts), minor=True),
+            Fact(
+                name="shared memory of a job",
+                value=f"{batch.container.shared_memory_mib} MiB",
+                minor=True,
+            ),
+        ),
+        behind=Behind(stack=stack, types=("AWS::Batch::JobDefinition",)),
+    )
+    yield PlannedPart(
+        kind="queue",
+        facts=(Fact(name="job queue"),),
+        behind=Behind(stack=stack, types=("AWS::Batch::JobQueue",)),
+    )
+    yield PlannedPart(
+        kind="environment",
+        facts=(
+            Fact(name="compute environment"),
+            Fact(
+                name="update time-out",
+                value=f"{batch.update_timeout_minutes} minutes",
+                minor=True,
+            ),
+        ),
+        behind=Behind(stack=stack, types=("AWS::Batch::ComputeEnvironment",)),
+    )
+
+
+def _job_facts(job: JobSpec, limit: str) -> Iterator[Fact]:
+    yield Fact(name="time limit of a job", value=limit, minor=True)
+    # Names only: a value may be one that should not be in a report.
+    yield Fact(name="variables of a job", value=", ".join(sorted(job.environment)), minor=True)
+    grants = (f"{each.access} s3://{each.bucket}/{each.prefix}" for each in job.buckets)
+    yield Fact(name="buckets of a job", value=", ".join(grants), minor=True)
+    yield Fact(name="policies of a job", value=", ".join(job.policies), minor=True)
+
+
+def _image(batch: BatchPlan) -> str:
+    image = batch.image
+    if not batch.repository:
+        return str(image.uri)
+    return f"{batch.repository.name}{'@' if image.digest else ':'}{image.tag_or_digest}"

@@ -1,0 +1,111 @@
+"""The story of a change: both sides of it, and what differs between them."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from trainshed import __version__
+from trainshed.checks.templates.checking import PROGRAMS
+from trainshed.checks.templates.program import Step, loaded_programs
+from trainshed.plan import Fleet
+from trainshed.review.cache import user_cache
+from trainshed.review.changes import TemplateComparison, compare_templates
+from trainshed.review.clusters import cluster_changes
+from trainshed.review.cost import total_cost
+from trainshed.review.findings import finding_changes
+from trainshed.review.model import BrokenSide, Review, Side
+from trainshed.review.quotas import quota_changes
+from trainshed.review.remembered import RememberingProgram
+from trainshed.review.repository import find_base
+from trainshed.review.risks import risks
+from trainshed.review.sides import Synthesised, judged, synthesise_base, synthesise_head
+
+_PIN = re.compile(r"^trainshed(?:\[[^]]*])?==(?P<version>[^\s;]+)", re.MULTILINE)
+
+
+def review_change(folder: Path, ref: str, step: Step) -> Review:
+    """Review what the working tree of a project changes since it left a branch.
+
+    It uses no credentials and no network.
+
+    Args:
+        folder: of the project.
+        ref: the branch that the change is for, or any name of a commit.
+        step: called with each step.
+
+    Raises:
+        TrainshedError: there is no such commit, a cluster file is wrong, or what is in `cdk.json`
+            starts no app.
+        Failure: the app does not synthesise.
+    """
+    commit = find_base(folder, ref)
+    cache = user_cache(step)
+    programs = [RememberingProgram(program=program, cache=cache) for program in PROGRAMS]
+    with TemporaryDirectory(prefix="trainshed-review-") as name:
+        work = Path(name).resolve()
+        with loaded_programs(programs, work) as ready, ThreadPoolExecutor() as pool:
+            # First, because a mistake in it is to be shown soon.
+            head = synthesise_head(folder, work / "head", step)
+            base = synthesise_base(commit, work / "base", cache, step)
+            before = base.assembly.stacks if isinstance(base, Synthesised) else {}
+            # In Node, while the tools judge.
+            comparing = pool.submit(compare_templates, before, head.assembly.stacks, folder)
+            after = judged(head, ready, step)
+            match base:
+                case Synthesised():
+                    there: Side | BrokenSide = judged(base, ready, step)
+                case BrokenSide():
+                    there = base
+                case None:
+                    there = _empty(commit.name, after)
+            requirements = base.requirements if isinstance(base, Synthesised) else ""
+            return make_review(there, after, comparing.result(), tuple(_notes(requirements)))
+
+
+def make_review(
+    base: Side | BrokenSide, head: Side, comparison: TemplateComparison, notes: tuple[str, ...]
+) -> Review:
+    """Return what a reviewer must know of a change.
+
+    Args:
+        base: before it; where that is broken, all is about the head alone.
+        head: after it.
+        comparison: of the templates of both; with a broken base, of no templates with the head's.
+        notes: what limits the review.
+    """
+    compared = isinstance(base, Side)
+    before = base if isinstance(base, Side) else _empty(base.name, head)
+    stacks = comparison.stacks if compared else ()
+    findings = finding_changes(before if compared else None, head)
+    return Review(
+        base=base.name,
+        head=head.name,
+        broken_base=base.reason if isinstance(base, BrokenSide) else None,
+        notes=notes,
+        risks=risks(before.stacks, head.stacks, comparison),
+        stacks=stacks,
+        permissions=comparison.permissions if compared else (),
+        security_rules=comparison.security_rules if compared else (),
+        clusters=cluster_changes(before.fleet, head.fleet, stacks),
+        cost=total_cost(before.fleet, head.fleet),
+        quotas=quota_changes(before.fleet, head.fleet),
+        findings=findings,
+    )
+
+
+def _empty(name: str, head: Side) -> Side:
+    """Return a side without a project, in which the tools of the other side find nothing."""
+    return Side(name=name, fleet=Fleet(clusters=()), stacks={}, findings=(), runs=head.runs)
+
+
+def _notes(requirements: str) -> Iterator[str]:
+    """Yield what limits the comparison with a base, by its `requirements.txt`."""
+    pin = _PIN.search(requirements)
+    if pin and pin["version"] != __version__:
+        yield (
+            f"the base pins trainshed {pin['version']}; both sides are synthesised by the "
+            f"installed {__version__}, so what the other version changes is not shown: run "
+            "trainshed upgrade for that"
+        )

@@ -1,0 +1,80 @@
+"""What may go wrong when a change is deployed: the most dangerous first."""
+
+from collections.abc import Iterator, Mapping
+
+from trainshed.review.changes import TemplateComparison
+from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackChange
+from trainshed.review.risks.affected import Affected
+from trainshed.review.risks.broad_permission import broad_permission
+from trainshed.review.risks.data_loss import data_loss
+from trainshed.review.risks.jobs_killed import jobs_killed
+from trainshed.review.risks.node_updates import HAS_NODES
+from trainshed.review.risks.open_to_the_world import open_properties, open_rules
+from trainshed.review.risks.replaced import replaced
+from trainshed.review.values import names
+from trainshed.synthesis import SynthesisedStack
+from trainshed.template_changes import Effect
+
+_KINDS, _LEVELS = list(RiskKind), list(Level)
+
+
+def risks(
+    before: Mapping[str, SynthesisedStack],
+    after: Mapping[str, SynthesisedStack],
+    comparison: TemplateComparison,
+) -> tuple[Risk, ...]:
+    """Return what a reviewer must know before anything else: by kind, the worst first.
+
+    Args:
+        before: the stacks before the change, by name.
+        after: those after it.
+        comparison: of both.
+    """
+    found = dict.fromkeys(_risks(before, after, comparison))
+    return tuple(
+        sorted(found, key=lambda risk: (_KINDS.index(risk.kind), _LEVELS.index(risk.level)))
+    )
+
+
+def _risks(
+    before: Mapping[str, SynthesisedStack],
+    after: Mapping[str, SynthesisedStack],
+    comparison: TemplateComparison,
+) -> Iterator[Risk]:
+    for stack in comparison.stacks:
+        for affected in _affected(stack, before, after):
+            for rule in (data_loss, jobs_killed, open_properties, replaced):
+                yield from rule(affected)
+    for name, difference in comparison.differences.items():
+        called = names(name, before, after)
+        resources = after[name].template.get("Resources", {}) if name in after else {}
+        yield from open_rules(name, difference, called)
+        yield from broad_permission(name, difference, resources, called)
+
+
+def _affected(
+    stack: StackChange,
+    before: Mapping[str, SynthesisedStack],
+    after: Mapping[str, SynthesisedStack],
+) -> Iterator[Affected]:
+    """Yield what differs in a stack, and what has nodes: these may follow what differs."""
+    old, new = (
+        side[stack.name].template.get("Resources", {}) if stack.name in side else {}
+        for side in (before, after)
+    )
+    differing = {change.logical_id for change in stack.resources}
+    following = [
+        ResourceChange(
+            stack=stack.name,
+            logical_id=logical_id,
+            name=after[stack.name].name(logical_id),
+            resource_type=new[logical_id]["Type"],
+            effect=Effect.CHANGED,
+        )
+        for logical_id in old.keys() & new.keys() - differing
+        if new[logical_id]["Type"] in HAS_NODES
+    ]
+    for change in (*stack.resources, *following):
+        yield Affected(
+            change=change, before=old, after=new, stack=stack, remains=stack.name in after
+        )

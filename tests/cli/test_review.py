@@ -1,0 +1,438 @@
+"""`trainshed review` in repositories of git: what it compares, remembers, refuses and leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Answer
+
+from trainshed.checks.templates import checkov
+from trainshed.checks.templates.model import State
+from trainshed.cli import review as command
+from trainshed.findings import Severity
+from trainshed.review import reviewing
+from trainshed.review.model import Review
+from trainshed.review.reviewing import review_change
+from trainshed.template_changes import Effect
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "src" / "trainshed" / "project" / "template"
+Trainshed = Callable[..., Answer]
+
+CLUSTER = """
+name: OneCluster
+region: us-west-2
+zone: us-west-2a
+instance: {type: trn1.32xlarge, nodes: {max: 4}}
+""".lstrip()
+# An app that needs no CDK: one stack for each cluster, with a queue of its number of nodes.
+APP = """
+import json, os, re
+from pathlib import Path
+with Path(os.environ["APP_RUNS"]).open("a") as runs:
+    runs.write(os.environ["CDK_OUTDIR"] + chr(10))
+artifacts = {}
+out = Path(os.environ["CDK_OUTDIR"])
+out.mkdir(parents=True)
+for file in sorted(Path("clusters").glob("*.yaml")):
+    text = file.read_text()
+    name = re.search("^name: (.*)$", text, re.M)[1]
+    nodes = re.search("max: (.*?)}", text)[1]
+    queue = {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": int(nodes)}}
+    (out / f"{name}.template.json").write_text(json.dumps({"Resources": {"Queue": queue}}))
+    artifacts[name] = {
+        "type": "aws:cloudformation:stack",
+        "environment": "aws://unknown-account/us-west-2",
+        "properties": {"templateFile": f"{name}.template.json"},
+    }
+(out / "validation-report.json").write_text('{"pluginReports": []}')
+(out / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+"""
+
+
+def git(*arguments: str) -> str:
+    """Run git in the working directory."""
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    done = subprocess.run(
+        ["git", *identity, *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def commit_all() -> None:
+    """Commit what is in the working directory."""
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "a change")
+
+
+def worktrees() -> int:
+    """How many folders of the repository git knows."""
+    return git("worktree", "list", "--porcelain").count("worktree ")
+
+
+def write_project(folder: Path, app: str, cluster: str = CLUSTER) -> None:
+    """Write a project."""
+    (folder / "clusters").mkdir(parents=True, exist_ok=True)
+    (folder / "cdk.json").write_text('{"app": "python3 app.py"}')
+    (folder / "app.py").write_text(app)
+    (folder / "clusters" / "one.yaml").write_text(cluster)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    (folder / ".gitignore").write_text("node_modules\n")
+
+
+class Project:
+    """A project in the working directory, whose branch is `change` and whose base is `main`."""
+
+    def __init__(self, folder: Path, trainshed: Trainshed) -> None:
+        self.folder, self._trainshed = folder, trainshed
+        self.cache = folder.parent / "cache" / "trainshed" / "review"
+
+    def write(self, cluster: str) -> None:
+        (self.folder / "clusters" / "one.yaml").write_text(cluster)
+
+    def review(self, *options: str) -> Answer:
+        return self._trainshed("review", "--base", "main", *options)
+
+    def result(self) -> Any:
+        answer = self.review("--format", "json")
+        assert answer.code == 0, answer.err
+        return answer.json
+
+    def timeouts(self) -> list[tuple[str | None, str | None]]:
+        """What becomes of the queue's timeout."""
+        return [
+            (change["before"], change["after"])
+            for stack in self.result()["stacks"]
+            for resource in stack["resources"]
+            for change in resource["properties"]
+        ]
+
+    @property
+    def runs(self) -> list[str]:
+        """Which sides the app was run for."""
+        file = Path(os.environ["APP_RUNS"])
+        return [Path(line).name for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainshed: Trainshed) -> Project:
+    """A project in git that one commit has, and a branch of it; no tool judges its templates."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("APP_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(reviewing, "PROGRAMS", ())
+    folder = tmp_path / "project"
+    write_project(folder, APP)
+    monkeypatch.chdir(folder)
+    git("init", "--quiet", "--initial-branch=main")
+    commit_all()
+    git("checkout", "--quiet", "-b", "change")
+    return Project(folder, trainshed)
+
+
+def test_uncommitted_changes_are_reviewed(project: Project) -> None:
+    project.write(CLUSTER.replace("max: 4", "max: 5"))
+    commit_all()
+    project.write(CLUSTER.replace("max: 4", "max: 6"))
+
+    assert project.timeouts() == [("4", "6")]
+
+
+def test_what_came_to_the_base_since_is_not_shown_as_undone(project: Project) -> None:
+    git("checkout", "--quiet", "main")
+    project.write(CLUSTER.replace("max: 4", "max: 9"))
+    commit_all()
+    git("checkout", "--quiet", "change")
+
+    assert project.timeouts() == []
+
+
+def test_the_names_say_what_was_compared(project: Project) -> None:
+    found = project.result()
+
+    assert found["base"] == f"main ({git('rev-parse', 'main')[:7]})"
+    assert found["head"] == "the working tree"
+    assert found["broken_base"] is None
+
+
+def test_places_are_the_same_on_both_sides(project: Project) -> None:
+    found = project.result()["findings"]
+
+    assert (found["new"], found["fixed"]) == ([], [])
+    assert found["still_open"] + found["still_accepted"] > 0
+
+
+def test_a_base_is_synthesised_once(project: Project) -> None:
+    project.result()
+    project.write(CLUSTER.replace("max: 4", "max: 6"))
+    assert project.timeouts() == [("4", "6")]
+
+    assert sorted(project.runs) == ["base", "head", "head"]
+
+
+def test_a_damaged_memory_is_made_anew(project: Project) -> None:
+    project.result()
+    for entry in project.cache.iterdir():
+        entry.write_text("nonsense")
+    project.write(CLUSTER.replace("max: 4", "max: 6"))
+
+    assert project.timeouts() == [("4", "6")]
+    assert project.timeouts() == [("4", "6")]
+    assert project.runs.count("base") == 2
+
+
+def test_a_cache_that_cannot_be_written_is_said_and_done_without(project: Project) -> None:
+    (project.folder.parent / "cache").write_text("in the way")
+
+    answer = project.review()
+
+    assert answer.code == 0
+    assert "nothing is remembered: " in answer.err
+
+
+@pytest.mark.parametrize(
+    ("app", "reason"),
+    [
+        pytest.param(
+            "raise SystemExit('the moon is not right')", "the moon is not right", id="app"
+        ),
+        pytest.param("", "it ended without a cloud assembly", id="no-assembly"),
+    ],
+)
+def test_a_base_that_does_not_synthesise_leaves_the_head(
+    project: Project, app: str, reason: str
+) -> None:
+    (project.folder / "app.py").write_text(app)
+    commit_all()
+    git("branch", "--force", "main")
+    (project.folder / "app.py").write_text(APP)
+
+    found = project.result()
+
+    assert reason in found["broken_base"]
+    assert found["stacks"] == []
+    assert found["findings"]["new"] == []
+    assert [cluster["name"] for cluster in found["clusters"]] == ["OneCluster"]
+
+
+def test_a_base_whose_cluster_file_is_wrong_is_said_with_its_line(project: Project) -> None:
+    project.write(CLUSTER.replace("trn1.32xlarge", "trn1.32xl"))
+    commit_all()
+    git("branch", "--force", "main")
+    project.write(CLUSTER)
+
+    broken = project.result()["broken_base"]
+
+    assert broken.startswith("clusters/one.yaml:4: ")
+    assert "did you mean trn1.32xlarge?" in broken
+
+
+@pytest.mark.parametrize("gone", ["cdk.json", "project"])
+def test_a_project_that_is_new_is_added_and_not_broken(
+    project: Project, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    if gone == "cdk.json":
+        (project.folder / "cdk.json").unlink()
+        commit_all()
+        git("branch", "--force", "main")
+        (project.folder / "cdk.json").write_text('{"app": "python3 app.py"}')
+    else:
+        write_project(project.folder / "sub", APP)
+        monkeypatch.chdir(project.folder / "sub")
+
+    found = project.result()
+
+    assert found["broken_base"] is None
+    assert [(each["name"], each["effect"]) for each in found["stacks"]] == [("OneCluster", "added")]
+    assert found["findings"]["new"]
+    assert project.runs == ["head"]
+
+
+def test_a_project_in_a_subfolder_is_compared_with_itself(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_project(project.folder / "sub", APP, CLUSTER.replace("max: 4", "max: 7"))
+    commit_all()
+    git("branch", "--force", "main")
+    monkeypatch.chdir(project.folder / "sub")
+    Path("clusters/one.yaml").write_text(CLUSTER.replace("max: 4", "max: 8"))
+
+    assert project.timeouts() == [("7", "8")]
+
+
+def test_another_version_in_the_base_is_noted(project: Project) -> None:
+    (project.folder / "requirements.txt").write_text("trainshed[offline]==0.0.1\n")
+    commit_all()
+    git("branch", "--force", "main")
+
+    [note] = project.result()["notes"]
+
+    assert note.startswith("the base pins trainshed 0.0.1; both sides are synthesised by")
+
+
+def test_a_head_that_does_not_synthesise_is_an_error(project: Project) -> None:
+    (project.folder / "app.py").write_text("raise SystemExit('the moon is not right')")
+
+    answer = project.review()
+
+    assert answer.code == 1
+    assert answer.out == ""
+    assert answer.err.endswith("the moon is not right\n")
+    assert worktrees() == 1
+
+
+def test_a_head_whose_cluster_file_is_wrong_is_wrong_input(project: Project) -> None:
+    project.write(CLUSTER.replace("trn1.32xlarge", "trn1.32xl"))
+
+    answer = project.review()
+
+    assert answer.code == 2
+    assert "error: clusters/one.yaml:4: " in answer.err
+    assert project.runs == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        pytest.param(("--base", "nowhere"), "--base nowhere: git knows no such commit", id="base"),
+        pytest.param(("--fail-on", "sadness"), "threshold 'sadness' is not known", id="fail-on"),
+        pytest.param(("--output", "no/file"), "there is no folder no; make it", id="output"),
+        pytest.param(("--format", "pdf"), "'pdf' is not one of", id="format"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_synthesised(
+    project: Project, options: tuple[str, ...], message: str
+) -> None:
+    answer = project.review(*options)
+
+    assert answer.code == 2
+    assert message in answer.err
+    assert project.runs == []
+
+
+def test_outside_of_a_repository_it_says_so(
+    trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    answer = trainshed("review")
+
+    assert answer.code == 2
+    assert "not a git repository" in answer.err
+
+
+def test_a_threshold_that_is_met_is_said_and_fails(project: Project) -> None:
+    project.write(CLUSTER.replace("max: 4", "max: 6"))
+
+    met = project.review("--fail-on", "cost>10%")
+    not_met = project.review("--fail-on", "cost>60%")
+
+    assert (met.code, not_met.code) == (1, 0)
+    assert "\n--fail-on cost>10%: " in met.err
+    assert "--fail-on" not in not_met.err
+    assert "## Review: " in met.out
+
+
+def test_the_report_goes_into_a_file(project: Project) -> None:
+    (project.folder / "report.md").write_text("an old one")
+
+    answer = project.review("--output", "report.md")
+
+    assert (answer.code, answer.out) == (0, "")
+    assert "## Review: " in (project.folder / "report.md").read_text()
+    assert not [*project.folder.glob(".report.md*")]
+
+
+def test_a_stopped_review_leaves_no_worktree(project: Project) -> None:
+    started, runs = project.folder.parent / "started", os.environ["APP_RUNS"]
+    os.mkfifo(started)
+    waiting = (
+        f"import signal, pathlib; pathlib.Path({str(started)!r}).write_text('x'); signal.pause()"
+    )
+    (project.folder / "app.py").write_text(waiting)
+    commit_all()
+    git("branch", "--force", "main")
+    (project.folder / "app.py").write_text(APP)
+    with subprocess.Popen(
+        [sys.executable, "-m", "trainshed.cli", "review", "--base", "main"],
+        env=os.environ | {"APP_RUNS": runs},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert started.read_text() == "x"
+        assert worktrees() == 2
+        process.send_signal(signal.SIGTERM)
+
+    assert process.returncode == 1
+    assert worktrees() == 1
+    assert [*(project.folder.parent / "tmp").iterdir()] == []
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Review]:
+    """The review of a one-line change to a real app, by all tools; made once, in many seconds."""
+    folder = tmp_path_factory.mktemp("real")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+            patch.setenv(name, os.devnull)
+        write_project(folder / "project", (TEMPLATE / "app.py").read_text())
+        configuration = json.loads((ROOT / "cdk.json").read_text()) | {"app": "python3 app.py"}
+        (folder / "project" / "cdk.json").write_text(json.dumps(configuration))
+        patch.chdir(folder / "project")
+        git("init", "--quiet", "--initial-branch=main")
+        commit_all()
+        Path("clusters/one.yaml").write_text(CLUSTER.replace("max: 4", "max: 6"))
+        found = review_change(Path(), "main", lambda step: None)
+        assert worktrees() == 1
+        yield found
+
+
+def test_a_one_line_change_of_a_real_app_changes_what_follows_from_it(real: Review) -> None:
+    [stack] = real.stacks
+
+    changed = {(each.resource_type, each.effect) for each in stack.resources}
+    assert (stack.name, stack.effect) == ("OneCluster", Effect.CHANGED)
+    assert ("AWS::Batch::ComputeEnvironment", Effect.CHANGED) in changed
+    assert ("AWS::Batch::JobDefinition", Effect.CHANGED) in changed
+
+
+def test_every_tool_judges_a_real_app(real: Review) -> None:
+    ran = {run.tool for run in real.findings.runs if run.state is State.RAN}
+    wanted = {"cdk", "cdk-nag", "cdk-preflight", "cfn-lint"}
+
+    assert ran == (wanted if checkov.missing() else wanted | {"checkov"})
+    assert [each for each in real.findings.new if each.severity is Severity.ERROR] == []
+    assert real.findings.still_accepted > 0
+
+
+@pytest.mark.parametrize(
+    ("form", "beginning"),
+    [("markdown", "<!-- "), ("html", "<!doctype html>"), ("json", "{\n")],
+)
+def test_a_review_is_written_in_each_format(
+    real: Review,
+    trainshed: Trainshed,
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    beginning: str,
+) -> None:
+    monkeypatch.setattr(command, "review_change", lambda *_: real)
+
+    answer = trainshed("review", "--format", form)
+
+    assert answer.code == 0
+    assert answer.out.lower().startswith(beginning)
+    assert "OneCluster" in answer.out

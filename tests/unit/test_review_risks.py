@@ -1,0 +1,559 @@
+"""What a review says may go wrong, over comparisons by the real engine behind `cdk diff`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.review.changes import compare_templates
+from trainshed.review.model import Risk
+from trainshed.review.risks import risks
+from trainshed.synthesis import SynthesisedStack
+
+ROOT = Path(__file__).parents[2]
+Template = Mapping[str, Any]
+KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
+BUCKET, TABLE, LOGS = "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Logs::LogGroup"
+FILES, REPOSITORY, KEY = "AWS::FSx::FileSystem", "AWS::ECR::Repository", "AWS::KMS::Key"
+ENVIRONMENT, QUEUE = "AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue"
+NODES, LAUNCH = "AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::LaunchTemplate"
+GROUP, ROLE = "AWS::EC2::SecurityGroup", "AWS::IAM::Role"
+
+
+def resource(kind: str, properties: Any = None, **attributes: Any) -> dict[str, Any]:
+    return {"Type": kind, "Properties": properties or {}, **attributes}
+
+
+def one(kind: str, properties: Any = None, **attributes: Any) -> Template:
+    return {"Resources": {"It": resource(kind, properties, **attributes)}}
+
+
+EMPTY: Template = {"Resources": {}}
+
+
+def lustre(deployment: str, *, allowed: bool = False, name: str = "It") -> Template:
+    frozen = {
+        "FileSystem": {"DeploymentType": deployment},
+        "AllowReplacement": allowed,
+        "HowToAllow": "storage.lustre.allow_replacement: true",
+    }
+    given = {"FileSystemType": "LUSTRE", "LustreConfiguration": {"DeploymentType": deployment}}
+    return {
+        "Resources": {
+            "Guard": resource("Custom::ReplacementGuard", frozen),
+            name: resource(FILES, given, DependsOn=["Guard"], **KEPT),
+        }
+    }
+
+
+def batch(
+    *, disk: int = 100, hours: int | None = 1, ami: str = "a", policy: Any = None, **changes: Any
+) -> Template:
+    """A compute environment with a launch template, as ours are."""
+    resources = {
+        "MaxvCpus": 8,
+        "Subnets": ["s-1"],
+        "Ec2Configuration": [{"ImageIdOverride": {"Fn::GetAtt": ["Ami", "ImageId"]}}],
+        "LaunchTemplate": {
+            "LaunchTemplateId": {"Ref": "Template"},
+            "Version": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
+        },
+    }
+    environment = {
+        "Type": "MANAGED",
+        "State": changes.pop("State", "ENABLED"),
+        "ReplaceComputeEnvironment": changes.pop("ReplaceComputeEnvironment", False),
+        **({"UpdatePolicy": policy} if policy else {}),
+        "ComputeResources": {**resources, **changes},
+    }
+    limit = {"Timeout": {"AttemptDurationSeconds": hours * 3600}} if hours else {}
+    return {
+        "Resources": {
+            "Ami": resource("Custom::PinnedAmi", {"Parameter": ami}),
+            "Template": resource(LAUNCH, {"LaunchTemplateData": {"RootGib": disk}}),
+            "It": resource(ENVIRONMENT, environment),
+            "Job": resource("AWS::Batch::JobDefinition", {"Type": "container", **limit}),
+        }
+    }
+
+
+def nodes(*, size: int = 4, disk: int = 100, **attributes: Any) -> Template:
+    given = {
+        "MinSize": str(size),
+        "MaxSize": str(size),
+        "TerminationPolicies": ["NewestInstance"],
+        "LaunchTemplate": {"Version": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]}},
+    }
+    return {
+        "Resources": {
+            "Template": resource(LAUNCH, {"LaunchTemplateData": {"RootGib": disk}}),
+            "It": resource(NODES, given, **attributes),
+        }
+    }
+
+
+def launch(**data: Any) -> Template:
+    return one(LAUNCH, {"LaunchTemplateData": data})
+
+
+def tokens(value: str) -> Template:
+    return launch(MetadataOptions={"HttpTokens": value})
+
+
+def disk(**ebs: Any) -> Template:
+    return launch(BlockDeviceMappings=[{"DeviceName": "/dev/xvda", "Ebs": ebs}])
+
+
+def group(*rules: Any) -> Template:
+    return one(GROUP, {"GroupDescription": "g", "SecurityGroupIngress": list(rules)})
+
+
+def policy(**statement: Any) -> Template:
+    document = {"Statement": [{"Effect": "Allow", **statement}]}
+    return one("AWS::IAM::Policy", {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": document})
+
+
+def trust(principal: Any, **statement: Any) -> Template:
+    document = {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": principal,
+        **statement,
+    }
+    return one(ROLE, {"AssumeRolePolicyDocument": {"Statement": [document]}})
+
+
+def managed(*names: str) -> Template:
+    joined = [
+        {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":iam::aws:policy/{name}"]]}
+        for name in names
+    ]
+    return one(ROLE, {"ManagedPolicyArns": joined})
+
+
+SSH = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": "0.0.0.0/0"}
+LOST, KILLED, OPEN = "data-loss", "jobs-killed", "open-to-the-world"
+BROAD, REPLACED = "broad-permission", "replaced"
+
+# What a change risks: level, kind, and what is said of it, among other words.
+CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
+    # Data
+    "bucket-removed": (
+        one(BUCKET),
+        EMPTY,
+        [("high", LOST, "leaves its stack: what is in it is del")],
+    ),
+    "bucket-replaced": (
+        one(BUCKET, {"BucketName": "a"}),
+        one(BUCKET, {"BucketName": "b"}),
+        [("high", LOST, "is replaced, because of BucketName: what is in it is deleted")],
+    ),
+    "bucket-removed-and-kept": (
+        one(BUCKET, **KEPT),
+        EMPTY,
+        [("high", LOST, "a policy keeps what is in it, but the cluster loses sight of it")],
+    ),
+    "bucket-added": (EMPTY, one(BUCKET), []),
+    "repository-replaced": (
+        one(REPOSITORY, {"RepositoryName": "a"}, **KEPT),
+        one(REPOSITORY, {"RepositoryName": "b"}, **KEPT),
+        [("high", LOST, "the container repository is replaced, because of RepositoryName")],
+    ),
+    "file-system-guarded": (
+        lustre("SCRATCH_1"),
+        lustre("SCRATCH_2"),
+        [("high", LOST, "ReplacementGuard stops the deployment, unless storage.lustre.allow_repl")],
+    ),
+    "file-system-allowed": (
+        lustre("SCRATCH_1"),
+        lustre("SCRATCH_2", allowed=True),
+        [("high", LOST, "allow_replacement: true is set, so nothing stops the deployment")],
+    ),
+    "file-system-of-another-id": (
+        lustre("PERSISTENT_2"),
+        lustre("SCRATCH_2", name="Scratch"),
+        [("high", LOST, "leaves its stack, and an empty one comes (Scratch): a policy keeps")],
+    ),
+    "file-system-removed": (
+        lustre("PERSISTENT_2"),
+        EMPTY,
+        [("high", LOST, "and it costs until somebody deletes it")],
+    ),
+    "file-system-grows": (
+        one(FILES, {"StorageCapacity": 1200}),
+        one(FILES, {"StorageCapacity": 2400}),
+        [],
+    ),
+    "logs-removed": (one(LOGS), EMPTY, [("medium", LOST, "the log group leaves its stack")]),
+    "logs-removed-and-kept": (one(LOGS, **KEPT), EMPTY, []),
+    "logs-of-a-function-removed": (
+        {
+            "Resources": {
+                "It": resource(LOGS),
+                "Function": resource(
+                    "AWS::Lambda::Function", {"LoggingConfig": {"LogGroup": {"Ref": "It"}}}
+                ),
+            }
+        },
+        EMPTY,
+        [],
+    ),
+    "key-removed": (one(KEY), EMPTY, [("high", LOST, "what it encrypts can never be read again")]),
+    "key-removed-and-kept": (one(KEY, **KEPT), EMPTY, []),
+    "policy-weakened": (
+        one(BUCKET, **KEPT),
+        one(BUCKET, UpdateReplacePolicy="Retain"),
+        [("high", LOST, "is no longer kept when it leaves its stack (DeletionPolicy)")],
+    ),
+    "policy-strengthened": (one(BUCKET), one(BUCKET, **KEPT), []),
+    "protection-removed": (
+        one(TABLE, {"DeletionProtectionEnabled": True}),
+        one(TABLE, {"DeletionProtectionEnabled": False}),
+        [("high", LOST, "can be deleted from now on (DeletionProtectionEnabled)")],
+    ),
+    "emptied-on-deletion": (
+        one(REPOSITORY),
+        one(REPOSITORY, {"EmptyOnDelete": True}),
+        [("high", LOST, "is emptied when it is deleted (EmptyOnDelete)")],
+    ),
+    "objects-deleted": (
+        EMPTY,
+        one("Custom::S3AutoDeleteObjects"),
+        [("high", LOST, "all its objects are deleted first")],
+    ),
+    "shorter-retention": (
+        one(LOGS, {"RetentionInDays": 90}),
+        one(LOGS, {"RetentionInDays": 7}),
+        [("medium", LOST, "RetentionInDays goes from 90 to 7 days")],
+    ),
+    "longer-retention": (
+        one(LOGS, {"RetentionInDays": 7}),
+        one(LOGS, {"RetentionInDays": 90}),
+        [],
+    ),
+    # Jobs
+    "more-vcpus": (batch(), batch(MaxvCpus=16), []),
+    "same-subnets": (batch(), batch(policy={"JobExecutionTimeoutMinutes": 60}), []),
+    "other-subnets": (
+        batch(),
+        batch(Subnets=["s-2"]),
+        [
+            (
+                "high",
+                KILLED,
+                "because of ComputeResources.Subnets[0]: the jobs that run go on for 30",
+            )
+        ],
+    ),
+    "jobs-without-limit": (
+        batch(hours=None),
+        batch(hours=None, Subnets=["s-2"]),
+        [("high", KILLED, "and are then ended; nothing limits how long they may run")],
+    ),
+    "jobs-longer-than-spared": (
+        batch(hours=72),
+        batch(hours=1, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 60}),
+        [("high", KILLED, "go on for 60 minutes, and are then ended; they may run for 4320")],
+    ),
+    "jobs-spared": (
+        batch(hours=72),
+        batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 4320}),
+        [("medium", KILLED, "go on for 4320 minutes, and none may run longer")],
+    ),
+    "jobs-not-spared": (
+        batch(),
+        batch(Subnets=["s-2"], policy={"TerminateJobsOnUpdate": True}),
+        [("high", KILLED, "ended at once (TerminateJobsOnUpdate)")],
+    ),
+    "launch-template": (
+        batch(),
+        batch(disk=200),
+        [("high", KILLED, "a new version of Template (LaunchTemplateData.RootGib)")],
+    ),
+    "launch-template-of-a-block": (
+        batch(ReplaceComputeEnvironment=True),
+        batch(ReplaceComputeEnvironment=True, disk=200),
+        [("high", KILLED, "the compute environment is replaced, because of a new version of Temp")],
+    ),
+    "another-ami": (
+        batch(),
+        batch(ami="b"),
+        [("high", KILLED, "because of Ami, which may give another ImageId")],
+    ),
+    "environment-replaced": (
+        batch(ReplaceComputeEnvironment=True),
+        batch(ReplaceComputeEnvironment=True, Subnets=["s-2"]),
+        [
+            (
+                "high",
+                KILLED,
+                "is replaced, because of ComputeResources.Subnets[0]: the jobs that run",
+            )
+        ],
+    ),
+    "environment-removed": (batch(), EMPTY, [("high", KILLED, "the compute environment leaves")]),
+    "environment-disabled": (
+        batch(),
+        batch(State="DISABLED"),
+        [("medium", KILLED, "the compute environment is disabled: jobs that run go on")],
+    ),
+    "queue-removed": (one(QUEUE), EMPTY, [("high", KILLED, "those that wait as well as those")]),
+    "queue-disabled": (
+        one(QUEUE, {"State": "ENABLED"}),
+        one(QUEUE, {"State": "DISABLED"}),
+        [("medium", KILLED, "the job queue is disabled")],
+    ),
+    "fewer-nodes": (
+        nodes(),
+        nodes(size=2),
+        [("high", KILLED, "gets 2 nodes instead of 4: the newest are terminated")],
+    ),
+    "more-nodes": (nodes(), nodes(size=8), []),
+    "another-disk-for-later-nodes": (nodes(), nodes(disk=200), []),
+    "another-disk-for-all-nodes": (
+        nodes(UpdatePolicy={"AutoScalingRollingUpdate": {}}),
+        nodes(disk=200, UpdatePolicy={"AutoScalingRollingUpdate": {}}),
+        [("high", KILLED, "replaces the nodes, because of a new version of Template")],
+    ),
+    "nodes-removed": (nodes(), EMPTY, [("high", KILLED, "its nodes are terminated")]),
+    # Open to the world
+    "ssh": (group(), group(SSH), [("high", OPEN, "It takes TCP 22 from anywhere (IPv4)")]),
+    "ssh-closed": (group(SSH), group(), []),
+    "rule-of-its-own": (
+        EMPTY,
+        one(
+            "AWS::EC2::SecurityGroupIngress",
+            {"GroupId": {"Ref": "G"}, "IpProtocol": "-1", "CidrIpv6": "::/0"},
+        ),
+        [("high", OPEN, "G takes all traffic from anywhere (IPv6)")],
+    ),
+    "out-to-the-world": (
+        EMPTY,
+        one(
+            "AWS::EC2::SecurityGroupEgress",
+            {"GroupId": {"Ref": "G"}, "IpProtocol": "-1", "CidrIp": "0.0.0.0/0"},
+        ),
+        [],
+    ),
+    "public-address": (
+        EMPTY,
+        launch(NetworkInterfaces=[{"AssociatePublicIpAddress": True}]),
+        [("high", OPEN, "nodes get public addresses")],
+    ),
+    "public-subnet": (
+        one("AWS::EC2::Subnet"),
+        one("AWS::EC2::Subnet", {"MapPublicIpOnLaunch": True}),
+        [("high", OPEN, "nodes in it get public addresses")],
+    ),
+    "new-public-subnet": (EMPTY, one("AWS::EC2::Subnet", {"MapPublicIpOnLaunch": True}), []),
+    "imdsv1": (tokens("required"), tokens("optional"), [("high", OPEN, "nodes answer IMDSv1")]),
+    "imdsv1-by-default": (
+        tokens("required"),
+        launch(ImageId="ami-1"),
+        [("high", OPEN, "nodes may answer IMDSv1")],
+    ),
+    "imdsv2": (tokens("optional"), tokens("required"), []),
+    "disk-not-encrypted": (
+        disk(Encrypted=True),
+        disk(Encrypted=False),
+        [("high", OPEN, "it is not encrypted")],
+    ),
+    "disk-perhaps-not-encrypted": (
+        disk(Encrypted=True),
+        disk(VolumeSize=1),
+        [("high", OPEN, "it may no longer be encrypted")],
+    ),
+    "without-its-key": (
+        one(LOGS, {"KmsKeyId": {"Ref": "Key"}}),
+        one(LOGS),
+        [("high", OPEN, "it is no longer encrypted as KmsKeyId says")],
+    ),
+    "public-bucket": (
+        one(BUCKET, {"PublicAccessBlockConfiguration": {"BlockPublicAcls": True}}),
+        one(BUCKET, {"PublicAccessBlockConfiguration": {"BlockPublicAcls": False}}),
+        [("high", OPEN, "the bucket may be made public")],
+    ),
+    "bucket-policy-for-anyone": (
+        EMPTY,
+        one(
+            "AWS::S3::BucketPolicy",
+            {
+                "Bucket": "b",
+                "PolicyDocument": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": "*",
+                            "Action": "s3:GetObject",
+                            "Resource": "arn:aws:s3:::b/*",
+                        }
+                    ]
+                },
+            },
+        ),
+        [("high", OPEN, "anyone may s3:GetObject on b/*")],
+    ),
+    "endpoint-policy-for-anyone": (
+        EMPTY,
+        one(
+            "AWS::EC2::VPCEndpoint",
+            {
+                "PolicyDocument": {
+                    "Statement": [
+                        {"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}
+                    ]
+                }
+            },
+        ),
+        [],
+    ),
+    # Permissions
+    "everything": (
+        EMPTY,
+        policy(Action="*", Resource="*"),
+        [("high", BROAD, "r may do anything on every resource")],
+    ),
+    "everything-else": (
+        EMPTY,
+        policy(NotAction="iam:*", Resource="*"),
+        [("high", BROAD, "r may do anything but iam:* on every resource")],
+    ),
+    "all-of-iam": (EMPTY, policy(Action=["iam:*"], Resource="*"), [("high", BROAD, "r may iam:*")]),
+    "all-of-a-service": (
+        EMPTY,
+        policy(Action="s3:*", Resource="*"),
+        [("medium", BROAD, "r may s3:* on every resource")],
+    ),
+    "all-of-a-bucket": (EMPTY, policy(Action="s3:*", Resource="arn:aws:s3:::b/*"), []),
+    "pass-any-role": (
+        EMPTY,
+        policy(Action="iam:Pass*", Resource="*"),
+        [("high", BROAD, "r may iam:Pass* on every resource")],
+    ),
+    "pass-any-role-to-a-service": (
+        EMPTY,
+        policy(
+            Action="iam:PassRole",
+            Resource="*",
+            Condition={"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
+        ),
+        [("medium", BROAD, "if iam:PassedToService is ec2.amazonaws.com")],
+    ),
+    "pass-one-role": (EMPTY, policy(Action="iam:PassRole", Resource="arn:aws:iam::1:role/r"), []),
+    "deny-everything": (EMPTY, policy(Effect="Deny", Action="*", Resource="*"), []),
+    "another-name-of-a-statement": (
+        policy(Sid="A", Action="*", Resource="*"),
+        policy(Sid="B", Action="*", Resource="*"),
+        [],
+    ),
+    "a-role-for-anyone": (
+        EMPTY,
+        trust({"AWS": "*"}),
+        [("high", BROAD, "anyone may sts:AssumeRole on It")],
+    ),
+    "a-role-for-anyone-of-us": (
+        EMPTY,
+        trust({"AWS": "*"}, Condition={"StringEquals": {"aws:PrincipalOrgID": "o-1"}}),
+        [("medium", BROAD, "anyone may sts:AssumeRole on It, if aws:PrincipalOrgID is o-1")],
+    ),
+    "a-role-for-a-service": (EMPTY, trust({"Service": "ec2.amazonaws.com"}), []),
+    "administrator": (
+        managed("AmazonSSMManagedInstanceCore"),
+        managed("AmazonSSMManagedInstanceCore", "AdministratorAccess"),
+        [("high", BROAD, "managed policy AdministratorAccess for It")],
+    ),
+    "full-access": (
+        managed(),
+        managed("AmazonS3FullAccess"),
+        [("medium", BROAD, "managed policy AmazonS3FullAccess for It")],
+    ),
+    "harmless-policy": (managed(), managed("AmazonSSMManagedInstanceCore"), []),
+    "unattached-policy": (
+        EMPTY,
+        one(
+            "AWS::IAM::ManagedPolicy",
+            {
+                "PolicyDocument": {
+                    "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]
+                }
+            },
+        ),
+        [("high", BROAD, "It may do anything on every resource")],
+    ),
+    # Other replacements
+    "security-group-replaced": (
+        one(GROUP, {"GroupDescription": "a"}),
+        one(GROUP, {"GroupDescription": "b"}),
+        [("medium", REPLACED, "the security group is replaced, because of GroupDescription")],
+    ),
+    "placement-group-replaced": (
+        one("AWS::EC2::PlacementGroup", {"Strategy": "cluster"}),
+        one("AWS::EC2::PlacementGroup", {"Strategy": "spread"}),
+        [("medium", REPLACED, "the placement group is replaced, because of Strategy")],
+    ),
+    "named-role-replaced": (
+        one(ROLE, {"RoleName": "a"}),
+        one(ROLE, {"RoleName": "b"}),
+        [("medium", REPLACED, "the role is replaced, because of RoleName")],
+    ),
+    "unnamed-role-replaced": (one(ROLE, {"Path": "/a/"}), one(ROLE, {"Path": "/b/"}), []),
+    "parameter-replaced": (
+        one("AWS::SSM::Parameter", {"Name": "/a"}),
+        one("AWS::SSM::Parameter", {"Name": "/b"}),
+        [],
+    ),
+}
+
+
+def stack(name: str, template: Template) -> SynthesisedStack:
+    return SynthesisedStack(
+        path=name, region="us-west-2", file=Path(f"{name}.json"), template=template
+    )
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[Risk, ...]:
+    """The risks of all cases, each in a stack of its own, and of a stack that goes."""
+    before = {name: stack(name, old) for name, (old, _, _) in CASES.items()}
+    after = {name: stack(name, new) for name, (_, new, _) in CASES.items()}
+    before["gone"] = stack("gone", one(BUCKET, **KEPT))
+    return risks(before, after, compare_templates(before, after, ROOT))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_risks_of_a_change(found: tuple[Risk, ...], case: str) -> None:
+    mine = [risk for risk in found if risk.stack == case]
+
+    expected = CASES[case][2]
+
+    assert [(risk.level, risk.kind) for risk in mine] == [each[:2] for each in expected]
+    for risk, (_, _, words) in zip(mine, expected, strict=True):
+        assert words in risk.message
+        assert risk.remedy and risk.resource
+
+
+def test_the_most_dangerous_risk_is_first(found: tuple[Risk, ...]) -> None:
+    kinds = [risk.kind for risk in found]
+    of_data = [risk.level for risk in found if risk.kind == LOST]
+
+    order = [LOST, KILLED, OPEN, BROAD, REPLACED]
+
+    assert kinds == sorted(kinds, key=order.index)
+    assert of_data == sorted(of_data, key=["high", "medium"].index)
+
+
+def test_a_stack_that_is_no_longer_in_the_app_is_not_deleted_by_a_deployment(
+    found: tuple[Risk, ...],
+) -> None:
+    [risk] = [risk for risk in found if risk.stack == "gone"]
+
+    words = "in a stack that is no longer in the app, which no deployment deletes; once somebody do"
+
+    assert words in risk.message
+
+
+def test_nothing_is_at_risk_where_nothing_differs() -> None:
+    side = {name: stack(name, old) for name, (old, _, _) in CASES.items()}
+
+    assert risks(side, side, compare_templates(side, side, ROOT)) == ()
