@@ -119,7 +119,7 @@ def test_the_first_report_is_a_new_comment(trainshed: Command, github: GitHub, r
 
 
 def test_the_next_report_replaces_it(trainshed: Command, github: GitHub, report: str) -> None:
-    github.add("alice", f"what does {MARKER} mean?")
+    github.add(BOT, f"what does {MARKER} mean?")
     old = github.add(BOT, OLD)
 
     answer = trainshed("comment", report)
