@@ -442,6 +442,28 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     ),
     "pass-one-role": (EMPTY, policy(Action="iam:PassRole", Resource="arn:aws:iam::1:role/r"), []),
     "deny-everything": (EMPTY, policy(Effect="Deny", Action="*", Resource="*"), []),
+    "everything-under-a-condition": (
+        EMPTY,
+        one(
+            "AWS::IAM::Policy",
+            {
+                "PolicyName": "p",
+                "Roles": ["r"],
+                "PolicyDocument": {
+                    "Statement": [
+                        {
+                            "Fn::If": [
+                                "Yes",
+                                {"Effect": "Allow", "Action": "*", "Resource": "*"},
+                                {"Ref": "AWS::NoValue"},
+                            ]
+                        }
+                    ]
+                },
+            },
+        ),
+        [("high", BROAD, "r: a statement by ")],
+    ),
     "another-name-of-a-statement": (
         policy(Sid="A", Action="*", Resource="*"),
         policy(Sid="B", Action="*", Resource="*"),

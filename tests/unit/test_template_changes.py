@@ -1,5 +1,7 @@
 """What CloudFormation would make of the difference between two versions of a template."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -162,3 +164,11 @@ def test_a_stack_of_one_side_is_one_change() -> None:
         ("Train", "stack", "removed"),
         ("Other", "stack", "added"),
     ]
+
+
+def test_comparing_templates_loads_no_embedded_aws() -> None:
+    program = "import sys, trainshed.template_changes; sys.exit('moto' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", program])
+
+    assert done.returncode == 0

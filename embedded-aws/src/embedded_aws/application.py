@@ -8,7 +8,8 @@ from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-from embedded_aws import cloudformation, service_models, services
+from embedded_aws import service_models, services
+from embedded_aws.cloudformation.api.install import install
 from embedded_aws.cloudformation.clients import client
 from embedded_aws.plugins import plugins
 from embedded_aws.seed import NewAccount
@@ -24,7 +25,7 @@ _USUAL_SERVICES: tuple[SERVICE_NAMES, ...] = (
 def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     """Return moto's application with all services extended and every account seeded."""
     service_models.share_within_moto()
-    cloudformation.install()
+    install()
     services.install()
     for account, region in product(settings.accounts, settings.regions):
         for plugin in (NewAccount(), *plugins()):

@@ -10,9 +10,10 @@ def in_process_aws() -> Iterator[str]:
     # Here, because loading moto takes a second that other tests do not need.
     from moto.server import ThreadedMotoServer
 
-    from embedded_aws import cloudformation, services
+    from embedded_aws import services
+    from embedded_aws.cloudformation.api.install import install
 
-    cloudformation.install()
+    install()
     services.install()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

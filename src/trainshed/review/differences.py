@@ -1,7 +1,8 @@
 """What the engine behind `cdk diff` says of two templates of a stack, as plain data."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 
@@ -61,6 +62,14 @@ class Targets:
         """Return what the engine answers, as data."""
         return cls(names=tuple(map(str, answer["names"])), inverted=answer["inverted"])
 
+    @classmethod
+    def of(cls, statement: Mapping[str, Any], name: str) -> Self:
+        """Return those of a statement as it stands in a template: of `Action` or `NotAction`."""
+        inverted = f"Not{name}" in statement
+        given = statement.get(f"Not{name}" if inverted else name, [])
+        names = given if isinstance(given, list) else [given]
+        return cls(names=tuple(map(str, names)), inverted=inverted)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
@@ -91,6 +100,29 @@ class Statement:
             part: Targets.read(answer[part]) for part in ("principals", "actions", "resources")
         }
         return cls(**{**answer, **targets})
+
+    def branches(self) -> Iterator["Statement"]:
+        """Yield the statement; where a function gives it, each that it may give."""
+        if self.unparsed is None:
+            yield self
+            return
+        for branch in _with_effect(json.loads(self.unparsed)):
+            yield replace(
+                self,
+                effect=branch["Effect"],
+                actions=Targets.of(branch, "Action"),
+                resources=Targets.of(branch, "Resource"),
+                condition=branch.get("Condition"),
+            )
+
+
+def _with_effect(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the statements in what the engine writes of a function."""
+    if isinstance(value, dict) and "Effect" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _with_effect(each)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.cloudformation.policy_names import DELETION, REPLACEMENT
 from embedded_aws.cloudformation.records import Resource
-
-DELETION: Final = "DeletionPolicy"
-REPLACEMENT: Final = "UpdateReplacePolicy"
-POLICIES: Final = (DELETION, REPLACEMENT, "CreationPolicy", "UpdatePolicy")
 
 _ALLOWED: Final = {
     DELETION: ("Delete", "Retain", "RetainExceptOnCreate"),

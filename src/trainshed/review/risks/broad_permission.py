@@ -31,13 +31,13 @@ def broad_permission(
     # A statement that differs only in its name is lost as well as gained.
     lost = [replace(each, gained=True) for each in difference.statements if not each.gained]
     for statement in difference.statements:
-        if not statement.gained or statement.effect != "Allow" or statement in lost:
+        if not statement.gained or statement in lost or _of_an_endpoint(statement, resources):
             continue
-        if _of_an_endpoint(statement, resources):
-            continue
-        if level := _breadth(statement):
+        allowed = [each for each in statement.branches() if each.effect == "Allow"]
+        levels = {_breadth(each) for each in allowed}
+        if level := next((level for level in Level if level in levels), None):
             yield _risk(stack, level, _who(statement, called), statement_text(statement, called))
-        elif level := _anyone(statement):
+        elif allowed and (level := _anyone(statement)):
             yield Risk(
                 kind=_kind_of_access(statement),
                 level=level,

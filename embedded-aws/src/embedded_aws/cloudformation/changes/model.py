@@ -12,7 +12,8 @@ from typing import Any, Final
 from embedded_aws.cloudformation.changes.comparison import PropertyChange, Recreation, compare
 from embedded_aws.cloudformation.errors import ValidationError
 from embedded_aws.cloudformation.failures import InvalidProperties
-from embedded_aws.cloudformation.policies import DELETION, POLICIES, REPLACEMENT, is_retained
+from embedded_aws.cloudformation.policies import is_retained
+from embedded_aws.cloudformation.policy_names import DELETION, POLICIES, REPLACEMENT
 from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.schema import is_custom, schema_of
 from embedded_aws.cloudformation.stack import STACK_TYPE, Stack

@@ -10,7 +10,7 @@ from embedded_aws.cloudformation.execution.converge import ConvergeFailed, conve
 from embedded_aws.cloudformation.execution.removal import remove
 from embedded_aws.cloudformation.execution.step import Step, StepFailed
 from embedded_aws.cloudformation.exports import check_exports, outputs_of
-from embedded_aws.cloudformation.policies import DELETION, REPLACEMENT
+from embedded_aws.cloudformation.policy_names import DELETION, REPLACEMENT
 from embedded_aws.cloudformation.records import Resource
 from embedded_aws.cloudformation.resource import HandlerError
 from embedded_aws.cloudformation.stack import Stable, Stack
