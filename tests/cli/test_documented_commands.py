@@ -65,8 +65,8 @@ ELSEWHERE = {
     "trainshed rehearse TrainCluster --nodes 4 --fault kill-child --fault-after 'step 14 of 26' -- "
     "torchrun --nproc-per-node 1 --no-python trainshed-bert --model tiny --data synthetic "
     "--checkpoint /tmp/bert --micro-batch 4 --steps 26 --checkpoint-every 12": (
-        "tests/rehearse/test_resumed_training.py",
-        '"--fault", "kill-child", "--fault-after", "step 14 of 26"',
+        "tests/rehearse/test_rehearsal.py",
+        '"--fault", "kill-child", "--fault-after", "step 21 of 40"',
     ),
     "trainshed job submit TrainCluster --nodes 16 --name bert -- torchrun --nproc-per-node 8 "
     "--no-python trainshed-bert --model 1.5b --data /fsx/bert/data --checkpoint /fsx/bert/run1": (

@@ -72,8 +72,8 @@ def trainshed(
 @pytest.fixture
 def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have jobs looked at more often than AWS would like."""
-    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.05)
-    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(watching, "_SHORTEST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(watching, "_LONGEST_PAUSE_SECONDS", 0.3)
     monkeypatch.setattr(logs, "_LAST_LINES_SECONDS", 0.05)
 
 

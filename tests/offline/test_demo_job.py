@@ -2,26 +2,37 @@
 
 import demo_job
 import pytest
+from libraries import needs_libraries
 
 from embedded_aws.embedded import EmbeddedAws
 
 
-@pytest.mark.parametrize("launcher", ["mpirun", "torchrun"])
+@pytest.mark.parametrize(
+    ("launcher", "nodes", "ranks"),
+    [
+        pytest.param("mpirun", demo_job.NODES, demo_job.RANKS, id="mpirun"),
+        # Fewer: each process loads PyTorch for seconds.
+        pytest.param("torchrun", 2, 4, id="torchrun", marks=needs_libraries("torch")),
+    ],
+)
 def test_every_rank_has_the_sum(
     job_aws: EmbeddedAws,
     launcher: str,
+    nodes: int,
+    ranks: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if launcher == "torchrun":
-        pytest.importorskip("torch", reason="needs PyTorch: run `make torch`")
+    monkeypatch.setattr(demo_job, "NODES", nodes)
+    monkeypatch.setattr(demo_job, "RANKS", ranks)
     job_aws.lead_here(monkeypatch)
 
     demo_job.main(launcher)
 
     *lines, result = capsys.readouterr().out.splitlines()
-    assert {line.split()[1] for line in lines if line.startswith("  rank ")} == set("01234567")
-    assert result == "all 8 ranks on 4 nodes have the sum 28"
+    said = {line.split()[1] for line in lines if line.startswith("  rank ")}
+    assert said == {str(rank) for rank in range(ranks)}
+    assert result == f"all {ranks} ranks on {nodes} nodes have the sum {sum(range(ranks))}"
 
 
 def test_a_job_that_fails_ends_the_demo(

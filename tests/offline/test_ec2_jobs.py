@@ -11,6 +11,7 @@ from pathlib import Path
 
 import job_bench
 import pytest
+from command_bench import until
 from command_line import Answer
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -98,7 +99,7 @@ def job(
 ) -> Iterator[Run]:
     """`trainshed job` in the project, with all nodes; afterwards no job is left."""
     # A test before may have ended one, which is replaced at once.
-    assert any(_booted(aws) == 3 for _ in range(1000))
+    until(lambda: _booted(aws) == 3, "the third node")
     aws.lead_here(monkeypatch)
     monkeypatch.chdir(clusters)
 
@@ -211,14 +212,16 @@ def test_a_cancelled_job_writes_its_checkpoint(aws: EmbeddedAws, job: Run, tmp_p
     assert watched.code == 1
     assert "TS-JOB-019" in rules(job("why", job_id))
     followed.wait()
-    # The processes end after the command has; each look takes a call.
+    # The processes end after the command has.
     checkpoint = tmp_path / "checkpoint"
-    looks = (running(aws) and checkpoint.exists() and checkpoint.read_text() for _ in range(1000))
-    assert "saved\nsaved\n" in looks
+    until(
+        lambda: checkpoint.exists() and checkpoint.read_text() == "saved\nsaved\n",
+        "the checkpoints of both nodes",
+    )
 
 
 def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws, job: Run) -> None:
-    job_id = start(job, "echo began; while :; do sleep 0.1; done")
+    job_id = start(job, "echo began; exec sleep 90")
     wait_until_it_prints(job_id, "began").terminate()
     [command] = aws.client("ssm").list_commands(CommandId=job_id)["Commands"]
     lost = command["InstanceIds"][2]
@@ -230,17 +233,17 @@ def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws
     assert "TS-JOB-015" in rules(explained)
     assert "ended with exit code 197: another node of the job was lost" in explained.out
     # It stays, though the stack takes no signal any more.
-    assert any(_booted(aws) == 3 for _ in range(1000))
+    until(lambda: _booted(aws) == 3, "another node")
     [new] = running(aws).keys() - set(command["InstanceIds"])
     console = partial(aws.client("ec2").get_console_output, InstanceId=new)
-    assert any("WARNING: the boot's signal" in console()["Output"] for _ in range(1000))
+    until(lambda: "WARNING: the boot's signal" in console()["Output"], "a warning")
     # The list says the same as the job, though Systems Manager waits for the lost node.
     listed = json.loads(job("list", "PlainCluster", "--json").out)
     assert listed[0]["status"] == "FAILED"
 
 
 def test_a_job_whose_main_node_is_terminated_has_failed(aws: EmbeddedAws, job: Run) -> None:
-    job_id = start(job, "echo began; while :; do sleep 0.1; done", "--nodes", "1")
+    job_id = start(job, "echo began; exec sleep 90", "--nodes", "1")
     wait_until_it_prints(job_id, "began").terminate()
     [command] = aws.client("ssm").list_commands(CommandId=job_id)["Commands"]
     [lost] = command["InstanceIds"]

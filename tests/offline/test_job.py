@@ -429,7 +429,7 @@ def test_why_says_that_the_queue_and_the_environment_are_disabled(
 
 
 def test_why_names_a_host_that_ended(aws: EmbeddedAws, job: Run, tmp_path: Path) -> None:
-    job_id = shell(job, "echo on; while :; do sleep 0.05; done", "--nodes", "1")
+    job_id = shell(job, "echo on; exec sleep 90", "--nodes", "1")
     assert job_logs_until(aws, job_id, "on")
     ec2 = aws.client("ec2")
     nodes = [{"Name": "tag:trainshed:cluster", "Values": ["TrainCluster"]}]
@@ -458,9 +458,7 @@ def wait_for_attempt(aws: EmbeddedAws, job_id: str) -> None:
 
 
 def test_why_says_how_long_a_job_may_take(job: Run) -> None:
-    job_id = finished(
-        job, "while :; do sleep 0.05; done", "--nodes", "1", "--timeout-hours", "0.0167"
-    )
+    job_id = finished(job, "exec sleep 90", "--nodes", "1", "--timeout-hours", "0.0167")
 
     done = job("why", job_id)
 

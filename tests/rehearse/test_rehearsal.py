@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from bert_training import PLAIN, SMALL_BATCHES, VARIABLES, losses
+from bert_training import SMALL_BATCHES, VARIABLES, losses
 from command_line import Answer, runner
 from job_bench import job_aws
 from libraries import needs_libraries
@@ -277,14 +277,14 @@ def test_a_training_that_lost_a_child_is_tried_again_and_goes_on_from_its_checkp
     rehearse: Callable[..., Answer], tmp_path: Path
 ) -> None:
     fault = ("--fault", "kill-child", "--fault-after", "step 21 of 40")
-    plain = (word.format(port=29500) for word in PLAIN)
+    torchrun = ("torchrun", "--nproc-per-node", "1", "--no-python")
     variables = ("env", *(f"{name}={value}" for name, value in VARIABLES.items()))
     training = ("trainshed-bert", "--model", "tiny", "--data", "synthetic", *SMALL_BATCHES)
     steps = ("--steps", "40", "--checkpoint-every", "20")
 
     answer = rehearse(
-        *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--", *plain, *variables, *training),
-        *(*steps, "--checkpoint", str(tmp_path / "checkpoint")),
+        *("rehearse", "TrainCluster", "--nodes", "2", *fault, "--", *torchrun, *variables),
+        *(*training, *steps, "--checkpoint", str(tmp_path / "checkpoint")),
     )
 
     assert answer.code == 0, answer.out

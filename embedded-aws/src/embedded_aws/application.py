@@ -1,5 +1,8 @@
 """moto's WSGI application, with all services extended and every account seeded."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import product
 
@@ -32,9 +35,28 @@ def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
             plugin.seed(partial(client, account=account, region=region), account, region)
     moto = DomainDispatcherApplication(create_backend_app)
     for service in _USUAL_SERVICES:
-        moto.app_instances[service] = create_backend_app(service)
+        with _no_public_amis():
+            moto.app_instances[service] = create_backend_app(service)
         model = get_service_model(service)
         get_service_router(service)._get_router(model.resolved_protocol)
         # What it reads and builds is there for every serving process, and for functions.
         client(service, account=settings.accounts[0], region=settings.regions[0])
     return moto
+
+
+@contextmanager
+def _no_public_amis() -> Iterator[None]:
+    """Leave out those of regions that come into being meanwhile.
+
+    moto makes its applications from us-east-1. Where that is enabled, it was seeded and has them;
+    elsewhere nobody can ask for them, and loading them takes a tenth of the start.
+    """
+    name = "MOTO_EC2_LOAD_DEFAULT_AMIS"
+    before = os.environ.get(name)
+    os.environ[name] = "false"
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before
