@@ -166,10 +166,15 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
+def judged(assembly: Assembly) -> tuple[TemplateFinding, ...]:
+    with checkov.loaded(assembly.folder) as judge:
+        return judge(assembly)
+
+
 def test_a_finding_of_checkov_names_the_construct_and_the_property(
     program: Path, assembly: Assembly
 ) -> None:
-    found = checkov.judge(assembly)
+    found = judged(assembly)
 
     assert {each.path for each in found} == {"OneCluster/Bucket"}
     assert found[0].rule.startswith("CKV_AWS_")
@@ -182,7 +187,7 @@ def test_checkov_that_finds_nothing_to_judge_finds_nothing(
 ) -> None:
     program.write_text('#!/bin/sh\necho \'{"passed": 0, "failed": 0}\'\n')
 
-    assert checkov.judge(assembly) == ()
+    assert judged(assembly) == ()
 
 
 @pytest.mark.parametrize(
@@ -199,14 +204,14 @@ def test_checkov_that_fails_says_why(
     program.write_text(f"#!/bin/sh\n{script}\n")
 
     with pytest.raises(Failure, match=words):
-        checkov.judge(assembly)
+        judged(assembly)
 
 
 def test_checkov_whose_python_is_gone_says_so(program: Path, assembly: Assembly) -> None:
     program.write_text("#!/nowhere/python\n")
 
     with pytest.raises(Failure, match="checkov does not start: No such file"):
-        checkov.judge(assembly)
+        judged(assembly)
 
 
 @pytest.fixture
