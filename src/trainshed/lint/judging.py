@@ -49,17 +49,34 @@ def lint_documents(documents: Sequence[Document]) -> tuple[Finding, ...]:
     Args:
         documents: the file, in each of its cases.
     """
-    cases: dict[Finding, list[int]] = {}
+    found: dict[Finding, list[int]] = {}
+    # One value may keep many rules from judging: that is one finding, which names them.
+    undecided: dict[Unknown, _Undecided] = {}
     for number, document in enumerate(documents):
-        for rule in lint_rules().values():
-            for found in rule.check(document):
-                cases.setdefault(_finding(document.where, rule, found), []).append(number)
-    all_cases = [dict(document.case) for document in documents]
+        for name, rule in lint_rules().items():
+            for each in rule.check(document):
+                if isinstance(each, Unknown):
+                    open_ = undecided.setdefault(each, _Undecided(rules={}, cases=[]))
+                    open_.rules[name] = rule
+                    open_.cases.append(number)
+                else:
+                    found.setdefault(_finding(document.where, rule, each), []).append(number)
+    for unknown, open_ in undecided.items():
+        found[_not_decided(documents[0].where, unknown, [*open_.rules.values()])] = open_.cases
+    cases = [dict(document.case) for document in documents]
     findings = [
-        replace(finding, message=finding.message + where_it_holds(holds, all_cases))
-        for finding, holds in cases.items()
+        replace(finding, message=finding.message + where_it_holds(holds, cases))
+        for finding, holds in found.items()
     ]
     return tuple(sorted(findings, key=_order))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Undecided:
+    """The rules that need a value which the file does not decide, and the cases in which."""
+
+    rules: dict[str, LintRule]
+    cases: list[int]
 
 
 def _order(finding: Finding) -> tuple[int, int, str]:
@@ -67,16 +84,20 @@ def _order(finding: Finding) -> tuple[int, int, str]:
     return _ORDER.index(finding.severity), line or 0, finding.rule
 
 
-def _finding(where: Where, rule: LintRule, found: Violation | Unknown) -> Finding:
-    if isinstance(found, Unknown):
-        return Finding(
-            rule=rule.facts.id,
-            severity=Severity.INFO,
-            message=f"not decided: {found.why}",
-            remedy="",
-            place=_place(where, found.path),
-            source=rule.facts.sources[0],
-        )
+def _not_decided(where: Where, unknown: Unknown, rules: Sequence[LintRule]) -> Finding:
+    first = rules[0].facts
+    others = f" (for {', '.join(rule.facts.id for rule in rules)})" if len(rules) > 1 else ""
+    return Finding(
+        rule=first.id,
+        severity=Severity.INFO,
+        message=f"not decided: {unknown.why}{others}",
+        remedy="",
+        place=_place(where, unknown.path),
+        source=first.sources[0],
+    )
+
+
+def _finding(where: Where, rule: LintRule, found: Violation) -> Finding:
     return Finding(
         rule=rule.facts.id,
         severity=rule.facts.severity,

@@ -45,11 +45,12 @@ class Launch:
 
 def launch_template_of(template: Template, specification: Node) -> Resource | None:
     """Return the launch template that a `LaunchTemplate` property names, if it is in the file."""
-    by_id = specification.get("LaunchTemplateId").reference()
+    # Node groups of EKS say it shorter.
+    by_id = (specification.get("LaunchTemplateId") or specification.get("Id")).reference()
     if isinstance(by_id, Known):
         resource = template.resources.get(logical_id(by_id.value) or "")
         return resource if resource and resource.type == LAUNCH_TEMPLATE else None
-    by_name = specification.get("LaunchTemplateName").reference()
+    by_name = (specification.get("LaunchTemplateName") or specification.get("Name")).reference()
     if isinstance(by_name, Known):
         for resource in template.of_type(LAUNCH_TEMPLATE):
             name = resource.get("LaunchTemplateName").reference()

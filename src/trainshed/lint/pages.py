@@ -36,10 +36,7 @@ _PAGE = """# {id}: {title}
 **{severity}**; {basis}. [All rules](README.md)
 
 {why}
-{examples}
-## What to do
-
-{remedy}
+{examples}{remedy}
 ## Sources
 
 {sources}
@@ -103,7 +100,7 @@ def _page(rule: LintRule) -> str:
         basis=facts.basis,
         why=facts.why,
         examples=_examples(rule),
-        remedy=f"{remedy[0].upper()}{remedy[1:]}.\n" if remedy else "Nothing, when it is meant.\n",
+        remedy=f"\n## What to do\n\n{remedy[0].upper()}{remedy[1:]}.\n" if remedy else "",
         sources="\n".join(f"- <{source}>" for source in facts.sources),
     )
 

@@ -106,17 +106,18 @@ def _conditions_of(judged: Iterable[Value], conditions: Mapping[str, Value]) -> 
 
 def _open(scope: Scope, names: set[str]) -> dict[str, list[Choice]]:
     """Return what conditions leave open, each with its choices."""
-    literals: dict[str, list[str]] = {}
+    literals: dict[str, dict[str, str]] = {}
     opened: dict[str, list[Choice]] = {}
     for name in sorted(names):
         expression = scope.sections["Conditions"][name]
         for argument, path in functions_in(expression, "Fn::Equals", ("Conditions", name)):
             if found := _parameter_and_literal(scope, argument):
-                literals.setdefault(found[0], []).append(found[1])
+                literals.setdefault(found[0], {})[comparison_key(argument)] = found[1]
             elif choices := _choices_of_comparison(scope, argument, compare(scope, argument, path)):
                 opened[f"a comparison of condition {name}"] = choices
-    for name, texts in literals.items():
-        opened[name] = _choices_of_parameter(name, scope.sections["Parameters"].get(name), texts)
+    for name, compared in literals.items():
+        definition = scope.sections["Parameters"].get(name)
+        opened[name] = _choices_of_parameter(name, definition, compared)
     return opened
 
 
@@ -148,7 +149,17 @@ def _choices_of_comparison(
     ]
 
 
-def _choices_of_parameter(name: str, definition: Value, texts: Sequence[str]) -> list[Choice]:
+def _choices_of_parameter(
+    name: str, definition: Value, compared: Mapping[str, str]
+) -> list[Choice]:
+    """Return the values of a parameter that make a difference, the usual one first.
+
+    Args:
+        name: of the parameter.
+        definition: as the template has it.
+        compared: the texts that conditions compare it with, by `comparison_key`.
+    """
+    texts = [*compared.values()]
     given = definition if isinstance(definition, dict) else {}
     allowed, default = given.get("AllowedValues"), given.get("Default")
     few = isinstance(allowed, list) and len(allowed) <= _MOST_ALLOWED_VALUES
@@ -164,16 +175,20 @@ def _choices_of_parameter(name: str, definition: Value, texts: Sequence[str]) ->
         first = Choice(text=f"'{usual}'", assumed={name: fact}, comparisons={})
         rest = [choice for text, choice in choices.items() if text != usual]
         if usual in texts and closed is None:
-            rest.append(_something_else(name, texts))
+            rest.append(_something_else(name, compared))
         return [first, *rest]
-    return [*choices.values(), *([] if closed is not None else [_something_else(name, texts)])]
+    return [*choices.values(), *([] if closed is not None else [_something_else(name, compared)])]
 
 
-def _something_else(name: str, texts: Sequence[str]) -> Choice:
+def _something_else(name: str, compared: Mapping[str, str]) -> Choice:
     kind = "" if name.startswith("AWS::") else "parameter "
-    others = ", ".join(repr(text) for text in dict.fromkeys(texts))
+    others = ", ".join(repr(text) for text in dict.fromkeys(compared.values()))
     why = f"{kind}{name}, when it is none of {others}"
-    return Choice(text=_ELSE, assumed={name: Unknown(why=why, path=())}, comparisons={})
+    return Choice(
+        text=_ELSE,
+        assumed={name: Unknown(why=why, path=())},
+        comparisons=dict.fromkeys(compared, False),
+    )
 
 
 def _as_text(value: Any) -> str:

@@ -355,13 +355,13 @@ and so no such problem.
 )
 def addresses_at_index_0(group: NodeGroup, document: Document) -> Iterator[Violation]:
     """One interface with an address should have index 0."""
-    found = []
+    found: dict[int, Interface] = {}
     for row in listed_interfaces(group):
         slot, kind = _slot(row), decided(row.kind)
         if slot and slot[1] == 0 and kind and kind.value != InterfaceKind.EFA_ONLY:
-            found.append((row, slot[0]))
+            found.setdefault(slot[0], row)
     if len(found) > 1:
-        row = found[1][0]
+        row = [*found.values()][1]
         yield Violation(
             path=_path(row, row.device),
             message=f"interfaces of {group.name} with an address have device index 0 on "
