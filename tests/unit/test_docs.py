@@ -96,6 +96,7 @@ def subcommands(group: str) -> set[str]:
             "estimate",
             "explain",
             "init",
+            "lint",
             "preflight",
             "rehearse",
             "teardown",
