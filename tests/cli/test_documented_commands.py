@@ -48,9 +48,9 @@ ELSEWHERE = {
         "grant_quota(TRN",
     ),
     "trainshed review --base origin/main": (REVIEW, 'trainshed review --base "$base" --output'),
-    "trainshed review --base origin/main --format html --output review.html": (
+    "trainshed review --base origin/main --output review.html": (
         REVIEW,
-        'trainshed review --base "$base" --format html --output',
+        'trainshed review --base "$base" --output "$folder/review.html"',
     ),
     'trainshed review --base origin/main --fail-on "data-loss,high,cost>10%"': (
         REVIEW,

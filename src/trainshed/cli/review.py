@@ -30,18 +30,30 @@ class Format(StrEnum):
     JSON = "json"
 
 
+_ENDINGS = {".html": Format.HTML, ".json": Format.JSON}
+
+
 @app.command()
 def review(
     base: Annotated[
         str, typer.Option(help="The branch that the change is for, or any commit.", metavar="REF")
     ] = "origin/main",
     form: Annotated[
-        Format,
-        typer.Option("--format", help="Markdown for a comment, a page, or JSON for programs."),
-    ] = Format.MARKDOWN,
-    output: Annotated[
-        Path | None,
-        typer.Option(help="Write the report into a file.", show_default="stdout", metavar="FILE"),
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Markdown for a comment, a page, or JSON for programs.",
+            show_default="by the ending of a file, or else markdown",
+        ),
+    ] = None,
+    outputs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            help="Write the report into a file, .md, .html or .json; several times for several.",
+            show_default="stdout",
+            metavar="FILE",
+        ),
     ] = None,
     fail_on: Annotated[
         str | None,
@@ -63,11 +75,15 @@ def review(
     2 when a cluster file or an option is wrong.
     """
     thresholds = parse_fail_on(fail_on) if fail_on is not None else None
-    if output and not output.parent.is_dir():
-        raise TrainshedError(f"--output {output}: there is no folder {output.parent}; make it")
+    for file in outputs or ():
+        if not file.parent.is_dir():
+            raise TrainshedError(f"--output {file}: there is no folder {file.parent}; make it")
     with stoppable(), progress() as step:
         found = redacted(review_change(Path(), base, step))
-    _write(_report(found, form), output)
+    for file in outputs or ():
+        _write(_report(found, form or _ENDINGS.get(file.suffix, Format.MARKDOWN)), file)
+    if not outputs:
+        typer.echo(_report(found, form or Format.MARKDOWN))
     met = failures(found, thresholds) if thresholds else ()
     for line in met:
         typer.echo(f"--fail-on {line}", err=True)
@@ -84,10 +100,7 @@ def _report(found: Review, form: Format) -> str:
             return dumps(asdict(found), indent=2, default=str)
 
 
-def _write(text: str, output: Path | None) -> None:
-    if not output:
-        typer.echo(text)
-        return
+def _write(text: str, output: Path) -> None:
     text = text.removesuffix("\n") + "\n"
     if output.exists() and not output.is_file():
         # A pipe, for instance.
