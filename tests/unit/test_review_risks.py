@@ -78,6 +78,13 @@ def batch(
     }
 
 
+def one_card_and(others: int) -> Template:
+    cards = [{"NetworkCardIndex": index} for index in range(1 + others)]
+    found = batch()
+    data = {"LaunchTemplateData": {"NetworkInterfaces": cards}}
+    return {"Resources": {**found["Resources"], "Template": resource(LAUNCH, data)}}
+
+
 def nodes(*, size: int = 4, disk: int = 100, **attributes: Any) -> Template:
     given = {
         "MinSize": str(size),
@@ -270,6 +277,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         batch(),
         batch(disk=200),
         [("high", KILLED, "a new version of Template (LaunchTemplateData.RootGib)")],
+    ),
+    "launch-template-with-more-cards": (
+        one_card_and(0),
+        one_card_and(3),
+        [("high", KILLED, "a new version of Template (LaunchTemplateData.NetworkInterfaces)")],
     ),
     "launch-template-of-a-block": (
         batch(ReplaceComputeEnvironment=True),
