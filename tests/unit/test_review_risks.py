@@ -266,7 +266,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "jobs-spared": (
         batch(hours=72),
         batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 4320}),
-        [("medium", KILLED, "go on for 4320 minutes, and none may run longer")],
+        [("medium", KILLED, "and by its job definition none runs longer")],
     ),
     "jobs-not-spared": (
         batch(),
@@ -375,6 +375,19 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         disk(Encrypted=True),
         disk(VolumeSize=1),
         [("high", OPEN, "it may no longer be encrypted")],
+    ),
+    "public-address-and-imdsv1-by-default": (
+        launch(MetadataOptions={"HttpTokens": "required"}),
+        launch(NetworkInterfaces=[{"AssociatePublicIpAddress": True}]),
+        [
+            ("high", OPEN, "nodes get public addresses"),
+            ("high", OPEN, "nodes may answer IMDSv1"),
+        ],
+    ),
+    "fewer-disks": (
+        launch(BlockDeviceMappings=[{"Ebs": {"Encrypted": True}}, {"Ebs": {"Encrypted": True}}]),
+        launch(BlockDeviceMappings=[{"Ebs": {"Encrypted": True}}]),
+        [],
     ),
     "without-its-key": (
         one(LOGS, {"KmsKeyId": {"Ref": "Key"}}),
