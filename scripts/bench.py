@@ -7,6 +7,7 @@ turn, so that a noisy minute hits all of them, and a ratio is that of two runs o
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -89,18 +90,25 @@ Case = Callable[[bool], Measure]
 
 
 def measure(
-    command: Sequence[str], environment: Mapping[str, str], *, watch: bool = False
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    watch: bool = False,
+    folder: Path = ROOT,
 ) -> Measure:
     """Run a command.
 
     Args:
         command: program and arguments.
         environment: its variables.
+        folder: where it runs.
         watch: look at the memory of the process tree, which takes time from the command itself.
     """
     start, cpu = time.perf_counter(), _cpu_seconds()
     with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=output
+        )
         root, peak = psutil.Process(process.pid), 0
         while watch and process.poll() is None:
             try:
@@ -174,6 +182,25 @@ def write_fleet(folder: Path, count: int) -> Path:
     return folder
 
 
+def write_project(folder: Path, *clusters: Path) -> Path:
+    """Write a repository of git with this app and some clusters, and commit it."""
+    (folder / "clusters").mkdir(parents=True)
+    for name in ("app.py", "cdk.json"):
+        shutil.copy(ROOT / name, folder)
+    for file in clusters:
+        shutil.copy(file, folder / "clusters")
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    (folder / ".gitignore").write_text("node_modules\n", encoding="utf-8")
+    identity = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
+    for command in (
+        ("init", "--quiet", "--initial-branch=main"),
+        ("add", "--all"),
+        ("commit", "--quiet", "--message", "the base"),
+    ):
+        subprocess.run(["git", *identity, *command], cwd=folder, check=True)
+    return folder
+
+
 def main() -> int:
     """Measure and write the report; return 1 when an aim is missed, 0 otherwise."""
     context = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
@@ -241,6 +268,15 @@ def main() -> int:
                 runs=[float(run.output) * 1000 for run in core],
             )
         )
+        more_aims, lines = reviews(
+            {
+                "TrainCluster": write_project(work / "one", ROOT / "clusters" / "train.yaml"),
+                "16 clusters": write_project(work / "sixteen", *sorted(fleets[16].iterdir())),
+            },
+            environment("review"),
+        )
+        aims += more_aims
+        report += lines
         for measured in (preflight, demo):
             more, lines = measured()
             aims.append(more)
@@ -333,6 +369,35 @@ def growth(found: Mapping[int, Found]) -> tuple[Aim, list[str]]:
         what=f"seconds per added cluster, up to {most} clusters", limit=0.15, runs=added[most]
     )
     return aim, lines
+
+
+def reviews(
+    projects: Mapping[str, Path], environment: Mapping[str, str]
+) -> tuple[list[Aim], list[str]]:
+    """Report how long a review of a change of one line takes, when its base is remembered."""
+    review = [sys.executable, "-m", "trainshed.cli", "review", "--base", "main"]
+    aims: list[Aim] = []
+    lines = ["", "## `trainshed review`, one line changed, base remembered", ""]
+    lines += ["| project | synthesis, seconds | review, seconds | x the synthesis |"]
+    lines += ["|---|---|---|---|"]
+    for name, folder in projects.items():
+        own = {**environment, "XDG_CACHE_HOME": f"{folder}-cache"}
+        file = min((folder / "clusters").iterdir())
+        text = file.read_text(encoding="utf-8")
+        measure(review, own, folder=folder)
+        synthesised, reviewed = [], []
+        for run in range(FLEET_RUNS):
+            console.print(f"run {run + 1} of {FLEET_RUNS}: review of {name}")
+            # Another line each time, so that nobody has judged its templates.
+            file.write_text(text.replace("max: 16}", f"max: {2 + run}}}"), encoding="utf-8")
+            synthesised.append(measure([sys.executable, "app.py"], own, folder=folder).seconds)
+            reviewed.append(measure(review, own, folder=folder).seconds)
+        shares = ratios(reviewed, synthesised)
+        figures = [statistics.median(each) for each in (synthesised, reviewed, shares)]
+        lines.append(f"| {name} | {' | '.join(f'{figure:.2f}' for figure in figures)} |")
+        what = f"`trainshed review` of {name}, one line changed, x a synthesis"
+        aims.append(Aim(what=what, limit=2.5, runs=shares))
+    return aims, lines
 
 
 def preflight() -> tuple[Aim, list[str]]:

@@ -56,6 +56,7 @@ ELSEWHERE = {
         REVIEW,
         '${FAIL_ON:+--fail-on "$FAIL_ON"}',
     ),
+    "trainshed lint training.yaml": ("tests/cli/test_lint.py", '"lint", "training.yaml"'),
     "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),

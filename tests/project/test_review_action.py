@@ -12,13 +12,15 @@ import pytest
 from git_hosts import Account, GitHub, GitLab, serving
 from ruamel.yaml import YAML
 
+from trainshed.comment.report import LIMIT, MARKER
+from trainshed.review import markdown
 from trainshed.review.fail_on import parse_fail_on
 from trainshed.review.model import RiskKind
 
 ROOT = Path(__file__).parents[2]
 NEW_PROJECT = ROOT / "src/trainshed/project/template/dot-github/workflows"
 TOKEN = "secret"
-REPORT = "<!-- trainshed review -->\n# Review\n"
+REPORT = f"{MARKER}\n# Review\n"
 # As GitHub's documents say of `shell: bash`, and GitLab's of a script.
 BASH = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
 
@@ -339,3 +341,7 @@ def test_the_guide_names_every_input_and_every_threshold() -> None:
     assert set(ACTION["inputs"]) <= cells
     assert parse_fail_on(",".join(cells - set(ACTION["inputs"]))).items
     assert {kind.value for kind in RiskKind} | {"high", "medium", "findings"} <= cells
+
+
+def test_what_a_review_writes_is_what_a_comment_may_be() -> None:
+    assert (markdown.MARKER, markdown.GITHUB_LIMIT) == (MARKER, LIMIT)

@@ -97,6 +97,7 @@ def subcommands(group: str) -> set[str]:
             "estimate",
             "explain",
             "init",
+            "lint",
             "preflight",
             "rehearse",
             "teardown",

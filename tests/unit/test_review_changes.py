@@ -95,8 +95,8 @@ CASES: Mapping[str, tuple[Template, Template, list[str]]] = {
         ["removed, kept"],
     ),
     "replaced-as-the-engine-says": (
-        one(GROUP, {"GroupDescription": "a", "Tags": [{"Key": "k", "Value": "x"}]}),
-        one(GROUP, {"GroupDescription": "b", "Tags": [{"Key": "k", "Value": "y"}]}),
+        one(GROUP, {"Tags": [{"Key": "k", "Value": "x"}], "GroupDescription": "a"}),
+        one(GROUP, {"Tags": [{"Key": "k", "Value": "y"}], "GroupDescription": "b"}),
         ["replaced", "! GroupDescription: a -> b", "Tags[k]: x -> y"],
     ),
     "replaced-and-kept": (
@@ -117,6 +117,11 @@ CASES: Mapping[str, tuple[Template, Template, list[str]]] = {
             ENVIRONMENT, {"Type": "MANAGED", "ComputeResources": {"Type": "EC2", "Subnets": ["b"]}}
         ),
         ["replaced", "! ComputeResources.Subnets[0]: a -> b"],
+    ),
+    "replaced-as-only-the-engine-says": (
+        one("AWS::Batch::JobQueue", {"Tags": {"k": "x"}}),
+        one("AWS::Batch::JobQueue", {"Tags": {"k": "y"}}),
+        ["replaced", "! Tags.k: x -> y"],
     ),
     "may-be-replaced": (
         one("AWS::EC2::Instance", {"EbsOptimized": False}),

@@ -91,6 +91,10 @@ CASES: Mapping[str, tuple[Resources, list[str]]] = {
         may(Action="a:b", Resource=joined(*ARN, ":ecr:us-west-2", ":", OWN[3], ":repository/x")),
         ["NodeRole may a:b on ecr:repository/x"],
     ),
+    "a-resource-of-another-region": (
+        may(Action="a:b", Resource=joined(*ARN, ":ecr:eu-west-1", ":", OWN[3], ":repository/x")),
+        ["NodeRole may a:b on arn:aws:ecr:eu-west-1:this account:repository/x"],
+    ),
     "this-stack": (
         may(Action="a:b", Resource={"Ref": "AWS::StackId"}),
         ["NodeRole may a:b on this stack"],

@@ -226,6 +226,24 @@ def test_every_arrow_ends_at_a_box(planned: Callable[[str], ClusterPlan]) -> Non
     assert {link.text for link in picture.links} <= texts
 
 
+def test_arrows_along_the_side_end_beside_their_texts(
+    planned: Callable[[str], ClusterPlan],
+) -> None:
+    plan = planned(TRAIN + "orchestrator: ec2\n")
+
+    root = check_svg(svg(topology(plan, plan, ())))
+
+    texts = {
+        "".join(line.itertext()): int(line.attrib["y"])
+        for line in root.iter(f"{SVG}text")
+        if line.get("class") == "arriving"
+    }
+    paths = [path.attrib["d"] for path in root.iter(f"{SVG}path") if path.get("class") == "arrow"]
+    ends = {int(found[1]) for path in paths if (found := re.search(r"V(\d+)H\d+$", path))}
+    assert texts.keys() == {"runs jobs on", "launches", "linked"}
+    assert sorted(texts.values()) == sorted(end + 5 for end in ends)
+
+
 def test_the_style_of_a_picture_stays_in_it(planned: Callable[[str], ClusterPlan]) -> None:
     plan = planned(TRAIN)
 

@@ -13,7 +13,7 @@ from review_example import DANGEROUS, PLACES, mapped, texts, with_text
 
 from trainshed.review.html import html_report
 from trainshed.review.markdown import markdown_report
-from trainshed.review.model import PropertyChange, Review
+from trainshed.review.model import Review
 from trainshed.review.redaction import redacted
 
 ACCOUNT = "482913570624"
@@ -140,26 +140,6 @@ def test_ordinary_texts_stay(text: str) -> None:
 
 def test_an_ordinary_review_stays() -> None:
     assert redacted(DANGEROUS) == DANGEROUS
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "expected"),
-    [
-        ("Environment.WANDB_API_KEY", "0a1b2c3d", "REDACTED"),
-        ("MasterUserPassword", "hunter2", "REDACTED"),
-        ("Environment.HF_TOKEN.Value", "swordfish", "REDACTED"),
-        ("SecretArn", "x", "x"),
-        ("MetadataOptions.HttpTokens", "required", "required"),
-        ("MasterUserPassword", "{{resolve:secretsmanager:db}}", "{{resolve:secretsmanager:db}}"),
-    ],
-)
-def test_the_value_of_a_property_with_a_secret_name(path: str, value: str, expected: str) -> None:
-    change = PropertyChange(path=path, before=None, after=value)
-    stack = DANGEROUS.stacks[0]
-    resource = replace(stack.resources[0], properties=(change,))
-    review = replace(DANGEROUS, stacks=(replace(stack, resources=(resource,)),))
-
-    assert redacted(review).stacks[0].resources[0].properties[0].after == expected
 
 
 def test_folders_of_this_machine_become_relative(

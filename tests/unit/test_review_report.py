@@ -310,6 +310,17 @@ def test_the_least_dangerous_is_cut_first_and_the_risks_last() -> None:
     assert begun == kinds
 
 
+def test_the_last_stack_loses_its_lines_first() -> None:
+    review = replace(QUIET, stacks=large(40).stacks)
+    whole = markdown_report(review)
+
+    report = markdown_report(review, len(whole.encode()) - 3_000)
+
+    first, second, last = report.split("<summary><b>")[1:4]
+    assert first.count("`Tags`") == second.count("`Tags`") == 40
+    assert last.count("`Tags`") < 40
+
+
 def test_the_notice_counts_what_is_cut() -> None:
     report = markdown_report(large(400))
 

@@ -85,6 +85,21 @@ def one_card_and(others: int) -> Template:
     return {"Resources": {**found["Resources"], "Template": resource(LAUNCH, data)}}
 
 
+def with_unlimited_job(template: Template) -> Template:
+    job = {"Other": resource("AWS::Batch::JobDefinition", {"Type": "container"})}
+    return {"Resources": {**template["Resources"], **job}}
+
+
+def with_one(name: str, value: Any) -> Template:
+    given: dict[str, Any] = {name: value}
+    return batch(**given)
+
+
+def by_default_version(disk: int) -> Template:
+    version = {"Fn::GetAtt": ["Template", "DefaultVersionNumber"]}
+    return batch(disk=disk, LaunchTemplate={"Version": version})
+
+
 def nodes(*, size: int = 4, disk: int = 100, **attributes: Any) -> Template:
     given = {
         "MinSize": str(size),
@@ -224,6 +239,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         one(REPOSITORY, {"EmptyOnDelete": True}),
         [("high", LOST, "is emptied when it is deleted (EmptyOnDelete)")],
     ),
+    "still-emptied-on-deletion": (
+        one(REPOSITORY, {"EmptyOnDelete": True}),
+        one(REPOSITORY, {"EmptyOnDelete": True, "ImageTagMutability": "IMMUTABLE"}),
+        [],
+    ),
     "objects-deleted": (
         EMPTY,
         one("Custom::S3AutoDeleteObjects"),
@@ -257,6 +277,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         batch(hours=None),
         batch(hours=None, Subnets=["s-2"]),
         [("high", KILLED, "and are then ended; nothing limits how long they may run")],
+    ),
+    "one-job-without-limit": (
+        with_unlimited_job(batch()),
+        with_unlimited_job(batch(Subnets=["s-2"])),
+        [("high", KILLED, "nothing limits how long they may run")],
     ),
     "jobs-longer-than-spared": (
         batch(hours=72),
@@ -310,6 +335,28 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         batch(State="DISABLED"),
         [("medium", KILLED, "the compute environment is disabled: jobs that run go on")],
     ),
+    "environment-still-disabled": (
+        batch(State="DISABLED"),
+        batch(State="DISABLED", MaxvCpus=16),
+        [],
+    ),
+    "launch-template-by-its-default-version": (
+        by_default_version(100),
+        by_default_version(200),
+        [],
+    ),
+    **{
+        f"another-{name}": (
+            with_one(name, "a"),
+            with_one(name, "b"),
+            [("high", KILLED, f"because of ComputeResources.{name}: the jobs that run go on")],
+        )
+        for name in (
+            *("AllocationStrategy", "BidPercentage", "Ec2KeyPair", "ImageId", "InstanceRole"),
+            *("InstanceTypes", "PlacementGroup", "SecurityGroupIds", "Tags", "Type"),
+            "UpdateToLatestImageVersion",
+        )
+    },
     "queue-removed": (one(QUEUE), EMPTY, [("high", KILLED, "those that wait as well as those")]),
     "queue-disabled": (
         one(QUEUE, {"State": "ENABLED"}),
@@ -360,6 +407,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     ),
     "new-public-subnet": (EMPTY, one("AWS::EC2::Subnet", {"MapPublicIpOnLaunch": True}), []),
     "imdsv1": (tokens("required"), tokens("optional"), [("high", OPEN, "nodes answer IMDSv1")]),
+    "imdsv1-as-before": (
+        tokens("optional"),
+        launch(MetadataOptions={"HttpTokens": "optional"}, ImageId="ami-1"),
+        [],
+    ),
     "imdsv1-by-default": (
         tokens("required"),
         launch(ImageId="ami-1"),
@@ -419,6 +471,24 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         ),
         [("high", OPEN, "anyone may s3:GetObject on b/*")],
     ),
+    "repository-policy-for-all-but-one": (
+        EMPTY,
+        one(
+            REPOSITORY,
+            {
+                "RepositoryPolicyText": {
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "NotPrincipal": {"AWS": "x"},
+                            "Action": "ecr:BatchGetImage",
+                        }
+                    ]
+                }
+            },
+        ),
+        [("high", OPEN, "anyone but x may ecr:BatchGetImage on It")],
+    ),
     "endpoint-policy-for-anyone": (
         EMPTY,
         one(
@@ -449,6 +519,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         EMPTY,
         policy(Action="s3:*", Resource="*"),
         [("medium", BROAD, "r may s3:* on every resource")],
+    ),
+    "all-of-a-service-but-one-bucket": (
+        EMPTY,
+        policy(Action="s3:*", NotResource="arn:aws:s3:::b"),
+        [("medium", BROAD, "r may s3:* on everything but b")],
     ),
     "all-of-a-bucket": (EMPTY, policy(Action="s3:*", Resource="arn:aws:s3:::b/*"), []),
     "pass-any-role": (
@@ -514,6 +589,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         managed(),
         managed("AmazonS3FullAccess"),
         [("medium", BROAD, "managed policy AmazonS3FullAccess for It")],
+    ),
+    "a-policy-of-ours-that-is-called-like-one-of-aws": (
+        managed(),
+        one(ROLE, {"ManagedPolicyArns": ["arn:aws:iam::123456789012:policy/AdministratorAccess"]}),
+        [],
     ),
     "harmless-policy": (managed(), managed("AmazonSSMManagedInstanceCore"), []),
     "unattached-policy": (

@@ -40,11 +40,12 @@ def lint(
     """
     if as_json and as_sarif:
         raise TrainshedError("--json and --sarif exclude each other; leave one of them out")
-    report = lint_files(dict.fromkeys(files))
+    files = [*dict.fromkeys(files)]
+    report = lint_files(files)
     if as_sarif:
         rules = {name: rule.facts for name, rule in lint_rules().items()}
         print_json(sarif_log(report.findings, (), Path(), rules))
-    else:
+    elif as_json or len(report.unreadable) < len(files):
         print_report(report.findings, (), as_json)
     if report.unreadable:
         raise TrainshedError("\n".join(map(str, report.unreadable)))

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
-from trainshed.review.model import PropertyChange, Review
+from trainshed.review.model import Review
 
 ACCOUNT = "ACCOUNT"
 REDACTED = "REDACTED"
@@ -65,8 +65,6 @@ _ASSIGNED = re.compile(
     rf"\s*\\?[\"']?){_NO_SECRET}[^\s\"'\\,;&}}]+",
     re.IGNORECASE,
 )
-_SECRET_PATH = re.compile(rf"{_SECRET_NAME}(?:\.Value)?$", re.IGNORECASE)
-_SECRET_VALUE = re.compile(rf"\s*{_NO_SECRET}\S", re.IGNORECASE)
 # What may be a secret access key of AWS: nothing marks one but its length and its disorder.
 _KEY_LIKE = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _MIN_BITS = 4.3
@@ -88,16 +86,10 @@ def _over(value: T, clean: Callable[[str], str]) -> T:
         return cast(T, clean(value))
     if isinstance(value, tuple):
         return cast(T, tuple(_over(each, clean) for each in value))
-    if isinstance(value, PropertyChange) and _SECRET_PATH.search(value.path):
-        value = replace(value, before=_hidden(value.before), after=_hidden(value.after))
     if is_dataclass(value) and not isinstance(value, type):
         cleaned = {field.name: _over(getattr(value, field.name), clean) for field in fields(value)}
         return cast(T, replace(value, **cleaned))
     return value
-
-
-def _hidden(value: str | None) -> str | None:
-    return REDACTED if value is not None and _SECRET_VALUE.match(value) else value
 
 
 def _clean(folders: list[tuple[re.Pattern[str], str]], text: str) -> str:

@@ -83,7 +83,7 @@ def make_review(
         base=base.name,
         head=head.name,
         broken_base=base.reason if isinstance(base, BrokenSide) else None,
-        notes=notes,
+        notes=(*notes, *findings.notes),
         risks=risks(before.stacks, head.stacks, comparison),
         stacks=stacks,
         permissions=comparison.permissions if compared else (),
