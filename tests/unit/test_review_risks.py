@@ -78,6 +78,13 @@ def batch(
     }
 
 
+def one_card_and(others: int) -> Template:
+    cards = [{"NetworkCardIndex": index} for index in range(1 + others)]
+    found = batch()
+    data = {"LaunchTemplateData": {"NetworkInterfaces": cards}}
+    return {"Resources": {**found["Resources"], "Template": resource(LAUNCH, data)}}
+
+
 def with_unlimited_job(template: Template) -> Template:
     job = {"Other": resource("AWS::Batch::JobDefinition", {"Type": "container"})}
     return {"Resources": {**template["Resources"], **job}}
@@ -284,7 +291,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "jobs-spared": (
         batch(hours=72),
         batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 4320}),
-        [("medium", KILLED, "go on for 4320 minutes, and none may run longer")],
+        [("medium", KILLED, "and by its job definition none runs longer")],
     ),
     "jobs-not-spared": (
         batch(),
@@ -295,6 +302,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         batch(),
         batch(disk=200),
         [("high", KILLED, "a new version of Template (LaunchTemplateData.RootGib)")],
+    ),
+    "launch-template-with-more-cards": (
+        one_card_and(0),
+        one_card_and(3),
+        [("high", KILLED, "a new version of Template (LaunchTemplateData.NetworkInterfaces)")],
     ),
     "launch-template-of-a-block": (
         batch(ReplaceComputeEnvironment=True),
@@ -415,6 +427,19 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         disk(Encrypted=True),
         disk(VolumeSize=1),
         [("high", OPEN, "it may no longer be encrypted")],
+    ),
+    "public-address-and-imdsv1-by-default": (
+        launch(MetadataOptions={"HttpTokens": "required"}),
+        launch(NetworkInterfaces=[{"AssociatePublicIpAddress": True}]),
+        [
+            ("high", OPEN, "nodes get public addresses"),
+            ("high", OPEN, "nodes may answer IMDSv1"),
+        ],
+    ),
+    "fewer-disks": (
+        launch(BlockDeviceMappings=[{"Ebs": {"Encrypted": True}}, {"Ebs": {"Encrypted": True}}]),
+        launch(BlockDeviceMappings=[{"Ebs": {"Encrypted": True}}]),
+        [],
     ),
     "without-its-key": (
         one(LOGS, {"KmsKeyId": {"Ref": "Key"}}),

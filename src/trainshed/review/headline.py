@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trainshed.findings import Severity
-from trainshed.review.model import Review, RiskKind
+from trainshed.review.model import Level, Review, RiskKind
 from trainshed.review.wording import counted, effects, growth
 
 _HOLD_DATA = {
@@ -58,9 +58,13 @@ def _dangers(review: Review) -> Iterator[str]:
             _HOLD_DATA.get(types.get((risk.stack, risk.resource), ""), _OTHER_DATA) for risk in data
         )
         yield " and ".join(counted(number, noun) for noun, number in nouns.items()) + " at risk"
-    if ending := sorted({risk.stack for risk in found[RiskKind.JOBS_KILLED]}):
-        of = " and ".join(ending) if len(ending) <= _MOST_STACKS else counted(len(ending), "stack")
-        yield f"running jobs of {of} end"
+    killed = found[RiskKind.JOBS_KILLED]
+    ending = {risk.stack for risk in killed if risk.level is Level.HIGH}
+    for stacks, what in (ending, "end"), ({risk.stack for risk in killed} - ending, "at risk"):
+        if stacks:
+            few = len(stacks) <= _MOST_STACKS
+            of = " and ".join(sorted(stacks)) if few else counted(len(stacks), "stack")
+            yield f"running jobs of {of} {what}"
     if world := found[RiskKind.OPEN_TO_THE_WORLD]:
         yield f"{counted(len(world), 'resource')} open to the world"
     if broad := found[RiskKind.BROAD_PERMISSION]:

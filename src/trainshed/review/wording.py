@@ -11,7 +11,7 @@ from trainshed.template_changes import Effect
 
 RISK_NAMES = {
     RiskKind.DATA_LOSS: "data at risk",
-    RiskKind.JOBS_KILLED: "running jobs end",
+    RiskKind.JOBS_KILLED: "running jobs at risk",
     RiskKind.OPEN_TO_THE_WORLD: "open to the world",
     RiskKind.BROAD_PERMISSION: "broad permission",
     RiskKind.REPLACED: "replaced",

@@ -42,8 +42,9 @@ class Affected:
 
     @property
     def forcing(self) -> str:
-        """The properties that force a replacement."""
-        return ", ".join(each.path for each in self.change.properties if each.replaces)
+        """The properties that force a replacement, each once."""
+        paths = (each.path for each in self.change.properties if each.replaces)
+        return ", ".join(dict.fromkeys(paths))
 
     @property
     def what_happens(self) -> str:

@@ -63,8 +63,9 @@ def _environment(affected: Affected, reasons: str) -> Risk:
         return _risk(
             affected,
             Level.MEDIUM,
-            f"{what}: {spared}, and none may run longer, so it should end none",
-            "ask whether nodes may be exchanged now: those with jobs stay until these are over",
+            f"{what}: {spared}, and by its job definition none runs longer, so it should end none",
+            "ask whether a job was submitted with a longer limit (--timeout-hours); nodes with "
+            "jobs stay until these are over",
         )
     may = f"they may run for {longest}" if longest else "nothing limits how long they may run"
     return _risk(

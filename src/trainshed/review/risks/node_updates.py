@@ -78,7 +78,8 @@ def _references(value: Any) -> Iterator[tuple[str, str]]:
 def _reason(change: ResourceChange, attribute: str) -> str | None:
     if change.effect not in (Effect.CHANGED, Effect.REPLACED):
         return None
-    paths = [each.path for each in change.properties]
+    # A list that gains several elements is there with each of them.
+    paths = dict.fromkeys(each.path for each in change.properties)
     if change.resource_type == _LAUNCH_TEMPLATE and attribute == "LatestVersionNumber":
         data = [path for path in paths if path.startswith("LaunchTemplateData")]
         return f"a new version of {change.name} ({', '.join(data)})" if data else None

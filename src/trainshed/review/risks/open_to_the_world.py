@@ -1,5 +1,6 @@
 """What is reachable or unencrypted from now on."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from trainshed.review.differences import TemplateDifference
@@ -67,12 +68,13 @@ def open_properties(affected: Affected) -> Iterator[Risk]:
         and old.get(path) != (name, value)
         and (affected.old or name not in _FINE_WHEN_NEW)
     )
-    if not found:
-        found = dict.fromkeys(
-            _CLOSING[each]
-            for path, each in old.items()
-            if each in _CLOSING and each != new.get(path)
-        )
+    found |= dict.fromkeys(
+        _CLOSING[each]
+        for path, each in old.items()
+        if each in _CLOSING
+        and new.get(path) not in (each, *_OPENING)
+        and not _left_its_list(path, new)
+    )
     for name in _KEYS:
         if name in affected.old.get("Properties", {}) and name not in affected.new.get(
             "Properties", {}
@@ -80,6 +82,17 @@ def open_properties(affected: Affected) -> Iterator[Risk]:
             found[f"it is no longer encrypted as {name} says", _ENCRYPT] = None
     for message, remedy in found:
         yield affected.risk(_KIND, Level.HIGH, message, remedy)
+
+
+def _left_its_list(path: str, new: Mapping[str, object]) -> bool:
+    """Return whether the element of a list that a property was in is gone, but not the list."""
+    found = re.match(r"(?P<list>.*\[)\d+\]", path)
+    if not found:
+        return False
+    elements, element = (
+        any(other.startswith(start) for other in new) for start in (found["list"], found[0])
+    )
+    return elements and not element
 
 
 def _values(properties: Mapping[str, object]) -> dict[str, tuple[str, str]]:
