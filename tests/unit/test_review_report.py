@@ -151,7 +151,7 @@ def test_the_most_dangerous_comes_first() -> None:
         # Changes
         "<details><summary><b>TrainCluster</b>: 1 replaced, 1 removed, 1 may be replaced, 2 "
         "changed in place, 1 added</summary>",
-        "<details><summary><b>TrainContainers</b> (removed): 1 removed</summary>",
+        "<details><summary><b>TrainContainers</b> (no longer in the app): 1 removed</summary>",
         "- **replaced**, the old one is kept: `Lustre/FileSystem` (AWS::FSx::FileSystem)",
         "  - `StorageType`: `SSD` → `INTELLIGENT_TIERING`, **forces the replacement**",
         "  - `StorageCapacity`: `4800` → gone",

@@ -13,6 +13,7 @@ from trainshed.review.svg import svg
 from trainshed.review.wording import (
     EFFECT_NAMES,
     RISK_NAMES,
+    STACK_EFFECT_NAMES,
     counted,
     effects,
     finding_title,
@@ -36,6 +37,7 @@ def html_report(review: Review) -> str:
         alone=review.broken_base is not None,
         risk_names=RISK_NAMES,
         effect_names=EFFECT_NAMES,
+        stack_effect_names=STACK_EFFECT_NAMES,
         counted=counted,
         effects=effects,
         finding_title=finding_title,

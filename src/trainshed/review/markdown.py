@@ -23,6 +23,7 @@ from trainshed.review.wording import (
     EFFECT_NAMES,
     HOW_TO_SEE_ALL,
     RISK_NAMES,
+    STACK_EFFECT_NAMES,
     counted,
     effects,
     finding_title,
@@ -147,7 +148,7 @@ def _changes(stacks: Iterable[StackChange]) -> Iterator[ReportSection]:
         start="### Changes by stack" if stacks else "**Changes by stack:** no resource differs",
     )
     for stack in stacks:
-        effect = "" if stack.effect is Effect.CHANGED else f" ({stack.effect})"
+        effect = "" if stack.effect is Effect.CHANGED else f" ({STACK_EFFECT_NAMES[stack.effect]})"
         yield ReportSection(
             cut=Cut.CHANGES,
             noun="changes",

@@ -17,6 +17,8 @@ RISK_NAMES = {
     RiskKind.REPLACED: "replaced",
 }
 EFFECT_NAMES = {effect: effect.value for effect in Effect} | {Effect.CHANGED: "changed in place"}
+# No deployment deletes a stack that the app no longer has.
+STACK_EFFECT_NAMES = EFFECT_NAMES | {Effect.REMOVED: "no longer in the app"}
 HOW_TO_SEE_ALL = "trainshed review --format html"
 _ROUNDING_USD = 0.0005
 
