@@ -18,6 +18,7 @@ from trainshed.review.wording import (
     effects,
     finding_title,
     growth,
+    kept,
     without_result,
 )
 
@@ -42,6 +43,7 @@ def html_report(review: Review) -> str:
         effects=effects,
         finding_title=finding_title,
         growth=growth,
+        kept=kept,
         without_result=without_result,
         picture=lambda topology: Markup(svg(topology)),
     )

@@ -28,6 +28,7 @@ from trainshed.review.wording import (
     effects,
     finding_title,
     growth,
+    kept,
     without_result,
 )
 from trainshed.template_changes import Effect
@@ -175,9 +176,8 @@ def _stack_lines(stack: StackChange) -> Iterator[str]:
 
 
 def _resource(resource: ResourceChange) -> str:
-    kept = ", the old one is kept" if resource.kept else ""
     return (
-        f"**{EFFECT_NAMES[resource.effect]}**{kept}: {code(resource.name)} "
+        f"**{EFFECT_NAMES[resource.effect]}**{kept(resource)}: {code(resource.name)} "
         f"({prose(resource.resource_type)})"
     )
 

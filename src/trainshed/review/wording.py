@@ -37,6 +37,13 @@ def effects(resources: Iterable[ResourceChange]) -> str:
     )
 
 
+def kept(resource: ResourceChange) -> str:
+    """Say whether a policy keeps a resource that its stack gives up."""
+    if not resource.kept:
+        return ""
+    return ", but kept" if resource.effect is Effect.REMOVED else ", the old one is kept"
+
+
 def growth(before: Total | None, after: Total | None) -> str:
     """Return how much more is paid: for instance `+12 %`, `none`, `new`, `gone` or `unknown`."""
     if before is None or after is None:
