@@ -100,6 +100,7 @@ def subcommands(group: str) -> set[str]:
             "lint",
             "preflight",
             "rehearse",
+            "review",
             "teardown",
             "upgrade",
         )
