@@ -173,6 +173,15 @@ def test_a_base_that_does_not_synthesise_leaves_the_head(
     assert [cluster["name"] for cluster in found["clusters"]] == ["OneCluster"]
 
 
+def test_a_base_without_clusters_is_said_without_its_temporary_folder(project: Project) -> None:
+    (project.folder / "clusters" / "one.yaml").unlink()
+    commit_all()
+    git("branch", "--force", "main")
+    project.write(CLUSTER)
+
+    assert "names no file in its folder; " in project.result()["broken_base"]
+
+
 def test_a_base_whose_cluster_file_is_wrong_is_said_with_its_line(project: Project) -> None:
     project.write(CLUSTER.replace("trn1.32xlarge", "trn1.32xl"))
     commit_all()

@@ -1,6 +1,7 @@
 """A review as Markdown: its verdict, its sections, what is cut, and what others' texts do to it."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -13,6 +14,7 @@ from review_example import BROKEN_BASE, DANGEROUS, PLACES, QUIET, with_text
 from trainshed.cost.model import Total
 from trainshed.findings import Finding, Severity
 from trainshed.review.headline import headline
+from trainshed.review.html import html_report
 from trainshed.review.markdown import MARKER, markdown_report
 from trainshed.review.model import (
     ClusterChange,
@@ -151,7 +153,7 @@ def test_the_most_dangerous_comes_first() -> None:
         # Changes
         "<details><summary><b>TrainCluster</b>: 1 replaced, 1 removed, 1 may be replaced, 2 "
         "changed in place, 1 added</summary>",
-        "<details><summary><b>TrainContainers</b> (removed): 1 removed</summary>",
+        "<details><summary><b>TrainContainers</b> (no longer in the app): 1 removed</summary>",
         "- **replaced**, the old one is kept: `Lustre/FileSystem` (AWS::FSx::FileSystem)",
         "  - `StorageType`: `SSD` → `INTELLIGENT_TIERING`, **forces the replacement**",
         "  - `StorageCapacity`: `4800` → gone",
@@ -202,6 +204,17 @@ def test_each_kind_of_line(line: str) -> None:
 )
 def test_what_is_empty_takes_one_line(line: str) -> None:
     assert line in markdown_report(NOTHING).splitlines()
+
+
+@pytest.mark.parametrize("write", [markdown_report, html_report])
+def test_what_is_removed_but_kept_has_no_new_one(write: Callable[[Review], str]) -> None:
+    stack = next(each for each in DANGEROUS.stacks if each.effect is Effect.REMOVED)
+    kept = replace(stack, resources=tuple(replace(each, kept=True) for each in stack.resources))
+
+    report = write(replace(QUIET, stacks=(kept,)))
+
+    assert ", but kept" in report
+    assert "old one" not in report
 
 
 def test_a_picture_is_a_fence_of_mermaid() -> None:

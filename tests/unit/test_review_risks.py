@@ -644,7 +644,8 @@ def found() -> tuple[Risk, ...]:
     """The risks of all cases, each in a stack of its own, and of a stack that goes."""
     before = {name: stack(name, old) for name, (old, _, _) in CASES.items()}
     after = {name: stack(name, new) for name, (_, new, _) in CASES.items()}
-    before["gone"] = stack("gone", one(BUCKET, **KEPT))
+    gone = {"Data": resource(BUCKET, **KEPT), "Jobs": resource(QUEUE)}
+    before["gone"] = stack("gone", {"Resources": gone})
     return risks(before, after, compare_templates(before, after, ROOT))
 
 
@@ -673,11 +674,13 @@ def test_the_most_dangerous_risk_is_first(found: tuple[Risk, ...]) -> None:
 def test_a_stack_that_is_no_longer_in_the_app_is_not_deleted_by_a_deployment(
     found: tuple[Risk, ...],
 ) -> None:
-    [risk] = [risk for risk in found if risk.stack == "gone"]
+    data, jobs = [risk for risk in found if risk.stack == "gone"]
 
     words = "in a stack that is no longer in the app, which no deployment deletes; once somebody do"
 
-    assert words in risk.message
+    assert words in data.message
+    assert words in jobs.message
+    assert (data.level, jobs.level) == ("high", "medium")
 
 
 def test_nothing_is_at_risk_where_nothing_differs() -> None:

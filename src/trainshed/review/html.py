@@ -13,10 +13,12 @@ from trainshed.review.svg import svg
 from trainshed.review.wording import (
     EFFECT_NAMES,
     RISK_NAMES,
+    STACK_EFFECT_NAMES,
     counted,
     effects,
     finding_title,
     growth,
+    kept,
     without_result,
 )
 
@@ -36,10 +38,12 @@ def html_report(review: Review) -> str:
         alone=review.broken_base is not None,
         risk_names=RISK_NAMES,
         effect_names=EFFECT_NAMES,
+        stack_effect_names=STACK_EFFECT_NAMES,
         counted=counted,
         effects=effects,
         finding_title=finding_title,
         growth=growth,
+        kept=kept,
         without_result=without_result,
         picture=lambda topology: Markup(svg(topology)),
     )

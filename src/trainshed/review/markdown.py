@@ -23,10 +23,12 @@ from trainshed.review.wording import (
     EFFECT_NAMES,
     HOW_TO_SEE_ALL,
     RISK_NAMES,
+    STACK_EFFECT_NAMES,
     counted,
     effects,
     finding_title,
     growth,
+    kept,
     without_result,
 )
 from trainshed.template_changes import Effect
@@ -147,7 +149,7 @@ def _changes(stacks: Iterable[StackChange]) -> Iterator[ReportSection]:
         start="### Changes by stack" if stacks else "**Changes by stack:** no resource differs",
     )
     for stack in stacks:
-        effect = "" if stack.effect is Effect.CHANGED else f" ({stack.effect})"
+        effect = "" if stack.effect is Effect.CHANGED else f" ({STACK_EFFECT_NAMES[stack.effect]})"
         yield ReportSection(
             cut=Cut.CHANGES,
             noun="changes",
@@ -174,9 +176,8 @@ def _stack_lines(stack: StackChange) -> Iterator[str]:
 
 
 def _resource(resource: ResourceChange) -> str:
-    kept = ", the old one is kept" if resource.kept else ""
     return (
-        f"**{EFFECT_NAMES[resource.effect]}**{kept}: {code(resource.name)} "
+        f"**{EFFECT_NAMES[resource.effect]}**{kept(resource)}: {code(resource.name)} "
         f"({prose(resource.resource_type)})"
     )
 

@@ -83,7 +83,7 @@ def make_review(
         base=base.name,
         head=head.name,
         broken_base=base.reason if isinstance(base, BrokenSide) else None,
-        notes=(*notes, *findings.notes),
+        notes=(*notes, *_left_behind(before, head), *findings.notes),
         risks=risks(before.stacks, head.stacks, comparison),
         stacks=stacks,
         permissions=comparison.permissions if compared else (),
@@ -93,6 +93,15 @@ def make_review(
         quotas=quota_changes(before.fleet, head.fleet),
         findings=findings,
     )
+
+
+def _left_behind(before: Side, after: Side) -> Iterator[str]:
+    """Say which stacks only somebody can delete, so that costs and quotas are those of later."""
+    if names := ", ".join(sorted(before.stacks.keys() - after.stacks.keys())):
+        yield (
+            "the costs and quotas after the change leave out the stacks that are no longer in the "
+            f"app: {names}. No deployment deletes them, so they cost on until somebody does"
+        )
 
 
 def _empty(name: str, head: Side) -> Side:

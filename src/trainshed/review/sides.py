@@ -83,7 +83,7 @@ def synthesise_base(
             return _synthesised(base.name, folder, synthesise)
         except TrainshedError as error:
             # The folder is gone when somebody reads this.
-            reason = str(error).replace(f"{folder}/", "")
+            reason = str(error).replace(f"{folder}/", "").replace(str(folder), "its folder")
             return BrokenSide(name=base.name, reason=reason)
 
 

@@ -17,6 +17,8 @@ RISK_NAMES = {
     RiskKind.REPLACED: "replaced",
 }
 EFFECT_NAMES = {effect: effect.value for effect in Effect} | {Effect.CHANGED: "changed in place"}
+# No deployment deletes a stack that the app no longer has.
+STACK_EFFECT_NAMES = EFFECT_NAMES | {Effect.REMOVED: "no longer in the app"}
 HOW_TO_SEE_ALL = "trainshed review --format html"
 _ROUNDING_USD = 0.0005
 
@@ -33,6 +35,13 @@ def effects(resources: Iterable[ResourceChange]) -> str:
     return ", ".join(
         f"{found[effect]:,} {EFFECT_NAMES[effect]}" for effect in Effect if found[effect]
     )
+
+
+def kept(resource: ResourceChange) -> str:
+    """Say whether a policy keeps a resource that its stack gives up."""
+    if not resource.kept:
+        return ""
+    return ", but kept" if resource.effect is Effect.REMOVED else ", the old one is kept"
 
 
 def growth(before: Total | None, after: Total | None) -> str:

@@ -26,7 +26,8 @@ def jobs_killed(affected: Affected) -> Iterator[Risk]:
         return
     it, consequence = _RUNS_JOBS[change.resource_type]
     if change.effect in GIVEN_UP:
-        yield _risk(affected, Level.HIGH, f"{it} {affected.what_happens}: {consequence}")
+        level = Level.HIGH if affected.remains else Level.MEDIUM
+        yield _risk(affected, level, f"{it} {affected.what_happens}: {consequence}")
     elif change.effect is Effect.CHANGED:
         if at(affected.new, "State") == "DISABLED" != at(affected.old, "State"):
             yield _risk(
