@@ -277,6 +277,18 @@ def test_wrong_options_are_refused_before_anything_is_synthesised(
     assert project.runs == []
 
 
+def test_a_project_without_the_engine_is_refused_before_anything_is_synthesised(
+    project: Project,
+) -> None:
+    (project.folder / "node_modules").unlink()
+
+    answer = project.review()
+
+    assert answer.code == 2
+    assert "npm install --save-dev --save-exact @aws-cdk/cloudformation-diff@" in answer.err
+    assert project.runs == []
+
+
 def test_outside_of_a_repository_it_says_so(
     trainshed: Trainshed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,11 +39,28 @@ def differences(
     differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if not differing:
         return {}
+    answer = _answer(folder, differing)
+    return {name: TemplateDifference.read(answer[name]) for name in differing}
+
+
+def require_engine(folder: Path) -> None:
+    """Refuse a project without the engine, before anything takes long.
+
+    Args:
+        folder: of the project.
+
+    Raises:
+        TrainshedError: Node or the engine is not there.
+    """
+    _answer(folder, {})
+
+
+def _answer(folder: Path, pairs: Mapping[str, tuple[Template, Template]]) -> dict[str, Any]:
     node = _node()
     try:
         done = subprocess.run(
             [node, str(_PROGRAM)],
-            input=json.dumps({"folder": str(folder.resolve()), "pairs": differing}),
+            input=json.dumps({"folder": str(folder.resolve()), "pairs": pairs}),
             capture_output=True,
             encoding="utf-8",
             errors="replace",
@@ -58,8 +75,7 @@ def differences(
     if done.returncode:
         said = one_line(done.stderr) or f"it ended with exit code {done.returncode}"
         raise Failure(f"{_PACKAGE} cannot compare the templates: {said}")
-    answer = json.loads(done.stdout)
-    return {name: TemplateDifference.read(answer[name]) for name in differing}
+    return dict(json.loads(done.stdout))
 
 
 def _node() -> str:

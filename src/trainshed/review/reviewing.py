@@ -14,6 +14,7 @@ from trainshed.review.cache import user_cache
 from trainshed.review.changes import TemplateComparison, compare_templates
 from trainshed.review.clusters import cluster_changes
 from trainshed.review.cost import total_cost
+from trainshed.review.engine import require_engine
 from trainshed.review.findings import finding_changes
 from trainshed.review.model import BrokenSide, Review, Side
 from trainshed.review.quotas import quota_changes
@@ -41,6 +42,7 @@ def review_change(folder: Path, ref: str, step: Step) -> Review:
         Failure: the app does not synthesise.
     """
     commit = find_base(folder, ref)
+    require_engine(folder)
     cache = user_cache(step)
     programs = [RememberingProgram(program=program, cache=cache) for program in PROGRAMS]
     with TemporaryDirectory(prefix="trainshed-review-") as name:
