@@ -11,7 +11,7 @@ from trainshed.lint.reading import parse_content
 def of(rule: str, text: str) -> list[Finding]:
     """Return what a rule says of a template."""
     found = lint_documents(read_documents(parse_content(text, "template.yaml")))
-    return [each for each in found if each.rule == rule]
+    return [each for each in found if each.rule == rule or rule in each.message]
 
 
 PLACED = """
@@ -52,3 +52,85 @@ def test_a_switch_may_depend_on_more_than_itself(value: str) -> None:
 
     assert of("TS-CAP-012", PLACED.replace("VALUE", value)) == []
     assert len(of("TS-CAP-012", PLACED.replace("VALUE", inverted))) == 1
+
+
+JOB = """
+Resources:
+  Job:
+    Type: AWS::Batch::JobDefinition
+    Properties:
+      Type: multinode
+      NodeProperties:
+        MainNode: 0
+        NumNodes: 4
+        NodeRangeProperties:
+          - TargetNodes: "0:"
+            Container:
+              Image: my-image
+              InstanceType: g6e.48xlarge
+              LinuxParameters: {Devices: [DEVICES]}
+"""
+ENVIRONMENT = """
+  Cluster:
+    Type: AWS::Batch::ComputeEnvironment
+    Properties:
+      Type: MANAGED
+      ComputeResources:
+        Type: EC2
+        InstanceTypes: [g6e.48xlarge]
+        LaunchTemplate: {LaunchTemplateId: !Ref Nodes, Version: "1"}
+        MaxvCpus: 768
+        Subnets: [subnet-11111111]
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        NetworkInterfaces:
+          - {NetworkCardIndex: 0, DeviceIndex: 0, InterfaceType: KIND}
+"""
+DEVICE = "{HostPath: /dev/infiniband/uverbs0}"
+
+
+@pytest.mark.parametrize(
+    ("devices", "kind", "messages"),
+    [
+        pytest.param("", "interface", [], id="no-efa"),
+        pytest.param(DEVICE, "efa", [], id="all-that-the-nodes-have"),
+        pytest.param("", "efa", ["0 of the 1"], id="none"),
+        pytest.param("", "!Ref Kind", ["not decided: Kind"], id="kind-not-decided"),
+        pytest.param("", None, ["not decided: the EFA interfaces"], id="no-nodes-here"),
+        pytest.param(DEVICE, None, ["1 of the 4"], id="no-nodes-here-and-some-devices"),
+    ],
+)
+def test_a_job_needs_the_efa_devices_that_its_nodes_have(
+    devices: str, kind: str | None, messages: list[str]
+) -> None:
+    environment = ENVIRONMENT.replace("KIND", kind) if kind else ""
+
+    found = of("TS-JOB-025", JOB.replace("DEVICES", devices) + environment.lstrip("\n"))
+
+    assert len(found) == len(messages)
+    assert all(part in each.message for part, each in zip(messages, found, strict=True))
+
+
+@pytest.mark.parametrize(("privileged", "count"), [("true", 0), ("false", 1)])
+def test_a_privileged_job_has_all_devices(privileged: str, count: int) -> None:
+    text = JOB.replace("DEVICES", DEVICE).replace(
+        "Image: my-image", f"Image: my-image\n              Privileged: {privileged}"
+    )
+
+    assert len(of("TS-JOB-025", text)) == count
+
+
+def test_an_image_type_of_amazon_linux_2_may_describe_an_own_ami() -> None:
+    text = """
+Resources:
+  Cluster:
+    Type: AWS::Batch::ComputeEnvironment
+    Properties:
+      ComputeResources:
+        Ec2Configuration: [{ImageType: ECS_AL2, ImageIdOverride: ami-0123456789abcdef0}]
+"""
+
+    assert of("TS-BAT-009", text) == []
+    assert of("TS-BAT-009", text.replace(", ImageIdOverride: ami-0123456789abcdef0", ""))
