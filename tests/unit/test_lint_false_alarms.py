@@ -134,3 +134,44 @@ Resources:
 
     assert of("TS-BAT-009", text) == []
     assert of("TS-BAT-009", text.replace(", ImageIdOverride: ami-0123456789abcdef0", ""))
+
+
+@pytest.mark.parametrize(
+    ("subnets", "count"), [("[!Ref Subnet]", 0), ("[!Ref Subnet, !Ref Other]", 1)]
+)
+def test_one_subnet_is_in_one_zone_whichever_it_is(subnets: str, count: int) -> None:
+    text = f"""
+Parameters:
+  Subnet: {{Type: "AWS::EC2::Subnet::Id"}}
+  Other: {{Type: "AWS::EC2::Subnet::Id"}}
+Resources:
+  Cluster:
+    Type: AWS::AutoScaling::AutoScalingGroup
+    Properties:
+      PlacementGroup: mine
+      VPCZoneIdentifier: {subnets}
+"""
+
+    assert len(of("TS-CAP-010", text)) == count
+
+
+def test_the_same_security_group_is_the_same_whichever_it_is() -> None:
+    rows = "".join(
+        f"          - {{NetworkCardIndex: {card}, DeviceIndex: 0, InterfaceType: efa, "
+        "Groups: [!Ref Group]}\n"
+        for card in range(2)
+    )
+    text = f"""
+Parameters:
+  Group: {{Type: "AWS::EC2::SecurityGroup::Id"}}
+Resources:
+  Nodes:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        NetworkInterfaces:
+{rows}"""
+
+    assert of("TS-EFA-012", text) == []
+    (found,) = of("TS-EFA-013", text)
+    assert "the rules of security group ${Group}, which is not in this file" in found.message
