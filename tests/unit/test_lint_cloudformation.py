@@ -359,3 +359,20 @@ Resources:
     assert "not decided: what the transform Mine makes of the template" in said
     assert "not decided: what Fn::ForEach makes" in said
     assert any("Fn::ForEach::X is not resolved here" in each for each in said)
+
+
+def test_nested_stacks_are_said_not_to_be_judged() -> None:
+    text = """
+Resources:
+  Network:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: ./network.yaml}
+"""
+
+    (found,) = lint_documents(read_documents(parse_content(text, "t.yaml")))
+
+    assert found.rule == "TS-FIL-001"
+    assert found.message == (
+        "not decided: the template of the nested stack Network, which is a file of its own"
+    )
+    assert found.place and found.place.line == 3

@@ -377,6 +377,17 @@ _GOOD = {
             set(),
             id="public-with-one-card",
         ),
+        # eksctl makes as many interfaces as the type with the fewest cards has.
+        pytest.param(
+            {
+                "privateNetworking": "false",
+                "instanceType": "null",
+                "instanceTypes": "[g6.48xlarge, p5.48xlarge]",
+            },
+            True,
+            {"TS-GRP-003"},
+            id="public-with-one-card-of-several-types",
+        ),
         pytest.param(
             {"privateNetworking": "null", "subnets": "[subnet-1]"},
             True,

@@ -18,7 +18,8 @@ from trainshed.lint.parallelcluster import (
     is_parallelcluster,
     read_parallelcluster,
 )
-from trainshed.lint.reading import Content, UnreadableFile
+from trainshed.lint.readers import read_documents
+from trainshed.lint.reading import Content, UnreadableFile, parse_content
 from trainshed.lint.rule import FileViolation, lint_rules
 
 _HEAD = """\
@@ -586,3 +587,16 @@ def test_the_example_of_each_rule_has_it(rule_id: str, tmp_path: Path) -> None:
 
     assert not report.unreadable
     assert rule_id in {finding.rule for finding in report.findings}
+
+
+def test_an_own_ami_is_of_the_system_that_the_file_names() -> None:
+    text = """
+Region: us-east-2
+Image: {Os: alinux2, CustomAmi: ami-0123456789abcdef0}
+HeadNode: {InstanceType: m5.large, Networking: {SubnetId: subnet-1}}
+Scheduling: {Scheduler: slurm, SlurmQueues: []}
+"""
+
+    found = lint_documents(read_documents(parse_content(text, "cluster.yaml")))
+
+    assert [each.rule for each in found if each.fails] == ["TS-LIF-003"]

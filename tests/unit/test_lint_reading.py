@@ -37,6 +37,11 @@ TEMPLATE = {
         pytest.param(b"apiVersion: v1\nkind: Pod\n", "kind 'Pod'", id="kubernetes"),
         pytest.param(b"a: b\n", "it is no CloudFormation template", id="other"),
         pytest.param(b"Resources: [x]\n", "it is no CloudFormation template", id="resources"),
+        pytest.param(
+            b"AWSTemplateFormatVersion: 2010-09-09\nResources:\n",
+            "file.yaml: a CloudFormation template needs Resources",
+            id="no-resources",
+        ),
         pytest.param(b"a:\n" + b"  - " * 3000 + b"x\n", "nested too deeply", id="deep"),
     ],
 )

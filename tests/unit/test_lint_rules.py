@@ -256,6 +256,16 @@ def test_a_group_that_is_not_in_the_file_is_not_judged() -> None:
     assert "not decided: the rules of security group sg-1" in found[0].message
 
 
+def test_an_interface_that_is_not_decided_hides_no_other() -> None:
+    example = lint_rules()["TS-EFA-013"].examples[FileKind.CLOUDFORMATION]
+    text = f"{example}          - {{DeviceIndex: 1, InterfaceType: efa}}\n"
+
+    found = [each for each in lint(text) if each.rule == "TS-EFA-013"]
+
+    assert [each.severity for each in found] == [Severity.ERROR, Severity.INFO]
+    assert "the VPC's default security group" in found[1].message
+
+
 def test_a_group_that_its_condition_does_not_make_is_found() -> None:
     text = """
 Parameters:

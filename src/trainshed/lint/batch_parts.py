@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from trainshed.catalogue import InstanceType
 from trainshed.lint.cloudformation import CloudFormationDocument
 from trainshed.lint.model import Known, LintedFile, Unknown
 from trainshed.lint.nodes_of_template import launch_template_of
-from trainshed.lint.parts import value_of
-from trainshed.lint.rule import NotDecided
+from trainshed.lint.parts import efa_interfaces, value_of
+from trainshed.lint.rule import NotDecided, decided
 from trainshed.lint.template import TemplateResource, TemplateValue
 
 COMPUTE_ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
@@ -44,6 +45,22 @@ def capacity_block(document: LintedFile, environment: TemplateResource) -> bool:
         group.path == environment.path and value_of(group.purchase) == "capacity-block"
         for group in document.groups
     )
+
+
+def efa_of_nodes(document: LintedFile, instance: InstanceType) -> int | None:
+    """Return how many EFA interfaces the nodes of a type have; None where none are in the file.
+
+    Raises:
+        NotDecided: the file does not decide it.
+    """
+    names = {instance.name, instance.name.partition(".")[0]}
+    found = None
+    for group in document.groups:
+        if group.launch == COMPUTE_ENVIRONMENT:
+            types = decided(group.instance_types)
+            if types and names & set(types.value):
+                found = max(found or 0, len(efa_interfaces(group)))
+    return found
 
 
 def multi_node_definitions(document: CloudFormationDocument) -> Iterator[TemplateResource]:

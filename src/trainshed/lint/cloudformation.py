@@ -7,7 +7,7 @@ from trainshed.documents.yaml import Value
 from trainshed.lint.lustre_of_template import file_systems
 from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.nodes_of_template import node_groups
-from trainshed.lint.reading import Content
+from trainshed.lint.reading import Content, UnreadableFile
 from trainshed.lint.template import Template, TemplateResource, read_resources
 from trainshed.lint.template_cases import template_cases
 
@@ -50,7 +50,17 @@ def is_cloudformation(value: dict[str, Value]) -> bool:
 
 
 def read_cloudformation(content: Content) -> Iterable[LintedFile]:
-    """Return a template in each of its cases, the usual one first."""
+    """Return a template in each of its cases, the usual one first.
+
+    Raises:
+        UnreadableFile: it has no resources.
+    """
+    made_elsewhere = {"Transform", "Fn::Transform"} & content.value.keys()
+    if not isinstance(content.value.get("Resources"), dict) and not made_elsewhere:
+        raise UnreadableFile(
+            f"{content.where.file}: a CloudFormation template needs Resources, a mapping of names "
+            "to resources"
+        )
     sections = {name: _mapping(content.value.get(name)) for name in _SECTIONS}
     judged = [
         each
@@ -88,7 +98,10 @@ def _not_judged(value: dict[str, Value], found: dict[str, Value]) -> Iterator[Un
             yield Unknown(why=f"what the transform {name} makes of the template", path=path)
     if "Fn::Transform" in value:
         yield Unknown(why="what Fn::Transform makes of the template", path=("Fn::Transform",))
-    for name in found:
+    for name, resource in found.items():
+        if isinstance(resource, dict) and resource.get("Type") == "AWS::CloudFormation::Stack":
+            why = f"the template of the nested stack {name}, which is a file of its own"
+            yield Unknown(why=why, path=("Resources", name))
         if name.startswith("Fn::ForEach::"):
             yield Unknown(why="what Fn::ForEach makes", path=("Resources", name))
         elif name == "Fn::Transform":

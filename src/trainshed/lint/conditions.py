@@ -55,6 +55,18 @@ def names_in(value: Value, function: str) -> Iterator[str]:
             yield argument
 
 
+def parameters_of(condition: str, conditions: Mapping[str, Value]) -> set[str]:
+    """Return the names that a condition refers to, also by way of other conditions."""
+    waiting, seen, found = [condition], {condition}, set[str]()
+    while waiting:
+        expression = conditions.get(waiting.pop())
+        found.update(names_in(expression, "Ref"))
+        new = set(names_in(expression, "Condition")) - seen
+        seen |= new
+        waiting += new
+    return found
+
+
 def functions_in(value: Value, function: str, path: Path) -> Iterator[tuple[Value, Path]]:
     """Yield the arguments of a function anywhere inside a value, with their paths."""
     if isinstance(value, dict):

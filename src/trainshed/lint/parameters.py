@@ -5,6 +5,9 @@ from trainshed.documents.yaml import Value
 from trainshed.lint.model import Fact, Known, Unknown
 from trainshed.lint.symbol import Symbol
 
+# Something of the account, whichever it is: an id, and one only.
+_IDS = ("AWS::EC2::SecurityGroup::Id", "AWS::EC2::Subnet::Id")
+
 
 def reference_to_parameter(name: str, definition: Value, path: Path) -> Fact[Value]:
     """Return what `Ref` of a parameter is: its default, which a deployment may override.
@@ -16,6 +19,8 @@ def reference_to_parameter(name: str, definition: Value, path: Path) -> Fact[Val
     """
     given = definition if isinstance(definition, dict) else {}
     kind, default = str(given.get("Type", "String")), given.get("Default")
+    if default is None and kind in _IDS:
+        return Known(value=Symbol(f"${{{name}}}"), path=path)
     if default is None:
         return Unknown(why=f"parameter {name}, which has no default", path=path)
     if isinstance(default, dict | list):

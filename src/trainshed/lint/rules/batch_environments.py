@@ -223,8 +223,8 @@ def _unfit(environment: TemplateResource) -> tuple[str, Known[str]] | None:
         severity=Severity.ERROR,
         why="""
 Since 2026-06-30 AWS Batch refuses to create compute environments with its own AMIs of Amazon
-Linux 2. CDK's `EcsMachineImage` without an image type writes `ECS_AL2`, unless the flag
-`@aws-cdk/aws-batch:defaultToAL2023` is on.
+Linux 2; one with another AMI may have the image type. CDK's `EcsMachineImage` without an image type
+writes `ECS_AL2`, unless the flag `@aws-cdk/aws-batch:defaultToAL2023` is on.
 """,
         sources=(
             "https://docs.aws.amazon.com/batch/latest/APIReference/API_Ec2Configuration.html",
@@ -238,10 +238,16 @@ Linux 2. CDK's `EcsMachineImage` without an image type writes `ECS_AL2`, unless 
 def ended_image_type(
     environment: TemplateResource, document: LintedFile
 ) -> Iterator[FileViolation]:
-    """The image type must be one that AWS Batch still takes."""
-    for image in environment.get("ComputeResources", "Ec2Configuration").known_entries():
+    """The image type must be one that AWS Batch still takes, where it gives the AMI."""
+    nodes = environment.get("ComputeResources")
+    for image in nodes.get("Ec2Configuration").known_entries():
         kind = decided(image.get("ImageType").text())
         if kind and kind.value in ("ECS_AL2", "ECS_AL2_NVIDIA", "EKS_AL2", "EKS_AL2_NVIDIA"):
+            if image.get("ImageIdOverride") or nodes.get("ImageId"):
+                continue
+            data = launch_data(document, environment)
+            if data and data.get("ImageId"):
+                continue
             later = kind.value.replace("_AL2", "_AL2023")
             yield FileViolation(
                 path=kind.path,

@@ -12,14 +12,15 @@ from trainshed.lint.batch_parts import (
     JOB_QUEUE,
     capacity_block,
     containers,
+    efa_of_nodes,
     instance_types,
     multi_node_definitions,
     node_ranges,
 )
 from trainshed.lint.cloudformation import CloudFormationDocument, resources
-from trainshed.lint.model import FileKind, LintedFile
+from trainshed.lint.model import FileKind, LintedFile, Unknown
 from trainshed.lint.parts import known_types, value_of
-from trainshed.lint.rule import FileViolation, decided, lint_rule
+from trainshed.lint.rule import FileViolation, NotDecided, decided, lint_rule
 from trainshed.lint.symbol import logical_id
 from trainshed.lint.template import TemplateResource, TemplateValue
 from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
@@ -215,7 +216,8 @@ def no_final_exit(definition: TemplateResource, document: LintedFile) -> Iterato
         why="""
 A container sees only the devices that its job definition lists. Each EFA interface of a node is one
 device, `/dev/infiniband/uverbs0` and on; AWS Batch's page shows the first only. libfabric goes over
-TCP without them, and uses a part of the bandwidth with some of them; neither is an error.
+TCP without them, and uses a part of the bandwidth with some of them; neither is an error. Where the
+nodes are in the template, their launch template says how many EFA interfaces they have.
 """,
         sources=(_EFA,),
     ),
@@ -238,9 +240,18 @@ def missing_devices(definition: TemplateResource, document: LintedFile) -> Itera
         }
         verbs = [path for path in paths if path.startswith(f"{_VERBS}uverbs")]
         for instance in _types(container, definition):
-            wanted = instance.efa_interfaces_max
-            # The whole folder may be given as a volume to a privileged container.
-            if len(verbs) < wanted and not decided(container.get("Privileged").flag()):
+            wanted = efa_of_nodes(document, instance)
+            # A privileged container has all devices of its node.
+            privileged = decided(container.get("Privileged").flag())
+            if not instance.efa_interfaces_max or (privileged and privileged.value):
+                continue
+            if wanted is None and not verbs:
+                why = f"the EFA interfaces of the nodes of {definition.logical_id}, which are not "
+                why += "in this file: the job gets no EFA device"
+                raise NotDecided(Unknown(why=why, path=container.path))
+            if wanted is None:
+                wanted = instance.efa_interfaces_max
+            if len(verbs) < wanted:
                 yield FileViolation(
                     path=devices.path if devices else container.path,
                     message=f"{definition.logical_id} gives jobs {len(verbs)} of the {wanted} EFA "

@@ -77,12 +77,13 @@ def public_subnets(group: EksctlGroup, document: LintedFile) -> Iterator[FileVio
     public = decided(group.public_addresses) if has_efa(group) else None
     if not public or not public.value:
         return
-    for instance in named_types(group):
-        cards = len(instance.network_cards)
-        if cards > 1:
-            yield FileViolation(
-                path=public.path,
-                message=f"{group.name} is in public subnets, and its nodes get no public address: "
-                f"eksctl gives {instance.name} {cards} network interfaces",
-                remedy="set privateNetworking: true",
-            )
+    types = named_types(group)
+    # Of several types, the one with the fewest cards says how many interfaces eksctl makes.
+    fewest = min(types, key=lambda each: len(each.network_cards), default=None)
+    if fewest and len(fewest.network_cards) > 1:
+        yield FileViolation(
+            path=public.path,
+            message=f"{group.name} is in public subnets, and its nodes get no public address: "
+            f"eksctl gives {fewest.name} {len(fewest.network_cards)} network interfaces",
+            remedy="set privateNetworking: true",
+        )

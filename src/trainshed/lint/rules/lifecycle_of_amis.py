@@ -21,6 +21,8 @@ _AMAZON_LINUX_2_TYPES = re.compile(r"(ECS|EKS)_AL2(_NVIDIA)?|AL2_.*|AmazonLinux2
 _UBUNTU_20_TYPES = re.compile(r"Ubuntu2004|ubuntu2004")
 # TS-BAT-009 is about them: AWS Batch refuses to make such an environment.
 _REFUSED = "AWS::Batch::ComputeEnvironment"
+# It asks that an AMI of one's own is of the system that the file names.
+_NAMES_SYSTEM = "ParallelCluster"
 
 
 def _template(parameter: str) -> dict[FileKind, str]:
@@ -49,7 +51,7 @@ def _ended(
     group: NodeGroup, parameter: Known[str] | None, types: re.Pattern[str]
 ) -> Known[str] | None:
     """Return what says that the AMI is of an ended system: a parameter, or the type of AMI."""
-    if parameter or group.image:
+    if parameter or (group.image and group.launch != _NAMES_SYSTEM):
         return parameter
     kind = decided(group.image_type)
     if kind and types.fullmatch(kind.value) and group.launch != _REFUSED:

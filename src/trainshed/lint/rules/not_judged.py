@@ -17,8 +17,9 @@ from trainshed.lint.rule import FileViolation, NotDecided, lint_rule
         why="""
 Transforms and loops of a template make resources only when CloudFormation processes it. What they
 make is not in the file, so no rule sees it. Judge the processed template instead: `aws
-cloudformation get-template --template-stage Processed` prints it. What a launch template sets that
-an eksctl cluster file names is not in that file, either.
+cloudformation get-template --template-stage Processed` prints it. The template of a nested stack is
+a file of its own: name it, too. What a launch template sets that an eksctl cluster file names is
+not in that file, either.
 """,
         sources=(
             "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/transform-section-structure.html",

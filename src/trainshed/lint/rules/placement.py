@@ -9,7 +9,7 @@ from trainshed.documents.problems import Path
 from trainshed.documents.yaml import Value
 from trainshed.findings import Severity
 from trainshed.lint.cloudformation import CloudFormationDocument
-from trainshed.lint.conditions import functions_in
+from trainshed.lint.conditions import functions_in, parameters_of
 from trainshed.lint.examples import eksctl_example, slurm_example
 from trainshed.lint.model import FileKind, Known, LintedFile, NodeGroup, Unknown
 from trainshed.lint.nodes_of_template import LAUNCH_TEMPLATE
@@ -308,10 +308,15 @@ def _named_group(template: Template, value: Value, path: Path) -> str | None:
 
 
 def _asked(document: CloudFormationDocument, condition: str, holds: bool) -> str | None:
-    """Name what asks for a placement group in this case: a parameter, or else the condition."""
+    """Name what asks for a placement group in this case: a parameter, or else the condition.
+
+    A parameter asks only where the condition depends on nothing else: what else it depends on, such
+    as a Capacity Block, may be a reason for no group.
+    """
+    depends_on = parameters_of(condition, document.template.scope.sections["Conditions"])
     for name, text in document.case:
         value = text.strip("'").lower()
-        if _SWITCH.search(_plain(name)) and value in (*_YES, *_NO):
+        if {name} == depends_on and _SWITCH.search(_plain(name)) and value in (*_YES, *_NO):
             return name if (value in _YES) != _negated(name) else None
     if _SWITCH.search(_plain(condition)):
         return f"condition {condition}" if holds != _negated(condition) else None

@@ -62,33 +62,43 @@ def no_rule_to_itself(group: NodeGroup, document: LintedFile) -> Iterator[FileVi
     """EFA needs all traffic of a group to and from itself."""
     if not isinstance(document, CloudFormationDocument):
         return
-    for references in dict.fromkeys(map(_groups_of, efa_interfaces(group))):
-        found = [security_group(document.template, each) for each in references]
-        known = [each for each in found if each]
-        missing = {
-            direction: _missing(document.template, known, direction) for direction in Direction
-        }
-        if not any(missing.values()):
-            continue
-        if not known or len(known) < len(found):
-            outside = [name for name, each in zip(references, found, strict=True) if not each]
-            raise NotDecided(
-                Unknown(
-                    why=f"the rules of security group {', '.join(outside)}, which is not in this "
-                    "file",
-                    path=group.path,
-                )
-            )
-        ways = [_WORDS[direction] for direction, why in missing.items() if why]
-        reasons = dict.fromkeys(why for why in missing.values() if why)
-        yield FileViolation(
-            path=known[0].path,
-            message=f"{' and '.join(each.logical_id for each in known)}, of EFA interfaces of "
-            f"{group.name}, allows not all {' and '.join(ways)} traffic of its own members: "
-            f"{'; '.join(reasons)}",
-            remedy="add AWS::EC2::SecurityGroupIngress and AWS::EC2::SecurityGroupEgress with "
-            'IpProtocol "-1" that name the group itself',
-        )
+    undecided: list[Unknown] = []
+    for row in efa_interfaces(group):
+        try:
+            yield from _judged(_groups_of(row), group, document.template)
+        except NotDecided as error:
+            undecided.append(error.unknown)
+    if undecided:
+        raise NotDecided(undecided[0])
+
+
+def _judged(
+    references: tuple[str, ...], group: NodeGroup, template: Template
+) -> Iterator[FileViolation]:
+    """Say what the groups of an interface lack.
+
+    Raises:
+        NotDecided: what they lack, another may have.
+    """
+    found = [security_group(template, each) for each in references]
+    known = [each for each in found if each]
+    missing = {direction: _missing(template, known, direction) for direction in Direction}
+    if not any(missing.values()):
+        return
+    if not known or len(known) < len(found):
+        outside = [name for name, each in zip(references, found, strict=True) if not each]
+        why = f"the rules of security group {', '.join(outside)}, which is not in this file"
+        raise NotDecided(Unknown(why=why, path=group.path))
+    ways = [_WORDS[direction] for direction, why in missing.items() if why]
+    reasons = dict.fromkeys(why for why in missing.values() if why)
+    yield FileViolation(
+        path=known[0].path,
+        message=f"{' and '.join(each.logical_id for each in known)}, of EFA interfaces of "
+        f"{group.name}, allows not all {' and '.join(ways)} traffic of its own members: "
+        f"{'; '.join(reasons)}",
+        remedy="add AWS::EC2::SecurityGroupIngress and AWS::EC2::SecurityGroupEgress with "
+        'IpProtocol "-1" that name the group itself',
+    )
 
 
 def _groups_of(row: Interface) -> tuple[str, ...]:
