@@ -22,11 +22,11 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize(("ignored", "said"), [(False, "cleans up"), (True, "goes on")])
+@pytest.mark.parametrize(("action", "said"), [("SIG_DFL", "cleans up"), ("SIG_IGN", "goes on")])
 def test_a_signal_stops_it_unless_the_parent_process_ignores_it(
-    stop: str, ignored: bool, said: str
+    stop: str, action: str, said: str
 ) -> None:
-    parent = f"import os, signal, sys; {f'signal.signal(signal.{stop}, signal.SIG_IGN);' * ignored}"
+    parent = f"import os, signal, sys; signal.signal(signal.{stop}, signal.{action});"
     child = "os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])"
 
     done = subprocess.run(
