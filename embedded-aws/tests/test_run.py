@@ -132,15 +132,12 @@ def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
     ],
 )
 def test_the_command_and_its_children_die_with_a_run_that_is_killed(run: Run, code: str) -> None:
-    process = run("--", "sh", "-c", f'"{sys.executable}" -c "{code}"; true')
+    process = run("--", "sh", "-c", f'echo $$; "{sys.executable}" -c "{code}"; true')
     assert process.stdout
-    process.stdout.readline()
-    commands = [
-        child
-        for child in psutil.Process(process.pid).children(recursive=True)
-        if child.cmdline()[0] == "sh" or child.cmdline()[-1] == code
-    ]
-    assert len(commands) == 2
+    shell = psutil.Process(int(process.stdout.readline()))
+    assert process.stdout.readline() == "ready\n"
+    [child] = shell.children()
+    commands = [shell, child]
 
     process.kill()
 
