@@ -13,8 +13,7 @@ from git_hosts import Account, GitHub, GitLab, serving
 from reviewed_project import APP, CLUSTER, commit_all, git, write_project
 from ruamel.yaml import YAML
 
-from trainshed.comment.report import LIMIT, MARKER
-from trainshed.review import markdown
+from trainshed.comment.report import MARKER
 from trainshed.review.fail_on import parse_fail_on
 from trainshed.review.model import RiskKind
 
@@ -397,7 +396,3 @@ def test_the_guide_names_every_input_and_every_threshold() -> None:
     assert set(ACTION["inputs"]) <= cells
     assert parse_fail_on(",".join(cells - set(ACTION["inputs"]))).items
     assert {kind.value for kind in RiskKind} | {"high", "medium", "findings"} <= cells
-
-
-def test_what_a_review_writes_is_what_a_comment_may_be() -> None:
-    assert (markdown.MARKER, markdown.GITHUB_LIMIT) == (MARKER, LIMIT)

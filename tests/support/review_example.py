@@ -78,6 +78,14 @@ _RISKS = (
         remedy="name the buckets and the actions",
     ),
     Risk(
+        kind=RiskKind.DEPLOYMENT_FAILS,
+        level=Level.MEDIUM,
+        stack="TrainNetwork",
+        resource="StorageClients",
+        message="the export TrainNetwork:StorageClientsGroupId goes, and TrainStorage imports it",
+        remedy="delete TrainStorage first",
+    ),
+    Risk(
         kind=RiskKind.REPLACED,
         level=Level.MEDIUM,
         stack="TrainCluster",

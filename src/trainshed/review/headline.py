@@ -13,7 +13,7 @@ _HOLD_DATA = {
     "AWS::S3::Bucket": "bucket",
     "AWS::ECR::Repository": "repository",
 }
-_OTHER_DATA = "resource with data"
+_OTHER_DATA = "data store"
 _MOST_STACKS = 2
 
 
@@ -62,15 +62,20 @@ def _dangers(review: Review) -> Iterator[str]:
     ending = {risk.stack for risk in killed if risk.level is Level.HIGH}
     for stacks, what in (ending, "end"), ({risk.stack for risk in killed} - ending, "at risk"):
         if stacks:
-            few = len(stacks) <= _MOST_STACKS
-            of = " and ".join(sorted(stacks)) if few else counted(len(stacks), "stack")
-            yield f"running jobs of {of} {what}"
+            yield f"running jobs of {_named(stacks)} {what}"
     if world := found[RiskKind.OPEN_TO_THE_WORLD]:
         yield f"{counted(len(world), 'resource')} open to the world"
     if broad := found[RiskKind.BROAD_PERMISSION]:
         yield counted(len(broad), "broad permission")
+    if failing := found[RiskKind.DEPLOYMENT_FAILS]:
+        yield f"deployment of {_named({risk.stack for risk in failing})} fails"
     if replaced := found[RiskKind.REPLACED]:
         yield f"{counted(len(replaced), 'other resource')} replaced"
+
+
+def _named(stacks: set[str]) -> str:
+    few = len(stacks) <= _MOST_STACKS
+    return " and ".join(sorted(stacks)) if few else counted(len(stacks), "stack")
 
 
 def _cost(review: Review) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from trainshed.comment.report import LIMIT, MARKER
 from trainshed.cost.model import Total
 from trainshed.findings import Finding
 from trainshed.review.fitting import Cut, ReportSection, fitted
@@ -33,14 +34,12 @@ from trainshed.review.wording import (
 )
 from trainshed.template_changes import Effect
 
-MARKER = "<!-- trainshed review -->"
-GITHUB_LIMIT = 65_536
 # More lines than these are folded, and more pictures.
 _MOST_OPEN_LINES = 12
 _MOST_OPEN_PICTURES = 2
 
 
-def markdown_report(review: Review, limit: int = GITHUB_LIMIT) -> str:
+def markdown_report(review: Review, limit: int = LIMIT) -> str:
     """Return a review as Markdown: its marker, its verdict, and its sections.
 
     Args:

@@ -51,6 +51,7 @@ class RiskKind(StrEnum):
     JOBS_KILLED = "jobs-killed"
     OPEN_TO_THE_WORLD = "open-to-the-world"
     BROAD_PERMISSION = "broad-permission"
+    DEPLOYMENT_FAILS = "deployment-fails"
     REPLACED = "replaced"
 
 

@@ -14,6 +14,7 @@ RISK_NAMES = {
     RiskKind.JOBS_KILLED: "running jobs at risk",
     RiskKind.OPEN_TO_THE_WORLD: "open to the world",
     RiskKind.BROAD_PERMISSION: "broad permission",
+    RiskKind.DEPLOYMENT_FAILS: "the deployment fails",
     RiskKind.REPLACED: "replaced",
 }
 EFFECT_NAMES = {effect: effect.value for effect in Effect} | {Effect.CHANGED: "changed in place"}

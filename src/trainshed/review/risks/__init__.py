@@ -7,6 +7,7 @@ from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackC
 from trainshed.review.risks.affected import Affected
 from trainshed.review.risks.broad_permission import broad_permission
 from trainshed.review.risks.data_loss import data_loss
+from trainshed.review.risks.deployment_fails import exports_in_use, moves_between_networks
 from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import HAS_NODES
 from trainshed.review.risks.open_to_the_world import open_properties, open_rules
@@ -50,6 +51,8 @@ def _risks(
         resources = after[name].template.get("Resources", {}) if name in after else {}
         yield from open_rules(name, difference, called)
         yield from broad_permission(name, difference, resources, called)
+    yield from exports_in_use(before, after, comparison)
+    yield from moves_between_networks(before, after)
 
 
 def _affected(

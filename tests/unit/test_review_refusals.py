@@ -1,0 +1,167 @@
+"""What a review says of a deployment that AWS or `NetworkGuard` refuses."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainshed.review.changes import compare_templates
+from trainshed.review.model import Level, RiskKind
+from trainshed.review.risks import risks
+from trainshed.synthesis import SynthesisedStack
+
+ROOT = Path(__file__).parents[2]
+Template = Mapping[str, Any]
+
+
+def exporting(
+    source: str | None = "Clients", *, stack: str = "Network", description: str = "a group"
+) -> Template:
+    """A stack with two security groups, and an export of the id of one of them, or of none."""
+    groups = {
+        name: {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": description},
+            "Metadata": {"aws:cdk:path": f"{stack}/{name}/Resource"},
+        }
+        for name in ("Clients", "Others")
+    }
+    value = {"Fn::GetAtt": [source, "GroupId"]}
+    output = {"Value": value, "Export": {"Name": f"{stack}:GroupId"}}
+    return {"Resources": groups, "Outputs": {"GroupId": output} if source else {}}
+
+
+def importing(stack: str | None = "Network") -> Template:
+    """A stack that imports from another, or from none."""
+    given = {"GroupSet": [{"Fn::ImportValue": f"{stack}:GroupId"}]} if stack else {}
+    return {"Resources": {"Nodes": {"Type": "AWS::EC2::NetworkInterface", "Properties": given}}}
+
+
+def guarding(network: Template, *users: str) -> Template:
+    guard = {
+        "Type": "Custom::NetworkGuard",
+        "Properties": {"Users": list(users)},
+        "Metadata": {"aws:cdk:path": "New/Guard/Resource"},
+    }
+    return {**network, "Resources": {**network["Resources"], "Guard": guard}}
+
+
+def found(
+    before: Mapping[str, Template],
+    after: Mapping[str, Template],
+    regions: Mapping[str, str] = {},
+) -> list[tuple[str, str, str, str]]:
+    """Return the stack, the resource, the message and the remedy of each refused deployment."""
+    old, new = (
+        {
+            name: SynthesisedStack(
+                path=name,
+                region=regions.get(name, "us-west-2"),
+                file=Path(f"{name}.json"),
+                template=template,
+            )
+            for name, template in side.items()
+        }
+        for side in (before, after)
+    )
+    refused = [
+        risk
+        for risk in risks(old, new, compare_templates(old, new, ROOT))
+        if risk.kind is RiskKind.DEPLOYMENT_FAILS
+    ]
+    assert all(risk.level is Level.MEDIUM for risk in refused)
+    return [(risk.stack, risk.resource, risk.message, risk.remedy) for risk in refused]
+
+
+@pytest.mark.parametrize(
+    "users, users_after, remedy",
+    [
+        (
+            {"Train": importing(), "Eval": importing()},
+            {"Train": importing(None), "Eval": importing(None)},
+            "run npx cdk deploy --exclusively Train Eval",
+        ),
+        ({"Storage": importing()}, {}, "tear down Storage"),
+        # Both would fail by themselves: what they import is not there, or about to go.
+        ({"Train": importing()}, {"Train": importing("New")}, "tear down Train"),
+        ({"Train": importing()}, {"Train": importing()}, "tear down Train"),
+        (
+            {"Train": importing(), "Storage": importing()},
+            {"Train": importing(None)},
+            "run npx cdk deploy --exclusively Train, then tear down Storage",
+        ),
+    ],
+    ids=["freed", "left-behind", "moved", "still-importing", "freed-and-left-behind"],
+)
+def test_an_export_that_goes_while_it_is_in_use_fails_the_deployment(
+    users: Mapping[str, Template], users_after: Mapping[str, Template], remedy: str
+) -> None:
+    before, after = {"Network": exporting()}, {"Network": exporting(None)}
+
+    assert found({**before, **users}, {**after, **users_after}) == [
+        (
+            "Network",
+            "Outputs",
+            "AWS refuses to change what deployed stacks import: Clients goes (imported by "
+            f"{', '.join(users)})",
+            f"before it, {remedy} (docs/operate.md)",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [exporting("Others"), exporting(description="other words")],
+    ids=["of-another-resource", "of-a-replaced-resource"],
+)
+def test_an_export_cannot_get_another_value_while_it_is_in_use(after: Template) -> None:
+    users = {"Train": importing()}
+
+    [(_, _, said, remedy)] = found({"Network": exporting(), **users}, {"Network": after, **users})
+
+    assert said.endswith("import: Clients gets another value (imported by Train)")
+    assert remedy == "before it, tear down Train (docs/operate.md)"
+
+
+@pytest.mark.parametrize(
+    "before, after, regions",
+    [
+        ({"Train": importing(None)}, {"Network": exporting(None), "Train": importing()}, {}),
+        (
+            {"Train": importing()},
+            {"Network": exporting(None), "Train": importing(None)},
+            {"Train": "us-east-1"},
+        ),
+        ({"Train": importing()}, {"Network": exporting(), "Train": importing(None)}, {}),
+        ({"Train": importing()}, {"Train": importing(None)}, {}),
+    ],
+    ids=["not-in-use", "in-use-in-another-region", "the-same", "its-stack-left-the-app"],
+)
+def test_other_exports_are_no_obstacle(
+    before: Mapping[str, Template], after: Mapping[str, Template], regions: Mapping[str, str]
+) -> None:
+    assert found({"Network": exporting(), **before}, after, regions) == []
+
+
+def test_a_stack_cannot_move_to_another_network() -> None:
+    new = guarding(exporting(stack="New"), "Train", "Storage", "Eval")
+    before = {"Old": exporting(stack="Old"), "Train": importing("Old"), "Storage": importing("Old")}
+    after = {"New": new, "Train": importing("New"), "Eval": importing("New")}
+
+    assert found(before, after) == [
+        (
+            "New",
+            "Guard",
+            "NetworkGuard stops it: Train, Storage cannot move from Old to New",
+            "undo the change; or before it, tear down Train, Storage; or describe a second "
+            "cluster (docs/operate.md says what stays)",
+        )
+    ]
+
+
+def test_a_stack_may_stay_in_its_network_or_be_new() -> None:
+    network = guarding(exporting(), "Train", "Eval")
+    before = {"Network": network, "Train": importing()}
+
+    assert found(before, {**before, "Eval": importing()}) == []
