@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from amis import AMAZON_LINUX
 from launched_nodes import Node, Nodes, nodes_of_a_job
 
 from embedded_aws.embedded import EmbeddedAws
@@ -137,7 +138,6 @@ def test_close_nodes_get_neighbouring_ranks_by_botocore(
     job: Nodes, launch: Launch, tmp_path: Path, embedded_aws: EmbeddedAws
 ) -> None:
     ec2 = embedded_aws.client("ec2")
-    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24", AvailabilityZoneId=ZONE)
     instances = []
@@ -145,7 +145,7 @@ def test_close_nodes_get_neighbouring_ranks_by_botocore(
         group = f"t{uuid4().hex}"
         ec2.create_placement_group(GroupName=group, Strategy="cluster")
         launched = ec2.run_instances(
-            ImageId=image,
+            ImageId=AMAZON_LINUX,
             InstanceType="trn1.32xlarge",
             SubnetId=subnet["Subnet"]["SubnetId"],
             MinCount=2,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from amis import AMAZON_LINUX
 
 
 @pytest.fixture
@@ -11,7 +12,6 @@ def launch(ec2: Any) -> Callable[..., list[str]]:
     """Launch instances, in a placement group or none; return their ids."""
 
     def run(count: int, group: str = "", type: str = "trn1.32xlarge") -> list[str]:
-        image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
         subnets = ec2.describe_subnets(
             Filters=[
                 {"Name": "default-for-az", "Values": ["true"]},
@@ -19,7 +19,7 @@ def launch(ec2: Any) -> Callable[..., list[str]]:
             ]
         )["Subnets"]
         launched = ec2.run_instances(
-            ImageId=image,
+            ImageId=AMAZON_LINUX,
             InstanceType=type,
             SubnetId=subnets[0]["SubnetId"],
             MinCount=count,
