@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import product
 
-from moto.backends import SERVICE_NAMES
 from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -18,12 +17,6 @@ from embedded_aws.plugins import plugins
 from embedded_aws.seed import NewAccount
 from embedded_aws.settings import ServerSettings
 
-# Loaded before the first fork; each serving process loads the others when first used.
-_USUAL_SERVICES: tuple[SERVICE_NAMES, ...] = (
-    *("batch", "cloudformation", "ec2", "ecr", "fsx", "iam", "kms", "logs", "s3"),
-    *("ssm", "sts"),
-)
-
 
 def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
     """Return moto's application with all services extended and every account seeded."""
@@ -34,12 +27,12 @@ def build_application(settings: ServerSettings) -> DomainDispatcherApplication:
         for plugin in (NewAccount(), *plugins()):
             plugin.seed(partial(client, account=account, region=region), account, region)
     moto = DomainDispatcherApplication(create_backend_app)
-    for service in _USUAL_SERVICES:
+    for service in service_models.USUAL_SERVICES:
         with _no_public_amis():
             moto.app_instances[service] = create_backend_app(service)
         model = get_service_model(service)
         get_service_router(service)._get_router(model.resolved_protocol)
-        # What it reads and builds is there for every serving process, and for functions.
+        # What it reads and builds is there for every serving process.
         client(service, account=settings.accounts[0], region=settings.regions[0])
     return moto
 

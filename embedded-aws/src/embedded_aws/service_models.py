@@ -1,10 +1,20 @@
 """One copy of the models of AWS's services in a process."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
+import boto3
 import botocore.loaders
 import botocore.session
 
+if TYPE_CHECKING:
+    from moto.backends import SERVICE_NAMES
+
+# Loaded before the first fork; each process loads the others when first used.
+USUAL_SERVICES: tuple["SERVICE_NAMES", ...] = (
+    *("autoscaling", "batch", "cloudformation", "cloudwatch", "ec2", "ecr", "events", "fsx"),
+    *("iam", "kms", "lambda", "logs", "s3", "ssm", "sts"),
+)
 _create = cache(botocore.loaders.create_loader)
 
 
@@ -15,6 +25,13 @@ def share() -> None:
     """
     for module in (botocore.loaders, botocore.session):
         module.create_loader = lambda search_path=None: _create(search_path)
+
+
+def load_usual() -> None:
+    """Read the models of the usual services, which forks of this process have then."""
+    session = boto3.Session("nobody", "nothing", region_name="us-east-1")
+    for service in USUAL_SERVICES:
+        session.client(service)
 
 
 def share_within_moto() -> None:

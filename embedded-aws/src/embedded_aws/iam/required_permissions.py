@@ -207,12 +207,13 @@ def _format(call: ApiCall, kind: str) -> str:
 
 
 def _reference(service: str, part: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _whole_reference().get(service, {}).get(part, {})
+    found: Mapping[str, Any] = whole_reference().get(service, {}).get(part, {})
     return found
 
 
 @cache
-def _whole_reference() -> Mapping[str, Any]:
+def whole_reference() -> Mapping[str, Any]:
+    """Return the actions and resources of each service, as cfn-lint carries them."""
     # Importing cfn-lint would load all of its rules.
     spec = find_spec("cfnlint")
     assert spec and spec.submodule_search_locations

@@ -4,6 +4,7 @@ A new interpreter takes a quarter of a second of CPU to import boto3 and to read
 services; a fork of one that did takes some milliseconds.
 """
 
+import gc
 import json
 import os
 import select
@@ -113,6 +114,7 @@ def _fork_on_request(requests: socket.socket) -> None:
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     requests = socket.socket(fileno=0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.enable()
     while True:
         message, files, _, _ = socket.recv_fds(requests, 1, 4)
         if not message:
