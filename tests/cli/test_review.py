@@ -113,6 +113,19 @@ def test_the_names_say_what_was_compared(project: Project) -> None:
     assert found["broken_base"] is None
 
 
+def test_progress_says_which_side_each_step_is_about(project: Project) -> None:
+    base = f"main ({git('rev-parse', 'main')[:7]})"
+
+    steps = [line.partition(" ")[2] for line in project.review().err.splitlines()]
+
+    assert [step for step in steps if not step.startswith("synthesis")] == [
+        "reading the working tree",
+        f"reading the base, {base}",
+        "judging the working tree",
+        f"judging {base}",
+    ]
+
+
 def test_places_are_the_same_on_both_sides(project: Project) -> None:
     found = project.result()["findings"]
 

@@ -106,6 +106,7 @@ def synthesise_head(folder: Path, work: Path, step: Step) -> Synthesised:
         except TrainshedError as error:
             raise Failure(str(error)) from error
 
+    step(f"reading {_WORKING_TREE}")
     return _synthesised(_WORKING_TREE, folder, synthesise)
 
 
@@ -117,6 +118,7 @@ def judged(side: Synthesised, programs: Mapping[str, Judge | ToolRun], step: Ste
         programs: those of `loaded_programs`.
         step: called with each step.
     """
+    step(f"judging {side.name}")
     plans = side.fleet.clusters
     ours = [finding for plan in plans for finding in judge(plan, side.fleet)]
     report = judge_templates(side.assembly, plans, side.pipeline, programs, step)
