@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 from command_line import Answer
 from reviewed_project import APP, CLUSTER, commit_all, git, write_project
 
+from trainshed import __version__
 from trainshed.checks.templates import checkov
 from trainshed.checks.templates.model import State
+from trainshed.checks.templates.program import Judge
 from trainshed.cli import review as command
 from trainshed.findings import Severity
 from trainshed.review import reviewing
@@ -207,10 +210,26 @@ def test_a_base_whose_cluster_file_is_wrong_is_said_with_its_line(project: Proje
     assert "did you mean trn1.32xlarge?" in broken
 
 
+class Content:
+    """A tool that runs, and finds nothing."""
+
+    NAME = "content"
+
+    def missing(self) -> None:
+        return None
+
+    def basis(self) -> None:
+        return None
+
+    def loaded(self, folder: Path) -> AbstractContextManager[Judge]:
+        return nullcontext(lambda assembly: ())
+
+
 @pytest.mark.parametrize("gone", ["cdk.json", "project"])
 def test_a_project_that_is_new_is_added_and_not_broken(
     project: Project, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
+    monkeypatch.setattr(reviewing, "PROGRAMS", (Content(),))
     if gone == "cdk.json":
         (project.folder / "cdk.json").unlink()
         commit_all()
@@ -225,6 +244,7 @@ def test_a_project_that_is_new_is_added_and_not_broken(
     assert found["broken_base"] is None
     assert [(each["name"], each["effect"]) for each in found["stacks"]] == [("OneCluster", "added")]
     assert found["findings"]["new"]
+    assert found["notes"] == []
     assert project.runs == ["head"]
 
 
@@ -240,14 +260,24 @@ def test_a_project_in_a_subfolder_is_compared_with_itself(
     assert project.timeouts() == [("7", "8")]
 
 
-def test_another_version_in_the_base_is_noted(project: Project) -> None:
-    (project.folder / "requirements.txt").write_text("trainshed[offline]==0.0.1\n")
+@pytest.mark.parametrize(
+    ("version", "noted"),
+    [
+        ("0.0.1", ["the base pins trainshed 0.0.1; both sides are synthesised by"]),
+        (__version__, []),
+    ],
+    ids=["another", "the-same"],
+)
+def test_another_version_in_the_base_is_noted(
+    project: Project, version: str, noted: list[str]
+) -> None:
+    (project.folder / "requirements.txt").write_text(f"trainshed[offline]=={version}\n")
     commit_all()
     git("branch", "--force", "main")
 
-    [note] = project.result()["notes"]
+    notes = project.result()["notes"]
 
-    assert note.startswith("the base pins trainshed 0.0.1; both sides are synthesised by")
+    assert [note.partition(" the installed")[0] for note in notes] == noted
 
 
 def test_a_head_that_does_not_synthesise_is_an_error(project: Project) -> None:
