@@ -129,6 +129,37 @@ def test_progress_says_which_side_each_step_is_about(project: Project) -> None:
     ]
 
 
+def test_risks_clusters_and_quotas_compare_both_sides(project: Project) -> None:
+    app = project.folder / "app.py"
+    queue = '{"Queue": queue}'
+    app.write_text(APP.replace(queue, '{"Bucket": {"Type": "AWS::S3::Bucket"}}'))
+    commit_all()
+    git("branch", "--force", "main")
+    app.write_text(APP)
+    project.write(CLUSTER.replace("max: 4", "max: 8"))
+
+    found = project.result()
+
+    assert found["broken_base"] is None
+    assert [(risk["kind"], risk["resource"]) for risk in found["risks"]] == [
+        ("data-loss", "Bucket")
+    ]
+    [cluster] = found["clusters"]
+    assert {(fact["before"], fact["after"]) for fact in cluster["facts"]} >= {("0 to 4", "0 to 8")}
+    [vcpus] = [quota for quota in found["quotas"] if quota["code"] == "L-2C3B7624"]
+    assert (vcpus["before"], vcpus["after"]) == (4 * 128, 8 * 128)
+
+
+def test_account_ids_of_a_template_are_left_out(project: Project) -> None:
+    named = '"QueueName": f"of-123456789012-{nodes}", "VisibilityTimeout"'
+    (project.folder / "app.py").write_text(APP.replace('"VisibilityTimeout"', named))
+
+    answer = project.review()
+
+    assert "of-ACCOUNT-4" in answer.out
+    assert "123456789012" not in answer.out
+
+
 def test_places_are_the_same_on_both_sides(project: Project) -> None:
     found = project.result()["findings"]
 
@@ -355,14 +386,16 @@ def test_a_threshold_that_is_met_is_said_and_fails(project: Project) -> None:
     assert "## Review: " in met.out
 
 
-def test_the_report_goes_into_a_file(project: Project) -> None:
+def test_the_report_goes_into_files_whose_endings_say_the_format(project: Project) -> None:
     (project.folder / "report.md").write_text("an old one")
+    beginnings = {"md": "<!-- trainshed", "html": "<!doctype html>", "json": "{\n"}
 
-    answer = project.review("--output", "report.md")
+    answer = project.review(*(f"--output=report.{ending}" for ending in beginnings))
 
     assert (answer.code, answer.out) == (0, "")
-    assert "## Review: " in (project.folder / "report.md").read_text()
-    assert not [*project.folder.glob(".report.md*")]
+    for ending, beginning in beginnings.items():
+        assert (project.folder / f"report.{ending}").read_text().startswith(beginning)
+    assert not [*project.folder.glob(".report*")]
 
 
 def test_a_stopped_review_leaves_no_worktree(project: Project) -> None:

@@ -165,3 +165,19 @@ def test_a_stack_may_stay_in_its_network_or_be_new() -> None:
     before = {"Network": network, "Train": importing()}
 
     assert found(before, {**before, "Eval": importing()}) == []
+
+
+def test_a_resource_cannot_be_of_another_type() -> None:
+    before = {"Network": exporting(None), "Gone": exporting(None), "Same": exporting(None)}
+    other = {"Clients": {"Type": "AWS::EC2::PrefixList"}, "New": {"Type": "AWS::EC2::VPC"}}
+
+    [(stack, resource, said, remedy)] = found(
+        before, {"Network": {"Resources": other}, "Same": exporting(None)}
+    )
+
+    assert (stack, resource) == ("Network", "Clients")
+    assert said == (
+        "AWS refuses to change the type of a resource, from AWS::EC2::SecurityGroup to "
+        "AWS::EC2::PrefixList"
+    )
+    assert remedy.startswith("give the new resource another logical id")

@@ -7,7 +7,11 @@ from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackC
 from trainshed.review.risks.affected import Affected
 from trainshed.review.risks.broad_permission import broad_permission
 from trainshed.review.risks.data_loss import data_loss
-from trainshed.review.risks.deployment_fails import exports_in_use, moves_between_networks
+from trainshed.review.risks.deployment_fails import (
+    exports_in_use,
+    moves_between_networks,
+    other_types,
+)
 from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import HAS_NODES
 from trainshed.review.risks.open_to_the_world import open_properties, open_rules
@@ -53,6 +57,7 @@ def _risks(
         yield from broad_permission(name, difference, resources, called)
     yield from exports_in_use(before, after, comparison)
     yield from moves_between_networks(before, after)
+    yield from other_types(before, after)
 
 
 def _affected(

@@ -77,6 +77,22 @@ def moves_between_networks(before: Stacks, after: Stacks) -> Iterator[Risk]:
                 )
 
 
+def other_types(before: Stacks, after: Stacks) -> Iterator[Risk]:
+    """Yield resources that are to be of another type, which CloudFormation refuses."""
+    for name, stack in before.items():
+        new = after[name].template.get("Resources", {}) if name in after else {}
+        for logical_id, resource in stack.template.get("Resources", {}).items():
+            if logical_id in new and new[logical_id]["Type"] != resource["Type"]:
+                yield _risk(
+                    name,
+                    stack.name(logical_id),
+                    "AWS refuses to change the type of a resource, from "
+                    f"{resource['Type']} to {new[logical_id]['Type']}",
+                    "give the new resource another logical id, by another id of its construct, and "
+                    "ask what becomes of the old one",
+                )
+
+
 def _risk(stack: str, resource: str, message: str, remedy: str) -> Risk:
     return Risk(
         kind=RiskKind.DEPLOYMENT_FAILS,
