@@ -398,6 +398,18 @@ def test_the_report_goes_into_files_whose_endings_say_the_format(project: Projec
     assert not [*project.folder.glob(".report*")]
 
 
+def test_a_report_goes_where_a_link_leads_and_into_a_pipe(project: Project) -> None:
+    link, pipe = project.folder / "link.md", project.folder / "pipe.md"
+    link.symlink_to("report.md")
+    os.mkfifo(pipe)
+    # Opened for both, nobody waits for the other end, and a pipe holds a short report.
+    with os.fdopen(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), "rb") as reading:
+        project.review("--output", "link.md", "--output", "pipe.md")
+
+        assert link.is_symlink()
+        assert (project.folder / "report.md").read_bytes() == reading.read()
+
+
 def test_a_stopped_review_leaves_no_worktree(project: Project) -> None:
     started = project.folder.parent / "started"
     os.mkfifo(started)
