@@ -338,6 +338,7 @@ def test_a_head_whose_cluster_file_is_wrong_is_wrong_input(project: Project) -> 
         pytest.param(("--base", "nowhere"), "--base nowhere: git knows no such commit", id="base"),
         pytest.param(("--fail-on", "sadness"), "threshold 'sadness' is not known", id="fail-on"),
         pytest.param(("--output", "no/file"), "there is no folder no; make it", id="output"),
+        pytest.param(("--output", "clusters"), "--output clusters is a folder; name", id="folder"),
         pytest.param(("--format", "pdf"), "'pdf' is not one of", id="format"),
     ],
 )

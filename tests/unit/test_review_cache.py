@@ -239,7 +239,6 @@ BASE = BaseCommit(
     commit="1a2b3c4",
     tree="5d6e",
     project="",
-    has_project=True,
 )
 APP = App(folder=Path(), arguments=("app.py",), context={"a": 1}, region="us-west-2")
 

@@ -75,7 +75,7 @@ def test_a_project_in_a_subfolder_is_found_there(git: Git, monkeypatch: pytest.M
 
     base = find_base(Path(), "main")
 
-    assert (base.project, base.has_project) == ("a b/project", True)
+    assert base.project == "a b/project"
     with checked_out(base) as folder:
         assert [each.name for each in folder.iterdir()] == ["cdk.json"]
 
@@ -87,7 +87,8 @@ def test_a_project_that_is_new_is_not_in_the_base(
     Path("project").mkdir()
     monkeypatch.chdir("project")
 
-    assert not find_base(Path(), "main").has_project
+    with checked_out(find_base(Path(), "main")) as folder:
+        assert not folder.exists()
 
 
 def test_what_is_checked_out_leaves_no_trace(git: Git, tmp_path: Path) -> None:

@@ -78,6 +78,8 @@ def review(
     for file in outputs or ():
         if not file.parent.is_dir():
             raise TrainshedError(f"--output {file}: there is no folder {file.parent}; make it")
+        if file.is_dir():
+            raise TrainshedError(f"--output {file} is a folder; name a file in it")
     with stoppable(), progress() as step:
         found = redacted(review_change(Path(), base, step))
     for file in outputs or ():

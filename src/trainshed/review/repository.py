@@ -27,7 +27,6 @@ class BaseCommit:
         commit: its hash.
         tree: hash of all that is in it.
         project: path of the project in the repository; empty when that is its top folder.
-        has_project: whether the project's folder is in it.
     """
 
     name: str
@@ -35,7 +34,6 @@ class BaseCommit:
     commit: str
     tree: str
     project: str
-    has_project: bool
 
 
 def find_base(folder: Path, ref: str) -> BaseCommit:
@@ -66,14 +64,12 @@ def find_base(folder: Path, ref: str) -> BaseCommit:
             f"--base {ref}: git finds no commit that it and HEAD have in common; "
             + (_fetch(shallow) if shallow else "name a branch that HEAD comes from")
         )
-    there = f"{commit}:{project}" if project else f"{commit}^{{tree}}"
     return BaseCommit(
         name=f"{ref} ({commit[:7]})",
         repository=repository,
         commit=commit,
         tree=_git(folder, "rev-parse", f"{commit}^{{tree}}"),
         project=project,
-        has_project=_asked(folder, "cat-file", "-t", there) == "tree",
     )
 
 

@@ -66,8 +66,6 @@ def synthesise_base(
     Raises:
         TrainshedError: git cannot check the commit out.
     """
-    if not base.has_project:
-        return None
     step(f"reading the base, {base.name}")
     with checked_out(base) as folder:
         if not (folder / CONFIGURATION).is_file():
