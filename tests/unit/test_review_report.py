@@ -1,5 +1,6 @@
-"""A review as Markdown: its verdict, its sections, what is cut, and what others' texts do to it."""
+"""A review as Markdown, and its page: verdict, sections, numbers, what is cut, hostile texts."""
 
+import html
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -217,6 +218,46 @@ def test_what_is_removed_but_kept_has_no_new_one(write: Callable[[Review], str])
 
     assert ", but kept" in report
     assert "old one" not in report
+
+
+def test_a_page_has_every_number() -> None:
+    page = re.sub("<style>.*?</style>|<svg.*?</svg>", "", html_report(DANGEROUS), flags=re.DOTALL)
+    text = " ".join(html.unescape(re.sub("<[^>]*>", " ", page)).split())
+    costs = [DANGEROUS.cost, *(cluster.cost for cluster in DANGEROUS.clusters)]
+    findings = DANGEROUS.findings
+
+    for cost in costs:
+        for load, before, after in (
+            ("idle", cost.idle_before, cost.idle_after),
+            ("at full size", cost.full_before, cost.full_after),
+        ):
+            shown = (total or "\N{EN DASH}" for total in (before, after))
+            assert " ".join([load, *map(str, shown), growth(before, after)]).strip() in text
+    for quota in DANGEROUS.quotas:
+        row = f"{quota.name} {quota.code} {quota.region} {quota.before:,} {quota.after:,}"
+        assert row in text
+    for finding in (*findings.new, *findings.fixed, *findings.accepted):
+        assert finding.place is None or f"{finding.place} " in text
+    assert f"{findings.still_open:,} open, {findings.still_accepted:,} accepted" in text
+    for name, entries in (
+        ("Risks", DANGEROUS.risks),
+        ("Clusters", DANGEROUS.clusters),
+        ("Changes", [each for stack in DANGEROUS.stacks for each in stack.resources]),
+        ("Permissions", DANGEROUS.permissions),
+        ("Security rules", DANGEROUS.security_rules),
+        ("New findings", findings.new),
+    ):
+        assert f" {name} {len(entries)} " in text
+
+
+def test_a_page_marks_effects_levels_and_severities() -> None:
+    page = html_report(DANGEROUS)
+    marked = {name for each in re.findall('class="([^"]*)"', page) for name in each.split()}
+    effects = {each.effect for stack in DANGEROUS.stacks for each in stack.resources}
+
+    assert {effect.replace(" ", "-") for effect in effects} <= marked
+    assert {risk.level for risk in DANGEROUS.risks} <= marked
+    assert {finding.severity for finding in DANGEROUS.findings.new} <= marked
 
 
 def test_a_picture_is_a_fence_of_mermaid() -> None:
