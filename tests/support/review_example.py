@@ -81,9 +81,10 @@ _RISKS = (
         kind=RiskKind.DEPLOYMENT_FAILS,
         level=Level.MEDIUM,
         stack="TrainNetwork",
-        resource="StorageClients",
-        message="the export TrainNetwork:StorageClientsGroupId goes, and TrainStorage imports it",
-        remedy="delete TrainStorage first",
+        resource="Outputs",
+        message="AWS refuses to change what deployed stacks import: StorageClients goes (imported "
+        "by TrainStorage)",
+        remedy="before it, tear down TrainStorage (docs/operate.md)",
     ),
     Risk(
         kind=RiskKind.REPLACED,

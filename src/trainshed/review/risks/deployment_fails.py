@@ -21,6 +21,8 @@ _ENDS = {"Ref", "Fn::GetAtt[0]"}
 def exports_in_use(before: Stacks, after: Stacks, comparison: TemplateComparison) -> Iterator[Risk]:
     """Yield stacks whose exports go, or get another value, while others import them."""
     there = {export for stack in before.values() for export in _exports(stack)}
+    # Large fleets have large templates, so each is searched once.
+    imported = {name: _imports(stack) for name, stack in before.items()}
     replaced = {
         (each.stack, each.logical_id)
         for stack in comparison.stacks
@@ -31,24 +33,32 @@ def exports_in_use(before: Stacks, after: Stacks, comparison: TemplateComparison
         if name not in after:
             continue
         kept = _exports(after[name])
-        refused = {
-            export: importers
+        changed = [
+            export
             for export, value in _exports(old).items()
-            if (importers := _importers(before, export, old.region))
-            and (kept.get(export) != value or replaced & {(name, each) for each in _sources(value)})
+            if kept.get(export) != value or replaced & {(name, each) for each in _sources(value)}
+        ]
+        importers = {
+            export: [
+                other
+                for other, exports in imported.items()
+                if export in exports and before[other].region == old.region
+            ]
+            for export in changed
         }
+        refused = {export: users for export, users in importers.items() if users}
         if refused:
             changes = [
                 f"{_called(old, export)} {'gets another value' if export in kept else 'goes'} "
-                f"(imported by {', '.join(importers)})"
-                for export, importers in refused.items()
+                f"(imported by {', '.join(users)})"
+                for export, users in refused.items()
             ]
-            users = dict.fromkeys(user for importers in refused.values() for user in importers)
+            everyone = dict.fromkeys(user for users in refused.values() for user in users)
             yield _risk(
                 name,
                 "Outputs",
                 f"AWS refuses to change what deployed stacks import: {'; '.join(changes)}",
-                _remedy(users, after, there - refused.keys()),
+                _remedy(everyone, after, there - refused.keys()),
             )
 
 
@@ -64,14 +74,13 @@ def moves_between_networks(before: Stacks, after: Stacks) -> Iterator[Risk]:
                 user: {exporters[each] for each in _imports(before[user]) if each in exporters}
                 for user in users
             }
-            moving = [user for user in users if homes[user] - {name}]
+            moving = {user: old - {name} for user, old in homes.items() if old - {name}}
             if moving:
-                old = sorted(set().union(*(homes[user] - {name} for user in moving)))
                 yield _risk(
                     name,
                     stack.name(logical_id),
                     f"NetworkGuard stops it: {', '.join(moving)} cannot move from "
-                    f"{', '.join(old)} to {name}",
+                    f"{', '.join(sorted(set().union(*moving.values())))} to {name}",
                     f"undo the change; or before it, tear down {', '.join(moving)}; or describe a "
                     "second cluster (docs/operate.md says what stays)",
                 )
@@ -134,14 +143,6 @@ def _exports(stack: SynthesisedStack) -> dict[str, Any]:
 def _imports(stack: SynthesisedStack) -> set[str]:
     leaves = leaves_of(stack.template)
     return {str(value) for path, value in leaves if path.endswith("Fn::ImportValue")}
-
-
-def _importers(stacks: Stacks, export: str, region: str) -> list[str]:
-    return [
-        name
-        for name, stack in stacks.items()
-        if stack.region == region and export in _imports(stack)
-    ]
 
 
 def _sources(value: Any) -> list[str]:
