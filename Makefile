@@ -5,6 +5,8 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CDK CLI and jsii phone home and draw banners otherwise; npm looks for updates of itself.
 export JSII_SILENCE_WARNING_UNTESTED_NODE_VERSION := 1
 export NPM_CONFIG_UPDATE_NOTIFIER := false
+# Images of containers often forbid bytecode; the tests start hundreds of Pythons, and each would compile anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-skipped test-embedded-aws dist tools guests torch ami-lint ami-validate ami-bake ami-boot ami-faults ladder containers lint format docs bench lock schema recipes golden clean

@@ -102,10 +102,22 @@ def test_a_process_id_given_to_another_process_is_left_alone(
     assert other.returncode == 0
 
 
-def test_after_a_crash_up_starts_another_and_down_ends_it(project: Project) -> None:
+def test_a_crash_leaves_nothing_behind_and_up_starts_another_which_down_ends(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
     crashed, _ = project.up(ServerSettings())
-    psutil.Process(crashed.pid).kill()
-    psutil.wait_procs([psutil.Process(crashed.pid)])
+    process = psutil.Process(crashed.pid)
+    serving = process.children()
+    assert list(folder.iterdir())
+
+    process.kill()
+
+    _, alive = psutil.wait_procs([process, *serving], timeout=120)
+    assert alive == []
+    assert list(folder.iterdir()) == []
     assert project.running() is None
     assert project.remembered() == crashed
 
@@ -116,24 +128,6 @@ def test_after_a_crash_up_starts_another_and_down_ends_it(project: Project) -> N
     assert project.down() == again
     assert not answers(again.settings.endpoint)
     assert project.remembered() is None
-
-
-def test_a_crash_leaves_no_folder_behind(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    running, _ = project.up(ServerSettings())
-    crashed = psutil.Process(running.pid)
-    serving = crashed.children()
-    assert list(folder.iterdir())
-
-    crashed.kill()
-
-    _, alive = psutil.wait_procs([crashed, *serving], timeout=120)
-    assert alive == []
-    assert list(folder.iterdir()) == []
 
 
 def test_a_crash_of_the_serving_process_ends_the_whole(project: Project) -> None:

@@ -107,23 +107,6 @@ def test_a_signal_that_comes_while_the_command_starts_reaches_it(
     assert code == 128 + signal.SIGTERM
 
 
-def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
-    process = run(*python(WAITER))
-    assert process.stdout
-    process.stdout.readline()
-    servers = [
-        child
-        for child in psutil.Process(process.pid).children()
-        if "embedded_aws.server" in child.cmdline()
-    ]
-    assert len(servers) == 1
-
-    process.kill()
-
-    _, alive = psutil.wait_procs(servers, timeout=120)
-    assert alive == []
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -131,17 +114,23 @@ def test_the_server_dies_with_a_run_that_is_killed(run: Run) -> None:
         pytest.param(f"import signal; signal.signal(15, signal.SIG_IGN); {WAITER}", id="unwilling"),
     ],
 )
-def test_the_command_and_its_children_die_with_a_run_that_is_killed(run: Run, code: str) -> None:
+def test_the_server_the_command_and_its_children_die_with_a_run_that_is_killed(
+    run: Run, code: str
+) -> None:
     process = run("--", "sh", "-c", f'echo $$; "{sys.executable}" -c "{code}"; true')
     assert process.stdout
     shell = psutil.Process(int(process.stdout.readline()))
     assert process.stdout.readline() == "ready\n"
     [child] = shell.children()
-    commands = [shell, child]
+    [server] = [
+        child
+        for child in psutil.Process(process.pid).children()
+        if "embedded_aws.server" in child.cmdline()
+    ]
 
     process.kill()
 
-    _, alive = psutil.wait_procs(commands, timeout=30)
+    _, alive = psutil.wait_procs([shell, child, server], timeout=120)
     assert alive == []
 
 
