@@ -1,7 +1,10 @@
 """What holds for every test."""
 
+import fcntl
 import json
+import os
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,14 +122,21 @@ def synthesise_anew(
 
 
 @pytest.fixture(scope="session")
-def synthesise(synthesise_anew: Callable[["Fleet"], Path]) -> Callable[["Fleet"], Path]:
-    """Synthesise a fleet once in each test process; returns a folder that tests only read."""
-    made: dict[str, Path] = {}
+def synthesise(
+    synthesise_anew: Callable[["Fleet"], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[["Fleet"], Path]:
+    """Synthesise a fleet once for all test processes; returns a folder that tests only read."""
+    ours = tmp_path_factory.getbasetemp()
+    shared = (ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours) / "assemblies"
+    shared.mkdir(exist_ok=True)
 
     def run(fleet: "Fleet") -> Path:
-        content = repr(fleet)  # without the names of its files, of which templates know nothing
-        if content not in made:
-            made[content] = synthesise_anew(fleet)
-        return made[content]
+        # Without the names of its files, of which templates know nothing.
+        assembly = shared / sha256(repr(fleet).encode()).hexdigest()
+        with assembly.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not assembly.exists():
+                assembly.symlink_to(synthesise_anew(fleet))
+        return assembly.resolve()
 
     return run

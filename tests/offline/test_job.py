@@ -12,10 +12,15 @@ from uuid import uuid4
 import pytest
 from command_line import Answer
 from deployed_jobs import CLUSTER, outputs
+from job_bench import JobBench
 from terminal import on_a_terminal
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from trainshed.aws import Region
+from trainshed.exit_codes import PEER_LOST
+from trainshed.jobs.logs import follow
+from trainshed.jobs.lookup import find_job
 
 Run = Callable[..., Answer]
 
@@ -211,11 +216,11 @@ def test_logs_follow_a_job_from_before_its_start_to_its_end(aws: EmbeddedAws, jo
 
 
 def test_logs_follow_a_job_into_its_next_attempt(job: Run, tmp_path: Path) -> None:
-    # 197: a node was lost, which the job definition tries again.
+    # A node was lost, which the job definition tries again.
     followed = tmp_path / "followed"
     script = (
         "echo try $AWS_BATCH_JOB_ATTEMPT; [ $AWS_BATCH_JOB_ATTEMPT = 2 ] && exit; "
-        f"until [ -e '{followed}' ]; do sleep 0.05; done; exit 197"
+        f"until [ -e '{followed}' ]; do sleep 0.05; done; exit {PEER_LOST}"
     )
     job_id = shell(job, script, "--nodes", "1")
     command = [sys.executable, "-m", "trainshed.cli", "job", "logs", job_id, "--follow"]
@@ -228,6 +233,26 @@ def test_logs_follow_a_job_into_its_next_attempt(job: Run, tmp_path: Path) -> No
 
     # Each stream begins with a line of the embedded AWS.
     assert lines[1::2] == ["try 1\n", "try 2\n"]
+
+
+def test_attempts_that_begin_and_end_between_two_looks_are_followed(
+    aws: EmbeddedAws, job: Run, tmp_path: Path
+) -> None:
+    looked = tmp_path / "looked"
+    script = (
+        f"until [ -e '{looked}' ]; do sleep 0.05; done; "
+        f"echo try $AWS_BATCH_JOB_ATTEMPT; exit {PEER_LOST}"
+    )
+    region, job_id = Region("us-west-2", aws.client), shell(job, script, "--nodes", "1")
+
+    def pause(_: float) -> None:
+        looked.touch()
+        JobBench(aws).wait(job_id)
+
+    looks = follow(region, find_job(region, job_id), None, pause)
+    lines = [line for _, printed in looks for line in printed]
+
+    assert [line for line in lines if line.startswith("try")] == ["try 1", "try 2", "try 3"]
 
 
 def test_a_log_of_many_pages_is_read_to_its_end(job: Run) -> None:

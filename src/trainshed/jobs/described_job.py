@@ -57,6 +57,8 @@ def node_count(described: Mapping[str, Any]) -> int:
 def _node(described: Mapping[str, Any]) -> JobNode:
     details = described.get("nodeDetails", {"nodeIndex": 0, "isMainNode": True})
     container = described.get("container", {})
+    group = _log_group(container)
+    past = (_log(each.get("container", {}), group) for each in described.get("attempts", ()))
     over = described["status"] in OVER
     return JobNode(
         index=details["nodeIndex"],
@@ -68,7 +70,8 @@ def _node(described: Mapping[str, Any]) -> JobNode:
         started_at=_time(described, "startedAt"),
         stopped_at=_time(described, "stoppedAt"),
         ending=_ending(described) if over else None,
-        log=_log(container),
+        log=_log(container, group),
+        past_logs=tuple(filter(None, past)),
         attempts=_attempts(described),
     )
 
@@ -87,10 +90,9 @@ def _ending(described: Mapping[str, Any]) -> Ending:
     )
 
 
-def _log(container: Mapping[str, Any]) -> LogStream | None:
-    if not (name := container.get("logStreamName")):
-        return None
-    return LogStream(group=_log_group(container), name=name)
+def _log(container: Mapping[str, Any], group: str) -> LogStream | None:
+    name = container.get("logStreamName")
+    return LogStream(group=group, name=name) if name else None
 
 
 def _log_group(container: Mapping[str, Any]) -> str:

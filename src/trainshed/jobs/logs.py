@@ -22,19 +22,21 @@ class LogReader:
         self._region = region
         self._stream: LogStream | None = None
         self._token: str | None = None
+        self._begun: set[LogStream] = set()
 
-    def read(self, stream: LogStream | None) -> Iterator[str]:
-        """Yield the lines that a stream has got since it was last read.
-
-        Another attempt of a job has another stream, which is read from its beginning.
+    def read(self, *streams: LogStream | None) -> Iterator[str]:
+        """Yield the lines that the latest stream has got since it was last read, then new streams.
 
         Args:
-            stream: the stream; None yields nothing. It may not be there yet.
+            streams: one for each attempt of a job, in order. None, and one that is not there yet,
+                yields nothing.
         """
-        if stream != self._stream:
-            yield from self._rest()
-            self._stream, self._token = stream, None
         yield from self._rest()
+        for stream in streams:
+            if stream and stream not in self._begun:
+                self._begun.add(stream)
+                self._stream, self._token = stream, None
+                yield from self._rest()
 
     def _rest(self) -> Iterator[str]:
         """Yield the lines of the current stream that are not read yet."""
@@ -109,7 +111,11 @@ def follow(
         TrainshedError: there is no such node.
     """
     reader = LogReader(region)
+    before = node_of(job, index).past_logs
     for now in watch(region, job, pause):
         if now.is_over and not job.is_over:
             pause(_LAST_LINES_SECONDS)
-        yield now, list(reader.read(node_of(now, index).log))
+        node = node_of(now, index)
+        # An attempt may begin and end between two looks.
+        since = (each for each in node.past_logs if each not in before)
+        yield now, list(reader.read(*since, node.log))

@@ -68,6 +68,7 @@ class JobNode:
         stopped_at: when it ended.
         ending: how it ended; None while it has not.
         log: its output; None before its container starts.
+        past_logs: the output of each attempt that is over and whose container started.
         attempts: how each attempt that is over ended.
     """
 
@@ -79,6 +80,7 @@ class JobNode:
     stopped_at: datetime | None
     ending: Ending | None
     log: LogStream | None
+    past_logs: tuple[LogStream, ...]
     attempts: tuple[Ending, ...]
 
 

@@ -376,6 +376,7 @@ def _lost(index: int, address: str, instance: str) -> JobNode:
         stopped_at=None,
         ending=ending,
         log=None,
+        past_logs=(),
         attempts=(ending,),
     )
 
@@ -399,6 +400,7 @@ def _node(
         log=LogStream(group=log_group, name=_STREAM.format(command, invocation["InstanceId"]))
         if started and log_group
         else None,
+        past_logs=(),
         attempts=(ending,) if ending else (),
     )
 

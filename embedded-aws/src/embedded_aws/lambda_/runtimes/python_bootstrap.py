@@ -45,6 +45,8 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     threading.Thread(target=_end_with_the_server, args=(server,), daemon=True).start()
     sys.path[0] = str(Path.cwd())
+    # Lambda's /var/task is read-only: no __pycache__ comes into being there.
+    sys.dont_write_bytecode = True
     logging.basicConfig(
         stream=sys.stdout, format="[%(levelname)s]\t%(asctime)s\t%(name)s\t%(message)s"
     )
