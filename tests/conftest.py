@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 import fcntl
+import gc
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -33,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     clash += (ROOT / "tests").rglob("constructs/__init__.py")
     if found := [path for path in clash if path.exists()]:
         raise pytest.UsageError(f"delete {found[0]}: it hides the PyPI library `constructs`")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage only in what tests make, not in what was loaded: a seventh of the time."""
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 @pytest.fixture
@@ -111,6 +118,8 @@ def synthesise_anew(
     from cdk_nag import AwsSolutionsChecks
 
     from trainshed_stacks import add_fleet
+
+    gc.freeze()
 
     def run(fleet: "Fleet") -> Path:
         app = cdk.App(context=context, outdir=str(tmp_path_factory.mktemp("assembly")))

@@ -36,6 +36,7 @@ def node(index: int = 0, **changes: Any) -> JobNode:
         "stopped_at": None,
         "ending": None,
         "log": None,
+        "past_logs": (),
         "attempts": (),
     }
     return JobNode(**(facts | changes))
