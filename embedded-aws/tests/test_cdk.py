@@ -78,26 +78,22 @@ def test_without_the_cdk_cli_the_advice_fits_the_project(
 
 
 def test_a_failure_is_not_explained_by_earlier_ones(clean_aws: EmbeddedAws, tmp_path: Path) -> None:
-    def assembly(name: str, *, retention: int, export: str | None = None) -> Path:
-        app = cdk.App(outdir=str(tmp_path / name))
-        stack = cdk.Stack(app, "Again", env=cdk.Environment(region="us-west-2"))
-        logs.CfnLogGroup(stack, "First", log_group_name="first")
-        if retention:
-            logs.CfnLogGroup(stack, "Early", retention_in_days=retention)
-        if export:
-            cdk.CfnOutput(stack, "Out", value="out", export_name=export)
-        return Path(app.synth().directory)
-
+    app = cdk.App(outdir=str(tmp_path))
+    stack = cdk.Stack(app, "Again", env=cdk.Environment(region="us-west-2"))
+    logs.CfnLogGroup(stack, "First", log_group_name="first")
+    cdk.CfnOutput(stack, "Out", value="out", export_name="taken")
+    first = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "first"}}
+    early = {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 15}}
     topic = {"Resources": {"T": {"Type": "AWS::SNS::Topic"}}}
     output = {"Value": "other", "Export": {"Name": "taken"}}
     clean_aws.deploy({**topic, "Outputs": {"Out": output}}, stack_name="Other")
-    clean_aws.cdk_deploy(assembly("good", retention=0))
+    clean_aws.deploy({"Resources": {"First": first}}, stack_name="Again")
     with pytest.raises(DeploymentFailed, match="15"):
-        clean_aws.cdk_deploy(assembly("early", retention=15))
+        clean_aws.deploy({"Resources": {"First": first, "Early": early}}, stack_name="Again")
 
     # No resource fails here, so the CLI reads the stack's events.
     with pytest.raises(DeploymentFailed, match="taken") as failed:
-        clean_aws.cdk_deploy(assembly("late", retention=0, export="taken"))
+        clean_aws.cdk_deploy(Path(app.synth().directory))
 
     assert "Early" not in str(failed.value)
 

@@ -65,17 +65,6 @@ def test_a_command_that_succeeds_finds_an_embedded_aws_and_leaves_no_log(
     assert list(tmp_path.glob(".embedded-aws/run-*.log")) == []
 
 
-def test_a_command_that_fails_gives_its_exit_code_and_leaves_the_log(
-    run: Run, tmp_path: Path
-) -> None:
-    process = run(*python("raise SystemExit(7)"))
-    _, err = process.communicate()
-
-    assert process.returncode == 7
-    [log] = tmp_path.glob(".embedded-aws/run-*.log")
-    assert str(log) in err
-
-
 def test_a_signal_reaches_the_command_and_shows_in_the_exit_code(run: Run) -> None:
     process = run(*python(WAITER))
     assert process.stdout
@@ -107,21 +96,15 @@ def test_a_signal_that_comes_while_the_command_starts_reaches_it(
     assert code == 128 + signal.SIGTERM
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        pytest.param(WAITER, id="willing"),
-        pytest.param(f"import signal; signal.signal(15, signal.SIG_IGN); {WAITER}", id="unwilling"),
-    ],
-)
-def test_the_server_the_command_and_its_children_die_with_a_run_that_is_killed(
-    run: Run, code: str
-) -> None:
-    process = run("--", "sh", "-c", f'echo $$; "{sys.executable}" -c "{code}"; true')
+def test_the_server_the_command_and_its_children_die_with_a_run_that_is_killed(run: Run) -> None:
+    unwilling = f"import signal; signal.signal(15, signal.SIG_IGN); {WAITER}"
+    both = f'"{sys.executable}" -c "{WAITER}" & "{sys.executable}" -c "{unwilling}"; true'
+    process = run("--", "sh", "-c", f"echo $$; {both}")
     assert process.stdout
     shell = psutil.Process(int(process.stdout.readline()))
-    assert process.stdout.readline() == "ready\n"
-    [child] = shell.children()
+    assert [process.stdout.readline() for _ in "12"] == ["ready\n"] * 2
+    children = shell.children()
+    assert len(children) == 2
     [server] = [
         child
         for child in psutil.Process(process.pid).children()
@@ -130,7 +113,7 @@ def test_the_server_the_command_and_its_children_die_with_a_run_that_is_killed(
 
     process.kill()
 
-    _, alive = psutil.wait_procs([shell, child, server], timeout=120)
+    _, alive = psutil.wait_procs([shell, *children, server], timeout=120)
     assert alive == []
 
 
@@ -178,10 +161,11 @@ functions.create_function(
 functions.invoke(FunctionName="f", InvocationType="Event")
 while not list(Path(os.environ["TMPDIR"]).rglob("index.py")):
     time.sleep(0.01)
+raise SystemExit(7)
 """
 
 
-def test_a_function_that_still_runs_leaves_no_folder_behind(
+def test_a_command_that_fails_gives_its_exit_code_and_leaves_the_log_but_no_folder(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "temporary"
@@ -191,5 +175,7 @@ def test_a_function_that_still_runs_leaves_no_folder_behind(
     process = run(*python(LEAVES_A_FUNCTION_BEHIND))
     _, err = process.communicate()
 
-    assert process.returncode == 0, err
+    assert process.returncode == 7, err
+    [log] = tmp_path.glob(".embedded-aws/run-*.log")
+    assert str(log) in err
     assert list(folder.iterdir()) == []

@@ -135,9 +135,9 @@ END"""
 
 
 def test_close_nodes_get_neighbouring_ranks_by_botocore(
-    job: Nodes, launch: Launch, tmp_path: Path, embedded_aws: EmbeddedAws
+    job: Nodes, launch: Launch, tmp_path: Path, clean_aws: EmbeddedAws
 ) -> None:
-    ec2 = embedded_aws.client("ec2")
+    ec2 = clean_aws.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24", AvailabilityZoneId=ZONE)
     instances = []
@@ -154,7 +154,7 @@ def test_close_nodes_get_neighbouring_ranks_by_botocore(
         )
         instances.append([each["InstanceId"] for each in launched["Instances"]])
     mixed = tuple(name for pair in zip(*instances, strict=True) for name in pair)
-    aws = {name: value for name, value in embedded_aws.changes.items() if value}
+    aws = {name: value for name, value in clean_aws.changes.items() if value}
     # It stands for the metadata service of no machine.
     del aws["AWS_EC2_METADATA_DISABLED"]
 
