@@ -102,7 +102,9 @@ def test_the_server_the_command_and_its_children_die_with_a_run_that_is_killed(r
     process = run("--", "sh", "-c", f"echo $$; {both}")
     assert process.stdout
     shell = psutil.Process(int(process.stdout.readline()))
-    assert [process.stdout.readline() for _ in "12"] == ["ready\n"] * 2
+    # Lines of two processes in one pipe may be mixed.
+    printed = process.stdout.readline() + process.stdout.readline()
+    assert printed.count("ready") == 2
     children = shell.children()
     assert len(children) == 2
     [server] = [

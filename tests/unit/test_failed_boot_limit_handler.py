@@ -29,10 +29,12 @@ class Aws:
         assert operation == "describe_instances"
         return self
 
-    def paginate(self, **_: Any) -> list[dict[str, Any]]:
+    def paginate(self, *, Filters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        [wanted] = [each["Values"] for each in Filters if each["Name"] == "state-reason-code"]
         instances = [
-            {"InstanceId": f"i-{number}"} | ({"StateReason": {"Code": reason}} if reason else {})
+            {"InstanceId": f"i-{number}", "StateReason": {"Code": reason}}
             for number, reason in enumerate(self.reasons, start=1)
+            if reason in wanted
         ]
         # A page for each.
         return [{"Reservations": [{"Instances": [instance]}]} for instance in instances]

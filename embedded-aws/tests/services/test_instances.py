@@ -74,6 +74,8 @@ def test_the_interfaces_of_a_launch_go_with_the_instance(
 
     of_subnet = [{"Name": "subnet-id", "Values": [subnet]}]
     assert ec2.describe_network_interfaces(Filters=of_subnet)["NetworkInterfaces"] == []
+    [ended] = ec2.describe_instances(InstanceIds=[instance["InstanceId"]])["Reservations"]
+    assert ended["Instances"][0]["NetworkInterfaces"] == []
 
 
 def test_a_template_brings_what_the_request_leaves_out(

@@ -60,6 +60,19 @@ def terminate_once() -> None:
 
 
 @correction
+def show_no_interfaces_of_the_terminated() -> None:
+    """Show no network interfaces of an instance that is terminated.
+
+    [S] EC2 user guide, terminate instances: it deletes them, or detaches those that are to stay.
+    """
+
+    def network_interfaces(self: Any) -> list[Any]:
+        return [] if self.state == "terminated" else list(self.nics.values())
+
+    Instance.network_interfaces = property(network_interfaces)  # type: ignore[assignment]
+
+
+@correction
 def show_cpus() -> None:
     """Add the vCPUs of an instance, which moto does not show; by default those of its type."""
 
