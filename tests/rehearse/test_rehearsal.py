@@ -125,6 +125,28 @@ def test_a_lost_child_ends_the_attempt_which_is_tried_again(
     assert str(job.nodes[1].attempts[0]).startswith(ending)
 
 
+def test_a_fault_that_never_comes_is_an_error(run: Run) -> None:
+    with pytest.raises(TrainshedError, match=r"nothing went wrong, .* printed no line before"):
+        run("true", fault=FaultKind.KILL_CHILD)
+
+
+@pytest.mark.parametrize("fault", [FaultKind.KILL_CHILD, FaultKind.CUT_NETWORK])
+def test_a_fault_that_finds_no_process_is_an_error(
+    cluster: tuple[EmbeddedAws, Mapping[str, str]], fault: FaultKind
+) -> None:
+    inject = BEHAVIOURS[fault].during
+    assert inject
+
+    with pytest.raises(TrainshedError, match="the command of node 1 had ended before the fault"):
+        inject(cluster[0], "a-job-that-is-over")
+
+
+@pytest.mark.parametrize("fault", [each for each in FaultKind if BEHAVIOURS[each].of_child])
+def test_a_job_of_one_node_has_no_child_to_lose(run: Run, fault: FaultKind) -> None:
+    with pytest.raises(TrainshedError, match=f"--fault {fault}: it is node 1, the second one"):
+        run("true", nodes=1, fault=fault)
+
+
 def test_a_child_that_never_starts_is_named(run: Run) -> None:
     job, said = run("trainshed-launch", "--wait", "2", "true", fault=FaultKind.CHILD_NEVER_STARTS)
 

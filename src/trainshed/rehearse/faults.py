@@ -49,12 +49,14 @@ class Behaviour:
         before: done before the job is submitted.
         during: done once the main node has printed a line.
         wrap: changes the command of every node.
+        of_child: it hits a child, which a job of one node has not.
     """
 
     expected: str
     before: Callable[[EmbeddedAws, Mapping[str, str]], None] | None = None
     during: Callable[[EmbeddedAws, str], None] | None = None
     wrap: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
+    of_child: bool = False
 
 
 def check_possible(fault: FaultKind | None, *, loopback: bool, after: str | None = None) -> None:
@@ -104,13 +106,22 @@ def _network(pid: int) -> Path:
 
 
 def _processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
-    """Return the processes of the child's command."""
+    """Return the processes of the child's command.
+
+    Raises:
+        TrainshedError: they have ended.
+    """
     mark = f"{job}#{_CHILD}"
     found = []
     for process in psutil.Process(aws.server.process.pid).children(recursive=True):
         with suppress(psutil.Error):
             if process.environ().get("AWS_BATCH_JOB_ID") == mark:
                 found.append(process)
+    if not found:
+        raise TrainshedError(
+            f"the command of node {_CHILD} had ended before the fault; give a command that runs "
+            "longer, or name an earlier line by --fault-after"
+        )
     return found
 
 
@@ -144,20 +155,24 @@ BEHAVIOURS: Mapping[FaultKind, Behaviour] = {
     FaultKind.CHILD_NEVER_STARTS: Behaviour(
         expected="trainshed-launch names node 1 after its --wait, and the job is tried again",
         wrap=_never,
+        of_child=True,
     ),
     FaultKind.KILL_CHILD: Behaviour(
         expected="trainshed-launch says that node 1 is lost, and the job is tried again",
         during=_kill_child,
+        of_child=True,
     ),
     FaultKind.CUT_NETWORK: Behaviour(
         expected="after 30 seconds of silence trainshed-launch says that node 1 is lost, and the "
         "job is tried again",
         during=_cut_network,
+        of_child=True,
     ),
     FaultKind.TERMINATE_HOST: Behaviour(
         expected="node 1 ends with Host EC2 (instance i-...) terminated., and the job is tried "
         "again",
         during=_terminate_host,
+        of_child=True,
     ),
     FaultKind.INSUFFICIENT_CAPACITY: Behaviour(
         expected="the job waits in RUNNABLE, until the queue's time limit cancels it",
@@ -171,5 +186,6 @@ BEHAVIOURS: Mapping[FaultKind, Behaviour] = {
         expected="trainshed-launch names node 1 and the devices it lacks, the exit code is 197, "
         "and the job is tried again, with the same node",
         wrap=_lacks_devices,
+        of_child=True,
     ),
 }

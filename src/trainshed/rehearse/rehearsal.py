@@ -152,7 +152,8 @@ def run_job(
         seen: as for `rehearse`.
 
     Raises:
-        TrainshedError: the cluster has fewer nodes, or nodes that have no faults.
+        TrainshedError: the cluster has fewer nodes, or nodes that have no faults; the fault needs
+            two nodes; or the job ended before its fault.
     """
     region = Region(aws.settings.regions[0], aws.client)
     destination = find_destination(region, rehearsal.cluster)
@@ -174,6 +175,11 @@ def run_job(
             f"--nodes {nodes}: {rehearsal.cluster} has at most {most} nodes; ask for fewer, or "
             "raise instance.nodes.max in the cluster's file"
         )
+    if fault and fault.of_child and nodes == 1:
+        raise TrainshedError(
+            f"--fault {rehearsal.fault}: it is node 1, the second one, that this hits; give the "
+            "job at least --nodes 2"
+        )
     command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
     submission = Submission(name="rehearsal", command=command, nodes=nodes)
     job = find_job(region, destination.submit(region, submission))
@@ -183,6 +189,13 @@ def run_job(
         if inject and any(_is_time(line, rehearsal.fault_after) for line in lines):
             inject(aws, job.job_id)
             inject = None
+    if inject:
+        line = "no line" if rehearsal.fault_after is None else f"no {rehearsal.fault_after!r}"
+        raise TrainshedError(
+            f"--fault {rehearsal.fault}: nothing went wrong, because the main node's command "
+            f"printed {line} before the job ended; give a command that prints it and goes on, or "
+            "name a line that it prints by --fault-after"
+        )
     return now
 
 
