@@ -190,11 +190,11 @@ def run_job(
             inject(aws, job.job_id)
             inject = None
     if inject:
-        line = "no line" if rehearsal.fault_after is None else f"no {rehearsal.fault_after!r}"
+        text = "" if rehearsal.fault_after is None else f" with {rehearsal.fault_after!r}"
         raise TrainshedError(
             f"--fault {rehearsal.fault}: nothing went wrong, because the main node's command "
-            f"printed {line} before the job ended; give a command that prints it and goes on, or "
-            "name a line that it prints by --fault-after"
+            f"printed no line{text} before the job ended; give a command that prints one and goes "
+            "on, or name a line that it prints by --fault-after"
         )
     return now
 
