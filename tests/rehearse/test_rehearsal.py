@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import psutil
 import pytest
 from bert_training import SMALL_BATCHES, VARIABLES, losses
 from command_line import Answer, runner
@@ -24,7 +25,7 @@ from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
 from trainshed.rehearse import deployment, faults, rehearsal
 from trainshed.rehearse.deployment import deploy
-from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
+from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible, child_processes
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, job_path, run_job, with_files_here
 from trainshed.rehearse.workplace import Workplace, workplace
 from trainshed.synthesis import SynthesisedStack
@@ -125,23 +126,40 @@ def test_a_lost_child_ends_the_attempt_which_is_tried_again(
     assert str(job.nodes[1].attempts[0]).startswith(ending)
 
 
-def test_a_fault_that_never_comes_is_an_error(run: Run) -> None:
-    with pytest.raises(TrainshedError, match=r"nothing went wrong, .* printed no line before"):
-        run("true", fault=FaultKind.KILL_CHILD)
+@pytest.mark.parametrize(("command", "status"), [("true", "SUCCEEDED"), ("false", "FAILED")])
+def test_a_fault_that_does_not_happen_is_an_error(run: Run, command: str, status: str) -> None:
+    said = rf"--fault kill-child did not happen, and the job has {status}: .* printed no line while"
+
+    with pytest.raises(TrainshedError, match=said):
+        run(command, fault=FaultKind.KILL_CHILD)
 
 
-@pytest.mark.parametrize("fault", [FaultKind.KILL_CHILD, FaultKind.CUT_NETWORK])
-def test_a_fault_that_finds_no_process_is_an_error(
-    cluster: tuple[EmbeddedAws, Mapping[str, str]], fault: FaultKind
+def test_a_fault_waits_for_a_child_that_starts_after_the_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inject = BEHAVIOURS[fault].during
-    assert inject
+    asked: list[str] = []
 
-    with pytest.raises(TrainshedError, match="the command of node 1 had ended before the fault"):
-        inject(cluster[0], "a-job-that-is-over")
+    def not_yet(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
+        asked.append(job)
+        return child_processes(aws, job) if len(asked) > 1 else []
+
+    monkeypatch.setattr(rehearsal, "child_processes", not_yet)
+
+    job, _ = run(*LAUNCH, "sh", "-c", STEPS, fault=FaultKind.KILL_CHILD)
+
+    assert exit_codes(job) == [PEER_LOST, 0]
 
 
-@pytest.mark.parametrize("fault", [each for each in FaultKind if BEHAVIOURS[each].of_child])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        FaultKind.CHILD_NEVER_STARTS,
+        FaultKind.KILL_CHILD,
+        FaultKind.CUT_NETWORK,
+        FaultKind.TERMINATE_HOST,
+        FaultKind.MISSING_DEVICE,
+    ],
+)
 def test_a_job_of_one_node_has_no_child_to_lose(run: Run, fault: FaultKind) -> None:
     with pytest.raises(TrainshedError, match=f"--fault {fault}: it is node 1, the second one"):
         run("true", nodes=1, fault=fault)

@@ -69,7 +69,7 @@ def share_within_moto() -> None:
 def _names_of(find: Any) -> Any:
     """Return a method that finds once what moto may call a value in an answer.
 
-    moto asks six classes for each value of each answer, which takes half of the time of a long one.
+    moto asks six classes for each value of each answer, a third of the time that a long one takes.
     They look at the value's shape and at the class of its owner.
     """
 

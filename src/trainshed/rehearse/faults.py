@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -47,14 +47,15 @@ class Behaviour:
     Attributes:
         expected: what must then be seen.
         before: done before the job is submitted.
-        during: done once the main node has printed a line.
+        during: done to the processes of the child's command, once the main node has printed a
+            line.
         wrap: changes the command of every node.
         of_child: it hits a child, which a job of one node has not.
     """
 
     expected: str
     before: Callable[[EmbeddedAws, Mapping[str, str]], None] | None = None
-    during: Callable[[EmbeddedAws, str], None] | None = None
+    during: Callable[[EmbeddedAws, str, Sequence[psutil.Process]], None] | None = None
     wrap: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
     of_child: bool = False
 
@@ -87,14 +88,14 @@ def _lacks_devices(command: tuple[str, ...]) -> tuple[str, ...]:
     return ("sh", "-c", wrapped, "lacks-devices", *command)
 
 
-def _kill_child(aws: EmbeddedAws, job: str) -> None:
-    for process in _processes(aws, job):
+def _kill_child(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGKILL)
 
 
-def _cut_network(aws: EmbeddedAws, job: str) -> None:
-    process = _processes(aws, job)[0]
+def _cut_network(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
+    process = processes[0]
     # Never that of this machine.
     assert not _network(process.pid).samefile(_network(os.getpid()))
     enter = ["nsenter", f"--target={process.pid}", "--net"]
@@ -105,27 +106,18 @@ def _network(pid: int) -> Path:
     return Path(f"/proc/{pid}/ns/net")
 
 
-def _processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
-    """Return the processes of the child's command.
-
-    Raises:
-        TrainshedError: they have ended.
-    """
+def child_processes(aws: EmbeddedAws, job: str) -> list[psutil.Process]:
+    """Return the processes of the child's command; none before it starts and after it ends."""
     mark = f"{job}#{_CHILD}"
     found = []
     for process in psutil.Process(aws.server.process.pid).children(recursive=True):
         with suppress(psutil.Error):
             if process.environ().get("AWS_BATCH_JOB_ID") == mark:
                 found.append(process)
-    if not found:
-        raise TrainshedError(
-            f"the command of node {_CHILD} had ended before the fault; give a command that runs "
-            "longer, or name an earlier line by --fault-after"
-        )
     return found
 
 
-def _terminate_host(aws: EmbeddedAws, job: str) -> None:
+def _terminate_host(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
     [child] = aws.client("batch").describe_jobs(jobs=[f"{job}#{_CHILD}"])["jobs"]
     instance = child["container"]["containerInstanceArn"].rpartition("/")[2]
     aws.client("ec2").terminate_instances(InstanceIds=[instance])

@@ -23,7 +23,7 @@ from trainshed.jobs.model import Job
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image
 from trainshed.rehearse import deployment
-from trainshed.rehearse.faults import BEHAVIOURS, FaultKind
+from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, child_processes
 from trainshed.rehearse.workplace import Workplace
 from trainshed.sources import shipped
 
@@ -183,18 +183,20 @@ def run_job(
     command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
     submission = Submission(name="rehearsal", command=command, nodes=nodes)
     job = find_job(region, destination.submit(region, submission))
-    inject = fault.during if fault else None
+    inject, due = fault.during if fault else None, False
     for now, lines in follow(region, job, None, lambda _: sleep(_LOOK_SECONDS)):
         seen(now, lines)
-        if inject and any(_is_time(line, rehearsal.fault_after) for line in lines):
-            inject(aws, job.job_id)
+        due = due or any(_is_time(line, rehearsal.fault_after) for line in lines)
+        # The child may start after that line.
+        if inject and due and (processes := child_processes(aws, job.job_id)):
+            inject(aws, job.job_id, processes)
             inject = None
     if inject:
         text = "" if rehearsal.fault_after is None else f" with {rehearsal.fault_after!r}"
         raise TrainshedError(
-            f"--fault {rehearsal.fault}: nothing went wrong, because the main node's command "
-            f"printed no line{text} before the job ended; give a command that prints one and goes "
-            "on, or name a line that it prints by --fault-after"
+            f"--fault {rehearsal.fault} did not happen, and the job has {now.status}: the main "
+            f"node's command printed no line{text} while node 1 ran; give a command that prints "
+            "one and goes on, or name a line that it prints by --fault-after"
         )
     return now
 

@@ -44,7 +44,7 @@ def handler(event: Any, context: object) -> None:
 
 
 def _powered_themselves_off(ec2: Any, cluster: str) -> set[str]:
-    # EC2 picks them: in a large cluster each of hundreds of nodes that end together asks.
+    # EC2 filters: when hundreds of nodes end together, this is asked for each of them.
     nodes = [
         {"Name": "tag:trainshed:cluster", "Values": [cluster]},
         {"Name": "state-reason-code", "Values": ["Client.InstanceInitiatedShutdown"]},
