@@ -275,6 +275,19 @@ def test_the_variable_that_the_log_shows_is_named() -> None:
     assert "RDMAV_FORK_SAFE" not in said
 
 
+@pytest.mark.parametrize(
+    ("shown", "named"),
+    [
+        pytest.param("HCCL_OVER_OFI=1", True, id="alone"),
+        pytest.param("HCCL_OVER_OFI=1\nHCCL_GAUDI_DIRECT=1", False, id="both"),
+    ],
+)
+def test_the_variable_that_forces_host_memory_is_named(shown: str, named: bool) -> None:
+    said = messages(hccl(12.2, before=shown), "dl1.24xlarge", 4)
+
+    assert ("the log shows HCCL_OVER_OFI=1 without HCCL_GAUDI_DIRECT=1" in said) == named
+
+
 def test_inside_one_gaudi_node_the_published_bandwidth_is_expected() -> None:
     assert rules(hccl(86, ranks=8), "dl1.24xlarge", 1) == []
     assert rules(hccl(60, ranks=8), "dl1.24xlarge", 1) == ["TS-COL-008"]

@@ -264,6 +264,9 @@ _PEER_DIRECT = {"FI_EFA_USE_DEVICE_RDMA": "1", "RDMAV_FORK_SAFE": "1"}
 
 def _peer_direct_remedy(run: BenchmarkRun) -> str:
     settings = run.network.settings
+    # Habana, "Scale-out via Host NIC": it forces the host's memory, whatever else is set.
+    if settings.get("HCCL_OVER_OFI") == "1" and settings.get("HCCL_GAUDI_DIRECT") != "1":
+        return "the log shows HCCL_OVER_OFI=1 without HCCL_GAUDI_DIRECT=1; leave both out"
     off = {
         name: settings[name]
         for name, value in _PEER_DIRECT.items()
