@@ -51,6 +51,29 @@ def test_jobs_of_an_embedded_aws_that_is_started_here_find_the_launcher(
     assert found.read_text().endswith("/trainshed-launch\n")
 
 
+def test_the_aws_of_a_project_has_the_regions_and_types_of_its_clusters(
+    trainshed: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clusters").mkdir()
+    (tmp_path / "clusters/dl1.yaml").write_text(
+        "name: Dl1Cluster\nregion: us-east-1\ninstance: {type: dl1.24xlarge}\n"
+    )
+
+    project = trainshed("offline", "run", "--", "sh", "-c", "echo $AWS_REGION >region")
+    options = trainshed(
+        *("offline", "run", "--region", "us-west-2", "--as-of", "today", "--", "true")
+    )
+
+    assert (project.code, options.code) == (0, 0)
+    assert (tmp_path / "region").read_text() == "us-east-1\n"
+    assert "regions of the project here: us-east-1\n" in project.err
+    assert "instance types as of 2026-07-01, the last day with all of the project here" in (
+        project.err
+    )
+    assert options.err == ""
+
+
 def test_an_ami_is_added_that_can_be_published(
     trainshed: Command, endpoint: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

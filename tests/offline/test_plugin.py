@@ -1,13 +1,15 @@
 """What trainshed's plug-in adds to the embedded AWS."""
 
 import re
+from datetime import date
+from pathlib import Path
 
 import pytest
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.inventory import inventory
-from embedded_aws.plugins import plugins
+from embedded_aws.plugins import ProjectNeeds, plugins, project_needs
 from trainshed.catalogue import all_types, lookup
 from trainshed.cells import Cell
 from trainshed.offline.plugin import PLUGIN
@@ -38,6 +40,48 @@ def test_a_withdrawn_type_is_there_until_the_day_it_was_missing(
     ]
     assert today == []
     assert then["NetworkInfo"]["MaximumNetworkCards"] == len(lookup(name).network_cards)
+
+
+def write_clusters(folder: Path, **texts: str) -> None:
+    (folder / "clusters").mkdir()
+    for name, text in texts.items():
+        (folder / "clusters" / f"{name}.yaml").write_text(text)
+
+
+def test_a_project_needs_the_regions_of_its_clusters_and_their_types(tmp_path: Path) -> None:
+    cluster = "name: {}\nregion: {}\ninstance: {{type: {}}}\n"
+    write_clusters(
+        tmp_path,
+        a=cluster.format("A1", "us-east-1", "dl1.24xlarge"),
+        b=cluster.format("B1", "us-west-2", "trn1.32xlarge"),
+        c=cluster.format("C1", "us-east-1", "p3.16xlarge"),
+    )
+    seen = [lookup(name).lifecycle.last_seen for name in ("dl1.24xlarge", "p3.16xlarge")]
+
+    needs = project_needs(tmp_path)
+
+    assert needs.regions == ("us-east-1", "us-west-2")
+    assert needs.as_of == min(day for day in seen if day)
+
+
+def test_a_cluster_without_a_region_is_in_that_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_clusters(tmp_path, a="name: A1\ninstance: {type: trn1.32xlarge}\n")
+    monkeypatch.setenv("AWS_REGION", "us-east-2")
+
+    assert project_needs(tmp_path) == ProjectNeeds(regions=("us-east-2",), as_of=None)
+
+
+def test_wrong_cluster_files_are_left_to_those_who_read_them(tmp_path: Path) -> None:
+    good = "name: B1\nregion: us-east-1\ninstance: {type: dl1.24xlarge}\n"
+    write_clusters(tmp_path, a="name: [", b=good, c=good.replace("us-east-1", "us-nowhere-1"))
+
+    assert project_needs(tmp_path) == ProjectNeeds(regions=("us-east-1",), as_of=date(2026, 7, 1))
+
+
+def test_without_clusters_a_project_needs_nothing(tmp_path: Path) -> None:
+    assert project_needs(tmp_path) == ProjectNeeds()
 
 
 def test_the_inventory_has_what_nodes_mount_and_no_other_parameter(clean_aws: EmbeddedAws) -> None:

@@ -43,7 +43,7 @@ def shell(
 
 
 def test_it_deploys_as_its_readme_says(tmp_path: Path, environment: dict[str, str]) -> None:
-    make(tmp_path, environment, "--type", "trn1.32xlarge", "--region", "us-west-2")
+    make(tmp_path, environment, "--type", "trn1.32xlarge", "--region", "us-east-1")
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     [command] = re.findall(r"\$ (trainshed offline run [^']*'[^']*')\n", readme)
 
@@ -55,11 +55,16 @@ def test_it_deploys_as_its_readme_says(tmp_path: Path, environment: dict[str, st
         assert re.search(rf"✅  {stack}$", said, re.MULTILINE), said
 
 
-def test_its_workflow_passes(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_its_workflow_passes_after_a_change_of_region_and_type(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
     make(
-        *(tmp_path, environment, "--name", "GaudiCluster", "--type", "dl1.24xlarge"),
-        *("--region", "us-east-1", "--storage"),
+        *(tmp_path, environment, "--name", "GaudiCluster", "--type", "trn1.32xlarge"),
+        *("--region", "us-west-2", "--storage"),
     )
+    file = tmp_path / "clusters/gaudi.yaml"
+    changed = file.read_text().replace("us-west-2", "us-east-1").replace("trn1.32x", "dl1.24x")
+    file.write_text(changed)
     workflow = yaml.safe_load((tmp_path / ".github/workflows/test.yml").read_text())
     steps = {
         step["name"]: step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from embedded_aws.errors import EmbeddedAwsError
@@ -34,6 +35,19 @@ class WithdrawnType:
     record: Mapping[str, Any]
     first_missing: date
     zone_ids: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectNeeds:
+    """What the project in a folder needs of an AWS that it is deployed to.
+
+    Attributes:
+        regions: where it deploys, the default one first; empty when it does not say.
+        as_of: the last day on which EC2 listed all of its instance types; None when it still does.
+    """
+
+    regions: tuple[str, ...] = ()
+    as_of: date | None = None
 
 
 class Plugin:
@@ -66,6 +80,13 @@ class Plugin:
             region: for instance `us-west-2`.
         """
 
+    def project_needs(self, folder: Path) -> ProjectNeeds:
+        """Return what your project in a folder needs, where no option says otherwise.
+
+        What is wrong in its files is left to the tools that read them.
+        """
+        return ProjectNeeds()
+
     def inventory(self, client: Callable[[str], Any]) -> Iterable[Row]:
         """Yield rows about what your stacks make, with `kind`, `name` and `facts`.
 
@@ -83,6 +104,19 @@ def plugins() -> tuple[Plugin, ...]:
         EmbeddedAwsError: one cannot be loaded, or is not a Plugin.
     """
     return tuple(map(_load, sorted(entry_points(group=GROUP), key=lambda entry: entry.name)))
+
+
+def project_needs(folder: Path) -> ProjectNeeds:
+    """Return what all plug-ins together say that the project in a folder needs.
+
+    Raises:
+        EmbeddedAwsError: a plug-in cannot be loaded.
+    """
+    needs = [plugin.project_needs(folder) for plugin in plugins()]
+    return ProjectNeeds(
+        regions=tuple(dict.fromkeys(region for each in needs for region in each.regions)),
+        as_of=min((each.as_of for each in needs if each.as_of), default=None),
+    )
 
 
 def _load(entry: EntryPoint) -> Plugin:

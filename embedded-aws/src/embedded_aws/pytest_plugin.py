@@ -12,6 +12,7 @@ import pytest
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.guests import GuestSettings, guests_unavailable
+from embedded_aws.plugins import project_needs
 from embedded_aws.process import start
 from embedded_aws.settings import DEFAULT_REGION, ServerSettings, parse_as_of
 from embedded_aws.template_snapshot import normalise
@@ -26,12 +27,18 @@ _MARKER = "embedded_aws"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the ini options."""
-    parser.addini(_AS_OF, "month (YYYY-MM) whose instance types the embedded AWS has", default="")
+    parser.addini(
+        _AS_OF,
+        "month (YYYY-MM), day or today, whose instance types the embedded AWS has; by default the "
+        "last day with all types of the project",
+        default="",
+    )
     parser.addini(
         _REGIONS,
-        "regions of the embedded AWS, the default one first",
+        "regions of the embedded AWS, the default one first; by default those of the project, or "
+        f"else {DEFAULT_REGION}",
         type="args",
-        default=[DEFAULT_REGION],
+        default=[],
     )
 
 
@@ -108,10 +115,11 @@ def _running(
     folders: pytest.TempPathFactory,
     guests: GuestSettings | None = None,
 ) -> Iterator[EmbeddedAws]:
-    month = config.getini(_AS_OF)
+    project = project_needs(config.rootpath)
+    day = config.getini(_AS_OF)
     settings = ServerSettings(
-        regions=tuple(config.getini(_REGIONS)),
-        as_of=parse_as_of(month) if month else None,
+        regions=tuple(config.getini(_REGIONS) or project.regions or [DEFAULT_REGION]),
+        as_of=parse_as_of(day) if day else project.as_of,
         guests=guests,
     )
     server = start(settings, log=folders.mktemp("embedded-aws") / "server.log")

@@ -125,11 +125,13 @@ class ServerSettings:
 
 
 def parse_as_of(text: str) -> date:
-    """Return the day that `YYYY-MM` (its first day) or `YYYY-MM-DD` means.
+    """Return the day that `YYYY-MM` (its first day), `YYYY-MM-DD` or `today` means.
 
     Raises:
-        SettingsError: the text has neither form.
+        SettingsError: the text has none of these forms.
     """
+    if text == "today":
+        return datetime.now(UTC).date()
     try:
         # date also reads 20260615 and 2026-W10.
         if not re.fullmatch("[0-9]{4}-[0-9]{2}(-[0-9]{2})?", text):
@@ -138,7 +140,7 @@ def parse_as_of(text: str) -> date:
     except ValueError:
         raise SettingsError(
             f"as-of {text!r} is not a month or a day; write it as YYYY-MM or YYYY-MM-DD, for "
-            "instance 2026-06"
+            "instance 2026-06, or today"
         ) from None
 
 

@@ -57,8 +57,8 @@ def run(
     as_of: Annotated[
         str | None,
         typer.Option(
-            help="Month or day whose instance types exist, withdrawn ones too.",
-            show_default="today",
+            help="Month or day whose instance types exist, withdrawn ones too; or today.",
+            show_default="the last day with all types of the project here",
             metavar="YYYY-MM[-DD]",
         ),
     ] = None,

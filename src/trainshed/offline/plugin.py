@@ -1,14 +1,19 @@
 """The plug-in of the embedded AWS; an entry point in `pyproject.toml` names it."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from embedded_aws.plugins import Plugin, Row, WithdrawnType
+from embedded_aws.plugins import Plugin, ProjectNeeds, Row, WithdrawnType
 from trainshed.catalogue import all_regions, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.cells import ORCHESTRATORS
+from trainshed.errors import TrainshedError
+from trainshed.region import environment_region
 
 # By base: its root, and the orchestrators that Amazon's or Canonical's AMIs add something for.
 _ROOTS = {
@@ -46,6 +51,21 @@ class TrainshedPlugin(Plugin):
     def boot_commands(self) -> dict[str, list[str]]:
         """Return what boots plain EC2 nodes; those of AWS Batch run jobs without that."""
         return {r"trainshed-\w+-ec2-.+": [sys.executable, "-m", "trainshed.offline.boot"]}
+
+    def project_needs(self, folder: Path) -> ProjectNeeds:
+        """Return the regions of the clusters in `clusters/`, and the last day with their types."""
+        # Planning loads much that other calls of the plug-in do not need.
+        from trainshed.plan import ClusterPlan, load_fleet
+
+        plans: list[ClusterPlan] = []
+        for file in sorted(folder.glob("clusters/*.yaml")):
+            with suppress(TrainshedError):
+                plans += load_fleet([file], region=environment_region(os.environ)).clusters
+        last_seen = [plan.instance.lifecycle.last_seen for plan in plans]
+        return ProjectNeeds(
+            regions=tuple(dict.fromkeys(plan.region for plan in plans)),
+            as_of=min((day for day in last_seen if day), default=None),
+        )
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:
         """Yield the parameters from which nodes learn what to mount."""

@@ -34,7 +34,7 @@ def project_files(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
         "package.json": shipped("package.json").read_text(encoding="utf-8"),
         "package-lock.json": shipped("package-lock.json").read_text(encoding="utf-8"),
         "requirements.txt": requirements_text(),
-        "pytest.ini": _pytest_ini(plan),
+        "pytest.ini": "[pytest]\ntestpaths = tests\n",
     }
     return dict(sorted(files.items()))
 
@@ -51,9 +51,6 @@ def _filled_in(values: Mapping[str, str]) -> dict[str, str]:
 
 def _values(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
     cell = plan.ami.cell or "ACCELERATOR/ORCHESTRATOR"
-    options = [f"--region {choices.region}"]
-    if day := _last_seen(plan):
-        options.append(f"--as-of {day}")
     return {
         "version": __version__,
         "cluster": choices.name,
@@ -63,7 +60,6 @@ def _values(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
         "cell": cell.replace("/", " "),
         "built": cell.replace("/", "-"),
         "containers": own_repository(plan.spec).stack_name,
-        "embedded_options": " ".join(options),
     }
 
 
@@ -71,19 +67,3 @@ def _cdk_json() -> str:
     ours = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
     watch = {"include": ["app.py", "clusters/**"], "exclude": ["**/__pycache__"]}
     return json.dumps(ours | {"watch": watch}, indent=2) + "\n"
-
-
-def _pytest_ini(plan: ClusterPlan) -> str:
-    lines = ["[pytest]", "testpaths = tests", f"embedded_aws_regions = {plan.region}"]
-    if day := _last_seen(plan):
-        lines += [
-            f"# EC2 has not listed {plan.instance.name} since.",
-            f"embedded_aws_as_of = {day}",
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _last_seen(plan: ClusterPlan) -> str | None:
-    """Return the day on which EC2 last listed a withdrawn type; None for other types."""
-    seen = plan.instance.lifecycle.last_seen
-    return seen.isoformat() if seen else None

@@ -11,6 +11,7 @@ from time import monotonic, sleep
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.plugins import project_needs
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, parse_as_of
 from trainshed.aws import Region
@@ -51,7 +52,8 @@ class Rehearsal:
         fault_after: text in a line of the main node, after which it goes wrong; None for the first
             line of its command.
         loopback: nodes on loopback, for root, too.
-        as_of: month or day whose instance types exist; None for today's.
+        as_of: month or day whose instance types exist; None for the last day with all types of the
+            project in the working directory.
     """
 
     cluster: str
@@ -108,7 +110,8 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
     Raises:
         TrainshedError: the cluster has fewer nodes.
     """
-    as_of = parse_as_of(rehearsal.as_of) if rehearsal.as_of else None
+    given = rehearsal.as_of
+    as_of = parse_as_of(given) if given else project_needs(Path.cwd()).as_of
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")

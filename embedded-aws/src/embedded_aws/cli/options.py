@@ -11,6 +11,7 @@ import typer
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.guests import GuestSettings
+from embedded_aws.plugins import project_needs
 from embedded_aws.settings import (
     DEFAULT_ACCOUNT,
     DEFAULT_REGION,
@@ -55,15 +56,15 @@ def _settings(
         typer.Option(
             "--region",
             help="Enabled region; repeat it for more.",
-            show_default=DEFAULT_REGION,
+            show_default=f"those of the project here, or {DEFAULT_REGION}",
             metavar="REGION",
         ),
     ] = None,
     as_of: Annotated[
         str | None,
         typer.Option(
-            help="Month or day whose instance types exist, withdrawn ones too.",
-            show_default="today",
+            help="Month or day whose instance types exist, withdrawn ones too; or today.",
+            show_default="the last day with all types of the project here",
             metavar="YYYY-MM[-DD]",
         ),
     ] = None,
@@ -121,11 +122,20 @@ def _settings(
     ):
         if file and not file.is_file():
             raise EmbeddedAwsError(f"{option} {file} is not a file; give one that exists")
+    project = project_needs(Path.cwd())
+    if project.regions and not region:
+        typer.echo(f"regions of the project here: {', '.join(project.regions)}", err=True)
+    if project.as_of and as_of is None:
+        typer.echo(
+            f"instance types as of {project.as_of}, the last day with all of the project here; "
+            "--as-of today has today's",
+            err=True,
+        )
     guest_settings = GuestSettings(hosts=guest_hosts, certificate_authority=certificate_authority)
     return ServerSettings(
         accounts=tuple(account or [DEFAULT_ACCOUNT]),
-        regions=tuple(region or [DEFAULT_REGION]),
-        as_of=parse_as_of(as_of) if as_of is not None else None,
+        regions=tuple(region or project.regions or [DEFAULT_REGION]),
+        as_of=parse_as_of(as_of) if as_of is not None else project.as_of,
         port=port,
         registry=registry,
         guests=guest_settings if guests else None,
