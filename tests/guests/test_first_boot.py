@@ -37,7 +37,9 @@ DOCKER = Contents(
         ),
     }
 )
-LUSTRE = Contents(files={"/sbin/mount.lustre": program('exec mount -t tmpfs "$1" "$2"\n')})
+LUSTRE = Contents(
+    files={"/sbin/mount.lustre": program('exec mount -t tmpfs -o mode=0755 "$1" "$2"\n')}
+)
 # As 10-base, 50-ecs and 60-first-boot do; what they install besides does not matter here.
 BAKE = """
 set -eu

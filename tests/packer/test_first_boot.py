@@ -87,10 +87,18 @@ def machine(tmp_path: Path) -> Machine:
     made.command("systemctl", CALLED)
     made.command("aws", f"{CALLED}cat <<'EOF'\n{json.dumps(ANSWER)}\nEOF")
     made.command("mount.lustre", "")
-    # mount(8) would ask the kernel for lustre, which it does not have.
-    memory = '[ "$2" != lustre ] || set -- -t tmpfs none /fsx'
-    made.command("mount", f'{CALLED}{memory}\nexec /usr/bin/mount "$@"')
+    made.command("mount", f"{CALLED}{lustre_client()}")
     return made
+
+
+def lustre_client(options: str = "mode=0755") -> str:
+    """A mount(8) whose lustre is in memory: the kernel has none.
+
+    Its root is as that of a new file system of FSx, which root alone may write to: public boot
+    scripts chmod it after the mount.
+    """
+    memory = f'[ "$2" != lustre ] || set -- -t tmpfs -o {options} none /fsx'
+    return f'{memory}\nexec /usr/bin/mount "$@"'
 
 
 def lustre(**changes: Any) -> dict[str, Any]:
@@ -120,6 +128,74 @@ def test_lustre_is_mounted_where_the_parameters_say(machine: Machine) -> None:
     [asked] = [call for call in boot.calls if call.startswith("aws ")]
     assert "--region us-west-2" in asked
     assert f"--names {DNS} {NAME}" in asked
+
+
+WHO_MAY = "/opt/trainshed/first-boot && stat --format '%u:%g %a' /fsx"
+
+
+def test_every_user_may_write_to_a_new_file_system(machine: Machine) -> None:
+    machine.configure(lustre())
+
+    done = machine.shell(WHO_MAY)
+
+    assert done.returncode == 0, done.stderr
+    assert "trainshed: /fsx: every user may write there now (mode 1777)\n" in done.stdout
+    assert done.stdout.endswith("\n0:0 1777\n")
+
+
+def test_every_user_may_write_to_a_new_file_system_that_was_mounted_by_hand(
+    machine: Machine,
+) -> None:
+    machine.configure(lustre())
+
+    done = machine.shell(f"mount -t lustre {SOURCE} /fsx && {WHO_MAY}")
+
+    assert done.stdout.endswith("\n0:0 1777\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "who"),
+    [
+        ("mode=0750", "0:0 750"),
+        ("mode=0775", "0:0 775"),
+        ("mode=1777", "0:0 1777"),
+    ],
+)
+def test_a_mode_that_somebody_gave_the_file_system_stays(
+    machine: Machine, options: str, who: str
+) -> None:
+    machine.configure(lustre())
+    machine.command("mount", lustre_client(options))
+
+    done = machine.shell(WHO_MAY)
+
+    assert done.stdout.endswith(f"\n{who}\n"), done.stderr
+
+
+@pytest.mark.parametrize("owner", ["uid=2000", "gid=2000"])
+def test_an_owner_whom_somebody_gave_the_file_system_keeps_it(machine: Machine, owner: str) -> None:
+    skips.unless(root="a user namespace has no other users")
+    machine.configure(lustre())
+    machine.command("mount", lustre_client(f"mode=0755,{owner}"))
+
+    done = machine.shell(WHO_MAY)
+
+    assert done.stdout.endswith(" 755\n"), done.stderr
+
+
+def test_a_boot_goes_on_where_the_mode_cannot_be_changed(machine: Machine) -> None:
+    machine.configure(lustre())
+    # Root squash refuses it, too.
+    machine.command("mount", lustre_client("mode=0755,ro"))
+
+    boot = machine.boot()
+
+    assert boot.code == 0, boot.error
+    [said] = [line for line in boot.lines if "WARNING" in line]
+    assert said == (
+        "trainshed: /fsx: WARNING: only root may write there, and its mode was not changed"
+        " (Read-only file system); let a client without root squash run chmod 1777 /fsx"
+    )
 
 
 def test_what_runs_jobs_is_held_before_anything_else(machine: Machine) -> None:
@@ -195,7 +271,7 @@ def test_a_machine_waits_for_parameters_that_come_later_and_says_how_long(
 
     assert boot.code == 0, boot.error
     waiting = f"trainshed: /fsx: no value yet of SSM parameter {DNS} and {NAME}; waiting, 0 of 60 s"
-    assert boot.lines[1:-1] == [waiting, f"trainshed: /fsx: mounted {SOURCE}"]
+    assert boot.lines[1:3] == [waiting, f"trainshed: /fsx: mounted {SOURCE}"]
 
 
 def test_a_machine_waits_for_a_dns_name_that_nobody_knows_yet(machine: Machine) -> None:
@@ -203,11 +279,7 @@ def test_a_machine_waits_for_a_dns_name_that_nobody_knows_yet(machine: Machine) 
     # mount.lustre's words for a name that does not resolve.
     unknown = "mount.lustre: Can't parse NID 'fs-1.fsx.us-west-2.amazonaws.com@tcp:/abcdefgh'"
     first = f'[ -e /run/tried ] || {{ touch /run/tried; echo "{unknown}" >&2; exit 1; }}'
-    machine.command(
-        "mount",
-        f'if [ "$2" = lustre ]; then {first}; set -- -t tmpfs none /fsx; fi\n'
-        'exec /usr/bin/mount "$@"',
-    )
+    machine.command("mount", f'if [ "$2" = lustre ]; then {first}; fi\n{lustre_client()}')
 
     boot = machine.boot()
 

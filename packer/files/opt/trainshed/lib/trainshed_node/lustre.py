@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ HELD = ("ecs.service", "kubelet.service", "snap.kubelet-eks.daemon.service")
 _PAUSE_SECONDS = 10
 # FSx for Lustre user guide, "Mounting automatically"; flock for what locks files.
 _OPTIONS = "noatime,flock,_netdev"
+# Owner, group and mode of the root of a new file system.
+_NEW_ROOT = (0, 0, 0o755)
 _RUNTIME_UNITS = Path("/run/systemd/system")
 
 Log = Callable[[str], None]
@@ -39,7 +42,12 @@ def set_up_lustre(lustre: Lustre, region: str, log: Log) -> None:
     _hold(lustre.mount)
     if Path(lustre.mount).is_mount():
         log(f"{lustre.mount}: is mounted already")
-        return
+    else:
+        _mount_and_tune(lustre, region, log)
+    _let_jobs_write(Path(lustre.mount), log)
+
+
+def _mount_and_tune(lustre: Lustre, region: str, log: Log) -> None:
     for command, missing in (("aws", "AWS CLI"), ("mount.lustre", "Lustre client")):
         if not has_command(command):
             raise NodeError(lustre.mount, f"this AMI has no {missing}; bake it with one")
@@ -120,3 +128,24 @@ def _mount(source: str, mount: str) -> None:
     done = run("mount", "-t", "lustre", "-o", _OPTIONS, source, mount, timeout=300)
     if not done.ok:
         raise NotYet(f"{source} was not mounted ({done.last_line})")
+
+
+def _let_jobs_write(mount: Path, log: Log) -> None:
+    """Let every user write to a file system whose root is as FSx made it: jobs are not root.
+
+    A root with another owner, group or mode is somebody's decision. Nodes that boot together may
+    all do this.
+    """
+    root = mount.stat()
+    if (root.st_uid, root.st_gid, stat.S_IMODE(root.st_mode)) != _NEW_ROOT:
+        return
+    try:
+        mount.chmod(0o1777)
+    except OSError as error:
+        # FSx for Lustre user guide, "Lustre root squash".
+        log(
+            f"{mount}: WARNING: only root may write there, and its mode was not changed"
+            f" ({error.strerror}); let a client without root squash run chmod 1777 {mount}"
+        )
+    else:
+        log(f"{mount}: every user may write there now (mode 1777)")
