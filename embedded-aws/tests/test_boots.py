@@ -11,6 +11,7 @@ import psutil
 import pytest
 from command_bench import CommandBench, until
 from job_bench import job_aws
+from plugin_package import write_plugin
 from skips import needs
 
 from embedded_aws.batch.job_settings import JobSettings
@@ -34,11 +35,7 @@ PLUGIN = Bootable()
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a plug-in whose instances boot by running their user data."""
     folder = tmp_path_factory.mktemp("plugin")
-    facts = folder / "bootable-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: bootable\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[embedded_aws]\nbootable = bootable:PLUGIN\n")
-    (folder / "bootable.py").write_text(PLUGIN)
+    write_plugin(folder, "bootable", PLUGIN)
     return folder
 
 

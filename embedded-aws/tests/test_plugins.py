@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from plugin_package import write_plugin
 
 from embedded_aws.errors import EmbeddedAwsError
 from embedded_aws.plugins import plugins
@@ -15,10 +16,7 @@ from embedded_aws.plugins import plugins
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A package `theirs` on the path, whose entry point leads to `theirs:PLUGIN`."""
-    facts = tmp_path / "theirs-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[embedded_aws]\ntheirs = theirs:PLUGIN\n")
+    write_plugin(tmp_path, "theirs")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "theirs", raising=False)
     plugins.cache_clear()

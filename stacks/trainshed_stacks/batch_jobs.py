@@ -43,7 +43,6 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         timeout=cdk.Duration.hours(spec.job.timeout_hours),
         update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
-        mount=cluster.lustre.spec.mount if cluster.lustre else None,
         buckets=spec.job.buckets,
         policies=spec.job.policies,
     )

@@ -113,7 +113,6 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         image_type=batch_of(plan).image_type,
         image_id=ssm.StringParameter.value_for_string_parameter(stack, plan.ami.parameter),
         placement_group_name=ClusterPlacementGroup(stack, "Peers").name,
-        mount=plan.lustre.spec.mount,
     )
     repository.grant_pull(batch.instance_role)
     mount.grant(batch.instance_role)

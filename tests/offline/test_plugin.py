@@ -17,6 +17,7 @@ from trainshed.offline.stand_in import add_stand_in
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe, recipe_names
 from trainshed.sources import packer_folder
+from trainshed_node import scratch
 
 
 def test_it_is_the_only_one_here() -> None:
@@ -110,6 +111,19 @@ def test_every_stand_in_has_a_root_to_boot(clean_aws: EmbeddedAws, cell: str) ->
     recipe = ami_recipe(read_pins(packer_folder() / "pins.json"), *cell.split("/"))
     assert images[0]["RootDeviceName"] == recipe.root_device
     assert {"Key": "trainshed:base", "Value": recipe.base} in images[0]["Tags"]
+
+
+def test_every_ami_that_can_be_baked_mounts_the_instance_store_as_its_first_boot_does() -> None:
+    for name in recipe_names(read_pins(packer_folder() / "pins.json")):
+        ami = f"trainshed-{'-'.join(name)}-20261122T000000Z"
+
+        [path] = [
+            path
+            for pattern, path in PLUGIN.instance_store_mounts().items()
+            if re.fullmatch(pattern, ami)
+        ]
+
+        assert path == str(scratch.SCRATCH), name
 
 
 def test_every_ami_that_can_be_baked_has_the_root_of_its_base() -> None:

@@ -81,7 +81,6 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
         image_type=batch_of(plan).image_type,
         image_id=None if plan.ami.parameter else plan.ami.asked,
         placement_group_name="peers",
-        mount=plan.lustre.spec.mount,
     )
     repository.grant_pull(batch.instance_role)
     mount.grant(batch.instance_role)

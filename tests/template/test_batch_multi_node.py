@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import aws_cdk as cdk
@@ -21,7 +22,7 @@ ENVIRONMENT, QUEUE, JOB = (
 )
 TYPES = {"nvidia": "p4d.24xlarge", "neuron": "trn1.32xlarge", "gaudi": "dl1.24xlarge"}
 SMALL = ContainerPlan(
-    vcpus=96, memory_mib=1000, gpus=0, devices=(), shared_memory_mib=100, environment={}
+    vcpus=96, memory_mib=1000, gpus=0, devices=(), shared_memory_mib=100, environment={}, folders={}
 )
 
 
@@ -78,7 +79,7 @@ def full() -> Template:
     return template_of(
         image_id="ami-0123456789abcdef0",
         placement_group_name="peers",
-        mount="/fsx",
+        container=replace(SMALL, folders={"lustre": "/fsx", "scratch": "/scratch"}),
         capacity_block=True,
         attempts=1,
         timeout=Duration.hours(5),
@@ -347,12 +348,17 @@ def test_a_container_may_pin_memory_and_share_it(plain: Template) -> None:
     assert container(plain)["LinuxParameters"]["SharedMemorySize"] == 100
 
 
-def test_a_container_sees_the_mount_under_the_same_path(plain: Template, full: Template) -> None:
-    [volume] = container(full)["Volumes"]
-    [point] = container(full)["MountPoints"]
+def test_a_container_sees_folders_of_the_node_under_the_same_path(
+    plain: Template, full: Template
+) -> None:
+    volumes = {each["Name"]: each["Host"]["SourcePath"] for each in container(full)["Volumes"]}
+    points = {
+        each["SourceVolume"]: (each["ContainerPath"], each["ReadOnly"])
+        for each in container(full)["MountPoints"]
+    }
 
-    assert volume["Host"] == {"SourcePath": "/fsx"}
-    assert (point["ContainerPath"], point["SourceVolume"]) == ("/fsx", volume["Name"])
+    assert volumes == {"lustre": "/fsx", "scratch": "/scratch"}
+    assert points == {"lustre": ("/fsx", False), "scratch": ("/scratch", False)}
     assert "Volumes" not in container(plain)
 
 
@@ -495,17 +501,14 @@ def test_the_environment_waits_for_every_right_of_its_nodes() -> None:
         pytest.param({"attempts": 11}, "1 to 10", id="attempts"),
         pytest.param({"timeout": Duration.seconds(59)}, "60 or more", id="timeout"),
         pytest.param({"update_timeout": Duration.days(6)}, "1 to 7200", id="update-timeout"),
-        pytest.param({"mount": "fsx"}, "not an absolute path", id="mount"),
+        pytest.param(
+            {"container": replace(SMALL, folders={"lustre": "fsx"})},
+            "not an absolute path",
+            id="folder",
+        ),
         pytest.param(
             {
-                "container": ContainerPlan(
-                    vcpus=1,
-                    memory_mib=1,
-                    gpus=0,
-                    devices=(),
-                    shared_memory_mib=1,
-                    environment={"AWS_BATCH_JOB_ID": "x"},
-                )
+                "container": replace(SMALL, environment={"AWS_BATCH_JOB_ID": "x"}),
             },
             "AWS_BATCH_JOB_ID",
             id="reserved-variable",

@@ -628,6 +628,28 @@ def test_the_container_gets_the_devices_and_variables_of_its_accelerator(
 
 
 @pytest.mark.parametrize(
+    ("name", "storage", "folders", "decided"),
+    [
+        ("p5.48xlarge", "", {"scratch": "/scratch"}, "/scratch, 30400 GB"),
+        (
+            "dl1.24xlarge",
+            "storage: {lustre: {mount: /data}}",
+            {"lustre": "/data", "scratch": "/scratch"},
+            "/scratch, 4000 GB",
+        ),
+        ("p3.8xlarge", "storage: {lustre: {}}", {"lustre": "/fsx"}, "none"),
+    ],
+)
+def test_the_container_sees_the_file_system_and_the_instance_store(
+    planned: Planned, name: str, storage: str, folders: dict[str, str], decided: str
+) -> None:
+    plan = planned(text(name, nodes=1, added=storage))
+
+    assert batch_of(plan).container.folders == folders
+    assert {each.field: each.value for each in plan.decisions}["scratch space"] == decided
+
+
+@pytest.mark.parametrize(
     ("name", "variable"),
     [
         ("trn1.32xlarge", ("CCOM_SOCKET_IFNAME", "eth0")),

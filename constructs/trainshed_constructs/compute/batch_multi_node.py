@@ -87,6 +87,7 @@ class BatchMultiNode(Construct):
                 devices=tuple(f"/dev/infiniband/uverbs{index}" for index in range(4)),
                 shared_memory_mib=131_072,
                 environment={},
+                folders={"scratch": "/scratch"},
             ),
             image_uri="public.ecr.aws/hpc-cloud/nccl-tests:latest",
             image_type="ECS_AL2023_NVIDIA",
@@ -112,7 +113,6 @@ class BatchMultiNode(Construct):
         timeout: Duration | None = None,
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
-        mount: str | None = None,
         buckets: Sequence[BucketGrant] = (),
         policies: Sequence[str] = (),
     ) -> None:
@@ -137,7 +137,6 @@ class BatchMultiNode(Construct):
                 `LONGEST_UPDATE_MINUTES`, the default; with `capacity_block` they are ended.
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start,
                 and infrastructure updates replace the environment.
-            mount: folder of the node that the container sees under the same path.
             buckets: what the containers may use in S3; by default nothing.
             policies: ARNs of managed policies of the containers; by default none.
 
@@ -149,7 +148,7 @@ class BatchMultiNode(Construct):
         update_minutes = update_timeout.to_minutes() if update_timeout else LONGEST_UPDATE_MINUTES
         problems = (
             *_environment_problems(launch_template_version, instance_type, image_type),
-            *_job_problems(attempts, timeout_seconds, update_minutes, container, mount),
+            *_job_problems(attempts, timeout_seconds, update_minutes, container),
         )
         if problems:
             raise ConstructError(self, "; ".join(problems))
@@ -224,7 +223,6 @@ class BatchMultiNode(Construct):
             log_group=self.log_group,
             attempts=attempts,
             timeout_seconds=timeout_seconds,
-            mount=mount,
         )
         self.job_queue_arn = self.job_queue.ref
         self.job_definition_arn = self.job_definition.ref
@@ -259,7 +257,6 @@ def _job_problems(
     timeout_seconds: float,
     update_minutes: float,
     container: ContainerPlan,
-    mount: str | None,
 ) -> Iterator[str]:
     if not 1 <= attempts <= 10:
         yield f"attempts is {attempts}; AWS Batch takes 1 to 10"
@@ -272,5 +269,6 @@ def _job_problems(
         )
     if reserved := sorted(name for name in container.environment if name.startswith("AWS_BATCH")):
         yield f"AWS Batch sets variables that start with AWS_BATCH itself: {', '.join(reserved)}"
-    if mount is not None and not mount.startswith("/"):
-        yield f"mount {mount!r} is not an absolute path"
+    for name, path in container.folders.items():
+        if not path.startswith("/"):
+            yield f"folder {path!r} of volume {name} is not an absolute path"

@@ -15,7 +15,6 @@ _Job = batch.CfnJobDefinition
 # awsome-distributed-training's AWS Batch templates; memlock is the one that EFA needs, to pin the
 # memory that the device reads and writes.
 _ULIMITS = {"memlock": -1, "nofile": 1_024_000, "stack": 67_108_864}
-_MOUNT_VOLUME = "lustre"
 
 
 def multi_node_job(
@@ -30,7 +29,6 @@ def multi_node_job(
     log_group: logs.ILogGroup,
     attempts: int,
     timeout_seconds: float,
-    mount: str | None,
 ) -> batch.CfnJobDefinition:
     """Declare the job definition of a cluster; see `BatchMultiNode` for the arguments.
 
@@ -80,19 +78,15 @@ def multi_node_job(
             },
         ),
         volumes=[
-            _Job.VolumesProperty(
-                name=_MOUNT_VOLUME, host=_Job.VolumesHostProperty(source_path=mount)
-            )
+            _Job.VolumesProperty(name=name, host=_Job.VolumesHostProperty(source_path=path))
+            for name, path in container.folders.items()
         ]
-        if mount
-        else None,
+        or None,
         mount_points=[
-            _Job.MountPointsProperty(
-                source_volume=_MOUNT_VOLUME, container_path=mount, read_only=False
-            )
+            _Job.MountPointsProperty(source_volume=name, container_path=path, read_only=False)
+            for name, path in container.folders.items()
         ]
-        if mount
-        else None,
+        or None,
     )
     return batch.CfnJobDefinition(
         scope,

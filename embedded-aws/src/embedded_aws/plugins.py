@@ -7,19 +7,21 @@ A package names an object of a subclass of `Plugin` in its entry points, in the 
     mypackage = "mypackage.embedded:PLUGIN"
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from embedded_aws.errors import EmbeddedAwsError
 
 GROUP = "embedded_aws"
 # One row of an inventory: kind, name and facts.
 Row = dict[str, str]
+_Choice = TypeVar("_Choice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,13 @@ class Plugin:
         """Return what boots an instance that is no guest by a pattern of its AMI's name.
 
         Each is a program and its arguments, which run as a process on the instance.
+        """
+        return {}
+
+    def instance_store_mounts(self) -> Mapping[str, str]:
+        """Return where an AMI mounts the instance store by a pattern of the AMI's name.
+
+        Every user may write there.
         """
         return {}
 
@@ -117,6 +126,24 @@ def project_needs(folder: Path) -> ProjectNeeds:
         regions=tuple(dict.fromkeys(region for each in needs for region in each.regions)),
         as_of=min((each.as_of for each in needs if each.as_of), default=None),
     )
+
+
+def find_for_ami(
+    instance: Any, choices: Callable[[Plugin], Mapping[str, _Choice]]
+) -> _Choice | None:
+    """Return what a plug-in chooses for the AMI of an instance, or None.
+
+    Args:
+        instance: moto's.
+        choices: of a plug-in, by patterns of the AMI's name.
+    """
+    ami = instance.ec2_backend.amis.get(instance.image_id)
+    name = getattr(ami, "name", None) or ""
+    for plugin in plugins():
+        for pattern, found in choices(plugin).items():
+            if re.fullmatch(pattern, name):
+                return found
+    return None
 
 
 def _load(entry: EntryPoint) -> Plugin:

@@ -363,11 +363,11 @@ def test_who_is_not_root_has_no_containers_and_the_log_says_so(
     call: Any = None
 
     files = job_files.job_files(
-        call, {"image": "train:1", "command": ["true"]}, ImageFiles(tmp_path, lock=0), tmp_path
+        call, {"image": "train:1", "command": ["true"]}, ImageFiles(tmp_path, lock=0), tmp_path, {}
     )
     with pytest.raises(TaskRefused, match="containers need root; give the job a command"):
         job_files.job_files(
-            call, {"image": "train:1", "command": []}, ImageFiles(tmp_path, lock=0), tmp_path
+            call, {"image": "train:1", "command": []}, ImageFiles(tmp_path, lock=0), tmp_path, {}
         )
 
     containers_unavailable.cache_clear()

@@ -37,10 +37,15 @@ class JobBench:
 
     Args:
         aws: where.
+        instance_type: of the nodes.
+        ami: id of the nodes' AMI; by default the one that the embedded AWS takes.
     """
 
-    def __init__(self, aws: EmbeddedAws) -> None:
+    def __init__(
+        self, aws: EmbeddedAws, *, instance_type: str = "trn1.32xlarge", ami: str | None = None
+    ) -> None:
         self.aws = aws
+        self._instance_type, self._ami = instance_type, ami
         self.batch, self.ec2, self.logs = (aws.client(each) for each in ("batch", "ec2", "logs"))
         self.name = f"t{uuid4().hex[:12]}"
 
@@ -68,11 +73,12 @@ class JobBench:
                 "allocationStrategy": "BEST_FIT_PROGRESSIVE",
                 "minvCpus": 0,
                 "maxvCpus": 64 * 128,
-                "instanceTypes": ["trn1.32xlarge"],
+                "instanceTypes": [self._instance_type],
                 "subnets": [self.subnet],
                 "securityGroupIds": [group["GroupId"]],
                 "instanceRole": self.name,
                 "tags": {"team": "vision"},
+                **({"imageId": self._ami} if self._ami else {}),
             },
         )
         self.batch.create_job_queue(

@@ -42,6 +42,7 @@ def plan_batch(
     interfaces: tuple[NetworkInterface, ...],
     devices: Mapping[str, int],
     capacity: CapacityPlan,
+    folders: Mapping[str, str],
 ) -> BatchPlan:
     """Plan the compute environment and the job definition.
 
@@ -51,13 +52,14 @@ def plan_batch(
         interfaces: of one node.
         devices: how many of each kind a node has.
         capacity: how nodes are bought.
+        folders: of a node that its container sees, by the volume's name.
     """
     _check_task_slot(notes, instance, interfaces)
     image_type, why = _image_type(instance)
     notes.decide(
         "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
     )
-    container = plan_container(notes, instance, devices)
+    container = plan_container(notes, instance, devices, folders)
     image = plan_image(notes)
     decide_job(notes, container)
     return BatchPlan(

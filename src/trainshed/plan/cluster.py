@@ -19,6 +19,7 @@ from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.orchestrator import TRAITS
 from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan
+from trainshed.plan.scratch import plan_scratch
 from trainshed.plan.security import decide_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
@@ -165,10 +166,13 @@ def make_plan(
     ami = plan_ami(notes, instance, region)
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
+    scratch = plan_scratch(notes, instance)
+    folders = {"lustre": lustre and lustre.spec.mount, "scratch": scratch}
     orchestrator: BatchPlan | Ec2Plan
     match spec.orchestrator:
         case Orchestrator.BATCH:
-            orchestrator = plan_batch(notes, instance, interfaces, devices, capacity)
+            seen = {name: path for name, path in folders.items() if path}
+            orchestrator = plan_batch(notes, instance, interfaces, devices, capacity, seen)
         case Orchestrator.EC2:
             orchestrator = plan_ec2(notes, instance, devices)
     decide_job_access(notes)

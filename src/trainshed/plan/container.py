@@ -42,6 +42,7 @@ class ContainerPlan:
         devices: host device files, each with read, write and mknod.
         shared_memory_mib: size of /dev/shm in MiB.
         environment: variables.
+        folders: folders of the node that it sees under the same path, by the volume's name.
     """
 
     vcpus: int
@@ -50,10 +51,14 @@ class ContainerPlan:
     devices: tuple[str, ...]
     shared_memory_mib: int
     environment: Mapping[str, str]
+    folders: Mapping[str, str]
 
 
 def plan_container(
-    notes: Notes, instance: InstanceType, node_devices: Mapping[str, int]
+    notes: Notes,
+    instance: InstanceType,
+    node_devices: Mapping[str, int],
+    folders: Mapping[str, str],
 ) -> ContainerPlan:
     """Give the whole node to the container.
 
@@ -61,6 +66,7 @@ def plan_container(
         notes: for decisions and problems.
         instance: facts of the node's type.
         node_devices: how many of each kind the node has.
+        folders: of the node, by the volume's name.
     """
     family, job = instance.accelerator.family, notes.spec.job
     efa_devices = node_devices.get("efa", 0)
@@ -106,4 +112,5 @@ def plan_container(
         devices=tuple(devices),
         shared_memory_mib=shared_memory_mib,
         environment=defaults | job.environment,
+        folders=folders,
     )

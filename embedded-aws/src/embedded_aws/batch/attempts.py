@@ -30,6 +30,7 @@ from embedded_aws.batch.node_instances import CannotPlace, Need
 from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
 from embedded_aws.iam.roles import can_assume
@@ -163,7 +164,8 @@ class Attempt:
             if node.row is not self.job.row:
                 enter(self._jobs, node.row, "STARTING")
         try:
-            files = job_files(self.job.call, node.container, self._hosts.images, own)
+            mounted = mounted_store(node.instance, self._hosts.disk(node.instance))
+            files = job_files(self.job.call, node.container, self._hosts.images, own, mounted)
             environment = {
                 **node.environment(
                     files.variables,

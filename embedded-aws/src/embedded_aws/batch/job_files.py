@@ -3,8 +3,8 @@
 [S] Docker's documentation: the job's command takes the place of the image's own, and follows its
 entrypoint; its user and variables precede the image's; PATH is there in any case; a host volume is
 an empty folder if the host has none. [S] Batch API reference: sharedMemorySize and the sizes of
-tmpfs are in MiB. [M] The words without a command. [I] A volume's folder is this machine's where it
-has one, so that nodes can share it, and otherwise the node's own.
+tmpfs are in MiB. [M] The words without a command. [I] A volume's folder is the node's where it has
+one, or this machine's, so that nodes can share it, and otherwise an empty one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,11 @@ class JobFiles:
 
 
 def job_files(
-    call: Call, properties: Mapping[str, Any], images: ImageFiles, folder: Path
+    call: Call,
+    properties: Mapping[str, Any],
+    images: ImageFiles,
+    folder: Path,
+    mounted: Mapping[str, Path],
 ) -> JobFiles:
     """Return where a command runs.
 
@@ -53,6 +57,7 @@ def job_files(
         properties: of its container.
         images: unpacked on this machine.
         folder: of the container.
+        mounted: folders of the node that are elsewhere on this machine, by their paths there.
 
     Raises:
         TaskRefused: the image cannot be pulled, or there is no command.
@@ -79,7 +84,7 @@ def job_files(
         said=f"in the file system of image {uri.partition('@')[0]}@{found.stored.digest}",
         words=words,
         variables={"PATH": _PATH, **dict(_pair(each) for each in image.config.get("Env") or [])},
-        container=_container(properties, image, below, folder),
+        container=_container(properties, image, below, folder, mounted),
     )
 
 
@@ -106,7 +111,11 @@ def _pair(variable: str) -> tuple[str, str]:
 
 
 def _container(
-    properties: Mapping[str, Any], image: Unpacked, below: str | None, folder: Path
+    properties: Mapping[str, Any],
+    image: Unpacked,
+    below: str | None,
+    folder: Path,
+    mounted: Mapping[str, Path],
 ) -> Container:
     linux = properties.get("linuxParameters", {})
     shared = linux.get("sharedMemorySize", _SHARED_MEMORY_MIB)
@@ -117,7 +126,7 @@ def _container(
     files = Files(
         image=below,
         folder=str(folder),
-        bound=[*_volumes(properties, folder), *_devices(linux)],
+        bound=[*_volumes(properties, folder, mounted), *_devices(linux)],
         memory=memory,
         read_only=properties.get("readonlyRootFilesystem", False),
     )
@@ -130,10 +139,13 @@ def _container(
     )
 
 
-def _volumes(properties: Mapping[str, Any], folder: Path) -> list[Bound]:
+def _volumes(
+    properties: Mapping[str, Any], folder: Path, mounted: Mapping[str, Path]
+) -> list[Bound]:
     sources = {}
     for number, volume in enumerate(properties.get("volumes", [])):
-        source = Path(volume.get("host", {}).get("sourcePath", ""))
+        path = volume.get("host", {}).get("sourcePath", "")
+        source = mounted.get(path, Path(path))
         if not (source.is_absolute() and source.exists()):
             source = folder / f"volume-{number}"
             source.mkdir()

@@ -6,7 +6,6 @@ shuts itself down.
 """
 
 import base64
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,7 +14,7 @@ from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_processes import instance_variables
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
-from embedded_aws.plugins import plugins
+from embedded_aws.plugins import find_for_ami
 from embedded_aws.service_settings import current
 
 
@@ -27,8 +26,8 @@ def boot(call: Call, instance: Any, shut_down: Callable[[Any], None]) -> None:
         instance: moto's, which has been started.
         shut_down: called with the instance when the command fails.
     """
-    ami = instance.ec2_backend.amis.get(instance.image_id)
-    words, hosts = _boot_command(getattr(ami, "name", None) or ""), current().hosts
+    words = find_for_ami(instance, lambda plugin: plugin.boot_commands())
+    hosts = current().hosts
     if words is None or hosts is None:
         return
     instance.console = b""
@@ -43,14 +42,6 @@ def boot(call: Call, instance: Any, shut_down: Callable[[Any], None]) -> None:
         )
     except NoHost as reason:
         _print(instance, [f"embedded AWS: this instance does not boot: {reason}\n"])
-
-
-def _boot_command(ami_name: str) -> Sequence[str] | None:
-    for plugin in plugins():
-        for pattern, words in plugin.boot_commands().items():
-            if re.fullmatch(pattern, ami_name):
-                return words
-    return None
 
 
 def _command(call: Call, instance: Any, hosts: Hosts, words: Sequence[str]) -> Command:
