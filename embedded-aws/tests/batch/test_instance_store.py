@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from image_bench import Layer, push
@@ -22,7 +23,7 @@ class Storing(Plugin):
 
 PLUGIN = Storing()
 """
-VOLUME = {
+VOLUME: dict[str, Any] = {
     "volumes": [{"name": "local", "host": {"sourcePath": "/local"}}],
     "mountPoints": [{"sourceVolume": "local", "containerPath": "/local"}],
 }
