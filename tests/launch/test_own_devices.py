@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from launched_nodes import Nodes, nodes_of_a_job
 from node_root import NodeRoot, needs_namespaces
@@ -81,6 +82,80 @@ def test_a_device_that_does_not_answer_counts_as_missing(job: Nodes, tmp_path: P
 
     assert main.wait() == PEER_LOST
     assert "efa devices do not answer (/opt/amazon/efa/bin/fi_info: no data available)" in main.said
+
+
+# A card that is lost while the command runs, which then fails.
+LOSES_A_CARD = (
+    "[ $NODE_RANK != {rank} ] || "
+    "{{ rm -r /sys/bus/pci/devices/*.0; echo 'CUDA error: unknown error'; exit 9; }}; "
+    "exec sleep 60"
+)
+GONE = "lost a device while the command ran: 3 of 4 efa devices are on the PCI bus"
+
+
+def start_all(job: Nodes, folder: Path, *command: str, environment: dict[str, str]) -> None:
+    """Start a command on nodes that have all their devices."""
+    for index in range(job.nodes):
+        whole = machine(folder / f"machine{index}")
+        job.start(index, *command, machine=whole, environment=environment)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_device_that_is_lost_while_the_command_runs_ends_the_job_so_that_it_is_tried_again(
+    job: Nodes, tmp_path: Path, rank: int
+) -> None:
+    script = LOSES_A_CARD.format(rank=rank)
+
+    start_all(job, tmp_path, "sh", "-c", script, environment=IMAGE)
+
+    main, node = job.started[0], job.started[rank]
+    assert main.wait() == PEER_LOST
+    assert node.wait() == PEER_LOST
+    name = f"node {rank} ({job.prefix}{rank + 10})" if rank else "this node"
+    assert f"trainshed-launch: {name} {GONE}; terminate its instance" in main.said
+    assert "the command ended with exit code 9 on" in main.said
+    assert GONE in node.said
+
+
+def test_a_command_that_fails_with_all_devices_there_keeps_its_exit_code(
+    job: Nodes, tmp_path: Path
+) -> None:
+    start_all(job, tmp_path, "sh", "-c", "exit $NODE_RANK", environment=IMAGE)
+
+    assert job.started[0].wait() in (1, 2)
+    assert "lost a device" not in job.started[0].said
+
+
+def test_a_device_that_is_lost_below_mpirun_is_found_on_any_node(
+    job: Nodes, tmp_path: Path
+) -> None:
+    # Hydra's and Open MPI's own way to the other nodes.
+    mpirun = tmp_path / "mpirun"
+    lose = "rm -r /sys/bus/pci/devices/*.0; exit 9"
+    mpirun.write_text(f'#!/bin/sh\nexec $HYDRA_LAUNCHER_EXEC {job.prefix}12 "{lose}"\n')
+    for index in range(job.nodes):
+        whole = machine(tmp_path / f"machine{index}")
+        whole.command("mpirun", mpirun.read_text())
+        job.start(index, "mpirun", machine=whole, environment=IMAGE)
+
+    main = job.started[0]
+    assert main.wait() == PEER_LOST
+    assert f"node 2 ({job.prefix}12) {GONE}" in main.said
+    assert f"node 1 ({job.prefix}11) lost" not in main.said
+
+
+def test_a_job_that_is_asked_to_end_examines_nothing(job: Nodes, tmp_path: Path) -> None:
+    script = "trap 'rm -r /sys/bus/pci/devices/*.0; exit 5' TERM; echo running; sleep 60 & wait"
+    start_all(job, tmp_path, "sh", "-c", script, environment=IMAGE)
+    for node in job.started.values():
+        node.wait_until("running")
+
+    # Around the launcher is unshare(1).
+    [launcher] = psutil.Process(job.started[0].process.pid).children()
+    launcher.terminate()
+
+    assert job.started[0].wait() == 5
+    assert not any("lost a device" in node.said for node in job.started.values())
 
 
 @pytest.mark.parametrize("broken", [False, True])

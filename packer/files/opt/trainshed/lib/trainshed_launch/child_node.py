@@ -34,6 +34,7 @@ class ChildNode:
         self._settings = settings
         self._process: Process | None = None
         self._sent: list[str] = []
+        self._lost_a_device = False
         # Tasks that nobody refers to may be collected before they end.
         self._tasks: set[asyncio.Future[Any]] = set()
 
@@ -127,8 +128,11 @@ class ChildNode:
                 channel.send("alive", **self._tail())
             elif message["kind"] == "run":
                 self._tasks.add(asyncio.ensure_future(self._run(channel, message)))
+            elif message["kind"] == "examine":
+                self._tasks.add(asyncio.ensure_future(self._examine_again(channel)))
             elif message["kind"] == "stop":
-                return await self._process.stop() if self._process else failed
+                code = await self._process.stop() if self._process else failed
+                return PEER_LOST if self._lost_a_device else code
         raise LaunchError(f"the main node, {self._rendezvous.main}, is lost", PEER_LOST)
 
     def _tail(self) -> dict[str, Any]:
@@ -141,6 +145,14 @@ class ChildNode:
     async def _report(self, channel: Channel, process: Process) -> None:
         code = await process.wait()
         channel.send("ended", code=code, **self._tail())
+
+    async def _examine_again(self, channel: Channel) -> None:
+        """Say what became of the devices while the command ran."""
+        problem = (await asyncio.to_thread(examine, self._settings.environment)).problem
+        if problem:
+            log(f"ERROR: this node lost a device while the command ran: {problem}")
+            self._lost_a_device = True
+        channel.send("examined", problem=problem)
 
     async def _run(self, channel: Channel, message: Mapping[str, Any]) -> None:
         """Run a command of mpirun's, as ssh would: by a shell."""

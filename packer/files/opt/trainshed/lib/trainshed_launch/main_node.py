@@ -28,6 +28,8 @@ _SETTLE_SECONDS = 5
 # What the children of an ended job may take. AWS Batch kills this node 30 seconds after SIGTERM, of
 # which its own command may take 25.
 _LEAVE_SECONDS = 4
+# How long nodes may examine their devices; each tool that hangs is given up after two minutes.
+_EXAMINE_SECONDS = 300
 _SSH_FAILED = 255
 
 
@@ -48,6 +50,7 @@ class _Child:
         self.address = channel.peer
         self.tail: list[str] = []
         self.code: int | None = None
+        self.examined = False
         self.lost = False
         self.gone = False
         self.answered = False
@@ -175,6 +178,8 @@ class MainNode:
             child.tail = message.get("tail", child.tail)
             if message["kind"] == "ended":
                 child.code = message["code"]
+            elif message["kind"] == "examined":
+                child.problem, child.examined = message["problem"], True
             elif message["kind"] == "ran":
                 child.runs.pop(message["number"]).set_result(message["code"])
             elif message["kind"] == "leaving":
@@ -267,7 +272,8 @@ class MainNode:
                 log_tail(f"{child} is lost", child.tail)
                 return PEER_LOST
         if counts and (own_code or failed):
-            return self._failure(own_code, failed)
+            code = self._failure(own_code, failed)
+            return PEER_LOST if await self._is_a_device_gone(own_code) else code
         return 0 if ended else None
 
     def _failure(self, own_code: int | None, failed: list[_Child]) -> int:
@@ -282,6 +288,33 @@ class MainNode:
         for child in failed:
             log_tail(f"the command ended with exit code {child.code} on {child}", child.tail)
         return own_code or failed[0].code or 0
+
+    async def _is_a_device_gone(self, own_code: int | None) -> bool:
+        """Have each node where the command failed examine its devices again, and name those nodes.
+
+        What mpirun started may have failed on any node.
+        """
+        asked = [child for child in self._children.values() if child.code or self._main_only]
+        for child in asked:
+            child.channel.send("examine")
+        problem = ""
+        if own_code:
+            problem = (await asyncio.to_thread(examine, self._settings.environment)).problem
+        clock = asyncio.get_running_loop()
+        deadline = clock.time() + _EXAMINE_SECONDS
+        while clock.time() < deadline and not all(each.examined or each.gone for each in asked):
+            await self._next_change(deadline - clock.time())
+            if self._terminated:
+                return False
+        found = {"this node": problem} if problem else {}
+        for child in asked:
+            if not child.examined:
+                found[str(child)] = "it does not say which devices it has"
+            elif child.problem:
+                found[str(child)] = child.problem
+        for node, problem in found.items():
+            log(f"{node} lost a device while the command ran: {problem}")
+        return bool(found)
 
     async def _settle(self) -> None:
         """Ask all children for a sign of life; those that give none are lost."""
