@@ -36,7 +36,7 @@ class AmiPipelineStack(cdk.Stack):
         self.pipeline = AmiPipeline(self, "Pipeline", spec=spec, tools=plan.tools)
         self._add_outputs()
         add_tags(cdk.Tags.of(self), {"owner": spec.owner, **spec.tags})
-        secure(self, spec)
+        secure(self, plan.security)
 
     def _add_outputs(self) -> None:
         for cell, project in self.pipeline.projects.items():

@@ -23,7 +23,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         launch: what its nodes are launched with.
         plan: what AWS Batch needs.
     """
-    cluster, spec = launch.plan, launch.plan.spec
+    cluster = launch.plan
     template = launch.template()
     image_uri, repository = _image(stack, plan)
     batch = BatchMultiNode(
@@ -33,18 +33,18 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         launch_template_id=template.launch_template_id,
         launch_template_version=template.latest_version,
         instance_type=cluster.instance.name,
-        nodes=spec.instance.nodes,
+        nodes=cluster.nodes,
         container=plan.container,
         image_uri=image_uri,
         image_type=plan.image_type,
         image_id=launch.image_id,
         placement_group_name=launch.placement_group_name(),
-        attempts=spec.job.attempts,
-        timeout=cdk.Duration.hours(spec.job.timeout_hours),
+        attempts=plan.attempts,
+        timeout=cdk.Duration.hours(plan.timeout_hours),
         update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
-        buckets=spec.job.buckets,
-        policies=spec.job.policies,
+        buckets=cluster.job_access.buckets,
+        policies=cluster.job_access.policies,
     )
     if repository:
         grant_pull(repository, batch.instance_role)
@@ -52,24 +52,24 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
     FailedBootLimit(
         stack,
         "FailedBoots",
-        cluster=spec.name,
+        cluster=cluster.name,
         stop=disable_environment(
             batch.compute_environment_arn,
-            min_vcpus=spec.instance.nodes.min * plan.container.vcpus,
+            min_vcpus=cluster.nodes.min * plan.container.vcpus,
         ),
         limit=cluster.failed_boot_limit,
         hours=cluster.failed_boot_hours,
     )
     add_outputs(
         stack,
-        spec.name,
+        cluster.name,
         JobQueue=("Queue to submit jobs to", batch.job_queue_arn),
         JobDefinition=("Definition to submit", batch.job_definition_arn),
         ComputeEnvironment=("Nodes of the queue", batch.compute_environment_arn),
         LogGroup=("Output of the jobs", batch.log_group.log_group_name),
     )
     if plan.repository:
-        _add_image_notice(stack, spec.name, plan, plan.repository, batch)
+        _add_image_notice(stack, cluster.name, plan, plan.repository, batch)
     return batch
 
 

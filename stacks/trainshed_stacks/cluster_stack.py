@@ -78,5 +78,5 @@ class TrainClusterStack(cdk.Stack):
         for upstream in filter(None, upstreams):
             self.add_stack_dependency(upstream)
         add_findings(self, judge(plan, shared.fleet))
-        tag(self, plan.spec.name, [plan])
-        secure(self, plan.spec)
+        tag(self, plan.name, [plan])
+        secure(self, plan.security)

@@ -16,45 +16,45 @@ def add_ec2(stack: cdk.Stack, launch: NodeLaunch, plan: Ec2Plan) -> Ec2Cluster:
         launch: what its nodes are launched with.
         plan: how many they are, and what jobs get.
     """
-    spec = launch.plan.spec
-    cluster = Ec2Cluster(
+    cluster = launch.plan
+    ec2 = Ec2Cluster(
         stack,
         "Ec2",
-        group_name=spec.name,
-        nodes=plan.nodes,
+        group_name=cluster.name,
+        nodes=cluster.nodes.max,
         environment=plan.environment,
         timeout=cdk.Duration.hours(plan.timeout_hours),
-        buckets=spec.job.buckets,
-        policies=spec.job.policies,
+        buckets=cluster.job_access.buckets,
+        policies=cluster.job_access.policies,
     )
-    launch.first_boot.grant(cluster.instance_role)
+    launch.first_boot.grant(ec2.instance_role)
     template = launch.template(
         image_id=launch.image_id,
-        instance_type=launch.plan.instance.name,
-        instance_profile_arn=cluster.instance_profile_arn,
+        instance_type=cluster.instance.name,
+        instance_profile_arn=ec2.instance_profile_arn,
         placement_group_name=launch.placement_group_name(),
     )
     limit = FailedBootLimit(
         stack,
         "FailedBoots",
-        cluster=spec.name,
-        stop=suspend_launches(cluster.group_name),
-        limit=launch.plan.failed_boot_limit,
-        hours=launch.plan.failed_boot_hours,
+        cluster=cluster.name,
+        stop=suspend_launches(ec2.group_name),
+        limit=cluster.failed_boot_limit,
+        hours=cluster.failed_boot_hours,
     )
-    cluster.launch(
+    ec2.launch(
         subnet=launch.subnet,
         launch_template_id=template.launch_template_id,
         launch_template_version=template.latest_version,
         boot_timeout=cdk.Duration.minutes(plan.boot_minutes),
     )
     # The creation of the group lasts until its nodes have booted: it counts those that fail, too.
-    cluster.group.node.add_dependency(limit)
+    ec2.group.node.add_dependency(limit)
     add_outputs(
         stack,
-        spec.name,
-        JobDocument=("Document that starts a job on nodes", cluster.document_name),
-        NodeGroup=("Auto Scaling group of the nodes", cluster.group_name),
-        LogGroup=("Output of the jobs", cluster.log_group.log_group_name),
+        cluster.name,
+        JobDocument=("Document that starts a job on nodes", ec2.document_name),
+        NodeGroup=("Auto Scaling group of the nodes", ec2.group_name),
+        LogGroup=("Output of the jobs", ec2.log_group.log_group_name),
     )
-    return cluster
+    return ec2

@@ -13,7 +13,7 @@ def add_fleet(scope: Construct, fleet: Fleet) -> list[TrainClusterStack]:
     judges = add_template_checks(scope)
     shared = SharedStacks(scope, fleet)
     stacks = [
-        TrainClusterStack(scope, cluster.spec.name, cluster=cluster, shared=shared)
+        TrainClusterStack(scope, cluster.name, cluster=cluster, shared=shared)
         for cluster in fleet.clusters
     ]
     for stack in stacks:

@@ -44,13 +44,13 @@ class NodeLaunch:
         https = ec2.Port.tcp(443)
         efa = EfaSecurityGroup(stack, "Efa", vpc=network.network.vpc, internet_egress=[https])
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
-        over_efa = plan.lustre is not None and plan.lustre.spec.efa
+        over_efa = plan.lustre is not None and plan.lustre.efa
         self._groups = [efa.security_group, *(clients if over_efa else ())]
         self._primary_groups = () if over_efa else clients
         self.first_boot = FirstBoot(
             stack,
             "FirstBoot",
-            cluster=plan.spec.name,
+            cluster=plan.name,
             devices=plan.devices,
             lustre=plan.lustre_mount,
             signals=signals,
@@ -82,14 +82,14 @@ class NodeLaunch:
             security_groups=self._groups,
             primary_security_groups=self._primary_groups,
             root_device=self.plan.ami.root_device,
-            root_gib=self.plan.spec.instance.root_gib,
+            root_gib=self.plan.root_gib,
             user_data=user_data,
             capacity=self.plan.capacity,
             image_id=image_id,
             instance_type=instance_type,
             instance_profile_arn=instance_profile_arn,
             placement_group_name=placement_group_name,
-            kms_key_arn=self.plan.spec.kms_key,
+            kms_key_arn=self.plan.security.kms_key,
         )
 
     def placement_group_name(self) -> str | None:

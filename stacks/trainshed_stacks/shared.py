@@ -36,7 +36,7 @@ class SharedStacks:
         self._storages: dict[str, StorageStack] = {}
         self._containers: dict[str, ContainersStack] = {}
         self._prerequisites = {
-            cluster.spec.name: PrerequisitesStack(
+            cluster.name: PrerequisitesStack(
                 scope,
                 cluster.prerequisites_stack_name,
                 ami=cluster.ami,
@@ -45,8 +45,8 @@ class SharedStacks:
             for cluster in fleet.clusters
         }
         for cluster in fleet.clusters:
-            tag(self.prerequisites(cluster), cluster.spec.name, [cluster])
-            secure(self.prerequisites(cluster), cluster.spec)
+            tag(self.prerequisites(cluster), cluster.name, [cluster])
+            secure(self.prerequisites(cluster), cluster.security)
         file_systems = fleet.file_systems.values()
         for stack_name, network in fleet.networks.items():
             users = [c for c in fleet.clusters if c.network.stack_name == stack_name]
@@ -66,7 +66,7 @@ class SharedStacks:
                 stack_name,
                 lustre=lustre,
                 network=self.network(users[0]),
-                kms_key_arn=users[0].spec.kms_key,
+                kms_key_arn=users[0].security.kms_key,
                 env=environment(users[0]),
             )
             self._complete(self._storages[stack_name], lustre.name, users)
@@ -76,20 +76,20 @@ class SharedStacks:
                 scope,
                 stack_name,
                 repository=repository,
-                kms_key_arn=users[0].spec.kms_key,
+                kms_key_arn=users[0].security.kms_key,
                 env=environment(users[0]),
             )
             self._complete(self._containers[stack_name], repository.name, users)
 
     def _complete(self, stack: cdk.Stack, name: str, users: Sequence[ClusterPlan]) -> None:
         tag(stack, name, users)
-        secure(stack, users[0].spec)
+        secure(stack, users[0].security)
         if len(users) == 1:
             stack.add_stack_dependency(self.prerequisites(users[0]))
 
     def prerequisites(self, cluster: ClusterPlan) -> PrerequisitesStack:
         """Return the stack that checks what a cluster needs."""
-        return self._prerequisites[cluster.spec.name]
+        return self._prerequisites[cluster.name]
 
     def network(self, cluster: ClusterPlan) -> NetworkStack:
         """Return the network stack of a cluster."""
@@ -107,7 +107,7 @@ class SharedStacks:
 def _stacks_in(clusters: Sequence[ClusterPlan]) -> list[str]:
     """Name the stacks of clusters that import from their network's."""
     storage = [cluster.lustre.stack_name for cluster in clusters if cluster.lustre]
-    return sorted({*(cluster.spec.name for cluster in clusters), *storage})
+    return sorted({*(cluster.name for cluster in clusters), *storage})
 
 
 def environment(cluster: ClusterPlan) -> cdk.Environment:

@@ -44,15 +44,16 @@ class StorageStack(cdk.Stack):
         )
         vpc, clients = network.network.vpc, network.storage_clients[lustre.name]
         file_system: Construct
-        if lustre.spec.existing:
+        if lustre.new is None:
+            assert lustre.existing
             file_system = ExistingLustre(
                 self,
                 "Lustre",
                 vpc=vpc,
                 clients=clients,
                 name=lustre.name,
-                file_system_id=lustre.spec.existing,
-                efa=lustre.spec.efa,
+                file_system_id=lustre.existing,
+                efa=lustre.efa,
             )
         else:
             assert lustre.zone
@@ -63,7 +64,7 @@ class StorageStack(cdk.Stack):
                 subnet=network.network.private_subnet(lustre.zone.name),
                 clients=clients,
                 name=lustre.name,
-                settings=lustre.spec,
+                settings=lustre.new,
                 kms_key_arn=kms_key_arn,
             )
         UnprotectOnRollback(self, "Protection").before(file_system)

@@ -30,7 +30,7 @@ def tag(stack: cdk.Stack, name: str, users: Iterable[ClusterPlan]) -> None:
     """
     of_stack = cdk.Tags.of(stack)
     of_stack.add(CLUSTER_TAG, name)
-    add_tags(of_stack, resource_tags(user.spec for user in users))
+    add_tags(of_stack, resource_tags(user.tags for user in users))
 
 
 def add_tags(of_stack: cdk.Tags, tags: Mapping[str, str]) -> None:

@@ -58,8 +58,8 @@ def test_every_choice_is_in_the_cluster(trainshed: Command, tmp_path: Path) -> N
 
     assert answer.code == 0, answer.err
     [cluster] = load_fleet([tmp_path / "clusters/big-llama.yaml"]).clusters
-    assert (cluster.spec.name, cluster.region) == ("BigLlamaCluster", "us-east-1")
-    assert (cluster.instance.name, cluster.spec.instance.nodes.max) == ("p5.48xlarge", 8)
+    assert (cluster.name, cluster.region) == ("BigLlamaCluster", "us-east-1")
+    assert (cluster.instance.name, cluster.nodes.max) == ("p5.48xlarge", 8)
     assert cluster.capacity.reservation_id == "cr-0123456789abcdef0"
     assert cluster.lustre is not None
 
@@ -231,7 +231,7 @@ def test_in_a_terminal_it_asks_again_until_folder_type_and_region_are_known(
     assert "did you mean trn1.32xlarge?" in asked
     assert "region 'mars' is not known" in asked
     [cluster] = load_fleet([tmp_path / "other/clusters/my.yaml"]).clusters
-    assert (cluster.region, cluster.spec.instance.nodes.max) == ("us-east-1", 4)
+    assert (cluster.region, cluster.nodes.max) == ("us-east-1", 4)
     assert cluster.lustre is not None
 
 
@@ -243,7 +243,7 @@ def test_choices_that_contradict_each_other_are_asked_for_again(tmp_path: Path) 
     assert "largest number of nodes [1]:" in asked
     assert "no EFA" in asked and "answer again" in asked
     [cluster] = load_fleet([tmp_path / "mine/clusters/train.yaml"]).clusters
-    assert (cluster.instance.name, cluster.spec.instance.nodes.max) == ("g5.xlarge", 1)
+    assert (cluster.instance.name, cluster.nodes.max) == ("g5.xlarge", 1)
 
 
 def test_options_are_the_defaults_of_the_questions(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_options_are_the_defaults_of_the_questions(tmp_path: Path) -> None:
     type_answers(tmp_path, *[""] * 6, options=options)
 
     [cluster] = load_fleet([tmp_path / "mine/clusters/other.yaml"]).clusters
-    assert (cluster.spec.name, cluster.spec.instance.nodes.max) == ("Other", 5)
+    assert (cluster.name, cluster.nodes.max) == ("Other", 5)
 
 
 def test_the_requirements_name_all_that_is_needed_at_the_tested_versions(project: Path) -> None:

@@ -67,7 +67,7 @@ def template_of(build: Build, plan: ClusterPlan, *, subnet: int = 0) -> dict[str
 
 
 def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
-    assert isinstance(plan.lustre, LustrePlan)
+    assert plan.lustre and plan.lustre.new
     LustreFileSystem(
         stack,
         "Lustre",
@@ -75,13 +75,13 @@ def storage(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         subnet=subnets[0],
         clients=ec2.SecurityGroup(stack, "Clients", vpc=vpc, allow_all_outbound=False),
         name=plan.lustre.name,
-        settings=plan.lustre.spec,
+        settings=plan.lustre.new,
     )
 
 
 def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
-    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.spec.mount)
+    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
     mount = FirstBoot(stack, "FirstBoot", lustre=lustre)
     user_data = ec2.MultipartUserData()
     mount.add_to(user_data)
@@ -91,7 +91,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         interfaces=plan.interfaces,
         security_groups=[EfaSecurityGroup(stack, "Efa", vpc=vpc).security_group],
         root_device=plan.ami.root_device,
-        root_gib=plan.spec.instance.root_gib,
+        root_gib=plan.root_gib,
         capacity=plan.capacity,
         user_data=user_data,
     )
@@ -105,7 +105,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         launch_template_id=node.launch_template_id,
         launch_template_version=node.latest_version,
         instance_type=plan.instance.name,
-        nodes=plan.spec.instance.nodes,
+        nodes=plan.nodes,
         container=batch_of(plan).container,
         image_uri=repository.repository.repository_uri_for_tag_or_digest(
             batch_of(plan).image.tag_or_digest
@@ -116,7 +116,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
     )
     repository.grant_pull(batch.instance_role)
     mount.grant(batch.instance_role)
-    cdk.Tags.of(stack).add("owner", plan.spec.owner)
+    cdk.Tags.of(stack).add("owner", plan.tags["owner"])
     for name, value in {
         "Environment": batch.compute_environment_arn,
         "Queue": batch.job_queue_arn,

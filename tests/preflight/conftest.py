@@ -7,7 +7,7 @@ import pytest
 from preflight_account import REGION, TRN_QUOTA, ZONE, Account, Templates
 
 from embedded_aws.embedded import EmbeddedAws
-from trainshed.plan import plan_fleet
+from trainshed.plan import Fleet
 from trainshed.synthesis import read_assembly
 
 
@@ -25,7 +25,7 @@ def account(clean_aws: EmbeddedAws, publish_ami: Callable[..., str], tmp_path: P
 @pytest.fixture
 def templates(synthesise: Callable[..., Path], account: Account) -> Templates:
     """The templates of the cluster by the names of its stacks."""
-    assembly = synthesise(plan_fleet([account.plan().spec]))
+    assembly = synthesise(Fleet(clusters=(account.plan(),)))
     return {name: stack.template for name, stack in read_assembly(assembly).items()}
 
 

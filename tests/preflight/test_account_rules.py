@@ -468,6 +468,21 @@ def test_a_job_that_outlasts_the_block(
         assert only(meanwhile).remedy == "set job.timeout_hours to 71"
 
 
+@pytest.mark.parametrize(("gone_hours", "outlasts"), [(0, False), (24, True)])
+def test_a_job_on_plain_nodes_runs_48_hours_of_a_block_at_most(
+    account: Account, block: dict[str, Any], gone_hours: int, outlasts: bool
+) -> None:
+    asked = {
+        "capacity": {"capacity_block": block["CapacityReservationId"]},
+        "orchestrator": "ec2",
+        "image": {},
+    }
+
+    found = account.ask(**asked, now=block["StartDate"] + timedelta(hours=gone_hours))
+
+    assert ("TS-ACC-033" in rules(found)) is outlasts
+
+
 POOL = [
     {"Type": "AWS::EC2::CapacityReservationPool"},
     {

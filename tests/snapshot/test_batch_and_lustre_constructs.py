@@ -45,7 +45,7 @@ Build = Callable[[cdk.Stack, ClusterPlan], None]
 
 
 def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
-    assert isinstance(plan.lustre, LustrePlan)
+    assert plan.lustre and plan.lustre.new
     vpc = ec2.Vpc.from_vpc_attributes(
         stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-west-2a"]
     )
@@ -56,7 +56,7 @@ def storage(stack: cdk.Stack, plan: ClusterPlan) -> None:
         subnet=subnet(stack),
         clients=ec2.SecurityGroup.from_security_group_id(stack, "Clients", "sg-0123456789abcdef0"),
         name=plan.lustre.name,
-        settings=plan.lustre.spec,
+        settings=plan.lustre.new,
     )
 
 
@@ -64,8 +64,8 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
     assert isinstance(plan.lustre, LustrePlan)
     assert plan.repository
     repository = TrainingRepository(stack, "Images", repository_name=plan.repository.name)
-    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.spec.mount)
-    mount = FirstBoot(stack, "FirstBoot", cluster=plan.spec.name, devices={"efa": 4}, lustre=lustre)
+    lustre = LustreMount(name=plan.lustre.name, path=plan.lustre.mount)
+    mount = FirstBoot(stack, "FirstBoot", cluster=plan.name, devices={"efa": 4}, lustre=lustre)
     batch = BatchMultiNode(
         stack,
         "Batch",
@@ -73,7 +73,7 @@ def compute(stack: cdk.Stack, plan: ClusterPlan) -> None:
         launch_template_id="lt-0123456789abcdef0",
         launch_template_version="1",
         instance_type=plan.instance.name,
-        nodes=plan.spec.instance.nodes,
+        nodes=plan.nodes,
         container=batch_of(plan).container,
         image_uri=repository.repository.repository_uri_for_tag_or_digest(
             batch_of(plan).image.tag_or_digest

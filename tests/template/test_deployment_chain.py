@@ -18,11 +18,11 @@ def graph(synthesise: Callable[[Fleet], Path]) -> ResourceGraph:
     return resource_graph(read_assembly(synthesise(FLEET)))
 
 
-@pytest.mark.parametrize("cluster", FLEET.clusters, ids=lambda cluster: cluster.spec.name)
+@pytest.mark.parametrize("cluster", FLEET.clusters, ids=lambda cluster: cluster.name)
 def test_no_resource_of_storage_waits_for_one_of_compute_or_the_reverse(
     graph: ResourceGraph, cluster: object
 ) -> None:
-    storage, compute = cluster.lustre.stack_name, cluster.spec.name  # type: ignore[attr-defined]
+    storage, compute = cluster.lustre.stack_name, cluster.name  # type: ignore[attr-defined]
 
     assert graph.of(storage)
     assert graph.waiting(storage, compute) == ()

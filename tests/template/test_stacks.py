@@ -462,9 +462,9 @@ def test_the_rules_of_an_existing_vpc_come_before_the_cluster(synthesise: Synthe
 
     [cluster] = fleet.clusters
     network = cluster.network.stack_name
-    assert network in dependencies(assembly, cluster.spec.name)
+    assert network in dependencies(assembly, cluster.name)
     assert "Outputs" not in read(assembly, network)
-    assert "Fn::ImportValue" not in json.dumps(read(assembly, cluster.spec.name))
+    assert "Fn::ImportValue" not in json.dumps(read(assembly, cluster.name))
 
 
 def test_no_folder_is_called_constructs_as_a_package() -> None:

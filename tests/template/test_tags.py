@@ -12,8 +12,9 @@ import aws_cdk as cdk
 import pytest
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from trainshed.plan import Fleet, load_fleet, plan_fleet
+from trainshed.plan import Fleet, plan_fleet
 from trainshed.plan.pipeline import load_ami_pipeline
+from trainshed.spec import read_spec
 from trainshed_stacks.ami_pipeline_stack import add_ami_pipeline
 from trainshed_stacks.tags import REPLACED_FOR_TAGS
 
@@ -73,8 +74,8 @@ def synthesised(
     """Every shipped stack, that of the AMI pipeline's example with them, of one owner."""
 
     def run(owner: str) -> Templates:
-        read = load_fleet(sorted((ROOT / "clusters").glob("*.yaml"))).clusters
-        specs = [each.spec.model_copy(update={"owner": owner}) for each in read]
+        readings = [read_spec(path) for path in sorted((ROOT / "clusters").glob("*.yaml"))]
+        specs = [each.spec.model_copy(update={"owner": owner}) for each in readings if each.spec]
         folders = [synthesise(plan_fleet(specs)), tmp_path_factory.mktemp("pipeline")]
         app = cdk.App(context=context, outdir=str(folders[1]))
         plan = load_ami_pipeline(

@@ -75,6 +75,6 @@ def test_the_rule_about_acceptances_may_be_accepted_itself(planned: Planned) -> 
 def test_an_acceptance_is_unused_when_every_tool_that_has_the_rule_ran(
     planned: Planned, rule: str, ran: set[str], found: set[str], unused: bool
 ) -> None:
-    spec = planned(f"{CLEAN}findings: {{accept: {{{rule}: because}}}}\n").spec
+    said = planned(f"{CLEAN}findings: {{accept: {{{rule}: because}}}}\n").findings
 
-    assert bool([*unused_of_other_tools(spec, ran, found)]) is unused
+    assert bool([*unused_of_other_tools(said, ran, found)]) is unused

@@ -177,7 +177,7 @@ def test_an_existing_file_system_takes_no_new_addresses(fleet: Plan) -> None:
 
     assert cluster.lustre
     assert cluster.lustre.interfaces == 0
-    assert (cluster.lustre.stack_name, cluster.lustre.spec.mount) == ("AlphaStorage", "/data")
+    assert (cluster.lustre.stack_name, cluster.lustre.mount) == ("AlphaStorage", "/data")
 
 
 def test_a_shared_file_system_is_in_one_network_and_zone(problems: Problems) -> None:

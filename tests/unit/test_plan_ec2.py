@@ -66,7 +66,7 @@ def test_it_has_amis_of_its_own_and_all_its_nodes_all_the_time() -> None:
 
     assert plan.ami.cell == "neuron/ec2"
     assert plan.ami.parameter == "/trainshed/ami/neuron/ec2/stable"
-    assert ec2_of(plan).nodes == 4
+    assert (plan.nodes.min, plan.nodes.max) == (4, 4)
     assert explain(plan).nodes == "4 x trn1.32xlarge"
     assert explain(plan).stacks == ("Cluster1Prerequisites", "Cluster1Network", "Cluster1")
 

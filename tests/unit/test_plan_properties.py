@@ -60,7 +60,7 @@ def test_every_shipped_cluster_plans(path: Path) -> None:
 def test_the_shipped_clusters_plan_together() -> None:
     fleet = load_fleet(SHIPPED)
 
-    assert [plan.spec.name for plan in fleet.clusters] == [
+    assert [plan.name for plan in fleet.clusters] == [
         "Dl1Cluster",
         "P4dCluster",
         "TrainCluster",

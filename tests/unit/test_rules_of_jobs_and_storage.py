@@ -53,6 +53,16 @@ def test_our_amis_are_baked_with_as_much_as_the_template_says() -> None:
     assert int(default) == amis.BAKED_ROOT_GIB
 
 
+def test_a_rule_names_the_time_after_which_the_jobs_of_plain_nodes_end(
+    planned: Callable[[str], ClusterPlan],
+) -> None:
+    plan = planned(PLAIN + "storage: {lustre: {deployment: scratch-2}}\n")
+
+    [found] = [finding for finding in judge(plan) if finding.rule == "TS-LUS-001"]
+
+    assert "what jobs write in up to 48 hours" in found.message
+
+
 def with_ami(type_name: str, ami: str, added: str = "") -> str:
     return f"{HEAD}{added}instance: {{type: {type_name}, ami: {ami}}}\n"
 

@@ -77,7 +77,7 @@ def test_what_was_asked_is_decided_and_reported(planned: Planned) -> None:
     assert decided["encryption"] == KEY
     assert decided["permissions boundary"] == BOUNDARY
     assert decided["role names"] == "team-a-..."
-    assert (plan.spec.kms_key, plan.spec.iam.prefix) == (KEY, "team-a-")
+    assert (plan.security.kms_key, plan.security.role_prefix) == (KEY, "team-a-")
 
 
 def test_a_policy_of_aws_bounds_roles_of_any_account(planned: Planned) -> None:
@@ -85,7 +85,7 @@ def test_a_policy_of_aws_bounds_roles_of_any_account(planned: Planned) -> None:
 
     plan = planned(HEAD + f'account: "210987654321"\niam: {{boundary: "{boundary}"}}')
 
-    assert plan.spec.iam.boundary == boundary
+    assert plan.security.boundary == boundary
 
 
 @pytest.mark.parametrize(

@@ -151,27 +151,27 @@ def test_a_file_without_read_permission_is_reported(
     ],
 )
 def test_other_ways_to_write_a_cluster_are_read(planned: Planned, text: str) -> None:
-    assert planned(text).spec.name == "Cluster1"
+    assert planned(text).name == "Cluster1"
 
 
 def test_dates_and_numbers_in_text_fields_stay_as_they_are_written(planned: Planned) -> None:
-    assert planned(GOOD + "owner: 2026-01-31\n").spec.owner == "2026-01-31"
+    assert planned(GOOD + "owner: 2026-01-31\n").tags["owner"] == "2026-01-31"
 
 
 def test_anchors_and_merge_keys_work_and_own_keys_win(planned: Planned) -> None:
-    spec = planned(
+    plan = planned(
         "name: Cluster1\n"
         "region: us-west-2\n"
         "instance: &node\n  type: trn1.32xlarge\n  root_gib: 300\n"
         "job:\n  environment: &first {A: one, B: one}\n"
-    ).spec
+    )
     merged = parse_document(
         "base: &base {type: a, root_gib: 300}\n"
         "other: &other {type: b, ami: x}\n"
         "instance:\n  root_gib: 500\n  <<: [*base, *other]\n"
     )
 
-    assert spec.instance.root_gib == 300
+    assert plan.root_gib == 300
     assert isinstance(merged.value, dict)
     assert merged.value["instance"] == {"type": "a", "root_gib": 500, "ami": "x"}
 

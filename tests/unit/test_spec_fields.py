@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import trainshed.pins.forms  # noqa: F401  # it adds the forms of pins.json
 from trainshed.documents.forms import FORMS, Form
-from trainshed.plan import ClusterPlan
 from trainshed.spec import ClusterSpec, InstanceSpec, NetworkSpec
 from trainshed.spec.forms import CLUSTER_NAME, REPOSITORY, SHARE_NAME
 
@@ -422,7 +421,3 @@ def test_the_same_fields_work_from_python() -> None:
 
     assert str(spec.where.file) == "ClusterSpec('Cluster1')"
     assert spec.instance.nodes.max == 4
-
-
-def test_a_plan_keeps_what_was_asked(planned: Callable[[str], ClusterPlan]) -> None:
-    assert planned(GOOD + "job: {attempts: 5}\n").spec.job.attempts == 5

@@ -63,7 +63,7 @@ def test_a_tag_that_some_service_would_refuse_is_reported(
 
 def test_there_are_at_most_forty(problems: Problems, planned: Callable[[str], ClusterPlan]) -> None:
     assert problems(text("Alpha", many(41))) == ["a.yaml:5: tags: 41 tags are too many; at most 40"]
-    assert len(resource_tags([planned(text("Alpha", many(40))).spec])) == 41
+    assert len(resource_tags([planned(text("Alpha", many(40))).tags])) == 41
 
 
 def test_what_clusters_share_has_the_tags_of_all(fleet: Callable[..., Fleet]) -> None:
@@ -72,7 +72,7 @@ def test_what_clusters_share_has_the_tags_of_all(fleet: Callable[..., Fleet]) ->
         text("Beta", "owner: bob\ntags: {team: vision, stage: lab}"),
     )
 
-    assert resource_tags(cluster.spec for cluster in found.clusters) == {
+    assert resource_tags(cluster.tags for cluster in found.clusters) == {
         "owner": "ann bob",
         "team": "speech vision",
         "stage": "lab",

@@ -1,15 +1,15 @@
 """What rules on a new Lustre file system share."""
 
-from trainshed.plan import ClusterPlan, LustrePlan
+from trainshed.plan import ClusterPlan
 from trainshed.plan.storage import SCRATCH_THROUGHPUT
+from trainshed.spec import LustreSpec
 
 
-def new_file_system(plan: ClusterPlan) -> LustrePlan | None:
+def new_file_system(plan: ClusterPlan) -> LustreSpec | None:
     """Return the file system that the cluster makes; what an existing one is, nobody knows here."""
-    return plan.lustre if plan.lustre and not plan.lustre.spec.existing else None
+    return plan.lustre.new if plan.lustre else None
 
 
-def sustained_throughput(lustre: LustrePlan) -> int:
+def sustained_throughput(lustre: LustreSpec) -> int:
     """Return what FSx lets clients write all the time, in MB/s."""
-    spec = lustre.spec
-    return spec.capacity_gib * (spec.throughput or SCRATCH_THROUGHPUT) // 1024
+    return lustre.capacity_gib * (lustre.throughput or SCRATCH_THROUGHPUT) // 1024

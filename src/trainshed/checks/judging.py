@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from trainshed.checks.rule import RuleFacts, Violation, all_rules
-from trainshed.documents.problems import Path
+from trainshed.documents.problems import Path, Where
 from trainshed.findings import Finding, Place, Severity
 from trainshed.plan import ClusterPlan, Fleet
-from trainshed.spec import AmiPipelineSpec, ClusterSpec
+from trainshed.spec import FindingsSpec
 
 _ORDER = tuple(Severity)
 
@@ -22,16 +22,15 @@ def judge(plan: ClusterPlan, fleet: Fleet | None = None) -> tuple[Finding, ...]:
     """
     together = fleet or Fleet(clusters=(plan,))
     found = (
-        finding_of(plan.spec, rule, violation)
+        finding_of(plan.where, rule, violation)
         for rule in all_rules().values()
         for violation in rule.check(plan, together)
     )
-    return as_owner_says(plan.spec, found)
+    return as_owner_says(plan.findings, found)
 
 
-def as_owner_says(spec: ClusterSpec, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def as_owner_says(said: FindingsSpec, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Give findings the severities and the acceptances of the cluster file, and sort them."""
-    said = spec.findings
     judged = [
         replace(
             finding,
@@ -45,24 +44,24 @@ def as_owner_says(spec: ClusterSpec, findings: Iterable[Finding]) -> tuple[Findi
     )
 
 
-def place(spec: ClusterSpec | AmiPipelineSpec, path: Path) -> Place:
+def place(where: Where, path: Path) -> Place:
     """Return where a field of a file stands, or the nearest one around it."""
-    position = spec.where.position(path)
+    position = where.position(path)
     return Place(
-        file=spec.where.file,
+        file=where.file,
         line=position.line if position else None,
         column=position.column if position else None,
         field=".".join(map(str, path)),
     )
 
 
-def finding_of(spec: ClusterSpec, rule: RuleFacts, violation: Violation) -> Finding:
+def finding_of(where: Where, rule: RuleFacts, violation: Violation) -> Finding:
     """Return what a rule found, with its place in the cluster file."""
     return Finding(
         rule=rule.id,
         severity=rule.severity,
         message=violation.message,
         remedy=violation.remedy,
-        place=place(spec, violation.path),
+        place=place(where, violation.path),
         source=rule.sources[0],
     )

@@ -13,4 +13,4 @@ def neighbours(plan: ClusterPlan, fleet: Fleet) -> list[ClusterPlan]:
 
 def names_of_others(plan: ClusterPlan, clusters: Iterable[ClusterPlan]) -> str:
     """Name the clusters but one, for messages; empty when there is no other."""
-    return ", ".join(each.spec.name for each in clusters if each.spec.name != plan.spec.name)
+    return ", ".join(each.name for each in clusters if each.name != plan.name)

@@ -31,8 +31,8 @@ def interfaces_per_node(cluster: ClusterPlan) -> int:
 
 
 def _nodes(cluster: ClusterPlan) -> int:
-    return cluster.spec.instance.nodes.max
+    return cluster.nodes.max
 
 
 def _root_gib(cluster: ClusterPlan) -> int:
-    return cluster.spec.instance.root_gib
+    return cluster.root_gib

@@ -13,7 +13,7 @@ OFF = ("", "0")
 
 def asked_variable(plan: ClusterPlan, name: str) -> str | None:
     """Return the value that the cluster file gives a variable; None when it gives none."""
-    return plan.spec.job.environment.get(name)
+    return plan.asked_environment.get(name)
 
 
 def variable_path(name: str) -> Path:

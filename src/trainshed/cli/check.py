@@ -58,7 +58,7 @@ def check(
         if names
         else load_clusters(clusters, region)
     )
-    fleet = Fleet(clusters=tuple({plan.spec.name: plan for plan in plans}.values()))
+    fleet = Fleet(clusters=tuple({plan.name: plan for plan in plans}.values()))
     with stoppable(), progress() as step:
         report = check_templates(fleet.clusters, Path(), region, step)
     findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]

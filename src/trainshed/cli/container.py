@@ -135,7 +135,7 @@ def push(
     pushed = push_image(found, image, repository, tag=wanted)
     typer.echo(f"pushed {repository.uri}:{wanted}")
     typer.echo(f"digest {pushed.digest}")
-    existing = "existing: true, " if plan.spec.image.existing else ""
+    existing = "existing: true, " if plan.own_repository.existing else ""
     typer.echo(f'image: {{repository: {repository.name}, {existing}digest: "{pushed.digest}"}}')
 
 
@@ -194,7 +194,7 @@ def _tag(plan: ClusterPlan, asked: str | None, cpu: bool) -> str:
     tag = _batch(plan).image.tag
     if tag is None:
         raise TrainshedError(
-            f"{plan.spec.where.place(('image', 'digest'))}: image.digest names an image that "
+            f"{plan.where.place(('image', 'digest'))}: image.digest names an image that "
             "exists; give the tag of the new one with --tag"
         )
     return f"{tag}-{CPU}" if cpu else tag
@@ -208,8 +208,8 @@ def _repository_name(plan: ClusterPlan) -> str:
     repository = _batch(plan).repository
     if repository is None:
         raise TrainshedError(
-            f"{plan.spec.where.place(('image', 'uri'))}: image.uri names an image that is made "
-            f"elsewhere, so {plan.spec.name} has no repository of its own; give image.repository "
+            f"{plan.where.place(('image', 'uri'))}: image.uri names an image that is made "
+            f"elsewhere, so {plan.name} has no repository of its own; give image.repository "
             "and image.tag instead to build and push one"
         )
     return repository.name
@@ -218,8 +218,8 @@ def _repository_name(plan: ClusterPlan) -> str:
 def _batch(plan: ClusterPlan) -> BatchPlan:
     if not isinstance(plan.orchestrator, BatchPlan):
         raise TrainshedError(
-            f"{plan.spec.where.place(('orchestrator',))}: {plan.spec.name} has no container image: "
-            f"its jobs run on the nodes themselves, as orchestrator is {plan.spec.orchestrator}"
+            f"{plan.where.place(('orchestrator',))}: {plan.name} has no container image: "
+            f"its jobs run on the nodes themselves, as orchestrator is {plan.orchestrator.kind}"
         )
     return plan.orchestrator
 

@@ -42,7 +42,7 @@ def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
         step("synthesising the app")
         folder = Path(temporary).resolve()
         graph = resource_graph(synthesise(app, Path(sys.executable), folder, __version__))
-    name = plan.spec.name
+    name = plan.name
     found = deployment(graph, name)
     apart = storage_and_compute(graph, plan.lustre.stack_name, name) if plan.lustre else ()
     if as_json:

@@ -88,10 +88,10 @@ def submit(
     from trainshed.recipes import Work, work_on
 
     plan = load_cluster(cluster, clusters, region)
-    most = plan.spec.instance.nodes.max
+    most = plan.nodes.max
     if nodes is not None and nodes > most:
         raise TrainshedError(
-            f"--nodes {nodes}: {plan.spec.name} has at most {most} nodes; ask for fewer, or raise "
+            f"--nodes {nodes}: {plan.name} has at most {most} nodes; ask for fewer, or raise "
             "instance.nodes.max in its file and deploy"
         )
     if recipe:
@@ -101,7 +101,7 @@ def submit(
     else:
         words = tuple(command or ())
         work = Work(command=words if plain else launched(words))
-        default_name = plan.spec.name
+        default_name = plan.name
     submission = Submission(
         name=default_name if name is None else name,
         command=work.command,
@@ -114,7 +114,7 @@ def submit(
             typer.echo(f"variable: {variable}={value}", err=True)
         typer.echo(f"command: {shlex.join(work.command)}", err=True)
     place = _region(plan.region)
-    job_id = find_destination(place, plan.spec.name).submit(place, submission)
+    job_id = find_destination(place, plan.name).submit(place, submission)
     typer.echo(job_id)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
     if watch:
@@ -180,9 +180,9 @@ def list_command(
 
     plan = load_cluster(cluster, clusters, region)
     place = _region(plan.region)
-    found = find_destination(place, plan.spec.name).jobs(place)
+    found = find_destination(place, plan.name).jobs(place)
     if not found and not as_json:
-        typer.echo(f"{plan.spec.name} has no jobs")
+        typer.echo(f"{plan.name} has no jobs")
         return
     print_records(
         [{**asdict(each), "age": _age(each.created_at)} for each in found],

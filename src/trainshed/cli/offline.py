@@ -53,7 +53,7 @@ def image(
     an image. For those who have no docker, podman or buildah.
     """
     plan = load_cluster(cluster, clusters, region)
-    typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan.spec.name))
+    typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan.name))
     typer.echo(
         "the stack's output ContainerImage says what ECR had before, until the job definition "
         "changes",

@@ -59,7 +59,7 @@ def preflight(
     require_credentials(subject)
     with stoppable(), progress() as show:
         report = check_templates([plan], Path(), region, show)
-        stack = report.stacks.get(plan.spec.name)
+        stack = report.stacks.get(plan.name)
         found = judge_with_account(
             replace(subject, template=stack.template if stack else None), show
         )

@@ -56,11 +56,11 @@ def teardown(
     # A cluster that was named by its file may have no other files beside it.
     alone = clusters == ALL_CLUSTERS and not any(Path.cwd().glob(ALL_CLUSTERS))
     fleet = () if alone else load_clusters(clusters, region)
-    others = [each for each in fleet if each.spec.name != plan.spec.name]
+    others = [each for each in fleet if each.name != plan.name]
     place = Region(plan.region)
     found = survey(place, plan, others, only=stack)
     if not as_json:
-        _show(plan.spec.name, found)
+        _show(plan.name, found)
     if not dry_run and found.removed:
         if found.jobs and not end_jobs:
             raise Failure(

@@ -70,7 +70,7 @@ def cluster_cost(
     billed = None
     if hours is not None:
         nodes = _run_nodes(plan, nodes, hours)
-        billed = max(nodes, plan.idle_nodes)
+        billed = max(nodes, plan.nodes.min)
     elif nodes is not None:
         raise TrainshedError(
             f"{nodes} nodes are those of a run; say for how many hours it lasts, too"
@@ -82,8 +82,8 @@ def cluster_cost(
         an_hour = total((row.component, row.run_usd_per_hour) for row in counted)
         run = Run(nodes=nodes, billed_nodes=billed, hours=hours, cost=an_hour.times(hours))
     return ClusterCost(
-        name=plan.spec.name,
-        file=plan.spec.where.file,
+        name=plan.name,
+        file=plan.where.file,
         region=plan.region,
         rows=rows,
         ways=tuple(_ways(plan, prices)),
@@ -95,11 +95,11 @@ def cluster_cost(
 
 
 def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
-    most = plan.spec.instance.nodes.max
+    most = plan.nodes.max
     asked = most if nodes is None else nodes
     if not 1 <= asked <= most:
         raise TrainshedError(
-            f"a run on {asked} nodes: {plan.spec.name} has 1 to {most} (instance.nodes.max)"
+            f"a run on {asked} nodes: {plan.name} has 1 to {most} (instance.nodes.max)"
         )
     # Also false for what is not a number.
     if not 0 < hours < float("inf"):
@@ -128,11 +128,11 @@ def _remarks(plan: ClusterPlan) -> Iterator[str]:
         )
     if plan.capacity.kind is not CapacityKind.ON_DEMAND:
         yield (
-            f"{plan.capacity.target} is taken to hold {plan.spec.instance.nodes.max} "
+            f"{plan.capacity.target} is taken to hold {plan.nodes.max} "
             "instances, which are paid for whether they run or not"
         )
-    if plan.lustre and plan.lustre.spec.existing:
-        yield f"{plan.lustre.spec.existing} is there already; what it costs is not counted"
+    if plan.lustre and plan.lustre.existing:
+        yield f"{plan.lustre.existing} is there already; what it costs is not counted"
     if plan.network.vpc_id:
         yield f"{plan.network.vpc_id} is there already; what its ways out cost is not counted"
     yield (

@@ -44,7 +44,7 @@ def _rows(fleet: Fleet, prices: Callable[[str], PriceList]) -> Iterator[tuple[st
     for cluster in fleet.clusters:
         here = lists[cluster.region]
         network = fleet.networks[cluster.network.stack_name]
-        found[cluster.spec.name] = tuple(node_rows(cluster, here))
+        found[cluster.name] = tuple(node_rows(cluster, here))
         found[network.stack_name] = tuple(network_rows(network, here))
         if cluster.lustre:
             found[cluster.lustre.stack_name] = tuple(lustre_rows(cluster.lustre, here))

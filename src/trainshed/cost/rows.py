@@ -49,7 +49,7 @@ def cost_rows(plan: ClusterPlan, prices: PriceList, billed: int | None) -> Itera
 
 def node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None = None) -> Iterator[CostRow]:
     """Yield the nodes of a cluster and their volumes; the arguments are those of `cost_rows`."""
-    most, idle = plan.spec.instance.nodes.max, plan.idle_nodes
+    most, idle = plan.nodes.max, plan.nodes.min
     block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
     purchase = Purchase.CAPACITY_BLOCK if block else Purchase.ON_DEMAND
     item = instance_item(purchase, plan.instance.name)
@@ -64,7 +64,7 @@ def node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None = None) -
         full=most,
         run=None if billed is None else most if reserved else billed,
     )
-    gib = plan.spec.instance.root_gib
+    gib = plan.root_gib
     yield CostRow(
         component=f"root volumes, gp3, {gib} GiB each",
         item=GP3,
@@ -77,19 +77,19 @@ def node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None = None) -
 
 def lustre_rows(lustre: LustrePlan, prices: PriceList) -> Iterator[CostRow]:
     """Yield what a file system costs, all the time; of one that is there already, nothing."""
-    spec = lustre.spec
-    if spec.existing:
+    new = lustre.new
+    if new is None:
         return
-    item = lustre_item(spec.deployment, spec.throughput)
-    throughput = f", {spec.throughput} MB/s per TiB" if spec.throughput else ""
+    item = lustre_item(new.deployment, new.throughput)
+    throughput = f", {new.throughput} MB/s per TiB" if new.throughput else ""
     yield CostRow(
-        component=f"Lustre {spec.deployment}, {spec.capacity_gib} GiB{throughput}",
+        component=f"Lustre {new.deployment}, {new.capacity_gib} GiB{throughput}",
         item=item,
         price=prices.price(item),
-        idle=spec.capacity_gib,
-        full=spec.capacity_gib,
+        idle=new.capacity_gib,
+        full=new.capacity_gib,
     )
-    more = (spec.metadata_iops or 0) - included_metadata_iops(spec.capacity_gib)
+    more = (new.metadata_iops or 0) - included_metadata_iops(new.capacity_gib)
     if more > 0:
         yield CostRow(
             component=f"Lustre metadata, {more} IOPS above those included",
@@ -133,7 +133,7 @@ def network_rows(network: NetworkPlan, prices: PriceList) -> Iterator[CostRow]:
 def _rows_by_use(plan: ClusterPlan, prices: PriceList) -> Iterator[CostRow]:
     """Yield what is paid for by the gigabyte, of which a plan does not know how many there are."""
     new_network = plan.network.cidr is not None
-    lustre = plan.lustre.spec if plan.lustre and not plan.lustre.spec.existing else None
+    lustre = plan.lustre and plan.lustre.new
     # As LustreFileSystem has it: FSx backs up no file system that is linked to S3, and no scratch.
     backed_up = lustre and lustre.deployment is DeploymentType.PERSISTENT_2 and not lustre.s3
     for component, item, there in (

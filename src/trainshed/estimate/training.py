@@ -77,7 +77,7 @@ def estimate(model: str, plan: ClusterPlan, nodes: int, prices: PriceList) -> Es
     million = _times(per_second, _MILLION, _MILLION)
     return Estimate(
         training=training,
-        cluster=plan.spec.name,
+        cluster=plan.name,
         nodes=nodes,
         published=nodes in training.per_second,
         per_second=per_second,

@@ -84,11 +84,11 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
         filled and network.stack_name,
         plan.lustre and plan.lustre.stack_name,
         plan.repository and plan.repository.stack_name,
-        plan.spec.name,
+        plan.name,
     )
     return Explanation(
-        name=plan.spec.name,
-        file=plan.spec.where.file,
+        name=plan.name,
+        file=plan.where.file,
         nodes=f"{_count(plan)} x {instance.name}",
         accelerators=str(instance.accelerator),
         memory=f"{instance.memory_mib // 1024} GiB, {instance.vcpus} vCPUs{storage}",
@@ -107,7 +107,7 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
 
 
 def _count(plan: ClusterPlan) -> str:
-    nodes = plan.spec.instance.nodes
+    nodes = plan.nodes
     return (
         str(nodes.max) if isinstance(plan.orchestrator, Ec2Plan) else f"{nodes.min} to {nodes.max}"
     )

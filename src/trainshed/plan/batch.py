@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.interfaces import NetworkInterface
@@ -11,6 +12,7 @@ from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
 from trainshed.plan.notes import Notes
 from trainshed.plan.repository import RepositoryPlan, plan_repository
+from trainshed.spec import Orchestrator
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
 LONGEST_UPDATE_MINUTES = 7200
@@ -22,6 +24,8 @@ class BatchPlan:
 
     Attributes:
         image_type: AWS Batch's `imageType`.
+        attempts: tries of a job that lost a node.
+        timeout_hours: a job that runs longer is ended.
         container: what the container of one node gets.
         image: container image of the jobs, of the cluster's own repository or of another.
         repository: the cluster's own ECR repository, or None.
@@ -29,7 +33,11 @@ class BatchPlan:
             infrastructure changes; does not matter with a Capacity Block.
     """
 
+    kind: ClassVar[Orchestrator] = Orchestrator.BATCH
+
     image_type: str
+    attempts: int
+    timeout_hours: int
     container: ContainerPlan
     image: ImagePlan
     repository: RepositoryPlan | None
@@ -64,6 +72,8 @@ def plan_batch(
     decide_job(notes, container)
     return BatchPlan(
         image_type=image_type,
+        attempts=notes.spec.job.attempts,
+        timeout_hours=notes.spec.job.timeout_hours,
         container=container,
         image=image,
         repository=plan_repository(notes.spec),

@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from trainshed import catalogue
 from trainshed.catalogue import InstanceType
 from trainshed.devices import node_devices
+from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.batch import BatchPlan, plan_batch
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
 from trainshed.plan.ec2 import Ec2Plan, plan_ec2
-from trainshed.plan.job_access import decide_job_access
+from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes, origin
 from trainshed.plan.orchestrator import TRAITS
 from trainshed.plan.region import region_problem
-from trainshed.plan.repository import RepositoryPlan
+from trainshed.plan.repository import RepositoryPlan, own_repository
 from trainshed.plan.scratch import plan_scratch
-from trainshed.plan.security import decide_security
+from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
-from trainshed.plan.tags import resource_tags
 from trainshed.plan.zone import Zone, plan_zone
-from trainshed.spec import ClusterSpec, Orchestrator, SpecError
+from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, Orchestrator, SpecError
 
 _FAILED_BOOT_HOURS = 3
 
@@ -35,15 +35,20 @@ class ClusterPlan:
     """One cluster with every default resolved.
 
     Attributes:
-        spec: what was asked.
+        name: the cluster, which is also its compute stack.
+        short_name: what it shares is called like this, unless the cluster file names it.
+        where: where the values of the cluster file stand, for findings.
         account: AWS account, or None to leave it to the deployment.
         region: AWS region.
         zone: where the nodes are.
+        zone_is_asked: the cluster file names the zone.
+        nodes: how many are kept while no job runs, and how many there are at most.
         instance: facts of the nodes' type.
         profile: layout of the interfaces.
         interfaces: the network interfaces of one node.
         capacity: how nodes are bought.
         ami: AMI of the nodes.
+        root_gib: size of their root volumes.
         network: the VPC.
         devices: how many of each kind a node must have to take jobs, see `node_devices`.
         lustre: shared file system, or None.
@@ -51,18 +56,29 @@ class ClusterPlan:
         failed_boot_limit: how many nodes may fail to boot before no more are launched.
         failed_boot_hours: in how many hours these nodes are counted.
         orchestrator: what starts the jobs, and what it needs for that.
+        asked_environment: the variables of jobs that the cluster file gives.
+        job_access: what jobs may do in AWS.
+        own_repository: the ECR repository that the cluster has of its own, or had.
+        security: the key, and what roles carry.
+        tags: of every resource, `owner` among them.
+        findings: what the cluster's owner says of findings.
         decisions: every choice with its reason.
     """
 
-    spec: ClusterSpec
+    name: str
+    short_name: str
+    where: Where
     account: str | None
     region: str
     zone: Zone
+    zone_is_asked: bool
+    nodes: NodeRange
     instance: InstanceType
     profile: InterfaceProfile
     interfaces: tuple[NetworkInterface, ...]
     capacity: CapacityPlan
     ami: AmiPlan
+    root_gib: int
     network: NetworkPlan
     devices: Mapping[str, int]
     lustre: LustrePlan | None
@@ -70,6 +86,12 @@ class ClusterPlan:
     failed_boot_limit: int
     failed_boot_hours: int
     orchestrator: BatchPlan | Ec2Plan
+    asked_environment: Mapping[str, str]
+    job_access: JobAccessPlan
+    own_repository: RepositoryPlan
+    security: SecurityPlan
+    tags: Mapping[str, str]
+    findings: FindingsSpec
     decisions: tuple[Decision, ...]
 
     @property
@@ -79,7 +101,7 @@ class ClusterPlan:
             return None
         return LustreMount(
             name=self.lustre.name,
-            path=self.lustre.spec.mount,
+            path=self.lustre.mount,
             efa_interfaces=self.lustre_efa_interfaces,
         )
 
@@ -91,23 +113,17 @@ class ClusterPlan:
     @property
     def prerequisites_stack_name(self) -> str:
         """Name of the stack that checks what must exist before the cluster's other stacks."""
-        return stack_name(self.spec.short_name, "Prerequisites")
-
-    @property
-    def idle_nodes(self) -> int:
-        """Nodes that run, and are paid for, while no job does."""
-        nodes = self.spec.instance.nodes
-        return nodes.max if isinstance(self.orchestrator, Ec2Plan) else nodes.min
+        return stack_name(self.short_name, "Prerequisites")
 
     @property
     def vcpus(self) -> int:
         """The vCPUs of the largest cluster."""
-        return self.spec.instance.nodes.max * self.instance.vcpus
+        return self.nodes.max * self.instance.vcpus
 
     @property
     def job_addresses(self) -> int:
         """Private addresses that a job takes on each node, by an interface of its own."""
-        return TRAITS[self.spec.orchestrator].job_addresses
+        return TRAITS[self.orchestrator.kind].job_addresses
 
     @property
     def addresses_per_node(self) -> int:
@@ -117,7 +133,7 @@ class ClusterPlan:
     @property
     def addresses(self) -> int:
         """Private addresses that the largest cluster takes."""
-        return self.spec.instance.nodes.max * self.addresses_per_node
+        return self.nodes.max * self.addresses_per_node
 
 
 def node_addresses(interfaces: tuple[NetworkInterface, ...]) -> int:
@@ -145,7 +161,7 @@ def make_plan(
     network = plan_network(notes, zone)
     lustre = plan_lustre(notes, network.name, zone, instance)
     capacity = plan_capacity(notes, instance, region)
-    decide_security(notes, region)
+    security = plan_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)
     traits = TRAITS[spec.orchestrator]
@@ -167,7 +183,7 @@ def make_plan(
     root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
     notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
     scratch = plan_scratch(notes, instance)
-    folders = {"lustre": lustre and lustre.spec.mount, "scratch": scratch}
+    folders = {"lustre": lustre and lustre.mount, "scratch": scratch}
     orchestrator: BatchPlan | Ec2Plan
     match spec.orchestrator:
         case Orchestrator.BATCH:
@@ -175,7 +191,7 @@ def make_plan(
             orchestrator = plan_batch(notes, instance, interfaces, devices, capacity, seen)
         case Orchestrator.EC2:
             orchestrator = plan_ec2(notes, instance, devices)
-    decide_job_access(notes)
+    job_access = plan_job_access(notes)
     check_addresses(
         notes,
         network,
@@ -183,20 +199,26 @@ def make_plan(
         of_job=traits.job_addresses,
         of_storage=lustre.interfaces if lustre else 0,
     )
-    tags = ", ".join(f"{key}={value}" for key, value in resource_tags([spec]).items())
-    notes.decide("tags", tags, "on what takes tags, unless a change of them would replace it")
+    tags = {"owner": spec.owner, **spec.tags}
+    shown = ", ".join(f"{key}={value}" for key, value in tags.items())
+    notes.decide("tags", shown, "on what takes tags, unless a change of them would replace it")
     if notes.problems or not (region and zone and ami):
         raise SpecError(notes.problems)
     return ClusterPlan(
-        spec=spec,
+        name=spec.name,
+        short_name=spec.short_name,
+        where=spec.where,
         account=spec.account or account,
         region=region,
         zone=zone,
+        zone_is_asked=spec.zone is not None,
+        nodes=_nodes(spec),
         instance=instance,
         profile=profile,
         interfaces=interfaces,
         capacity=capacity,
         ami=ami,
+        root_gib=spec.instance.root_gib,
         network=network,
         devices=devices,
         lustre=lustre,
@@ -204,8 +226,21 @@ def make_plan(
         failed_boot_limit=_failed_boot_limit(notes),
         failed_boot_hours=_FAILED_BOOT_HOURS,
         orchestrator=orchestrator,
+        asked_environment=spec.job.environment,
+        job_access=job_access,
+        own_repository=own_repository(spec),
+        security=security,
+        tags=tags,
+        findings=spec.findings,
         decisions=tuple(notes.decisions),
     )
+
+
+def _nodes(spec: ClusterSpec) -> NodeRange:
+    """Return how many nodes there are, with orchestrator ec2 all of them at all times."""
+    nodes = spec.instance.nodes
+    always = spec.orchestrator is Orchestrator.EC2
+    return NodeRange(min=nodes.max, max=nodes.max) if always else nodes
 
 
 def _region(notes: Notes, region: str | None) -> str | None:

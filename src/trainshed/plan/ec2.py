@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from trainshed.catalogue import InstanceType
 from trainshed.plan.job_environment import efa_environment
 from trainshed.plan.notes import Notes
+from trainshed.spec import Orchestrator
 
 # AWS Systems Manager API reference, plugin aws:runShellScript, timeoutSeconds: 48 hours.
 LONGEST_COMMAND_HOURS = 48
@@ -25,13 +27,13 @@ class Ec2Plan:
     """What a cluster of plain EC2 instances needs to run jobs.
 
     Attributes:
-        nodes: how many there are, always.
         boot_minutes: within how many all of them must have booted, or none stays.
         environment: variables of the jobs.
         timeout_hours: a job that runs longer is ended.
     """
 
-    nodes: int
+    kind: ClassVar[Orchestrator] = Orchestrator.EC2
+
     boot_minutes: int
     environment: Mapping[str, str]
     timeout_hours: int
@@ -65,7 +67,6 @@ def plan_ec2(notes: Notes, instance: InstanceType, devices: Mapping[str, int]) -
         f"all of them within {_BOOT_MINUTES} minutes, or the deployment fails and none stays",
     )
     return Ec2Plan(
-        nodes=nodes.max,
         boot_minutes=_BOOT_MINUTES,
         environment=_environment(notes, instance, devices),
         timeout_hours=_timeout(notes),

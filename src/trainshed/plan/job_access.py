@@ -1,12 +1,27 @@
 """What the containers of a job may do in AWS: the buckets and policies that were asked for."""
 
+from dataclasses import dataclass
+
 from trainshed.plan.managed_policy import policy_problems
 from trainshed.plan.notes import Notes
 from trainshed.spec import BucketGrant
 
 
-def decide_job_access(notes: Notes) -> None:
-    """Note the buckets and policies that were asked for; refuse what adds nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobAccessPlan:
+    """What the containers of a job may do in AWS.
+
+    Attributes:
+        buckets: S3 buckets that they may read or write.
+        policies: ARNs of managed policies.
+    """
+
+    buckets: tuple[BucketGrant, ...]
+    policies: tuple[str, ...]
+
+
+def plan_job_access(notes: Notes) -> JobAccessPlan:
+    """Take the buckets and policies that were asked for; refuse what adds nothing."""
     asked = notes.spec.job
     for index, grant in enumerate(asked.buckets):
         for other, wider in enumerate(asked.buckets):
@@ -29,6 +44,7 @@ def decide_job_access(notes: Notes) -> None:
         notes.decide("buckets of jobs", "none", "job.buckets names none")
     if asked.policies:
         notes.decide("policies of jobs", ", ".join(asked.policies), "as asked")
+    return JobAccessPlan(buckets=asked.buckets, policies=asked.policies)
 
 
 def _covers(wider: BucketGrant, grant: BucketGrant) -> bool:

@@ -23,7 +23,7 @@ def plan_lustre_efa(
     It is AWS's own number for the type. A cluster that is so large that its nodes together would
     make more connections than the file system takes uses fewer on each.
     """
-    if lustre is None or not lustre.spec.efa:
+    if lustre is None or not lustre.efa:
         return 0
     present = sum(row.kind.has_efa for row in interfaces)
     usual = min(instance.lustre_efa_interfaces, present)

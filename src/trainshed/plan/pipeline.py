@@ -8,7 +8,7 @@ from trainshed.documents.problems import Problem
 from trainshed.pins.model import BuildTools
 from trainshed.pins.reader import read_pins
 from trainshed.plan.region import region_problem
-from trainshed.plan.security import security_problems
+from trainshed.plan.security import SecurityPlan, security_of, security_problems
 from trainshed.spec import AmiPipelineSpec, SpecError, read_ami_pipeline
 
 
@@ -20,12 +20,14 @@ class AmiPipelinePlan:
         spec: what was asked.
         account: AWS account, or None to leave it to the deployment.
         region: where AMIs are baked.
+        security: the key, and what roles carry.
         tools: what bakes them.
     """
 
     spec: AmiPipelineSpec
     account: str | None
     region: str
+    security: SecurityPlan
     tools: BuildTools
 
 
@@ -59,6 +61,7 @@ def load_ami_pipeline(
         spec=spec,
         account=spec.account or account,
         region=asked,
+        security=security_of(spec),
         tools=read_pins(pins).tools,
     )
 

@@ -1,6 +1,7 @@
 """Encryption with a key of one's own, and what every IAM role carries."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from trainshed.documents.problems import Path
 from trainshed.plan.managed_policy import policy_problems
@@ -10,7 +11,29 @@ from trainshed.spec import AmiPipelineSpec, ClusterSpec
 _PAGE = "docs/security.md"
 
 
-def decide_security(notes: Notes, region: str | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityPlan:
+    """What an organisation asks of every resource.
+
+    Attributes:
+        kms_key: ARN of the key that encrypts; None for keys of AWS.
+        boundary: ARN of the permissions boundary of every role, or None.
+        role_prefix: beginning of the name of every role, or None.
+    """
+
+    kms_key: str | None
+    boundary: str | None
+    role_prefix: str | None
+
+
+def security_of(spec: ClusterSpec | AmiPipelineSpec) -> SecurityPlan:
+    """Take the key and the rules for roles as asked."""
+    return SecurityPlan(
+        kms_key=spec.kms_key, boundary=spec.iam.boundary, role_prefix=spec.iam.prefix
+    )
+
+
+def plan_security(notes: Notes, region: str | None) -> SecurityPlan:
     """Note the key and the rules for roles, which are taken as asked."""
     spec = notes.spec
     for path, message in security_problems(spec, region):
@@ -28,6 +51,7 @@ def decide_security(notes: Notes, region: str | None) -> None:
         notes.decide("permissions boundary", spec.iam.boundary, "as asked")
     if spec.iam.prefix:
         notes.decide("role names", f"{spec.iam.prefix}...", "as asked")
+    return security_of(spec)
 
 
 def security_problems(

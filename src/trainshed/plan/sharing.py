@@ -46,13 +46,14 @@ def conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
 
 def _tag_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     """What clusters share carries the tags of all of them."""
-    users: dict[str, list[ClusterSpec]] = {}
+    users: dict[str, list[ClusterPlan]] = {}
     for cluster in clusters:
         for _, stack_name, _ in _stacks(cluster):
-            users.setdefault(stack_name, []).append(cluster.spec)
+            users.setdefault(stack_name, []).append(cluster)
     for stack_name, sharers in users.items():
         if len(sharers) > 1:
-            for message in shared_tag_problems(stack_name, sharers):
+            of_clusters = {each.name: each.tags for each in sharers}
+            for message in shared_tag_problems(stack_name, of_clusters):
                 yield _problem(sharers[-1], "tags", message)
 
 
@@ -61,13 +62,13 @@ def _stack_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
     for cluster in clusters:
         for path, stack_name, wanted in _stacks(cluster):
             kind, first, theirs = owners.setdefault(stack_name, (path, cluster, wanted))
-            there = f"{first.spec.name} ({_place(first.spec, kind)})"
+            there = f"{first.name} ({_place(first, kind)})"
             if kind != path:
                 message = f"makes a stack called {stack_name}, and so does {kind} of {there}"
-                yield _problem(cluster.spec, path, f"{message}; rename one of them")
+                yield _problem(cluster, path, f"{message}; rename one of them")
             elif wanted != theirs:
                 message = f"shares the stack {stack_name} with {there}, but differs from it"
-                yield _problem(cluster.spec, path, f"{message}: {_differences(wanted, theirs)}")
+                yield _problem(cluster, path, f"{message}: {_differences(wanted, theirs)}")
 
 
 def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -75,28 +76,29 @@ def _stacks(cluster: ClusterPlan) -> Iterator[tuple[str, str, dict[str, Any]]]:
     place = {
         "account": cluster.account,
         "region": cluster.region,
-        "kms_key": cluster.spec.kms_key,
-        "iam.boundary": cluster.spec.iam.boundary,
-        "iam.prefix": cluster.spec.iam.prefix,
+        "kms_key": cluster.security.kms_key,
+        "iam.boundary": cluster.security.boundary,
+        "iam.prefix": cluster.security.role_prefix,
     }
     # `duplicate_names` finds two clusters of one name.
-    yield "name", cluster.spec.name, {"its part": "the nodes"}
+    yield "name", cluster.name, {"its part": "the nodes"}
     yield "name", cluster.prerequisites_stack_name, {"its part": "the prerequisites"}
     network = replace(cluster.network, subnets=(), endpoint_services=())
     yield "network", network.stack_name, place | asdict(network)
     if cluster.lustre:
         lustre = asdict(cluster.lustre)
-        asked = dict(lustre.pop("spec"))
-        yield "storage.lustre", cluster.lustre.stack_name, place | asked | lustre
+        new = dict(lustre.pop("new") or {})
+        yield "storage.lustre", cluster.lustre.stack_name, place | new | lustre
     if cluster.repository:
         yield "image", cluster.repository.stack_name, place | asdict(cluster.repository)
 
 
 def _differences(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
     return ", ".join(
-        f"{name} is {_shown(mine.get(name))} here and {_shown(theirs.get(name))} there"
-        for name in mine | theirs
-        if mine.get(name) != theirs.get(name)
+        f"{name} is {_shown(mine[name])} here and {_shown(theirs[name])} there"
+        # Of a file system that is there already, the settings of a new one are not known.
+        for name in mine
+        if name in theirs and mine[name] != theirs[name]
     )
 
 
@@ -113,11 +115,11 @@ def _efa_connection_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Probl
         if cluster.lustre and cluster.lustre_efa_interfaces:
             users.setdefault(cluster.lustre.stack_name, []).append(cluster)
     for sharers in users.values():
-        needed = sum(c.spec.instance.nodes.max * c.lustre_efa_interfaces for c in sharers)
+        needed = sum(c.nodes.max * c.lustre_efa_interfaces for c in sharers)
         if len(sharers) > 1 and needed > CONNECTIONS_MAX:
-            names = ", ".join(cluster.spec.name for cluster in sharers)
+            names = ", ".join(cluster.name for cluster in sharers)
             yield _problem(
-                sharers[-1].spec,
+                sharers[-1],
                 "storage.lustre.efa",
                 f"the clusters that share the file system ({names}) need {needed} EFA connections "
                 f"to it, and it takes {CONNECTIONS_MAX}; use fewer nodes, or a file system each",
@@ -143,10 +145,10 @@ def _reservation_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]
         )
         if mine != theirs:
             yield _problem(
-                cluster.spec,
+                cluster,
                 "capacity",
-                f"launches into {reservation}, as does {first.spec.name} "
-                f"({_place(first.spec, 'capacity')}), but differs from it: "
+                f"launches into {reservation}, as does {first.name} "
+                f"({_place(first, 'capacity')}), but differs from it: "
                 f"{_differences(mine, theirs)}; a reservation is of one type in one zone",
             )
 
@@ -161,15 +163,15 @@ def _subnet_conflicts(clusters: Sequence[ClusterPlan]) -> Iterator[Problem]:
         first, *others = sharers
         for cluster in others:
             if cluster.zone != first.zone:
-                yield _problem(cluster.spec, "zone", _two_names(cluster.zone, first))
+                yield _problem(cluster, "zone", _two_names(cluster.zone, first))
         if others:
             yield from _crowded(stack_name, sharers)
 
 
 def _two_names(zone: Zone, first: ClusterPlan) -> str:
     return (
-        f"{zone.name} would get the subnet of {first.zone.name} of {first.spec.name} "
-        f"({_place(first.spec, 'zone')}), which shares the network: name zones in one way, by ID"
+        f"{zone.name} would get the subnet of {first.zone.name} of {first.name} "
+        f"({_place(first, 'zone')}), which shares the network: name zones in one way, by ID"
     )
 
 
@@ -178,9 +180,9 @@ def _crowded(stack_name: str, sharers: Sequence[ClusterPlan]) -> Iterator[Proble
     (subnet,) = last.network.subnets
     needed = addresses_of(sharers)
     if needed > subnet.usable_addresses:
-        names = ", ".join(cluster.spec.name for cluster in sharers)
+        names = ", ".join(cluster.name for cluster in sharers)
         yield _problem(
-            last.spec,
+            last,
             "network.cidr",
             f"the clusters that share {stack_name} ({names}) need {needed} addresses in "
             f"{subnet.private_cidr}, which has {subnet.usable_addresses}; "
@@ -195,9 +197,9 @@ def addresses_of(clusters: Sequence[ClusterPlan]) -> int:
     return sum(c.addresses for c in clusters) + len(services) + sum(storage.values())
 
 
-def _problem(spec: ClusterSpec, path: str, message: str) -> Problem:
-    return Problem(where=spec.where, path=tuple(path.split(".")), message=message)
+def _problem(of: ClusterSpec | ClusterPlan, path: str, message: str) -> Problem:
+    return Problem(where=of.where, path=tuple(path.split(".")), message=message)
 
 
-def _place(spec: ClusterSpec, path: str) -> str:
-    return spec.where.place(tuple(path.split(".")))
+def _place(of: ClusterSpec | ClusterPlan, path: str) -> str:
+    return of.where.place(tuple(path.split(".")))

@@ -46,14 +46,20 @@ class LustrePlan:
         stack_name: stack that owns a new one, or lets the nodes in to an existing one.
         network: name of the network that it is in.
         zone: the zone that a new one is in.
-        spec: what was asked, with the throughput that a new one gets.
+        existing: id of one that is there already.
+        new: settings of a new one, with the throughput that it gets.
+        mount: where nodes and containers see it.
+        efa: it is reached over EFA.
     """
 
     name: str
     stack_name: str
     network: str
     zone: Zone | None
-    spec: LustreSpec
+    existing: str | None
+    new: LustreSpec | None
+    mount: str
+    efa: bool
 
     @property
     def interfaces(self) -> int:
@@ -61,7 +67,7 @@ class LustrePlan:
 
         Inferred: one network interface for each 1.2 TiB of storage and one for metadata.
         """
-        return 0 if self.spec.existing else self.spec.capacity_gib // 1200 + 1
+        return self.new.capacity_gib // 1200 + 1 if self.new else 0
 
 
 def parameter_prefix(name: str) -> str:
@@ -81,16 +87,16 @@ def plan_lustre(
         _check_efa_client(notes, instance)
     if asked.existing:
         notes.decide("file system", asked.existing, "as asked; it stays as it is")
-        zone = None
-    else:
-        asked = _new(notes, asked)
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
         stack_name=stack_name(name, "Storage"),
         network=network,
-        zone=zone,
-        spec=asked,
+        zone=None if asked.existing else zone,
+        existing=asked.existing,
+        new=None if asked.existing else _new(notes, asked),
+        mount=asked.mount,
+        efa=asked.efa,
     )
 
 

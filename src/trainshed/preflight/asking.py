@@ -116,7 +116,7 @@ def ask_account(
         for rule in (question.rule for question in waiting.values())
     ]
     return Answers(
-        findings=as_owner_says(subject.plan.spec, sorted(found, key=lambda each: each.rule)),
+        findings=as_owner_says(subject.plan.findings, sorted(found, key=lambda each: each.rule)),
         rules=frozenset(question.rule.id for question in answered if not question.error),
     )
 
@@ -140,7 +140,7 @@ def _findings(question: _Question, subject: Subject) -> Iterator[Finding]:
         if isinstance(found, Finding):
             yield found
         else:
-            yield finding_of(subject.plan.spec, question.rule, found)
+            yield finding_of(subject.plan.where, question.rule, found)
     error, rule = question.error, question.rule
     if isinstance(error, AwsRefusal) and error.lacks:
         remedy = f"allow {error.lacks}; trainshed preflight --print-policy prints a policy"
@@ -160,6 +160,6 @@ def _not_checked(
         severity=reason.severity,
         message=f"{rule.id} was not checked ({title}): {why}",
         remedy=remedy,
-        place=place(subject.plan.spec, ()),
+        place=place(subject.plan.where, ()),
         source=reason.sources[0],
     )

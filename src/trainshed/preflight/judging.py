@@ -34,10 +34,10 @@ def judge_with_account(subject: Subject, show: Callable[[str], None]) -> tuple[F
         BadCredentials: there are none that AWS takes.
         TrainshedError: AWS cannot be reached at all.
     """
-    spec = subject.plan.spec
+    plan = subject.plan
     answers = ask_account(subject, show=show)
     answered = answers.offline_rules
-    still_open = (each for each in judge(subject.plan) if each.rule not in answered)
-    unknown = unknown_about_the_account(spec, (*account_rules(), *DRIVER_RULES))
-    wrong_ids = (finding_of(spec, all_rules()[UNKNOWN], each) for each in unknown)
-    return as_owner_says(spec, (*still_open, *answers.findings, *wrong_ids))
+    still_open = (each for each in judge(plan) if each.rule not in answered)
+    unknown = unknown_about_the_account(plan.findings, (*account_rules(), *DRIVER_RULES))
+    wrong_ids = (finding_of(plan.where, all_rules()[UNKNOWN], each) for each in unknown)
+    return as_owner_says(plan.findings, (*still_open, *answers.findings, *wrong_ids))

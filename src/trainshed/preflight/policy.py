@@ -65,7 +65,7 @@ def _buckets(subject: Subject) -> list[str]:
 
 
 def _key(subject: Subject) -> list[str]:
-    key = subject.plan.spec.kms_key
+    key = subject.plan.security.kms_key
     return [key] if key else []
 
 
@@ -78,7 +78,7 @@ def _stacks(subject: Subject) -> list[str]:
     plan = subject.plan
     repository = [plan.repository.stack_name] if plan.repository else []
     storage = [plan.lustre.stack_name] if plan.lustre else []
-    names = [plan.spec.name, plan.network.stack_name, *repository, *storage]
+    names = [plan.name, plan.network.stack_name, *repository, *storage]
     return [_arn(plan, "cloudformation", f"stack/{name}/*") for name in names]
 
 
@@ -125,7 +125,7 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "ec2:DescribeVpcAttribute": _vpc,
     "ec2:DescribeVpcEndpoints": _for_existing_network,
     "ec2:DescribeVpcs": _for_new_network,
-    "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.spec.existing),
+    "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.existing),
     "kms:DescribeKey": _key,
     "resource-groups:GetGroupConfiguration": _group,
     "resource-groups:ListGroupResources": _group,

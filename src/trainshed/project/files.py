@@ -7,7 +7,6 @@ from string import Template
 
 from trainshed import __version__
 from trainshed.plan import ClusterPlan
-from trainshed.plan.repository import own_repository
 from trainshed.project.choices import Choices
 from trainshed.project.versions import requirements_text
 from trainshed.sources import shipped
@@ -59,7 +58,7 @@ def _values(choices: Choices, plan: ClusterPlan) -> dict[str, str]:
         "type": choices.instance_type,
         "cell": cell.replace("/", " "),
         "built": cell.replace("/", "-"),
-        "containers": own_repository(plan.spec).stack_name,
+        "containers": plan.own_repository.stack_name,
     }
 
 

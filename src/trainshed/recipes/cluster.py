@@ -24,8 +24,8 @@ def work_on(plan: ClusterPlan, recipe: str, nodes: int, given: Mapping[str, str]
     found = find_recipe(recipe, plan.instance)
     if not isinstance(plan.orchestrator, BatchPlan):
         raise TrainshedError(
-            f"the recipe {recipe} runs in our container images, and jobs of {plan.spec.name} run "
-            f"on the nodes themselves (orchestrator: {plan.spec.orchestrator}); submit a command"
+            f"the recipe {recipe} runs in our container images, and jobs of {plan.name} run "
+            f"on the nodes themselves (orchestrator: {plan.orchestrator.kind}); submit a command"
         )
     mount = plan.lustre_mount
     job_nodes = JobNodes(
@@ -50,6 +50,6 @@ def rehearsal_on(plan: ClusterPlan, recipe: str, folder: str) -> tuple[str, ...]
     if found.rehearsal is None:
         raise TrainshedError(
             f"the recipe {recipe} cannot be rehearsed: it needs {plan.instance.accelerator.name}; "
-            f"submit it to the cluster: trainshed job submit {plan.spec.name} --recipe {recipe}"
+            f"submit it to the cluster: trainshed job submit {plan.name} --recipe {recipe}"
         )
     return found.rehearsal(folder)

@@ -28,7 +28,7 @@ def planned_links(plan: ClusterPlan) -> Iterator[Arrow]:
         yield Arrow(start="group", end="nodes", text="launches")
     if plan.lustre:
         yield Arrow(start="nodes", end="storage", text="mount")
-        if plan.lustre.spec.s3:
+        if plan.lustre.new and plan.lustre.new.s3:
             yield Arrow(start="storage", end="bucket", text="linked")
 
 

@@ -27,7 +27,7 @@ def cluster_changes(
     Raises:
         TrainshedError: the project's own prices cannot be read.
     """
-    old, new = ({each.spec.name: each for each in side.clusters} for side in (before, after))
+    old, new = ({each.name: each for each in side.clusters} for side in (before, after))
     found = [_change(old.get(name), new.get(name), stacks) for name in {**new, **old}]
     return tuple(sorted(found, key=lambda change: change.effect is None))
 
@@ -37,7 +37,7 @@ def _change(
 ) -> ClusterChange:
     plan = after or before
     assert plan  # on one side or both
-    own = next((stack for stack in stacks if stack.name == plan.spec.name), None)
+    own = next((stack for stack in stacks if stack.name == plan.name), None)
     picture = topology(before, after, stacks)
     effect = own.effect if own else None
     facts = tuple(_facts(before, after, own))
@@ -45,8 +45,8 @@ def _change(
         touched = own or facts or any(part.mark is not Mark.SAME for part in picture.all_parts)
         effect = Effect.CHANGED if touched else None
     return ClusterChange(
-        name=plan.spec.name,
-        file=plan.spec.where.file,
+        name=plan.name,
+        file=plan.where.file,
         effect=effect,
         # Of one that is there alone, for all we know, nothing differs.
         facts=facts if effect else (),
@@ -70,13 +70,12 @@ def _facts(
 
 
 def _known(plan: ClusterPlan) -> Mapping[str, Fact]:
-    spec = plan.spec
-    tags = {"owner": spec.owner, **spec.tags}
+    security, tags = plan.security, plan.tags
     others = (
-        Fact(name="orchestrator", value=spec.orchestrator),
-        Fact(name="encryption key", value=spec.kms_key or "keys of AWS", minor=True),
-        Fact(name="permissions boundary", value=spec.iam.boundary or "", minor=True),
-        Fact(name="beginning of role names", value=spec.iam.prefix or "", minor=True),
+        Fact(name="orchestrator", value=plan.orchestrator.kind),
+        Fact(name="encryption key", value=security.kms_key or "keys of AWS", minor=True),
+        Fact(name="permissions boundary", value=security.boundary or "", minor=True),
+        Fact(name="beginning of role names", value=security.role_prefix or "", minor=True),
         Fact(
             name="tags", value=", ".join(f"{key}={tags[key]}" for key in sorted(tags)), minor=True
         ),
@@ -91,7 +90,7 @@ def _known(plan: ClusterPlan) -> Mapping[str, Fact]:
 
 def _variables(before: ClusterPlan, after: ClusterPlan) -> Iterator[Difference]:
     """Yield variables of jobs that get another value, without the values: they may be secret."""
-    old, new = before.spec.job.environment, after.spec.job.environment
+    old, new = before.asked_environment, after.asked_environment
     for name in sorted(old.keys() & new.keys()):
         if old[name] != new[name]:
             yield Difference(name=f"variable {name} of a job", before="set", after="another value")

@@ -4,17 +4,15 @@ from collections.abc import Iterator
 
 from trainshed.plan import BatchPlan, ClusterPlan
 from trainshed.review.parts import Behind, Fact, PlannedPart
-from trainshed.spec import JobSpec
 
 
 def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     """Yield what starts the jobs of a cluster."""
-    stack = plan.spec.name
+    stack = plan.name
     if not isinstance(plan.orchestrator, BatchPlan):
-        limit = f"{plan.orchestrator.timeout_hours} hours"
         yield PlannedPart(
             kind="document",
-            facts=(Fact(name="job document"), *_job_facts(plan.spec.job, limit)),
+            facts=(Fact(name="job document"), *_job_facts(plan)),
             behind=Behind(stack=stack, types=("AWS::SSM::Document",)),
         )
         yield PlannedPart(
@@ -23,14 +21,14 @@ def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
             behind=Behind(stack=stack, types=("AWS::AutoScaling::AutoScalingGroup",)),
         )
         return
-    batch, job = plan.orchestrator, plan.spec.job
+    batch = plan.orchestrator
     yield PlannedPart(
         kind="job",
         facts=(
             Fact(name="job definition"),
             Fact(name="container image", value=_image(batch)),
-            *_job_facts(job, f"{job.timeout_hours} hours"),
-            Fact(name="attempts of a job", value=str(job.attempts), minor=True),
+            *_job_facts(plan),
+            Fact(name="attempts of a job", value=str(batch.attempts), minor=True),
             Fact(
                 name="shared memory of a job",
                 value=f"{batch.container.shared_memory_mib} MiB",
@@ -58,13 +56,16 @@ def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     )
 
 
-def _job_facts(job: JobSpec, limit: str) -> Iterator[Fact]:
+def _job_facts(plan: ClusterPlan) -> Iterator[Fact]:
+    limit = f"{plan.orchestrator.timeout_hours} hours"
     yield Fact(name="time limit of a job", value=limit, minor=True)
     # Names only: a value may be one that should not be in a report.
-    yield Fact(name="variables of a job", value=", ".join(sorted(job.environment)), minor=True)
-    grants = (f"{each.access} s3://{each.bucket}/{each.prefix}" for each in job.buckets)
+    yield Fact(
+        name="variables of a job", value=", ".join(sorted(plan.asked_environment)), minor=True
+    )
+    grants = (f"{each.access} s3://{each.bucket}/{each.prefix}" for each in plan.job_access.buckets)
     yield Fact(name="buckets of a job", value=", ".join(grants), minor=True)
-    yield Fact(name="policies of a job", value=", ".join(job.policies), minor=True)
+    yield Fact(name="policies of a job", value=", ".join(plan.job_access.policies), minor=True)
 
 
 def _image(batch: BatchPlan) -> str:

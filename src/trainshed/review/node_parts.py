@@ -9,8 +9,8 @@ from trainshed.review.parts import Behind, Fact, PlannedPart
 
 def nodes_part(plan: ClusterPlan) -> PlannedPart:
     """Return the nodes, with their network cards and accelerators inside."""
-    instance, capacity, stack = plan.instance, plan.capacity, plan.spec.name
-    most, least = plan.spec.instance.nodes.max, plan.idle_nodes
+    instance, capacity, stack = plan.instance, plan.capacity, plan.name
+    most, least = plan.nodes.max, plan.nodes.min
     group = "cluster" if capacity.own_placement_group else capacity.placement_group_name
     version = f":{plan.ami.version}" if plan.ami.version else ""
     kinds = Counter(row.kind for row in plan.interfaces)
@@ -43,7 +43,7 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
             Fact(name="capacity", value=" ".join(filter(None, (capacity.kind, capacity.target)))),
             Fact(name="placement group", value=group or "none"),
             Fact(name="AMI", value=f"{plan.ami.asked}{version}"),
-            Fact(name="root volume", value=f"{plan.spec.instance.root_gib} GiB", minor=True),
+            Fact(name="root volume", value=f"{plan.root_gib} GiB", minor=True),
         ),
         behind=Behind(
             stack=stack,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from trainshed.checks import judge
 from trainshed.checks.templates.checking import (
@@ -14,7 +13,7 @@ from trainshed.checks.templates.checking import (
 )
 from trainshed.checks.templates.model import Assembly, ToolRun
 from trainshed.checks.templates.program import Judge, Step
-from trainshed.documents.model import Document
+from trainshed.documents.problems import Where
 from trainshed.errors import Failure, TrainshedError
 from trainshed.plan import ClusterPlan, Fleet, load_fleet
 from trainshed.review.cache import Cache
@@ -27,7 +26,6 @@ from trainshed.synthesis import CONFIGURATION, App, read_app
 _WORKING_TREE = "the working tree"
 _REQUIREMENTS = "requirements.txt"
 _CLUSTERS = "clusters/*.yaml"
-_Spec = TypeVar("_Spec", bound=Document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,17 +135,16 @@ def _synthesised(name: str, folder: Path, synthesise: Callable[[App], Assembly])
     return Synthesised(
         name=name,
         fleet=Fleet(clusters=tuple(_relative(plan, folder) for plan in fleet.clusters)),
-        pipeline=pipeline and _placed(pipeline, folder),
+        pipeline=pipeline and pipeline.placed(_relative_place(pipeline.where, folder)),
         assembly=synthesise(app),
         requirements=requirements.read_text("utf-8", "replace") if requirements.is_file() else "",
     )
 
 
 def _relative(plan: ClusterPlan, folder: Path) -> ClusterPlan:
-    return replace(plan, spec=_placed(plan.spec, folder))
+    return replace(plan, where=_relative_place(plan.where, folder))
 
 
-def _placed(spec: _Spec, folder: Path) -> _Spec:
-    """Return a document that is named by its path in the project, as on the other side."""
-    where = spec.where
-    return spec.placed(replace(where, file=where.file.removeprefix(f"{folder}/")))
+def _relative_place(where: Where, folder: Path) -> Where:
+    """Name a file by its path in the project, as on the other side."""
+    return replace(where, file=where.file.removeprefix(f"{folder}/"))

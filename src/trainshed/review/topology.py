@@ -38,7 +38,7 @@ def topology(
     drawing = _Drawing(both=bool(before and after), stacks=stacks)
     old, new = (planned_parts(side) if side else () for side in (before, after))
     return Topology(
-        title=f"{plan.spec.name} in {plan.region}",
+        title=f"{plan.name} in {plan.region}",
         parts=tuple(drawing.merged(old, new)),
         links=tuple(
             dict.fromkeys(link for side in (after, before) if side for link in planned_links(side))

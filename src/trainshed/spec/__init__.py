@@ -2,6 +2,7 @@
 
 from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
+from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
 from trainshed.spec.models import (
     BucketAccess,
@@ -34,6 +35,7 @@ __all__ = [
     "Compression",
     "DeploymentType",
     "Endpoint",
+    "FindingsSpec",
     "IamSpec",
     "ImageSpec",
     "InstanceSpec",

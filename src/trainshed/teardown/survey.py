@@ -9,7 +9,6 @@ from trainshed.errors import Failure, UnknownName
 from trainshed.jobs import batch, run_command
 from trainshed.jobs.model import ListedJob
 from trainshed.plan import ClusterPlan
-from trainshed.plan.repository import own_repository
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import CLIENTS_GROUP
 from trainshed.teardown.kept import (
@@ -81,7 +80,7 @@ def survey(
         networks += tuple(each for each in unused if each.name == only)
         known |= {each.name for each in unused}
     if only and only not in known:
-        raise UnknownName(f"stack of {cluster.spec.name}", only, sorted(known))
+        raise UnknownName(f"stack of {cluster.name}", only, sorted(known))
     users = _users(region, names, storage, networks, others)
     removed: list[DeployedStack] = []
     kept: list[Kept] = []
@@ -103,7 +102,7 @@ def survey(
     gone = {name for name in known if only in (None, name)} - staying
     kept += _left_behind(region, cluster, names, storage, gone)
     for stack in unused if only is None else ():
-        command = f"trainshed teardown {cluster.spec.name} --stack {stack.name}"
+        command = f"trainshed teardown {cluster.name} --stack {stack.name}"
         kept.append(kept_network(stack, f"no stack uses it; if you need it no more: {command}"))
     return Survey(
         removed=tuple(removed),
@@ -125,22 +124,22 @@ def _unfinished_jobs(region: Region, stack: DeployedStack) -> Iterator[ListedJob
 def _names(cluster: ClusterPlan) -> dict[str, str]:
     """Name a cluster's stacks but for its network's, in the order of their deletion."""
     return {
-        "compute": cluster.spec.name,
+        "compute": cluster.name,
         "prerequisites": cluster.prerequisites_stack_name,
         "storage": stack_name(_lustre_name(cluster), "Storage"),
-        "containers": own_repository(cluster.spec).stack_name,
+        "containers": cluster.own_repository.stack_name,
     }
 
 
 def _lustre_name(cluster: ClusterPlan) -> str:
-    return cluster.lustre.name if cluster.lustre else cluster.spec.short_name
+    return cluster.lustre.name if cluster.lustre else cluster.short_name
 
 
 def _check_account(region: Region, cluster: ClusterPlan) -> None:
     actual = region.call("sts", "get_caller_identity")["Account"]
     if cluster.account and cluster.account != actual:
         raise Failure(
-            f"{cluster.spec.name} is in account {cluster.account}, and the credentials are of "
+            f"{cluster.name} is in account {cluster.account}, and the credentials are of "
             f"{actual}; use those of the cluster's account"
         )
 
@@ -153,15 +152,15 @@ def _users(
     others: Iterable[ClusterPlan],
 ) -> dict[str, set[str]]:
     """Return the stacks that use each of the stacks that clusters share, by its name."""
-    there = [each for each in others if find_stack(region, each.spec.name)]
+    there = [each for each in others if find_stack(region, each.name)]
     users: dict[str, set[str]] = {name: set() for name in names.values()}
     for each in there:
         if each.repository:
-            users.setdefault(each.repository.stack_name, set()).add(each.spec.name)
+            users.setdefault(each.repository.stack_name, set()).add(each.name)
     for network in networks:
         imports = importers(region, network)
         users[network.name] = set().union(*imports.values())
-        users[network.name] |= {c.spec.name for c in there if c.network.stack_name == network.name}
+        users[network.name] |= {c.name for c in there if c.network.stack_name == network.name}
         for export, importing in imports.items():
             # Nodes mount a file system in the group of its clients, which the network exports.
             if storage and CLIENTS_GROUP in export and storage.name in importing:
@@ -179,11 +178,11 @@ def _left_behind(
     """Name what stays of stacks that are gone, or go: it is there after their deletion, too."""
     if names["storage"] in gone:
         ids = set(storage.ids("AWS::FSx::FileSystem", "Custom::ExistingLustre") if storage else ())
-        if cluster.spec.storage.lustre and cluster.spec.storage.lustre.existing:
-            ids.add(cluster.spec.storage.lustre.existing)
+        if cluster.lustre and cluster.lustre.existing:
+            ids.add(cluster.lustre.existing)
         yield from kept_file_systems(region, _lustre_name(cluster), ids)
     if names["containers"] in gone:
-        yield from kept_repositories(region, own_repository(cluster.spec))
+        yield from kept_repositories(region, cluster.own_repository)
     if names["compute"] in gone:
         for log in JOB_LOGS:
             yield from kept_logs(region, f"{names['compute']}-{log}", "the output of jobs")

@@ -44,7 +44,7 @@ def subnet_nearly_full(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         users = [each for each in fleet.clusters if subnet in _subnets(each, plan)]
         needed, usable = addresses_of(users), subnet.usable_addresses
         if needed * 100 > usable * (100 - _LEFT_PERCENT):
-            names = ", ".join(each.spec.name for each in users)
+            names = ", ".join(each.name for each in users)
             wider = larger_range(plan.network.cidr, -(-needed * 100 // (100 - _LEFT_PERCENT)))
             yield Violation(
                 path=("network", "cidr"),
@@ -81,7 +81,7 @@ instance: {type: trn1.32xlarge, nodes: {max: 2}, interfaces: combined}
 )
 def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
     """Interfaces for EFA need no addresses."""
-    usual = TRAITS[plan.spec.orchestrator].profile
+    usual = TRAITS[plan.orchestrator.kind].profile
     fewest = node_addresses(plan_interfaces(plan.instance, usual))
     taken = node_addresses(plan.interfaces)
     if taken > fewest:

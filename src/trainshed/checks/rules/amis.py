@@ -38,7 +38,7 @@ def lustre_client(plan: ClusterPlan) -> Iterator[Violation]:
         yield Violation(
             path=_PATH,
             message=f"{plan.ami.asked} is not one of our channels: it may have no Lustre client, "
-            f"and {plan.lustre.spec.mount} is mounted by the first-boot program of our AMIs",
+            f"and {plan.lustre.mount} is mounted by the first-boot program of our AMIs",
             remedy="use ami: stable, or an AMI baked by trainshed ami build, or one that has the "
             "Lustre client and mounts what /etc/trainshed/first-boot.json says",
         )
@@ -147,7 +147,7 @@ instance: {type: trn1.32xlarge, root_gib: 50}
 )
 def small_root_volume(plan: ClusterPlan) -> Iterator[Violation]:
     """The root volume must hold the AMI's snapshot."""
-    root_gib = plan.spec.instance.root_gib
+    root_gib = plan.root_gib
     if names_a_channel(plan.ami.asked) and root_gib < BAKED_ROOT_GIB:
         yield Violation(
             path=("instance", "root_gib"),

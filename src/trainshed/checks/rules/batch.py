@@ -26,12 +26,12 @@ job: {attempts: 1}
 )
 def one_attempt(plan: ClusterPlan) -> Iterator[Violation]:
     """A job that loses a node should be tried again."""
-    job, nodes = plan.spec.job, plan.spec.instance.nodes.max
-    if isinstance(plan.orchestrator, BatchPlan) and job.attempts == 1 and nodes > 1:
+    batch, nodes = plan.orchestrator, plan.nodes.max
+    if isinstance(batch, BatchPlan) and batch.attempts == 1 and nodes > 1:
         yield Violation(
             path=("job", "attempts"),
-            message=f"a job of up to {nodes} nodes and {job.timeout_hours} hours has one attempt: "
-            "it ends with the first node that is lost",
+            message=f"a job of up to {nodes} nodes and {batch.timeout_hours} hours has one "
+            "attempt: it ends with the first node that is lost",
             remedy="give two attempts or more, and have jobs resume from their last checkpoint",
         )
 
@@ -59,9 +59,9 @@ job: {attempts: 1}
 )
 def ended_by_a_deployment(plan: ClusterPlan) -> Iterator[Violation]:
     """A job that a deployment ends should be tried again."""
-    batch = isinstance(plan.orchestrator, BatchPlan)
+    batch = plan.orchestrator
     block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
-    if batch and block and plan.spec.job.attempts == 1:
+    if isinstance(batch, BatchPlan) and block and batch.attempts == 1:
         yield Violation(
             path=("job", "attempts"),
             message="a change of the nodes ends the jobs that run on the Capacity Block, and with "
@@ -89,7 +89,7 @@ job: {timeout_hours: 8760}
 )
 def longer_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """A time-out should end a job before its nodes go."""
-    hours = plan.spec.job.timeout_hours
+    hours = plan.orchestrator.timeout_hours
     if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and hours > _LONGEST_BLOCK_HOURS:
         yield Violation(
             path=("job", "timeout_hours"),
@@ -152,12 +152,15 @@ job: {shared_memory_gib: 2}
 )
 def small_shared_memory(plan: ClusterPlan) -> Iterator[Violation]:
     """Each accelerator's process needs some shared memory."""
-    asked, accelerators = plan.spec.job.shared_memory_gib, plan.instance.accelerator.count
-    if isinstance(plan.orchestrator, BatchPlan) and asked and asked < accelerators:
+    if not isinstance(plan.orchestrator, BatchPlan):
+        return
+    container, accelerators = plan.orchestrator.container, plan.instance.accelerator.count
+    by_default = container.memory_mib // 8
+    if container.shared_memory_mib < min(accelerators * 1024, by_default):
         yield Violation(
             path=("job", "shared_memory_gib"),
-            message=f"{asked} GiB of /dev/shm are less than 1 GiB for each of the {accelerators} "
-            f"accelerators of {plan.instance.name}",
+            message=f"{container.shared_memory_mib // 1024} GiB of /dev/shm are less than "
+            f"1 GiB for each of the {accelerators} accelerators of {plan.instance.name}",
             remedy="leave it out for an eighth of the container's memory, "
-            f"{plan.orchestrator.container.memory_mib // 8192} GiB",
+            f"{by_default // 1024} GiB",
         )

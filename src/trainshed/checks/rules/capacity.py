@@ -60,10 +60,10 @@ instance: {type: trn1.32xlarge, nodes: {min: 1, max: 4}}
 def idle_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever keeps nodes should know that they cost."""
     on_batch = isinstance(plan.orchestrator, BatchPlan)
-    if plan.idle_nodes and plan.capacity.kind is CapacityKind.ON_DEMAND:
+    if plan.nodes.min and plan.capacity.kind is CapacityKind.ON_DEMAND:
         yield Violation(
             path=("instance", "nodes", "min") if on_batch else ("orchestrator",),
-            message=f"{plan.idle_nodes} x {plan.instance.name} run, and are billed, while no job "
+            message=f"{plan.nodes.min} x {plan.instance.name} run, and are billed, while no job "
             "runs",
             remedy="set instance.nodes.min to 0"
             if on_batch
@@ -97,7 +97,7 @@ def reservation_size(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     if reservation is None:
         return
     users = [each for each in fleet.clusters if each.capacity.target == reservation]
-    nodes = sum(each.spec.instance.nodes.max for each in users)
+    nodes = sum(each.nodes.max for each in users)
     others = names_of_others(plan, users)
     question = (
         "resource-groups list-group-resources --group"

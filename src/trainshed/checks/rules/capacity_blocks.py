@@ -30,7 +30,7 @@ capacity: {capacity_block: cr-0123456789abcdef0}
 )
 def larger_than_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """A cluster on a Capacity Block has no more nodes than the largest block."""
-    nodes = plan.spec.instance.nodes.max
+    nodes = plan.nodes.max
     in_one_block = (
         plan.capacity.kind is CapacityKind.CAPACITY_BLOCK and plan.capacity.reservation_id
     )
@@ -65,7 +65,7 @@ capacity: {capacity_block: cr-0123456789abcdef0}
 )
 def nodes_kept_on_a_block(plan: ClusterPlan) -> Iterator[Violation]:
     """AWS Batch should launch into a Capacity Block only for jobs."""
-    nodes, block = plan.spec.instance.nodes.min, plan.capacity.target
+    nodes, block = plan.nodes.min, plan.capacity.target
     in_block = plan.capacity.kind is CapacityKind.CAPACITY_BLOCK
     if in_block and nodes and isinstance(plan.orchestrator, BatchPlan):
         yield Violation(
@@ -105,7 +105,7 @@ def block_ends(plan: ClusterPlan) -> Iterator[Violation]:
         return
     block, orchestrator = plan.capacity.target, plan.orchestrator
     if isinstance(orchestrator, BatchPlan):
-        hours = plan.spec.job.timeout_hours
+        hours = plan.orchestrator.timeout_hours
         message = f"jobs may run {hours} hours, and end with {block}"
         remedy = "submit a job so that it ends before"
     else:

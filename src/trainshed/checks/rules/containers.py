@@ -70,7 +70,7 @@ image: {uri: "pytorch/pytorch:2.9.0-cuda13.0-cudnn9-runtime"}
 )
 def docker_hub(plan: ClusterPlan) -> Iterator[Violation]:
     """An image should come from a registry without such a limit."""
-    uri, nodes = _uri(plan), plan.spec.instance.nodes.max
+    uri, nodes = _uri(plan), plan.nodes.max
     if uri and _registry(uri) in ("docker.io", "registry-1.docker.io"):
         yield Violation(
             path=_PATH,
@@ -100,7 +100,7 @@ image:
 )
 def public_ecr(plan: ClusterPlan) -> Iterator[Violation]:
     """All nodes must be able to pull at once."""
-    uri, nodes = _uri(plan), plan.spec.instance.nodes.max
+    uri, nodes = _uri(plan), plan.nodes.max
     if _registry(uri) == "public.ecr.aws" and nodes > _PUBLIC_ECR_PULLS:
         yield Violation(
             path=_PATH,

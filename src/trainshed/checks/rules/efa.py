@@ -62,7 +62,7 @@ instance: {type: trn1.32xlarge}
 def one_node(plan: ClusterPlan) -> Iterator[Violation]:
     """EFA needs a second node."""
     efa_interfaces = sum(row.kind.has_efa for row in plan.interfaces)
-    if plan.spec.instance.nodes.max == 1 and efa_interfaces and not plan.lustre_efa_interfaces:
+    if plan.nodes.max == 1 and efa_interfaces and not plan.lustre_efa_interfaces:
         yield Violation(
             path=("instance", "nodes", "max"),
             message=f"the cluster has one node at most, so nothing uses the {efa_interfaces} EFA "
@@ -90,7 +90,7 @@ instance: {type: g5.48xlarge, nodes: {max: 4}}
 def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
     """Collectives between nodes want RDMA."""
     instance = plan.instance
-    if plan.spec.instance.nodes.max > 1 and not instance.efa_rdma:
+    if plan.nodes.max > 1 and not instance.efa_rdma:
         yield Violation(
             path=("instance", "type"),
             message=f"AWS documents no RDMA for the EFA of {instance.name}: what nodes exchange is "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from trainshed.checks.file_system import new_file_system
 from trainshed.checks.rule import Violation, rule
 from trainshed.plan import ClusterPlan
 from trainshed.spec import DeploymentType
@@ -25,8 +26,8 @@ kms_key: arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef012345
 )
 def scratch_without_own_key(plan: ClusterPlan) -> Iterator[Violation]:
     """A key that is asked for should encrypt the file system, too."""
-    lustre = plan.lustre
-    if plan.spec.kms_key and lustre and lustre.spec.deployment is DeploymentType.SCRATCH_2:
+    lustre = new_file_system(plan)
+    if plan.security.kms_key and lustre and lustre.deployment is DeploymentType.SCRATCH_2:
         yield Violation(
             path=("kms_key",),
             message="a scratch-2 file system is encrypted with FSx's own key: kms_key does not "

@@ -7,7 +7,7 @@ from trainshed.checks.rule_ids import OURS, tools_of
 from trainshed.errors import did_you_mean
 from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan, Fleet
-from trainshed.spec import ClusterSpec
+from trainshed.spec import FindingsSpec
 
 UNKNOWN = "TS-FND-001"
 UNUSED = "TS-FND-002"
@@ -38,22 +38,21 @@ findings:
 )
 def unknown_rule(plan: ClusterPlan) -> Iterator[Violation]:
     """An id must be that of a rule."""
-    for field, rule_id in _named(plan.spec):
+    for field, rule_id in _named(plan.findings):
         tools = tools_of(rule_id)
         is_ours = rule_id in all_rules() or rule_id.startswith(_ABOUT_THE_ACCOUNT)
         if not tools or (tools == (OURS,) and not is_ours):
             yield _unknown(field, rule_id, all_rules())
 
 
-def unknown_about_the_account(spec: ClusterSpec, known: Collection[str]) -> Iterator[Violation]:
+def unknown_about_the_account(said: FindingsSpec, known: Collection[str]) -> Iterator[Violation]:
     """Return the same for the rules over an account, of which `known` are all."""
-    for field, rule_id in _named(spec):
+    for field, rule_id in _named(said):
         if rule_id.startswith(_ABOUT_THE_ACCOUNT) and rule_id not in known:
             yield _unknown(field, rule_id, known)
 
 
-def _named(spec: ClusterSpec) -> Iterator[tuple[str, str]]:
-    said = spec.findings
+def _named(said: FindingsSpec) -> Iterator[tuple[str, str]]:
     for field, ids in (("accept", said.accept), ("severity", said.severity)):
         for rule_id in ids:
             yield field, rule_id
@@ -87,22 +86,24 @@ findings:
 )
 def unused_acceptance(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """An acceptance of one of our own rules should find something."""
-    for rule_id in plan.spec.findings.accept:
+    for rule_id in plan.findings.accept:
         accepted = all_rules().get(rule_id)
         # Of itself it cannot be asked: that would never end.
         if accepted and rule_id != UNUSED and not any(accepted.check(plan, fleet)):
             yield _unused(rule_id)
 
 
-def unused_of_other_tools(spec: ClusterSpec, ran: Set[str], found: Set[str]) -> Iterator[Violation]:
+def unused_of_other_tools(
+    said: FindingsSpec, ran: Set[str], found: Set[str]
+) -> Iterator[Violation]:
     """Return the same for the rules of other tools.
 
     Args:
-        spec: the cluster.
+        said: what the cluster file says about findings.
         ran: the tools that ran; of another one nothing is known.
         found: the rules that found something.
     """
-    for rule_id in spec.findings.accept:
+    for rule_id in said.accept:
         tools = set(tools_of(rule_id)) - {OURS}
         if tools and tools <= ran and rule_id not in found:
             yield _unused(rule_id)

@@ -26,7 +26,7 @@ job: {policies: ["arn:aws:iam::aws:policy/AmazonS3FullAccess"]}
 )
 def wide_policy(plan: ClusterPlan) -> Iterator[Violation]:
     """A job should have the rights that it needs."""
-    for index, policy in enumerate(plan.spec.job.policies):
+    for index, policy in enumerate(plan.job_access.policies):
         name = policy.rpartition("/")[2]
         of_aws = policy.split(":")[4] == "aws"
         if of_aws and gives_wide_rights(name):
@@ -56,7 +56,7 @@ job: {buckets: [{bucket: my-runs, access: read-write-delete}]}
 )
 def whole_bucket(plan: ClusterPlan) -> Iterator[Violation]:
     """Deletion should be confined to a prefix."""
-    for index, grant in enumerate(plan.spec.job.buckets):
+    for index, grant in enumerate(plan.job_access.buckets):
         if grant.access is BucketAccess.READ_WRITE_DELETE and not grant.prefix:
             yield Violation(
                 path=("job", "buckets", index),
@@ -85,7 +85,7 @@ job: {environment: {HF_TOKEN: hf_example}}
 )
 def secret_variable(plan: ClusterPlan) -> Iterator[Violation]:
     """Secrets do not belong in a cluster file."""
-    for name, value in plan.spec.job.environment.items():
+    for name, value in plan.asked_environment.items():
         if value and names_a_secret(name):
             yield Violation(
                 path=("job", "environment", name),

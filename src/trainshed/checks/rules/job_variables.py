@@ -45,7 +45,7 @@ job: {environment: {MASTER_ADDR: 10.20.0.10}}
 )
 def fixed_meeting_place(plan: ClusterPlan) -> Iterator[Violation]:
     """What differs between jobs or nodes cannot be in the cluster file."""
-    several = plan.spec.instance.nodes.max > 1
+    several = plan.nodes.max > 1
     for name in _MEETING_PLACE:
         if several and asked_variable(plan, name) is not None:
             yield Violation(

@@ -25,7 +25,7 @@ job: {timeout_hours: 240}
 )
 def longer_than_an_update(plan: ClusterPlan) -> Iterator[Violation]:
     """A job should not be allowed to run longer than AWS Batch waits for it."""
-    hours = plan.spec.job.timeout_hours
+    hours = plan.orchestrator.timeout_hours
     if not isinstance(plan.orchestrator, BatchPlan):
         return
     # Updates of an environment on a Capacity Block replace it.

@@ -30,11 +30,11 @@ storage: {lustre: {deployment: scratch-2}}
 def scratch_without_copy(plan: ClusterPlan) -> Iterator[Violation]:
     """What a training wrote should be somewhere else, too."""
     lustre = new_file_system(plan)
-    if lustre and lustre.spec.deployment is DeploymentType.SCRATCH_2 and not lustre.spec.s3:
+    if lustre and lustre.deployment is DeploymentType.SCRATCH_2 and not lustre.s3:
         yield Violation(
             path=(*_LUSTRE, "deployment"),
             message="scratch-2 loses data with a server, and no S3 bucket has a copy of what jobs "
-            f"write in up to {plan.spec.job.timeout_hours} hours",
+            f"write in up to {plan.orchestrator.timeout_hours} hours",
             remedy="use persistent-2, link a bucket by storage.lustre.s3, or have jobs copy their "
             "checkpoints to S3",
         )
@@ -60,10 +60,10 @@ storage: {lustre: {s3: {bucket: my-datasets}}}
 def linked_without_backups(plan: ClusterPlan) -> Iterator[Violation]:
     """Whoever links a bucket should know that it is the only copy."""
     lustre = new_file_system(plan)
-    if lustre and lustre.spec.s3:
+    if lustre and lustre.s3:
         yield Violation(
             path=(*_LUSTRE, "s3"),
-            message=f"FSx makes no backups, and what is deleted in {lustre.spec.s3.bucket} "
+            message=f"FSx makes no backups, and what is deleted in {lustre.s3.bucket} "
             "disappears here",
             remedy="turn on versioning of the bucket",
         )
@@ -87,9 +87,9 @@ instance: {type: trn1.32xlarge, nodes: {max: 4}}
 )
 def nothing_outlives_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Checkpoints should outlive the nodes."""
-    job, nodes = plan.spec.job, plan.spec.instance.nodes.max
-    writes = any(grant.access is not BucketAccess.READ for grant in job.buckets)
-    if nodes > 1 and not plan.lustre and not writes and not job.policies:
+    access, nodes = plan.job_access, plan.nodes.max
+    writes = any(grant.access is not BucketAccess.READ for grant in access.buckets)
+    if nodes > 1 and not plan.lustre and not writes and not access.policies:
         yield Violation(
             path=("storage",),
             message=f"{nodes} nodes have no file system, and jobs may write to no bucket: a "

@@ -42,14 +42,14 @@ def slow_checkpoint(plan: ClusterPlan) -> Iterator[Violation]:
     lustre = new_file_system(plan)
     if not lustre:
         return
-    accelerator, nodes = plan.instance.accelerator, plan.spec.instance.nodes.max
+    accelerator, nodes = plan.instance.accelerator, plan.nodes.max
     accelerators = nodes * accelerator.count
     memory_mb = accelerators * accelerator.memory_mib * 1.048576
     throughput = sustained_throughput(lustre)
     minutes = memory_mb / throughput / 60
     if minutes > _SLOW_CHECKPOINT_MINUTES:
         yield Violation(
-            path=(*_LUSTRE, "throughput" if lustre.spec.throughput else "capacity_gib"),
+            path=(*_LUSTRE, "throughput" if lustre.throughput else "capacity_gib"),
             message=f"{throughput} MB/s are {throughput / accelerators:.1f} MB/s for each of "
             f"{accelerators} accelerators: a checkpoint as large as their {memory_mb / 1000:,.0f} "
             f"GB of memory takes {minutes:.0f} minutes",
@@ -77,14 +77,14 @@ storage: {lustre: {capacity_gib: 24000, throughput: 1000}}
 def throughput_beyond_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """Throughput that no client can reach is paid for nothing."""
     lustre = new_file_system(plan)
-    if not lustre or lustre.spec.efa:
+    if not lustre or lustre.efa:
         return
-    nodes = plan.spec.instance.nodes.max
+    nodes = plan.nodes.max
     gbps = min(_CLIENT_GBPS, plan.instance.network_gbps)
     reach, throughput = int(nodes * gbps * 1000 / 8), sustained_throughput(lustre)
     if reach < throughput:
         yield Violation(
-            path=(*_LUSTRE, "throughput" if lustre.spec.throughput else "capacity_gib"),
+            path=(*_LUSTRE, "throughput" if lustre.throughput else "capacity_gib"),
             message=f"the file system gives {throughput} MB/s, and {nodes} nodes of "
             f"{plan.instance.name} take {reach} MB/s over TCP ({gbps:g} Gbps each)",
             remedy="give less throughput, or set efa to true where the type is a client of that",
@@ -114,14 +114,14 @@ storage: {lustre: {capacity_gib: 4800, throughput: 1000}}
 def unused_efa(plan: ClusterPlan) -> Iterator[Violation]:
     """A faster way to the same file system should be known."""
     lustre = new_file_system(plan)
-    if not lustre or lustre.spec.efa or not plan.instance.lustre_efa_client:
+    if not lustre or lustre.efa or not plan.instance.lustre_efa_client:
         return
-    step = EFA_STEP_GIB.get(lustre.spec.throughput or 0)
-    if step and lustre.spec.capacity_gib % step == 0:
+    step = EFA_STEP_GIB.get(lustre.throughput or 0)
+    if step and lustre.capacity_gib % step == 0:
         yield Violation(
             path=(*_LUSTRE, "efa"),
-            message=f"{plan.instance.name} reaches a file system of {lustre.spec.capacity_gib} GiB "
-            f"at {lustre.spec.throughput} MB/s per TiB over EFA, too, and this one will not be "
+            message=f"{plan.instance.name} reaches a file system of {lustre.capacity_gib} GiB "
+            f"at {lustre.throughput} MB/s per TiB over EFA, too, and this one will not be "
             "EFA-enabled",
             remedy="set efa to true before the first deployment, if one node needs more than 100 "
             "Gbps or the nodes' CPUs are busy",
@@ -150,10 +150,10 @@ storage: {lustre: {capacity_gib: 1200}}
 )
 def small_for_many_nodes(plan: ClusterPlan) -> Iterator[Violation]:
     """A large cluster needs more than the smallest file system."""
-    lustre, nodes = new_file_system(plan), plan.spec.instance.nodes.max
-    if not lustre or nodes < _MANY_NODES or lustre.spec.metadata_iops:
+    lustre, nodes = new_file_system(plan), plan.nodes.max
+    if not lustre or nodes < _MANY_NODES or lustre.metadata_iops:
         return
-    if lustre.spec.capacity_gib == _SMALLEST_GIB:
+    if lustre.capacity_gib == _SMALLEST_GIB:
         processes = nodes * plan.instance.accelerator.ranks
         yield Violation(
             path=(*_LUSTRE, "capacity_gib"),
@@ -182,8 +182,8 @@ storage: {lustre: {capacity_gib: 4800, throughput: 1000, efa: true}}
 )
 def fewer_connections(plan: ClusterPlan) -> Iterator[Violation]:
     """Somebody should know when the limit of connections slows nodes down."""
-    lustre, nodes = plan.lustre, plan.spec.instance.nodes.max
-    if not lustre or not lustre.spec.efa:
+    lustre, nodes = plan.lustre, plan.nodes.max
+    if not lustre or not lustre.efa:
         return
     present = sum(row.kind.has_efa for row in plan.interfaces)
     usual = min(plan.instance.lustre_efa_interfaces, present)

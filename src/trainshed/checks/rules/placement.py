@@ -29,7 +29,7 @@ capacity: {reservation: cr-0123456789abcdef0}
 def reservation_without_group(plan: ClusterPlan) -> Iterator[Violation]:
     """Nodes that use EFA belong close to each other."""
     capacity = plan.capacity
-    several = plan.spec.instance.nodes.max > 1 and plan.instance.efa_interfaces_max
+    several = plan.nodes.max > 1 and plan.instance.efa_interfaces_max
     if capacity.kind is CapacityKind.RESERVATION and several and not capacity.placement_group_name:
         yield Violation(
             path=("capacity",),

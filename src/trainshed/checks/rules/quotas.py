@@ -46,9 +46,9 @@ def vcpus(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
         if quota_for(each.instance, each.capacity.kind) == quota
     ]
     # Once for all of them.
-    if users[0].spec.name != plan.spec.name:
+    if users[0].name != plan.name:
         return
-    nodes = plan.spec.instance.nodes.max
+    nodes = plan.nodes.max
     total = quota_needs(users)[quota]
     others = names_of_others(plan, users)
     together = f"; with {others}, {total} at once" if others else ""
@@ -82,11 +82,11 @@ def vpcs(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the VPCs and Elastic IPs of all clusters."""
     makers = [each for each in neighbours(plan, fleet) if not each.network.vpc_id]
     # Once for all of them.
-    if not makers or makers[0].spec.name != plan.spec.name:
+    if not makers or makers[0].name != plan.name:
         return
     needs = quota_needs(makers)
     new, addresses = needs[VPCS], needs[ELASTIC_IPS]
-    names = ", ".join(each.spec.name for each in makers)
+    names = ", ".join(each.name for each in makers)
     yield Violation(
         path=("network",),
         message=f"new in {plan.region} for {names}: VPCs: {new}, Elastic IPs: {addresses}; an "
@@ -117,7 +117,7 @@ instance: {type: p5.48xlarge, nodes: {max: 160}}
 def network_interfaces(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for every interface of every node."""
     here = neighbours(plan, fleet)
-    per_node, nodes = interfaces_per_node(plan), plan.spec.instance.nodes.max
+    per_node, nodes = interfaces_per_node(plan), plan.nodes.max
     total = quota_needs(here)[NETWORK_INTERFACES]
     others = names_of_others(plan, here)
     together = f", and {total} with {others}" if others else ""
@@ -148,7 +148,7 @@ instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
 def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the root volume of every node."""
     here = neighbours(plan, fleet)
-    nodes, gib = plan.spec.instance.nodes.max, plan.spec.instance.root_gib
+    nodes, gib = plan.nodes.max, plan.root_gib
     tib = quota_needs(here)[GP3_STORAGE]
     others = names_of_others(plan, here)
     together = f", and {tib} with {others}" if others else ""

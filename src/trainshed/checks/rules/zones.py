@@ -57,15 +57,15 @@ capacity: {reservation: cr-0123456789abcdef0}
 )
 def zone_of_what_exists(plan: ClusterPlan) -> Iterator[Violation]:
     """A zone must be given when something that exists has one."""
-    spec = plan.spec
-    if spec.zone:
+    if plan.zone_is_asked:
         return
-    there = [f"subnet {spec.network.subnet}"] if spec.network.subnet else []
+    subnet = plan.network.subnet_id
+    there = [f"subnet {subnet}"] if subnet else []
     if plan.capacity.target:
         there.append(plan.capacity.target)
     if there:
         yield Violation(
-            path=("network", "subnet") if spec.network.subnet else ("capacity",),
+            path=("network", "subnet") if subnet else ("capacity",),
             message=f"{' and '.join(there)} may be in another zone than {plan.zone.name}, the "
             f"first that offers {plan.instance.name}, and then nodes may not launch",
             remedy="give the zone's ID (AvailabilityZoneId)",
@@ -94,10 +94,10 @@ storage: {lustre: {existing: fs-0123456789abcdef0}}
 def zone_of_file_system(plan: ClusterPlan) -> Iterator[Violation]:
     """A zone must be given when the file system has one."""
     lustre = plan.lustre
-    if lustre and lustre.spec.existing and not plan.spec.zone:
+    if lustre and lustre.existing and not plan.zone_is_asked:
         yield Violation(
             path=("storage", "lustre", "existing"),
-            message=f"{lustre.spec.existing} may be in another zone than {plan.zone.name}, the "
+            message=f"{lustre.existing} may be in another zone than {plan.zone.name}, the "
             f"first that offers {plan.instance.name}",
             remedy="give the ID of the file system's zone in zone",
         )

@@ -1,21 +1,39 @@
 """What other tools find in our own stacks that we accept, each with its reason."""
 
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.spec import AmiPipelineSpec, ClusterSpec
+from trainshed.documents.problems import Path, Where
 
-_KINDS = {"AMI pipeline": AmiPipelineSpec, "cluster": ClusterSpec}
+CLUSTER, PIPELINE = "cluster", "AMI pipeline"
 
 
-def accepted_by_us(tool: str, rule: str, spec: ClusterSpec | AmiPipelineSpec) -> str | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The file that a stack follows from.
+
+    Attributes:
+        of: `CLUSTER` or `PIPELINE`.
+        where: where its values stand.
+        field: what the stack's resources are about.
+        kms_key: ARN of the key that encrypts; None for keys of AWS.
+    """
+
+    of: str
+    where: Where
+    field: Path
+    kms_key: str | None
+
+
+def accepted_by_us(tool: str, rule: str, owner: Owner) -> str | None:
     """Return why we accept the findings of a rule in the stacks of a file; None if we do not."""
     entry = _entries().get(tool, {}).get(rule)
-    if not entry or ("unless" in entry and getattr(spec, entry["unless"])):
+    if not entry or ("unless" in entry and getattr(owner, entry["unless"])):
         return None
-    if "only" in entry and not isinstance(spec, _KINDS[entry["only"]]):
+    if "only" in entry and owner.of != entry["only"]:
         return None
     return str(entry["reason"])
 

@@ -140,7 +140,7 @@ def _select(plans: Iterable[ClusterPlan], folder: Path) -> str:
     """Return a glob for the files of some clusters, which the app takes in place of its own."""
     folder.mkdir()
     for number, plan in enumerate(plans):
-        (folder / f"{number:04}.yaml").symlink_to(Path(plan.spec.where.file).resolve())
+        (folder / f"{number:04}.yaml").symlink_to(Path(plan.where.file).resolve())
     return str(folder / "*.yaml")
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from trainshed.checks.judging import as_owner_says, finding_of
 from trainshed.checks.rule import all_rules
 from trainshed.checks.rules.findings import UNUSED, unused_of_other_tools
+from trainshed.checks.templates.accepted import Owner
 from trainshed.checks.templates.model import Assembly, State, ToolRun
-from trainshed.checks.templates.places import Owner, located
+from trainshed.checks.templates.places import located
 from trainshed.findings import Finding
 from trainshed.plan import ClusterPlan
 
@@ -35,13 +36,13 @@ def merged(
     ran = {run.tool for run in runs if run.state is State.RAN}
     rules_found = {rule for rule, _ in seen}
     for plan in plans:
-        unused = unused_of_other_tools(plan.spec, ran, rules_found)
-        findings += [finding_of(plan.spec, all_rules()[UNUSED], each) for each in unused]
+        unused = unused_of_other_tools(plan.findings, ran, rules_found)
+        findings += [finding_of(plan.where, all_rules()[UNUSED], each) for each in unused]
     judged: list[Finding] = []
     for plan in plans:
-        mine = [each for each in findings if _file(each) == plan.spec.where.file]
-        judged += as_owner_says(plan.spec, mine)
-    files = {plan.spec.where.file for plan in plans}
+        mine = [each for each in findings if _file(each) == plan.where.file]
+        judged += as_owner_says(plan.findings, mine)
+    files = {plan.where.file for plan in plans}
     return (*judged, *(each for each in findings if _file(each) not in files))
 
 

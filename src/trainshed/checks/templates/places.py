@@ -1,15 +1,15 @@
 """From what stands in a template to the field of the cluster file that it follows from."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from trainshed.checks.judging import place
-from trainshed.checks.templates.accepted import accepted_by_us
+from trainshed.checks.templates.accepted import CLUSTER, PIPELINE, Owner, accepted_by_us
 from trainshed.checks.templates.model import Assembly, TemplateFinding
 from trainshed.documents.problems import Path
 from trainshed.findings import Finding, Place
 from trainshed.plan import ClusterPlan
-from trainshed.spec import AmiPipelineSpec, ClusterSpec
+from trainshed.spec import AmiPipelineSpec
 
 # By how a resource type begins, the most specific first.
 _FIELDS: tuple[tuple[str, Path], ...] = (
@@ -28,14 +28,6 @@ _FIELDS: tuple[tuple[str, Path], ...] = (
 _NAME: Path = ("name",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
-    """The file that a stack follows from, and the field that its resources are about."""
-
-    spec: ClusterSpec | AmiPipelineSpec
-    field: Path
-
-
 def stack_owners(
     plans: Iterable[ClusterPlan], pipeline: AmiPipelineSpec | None = None
 ) -> Mapping[str, Owner]:
@@ -43,7 +35,7 @@ def stack_owners(
     owners: dict[str, Owner] = {}
     for plan in plans:
         fields: dict[str, Path] = {
-            plan.spec.name: (),
+            plan.name: (),
             plan.prerequisites_stack_name: ("instance", "ami"),
             plan.network.stack_name: ("network",),
         }
@@ -52,9 +44,15 @@ def stack_owners(
         if plan.repository:
             fields[plan.repository.stack_name] = ("image",)
         for name, field in fields.items():
-            owners.setdefault(name, Owner(spec=plan.spec, field=field))
+            owners.setdefault(
+                name,
+                Owner(of=CLUSTER, where=plan.where, field=field, kms_key=plan.security.kms_key),
+            )
     if pipeline:
-        owners.setdefault(pipeline.name, Owner(spec=pipeline, field=()))
+        owners.setdefault(
+            pipeline.name,
+            Owner(of=PIPELINE, where=pipeline.where, field=(), kms_key=pipeline.kms_key),
+        )
     return owners
 
 
@@ -85,7 +83,7 @@ def located(
     return replace(
         finding,
         place=_place(owner, assembly.resource_type(found.stack, found.path)),
-        accepted=found.accepted or accepted_by_us(tool, found.rule, owner.spec),
+        accepted=found.accepted or accepted_by_us(tool, found.rule, owner),
     )
 
 
@@ -95,7 +93,6 @@ def _place(owner: Owner, resource_type: str | None) -> Place:
         if resource_type and resource_type.startswith(beginning):
             field = path or owner.field
             break
-    spec = owner.spec
     # What is about the whole cluster, or a field that the file leaves out, stands at the name.
-    there = field and field[:1] in spec.where.positions
-    return replace(place(spec, field if there else _NAME), field=".".join(map(str, field)))
+    there = field and field[:1] in owner.where.positions
+    return replace(place(owner.where, field if there else _NAME), field=".".join(map(str, field)))

@@ -45,7 +45,7 @@ def offered_in_zone(subject: Subject) -> Iterator[Violation]:
         return
     others = f"it is in {', '.join(offering)}" if offering else f"no zone of {plan.region} does"
     yield Violation(
-        path=("zone",) if plan.spec.zone else ("instance", "type"),
+        path=("zone",) if plan.zone_is_asked else ("instance", "type"),
         message=f"{zone.name} does not offer {name} to this account; {others}",
         remedy=f"set zone to {offering[0]}, if subnet, reservation and file system can be there"
         if offering
@@ -80,7 +80,7 @@ def vcpu_quota(subject: Subject) -> Iterator[Violation]:
     if quota is None:
         return
     applied = find_quota(subject.aws, quota)
-    nodes = plan.spec.instance.nodes.max
+    nodes = plan.nodes.max
     needed = plan.vcpus
     if needed > applied.value:
         others = 0
@@ -119,7 +119,7 @@ def own_nodes(subject: Subject) -> int:
 
 def _is_own(subject: Subject, instance: dict[str, Any]) -> bool:
     tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-    return tags.get(CLUSTER_TAG) == subject.plan.spec.name
+    return tags.get(CLUSTER_TAG) == subject.plan.name
 
 
 def _vcpus(instance: dict[str, Any]) -> int:

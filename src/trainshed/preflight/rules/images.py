@@ -103,7 +103,7 @@ def image_is_there(subject: Subject) -> Iterator[Violation]:
         yield Violation(
             path=_PATH,
             message=f"{image} is not in ECR in {subject.plan.region}",
-            remedy=f"push it: trainshed container push {subject.plan.spec.name} IMAGE",
+            remedy=f"push it: trainshed container push {subject.plan.name} IMAGE",
         )
 
 
@@ -136,7 +136,7 @@ def image_is_to_be_pushed(subject: Subject) -> Iterator[Violation]:
                 message=f"the repository {image.repository} comes with the stack {image.stack}, "
                 "and is empty then",
                 remedy=f"deploy {image.stack}, then: trainshed container push "
-                f"{subject.plan.spec.name} IMAGE",
+                f"{subject.plan.name} IMAGE",
             )
 
 
@@ -182,5 +182,5 @@ def drivers_fit(subject: Subject) -> Iterator[Finding]:
             severity=found.severity,
             message=found.message,
             remedy=found.remedy,
-            place=place(subject.plan.spec, _PATH),
+            place=place(subject.plan.where, _PATH),
         )

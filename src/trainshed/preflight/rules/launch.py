@@ -87,7 +87,7 @@ IAM cannot allow dry runs only: who may do them may launch, and the policy that
 )
 def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
     """RunInstances with DryRun answers DryRunOperation."""
-    stack = find_stack(subject.aws, subject.plan.spec.name)
+    stack = find_stack(subject.aws, subject.plan.name)
     deployed = stack is not None and bool(stack.ids(_TEMPLATE))
     launch = _of_stack(subject, stack) if stack and deployed else _of_template(subject)
     if isinstance(launch, str):
@@ -96,7 +96,7 @@ def launch_is_possible(subject: Subject) -> Iterator[Violation | Finding]:
         )
         return
     # Those that run have the quota, the addresses and the reservation that they need.
-    nodes = subject.plan.spec.instance.nodes.max - own_nodes(subject)
+    nodes = subject.plan.nodes.max - own_nodes(subject)
     if nodes < 1:
         return
     try:
@@ -145,7 +145,7 @@ def _not_tried(subject: Subject, why: str, remedy: str) -> Finding:
         severity=_NOT_TRIED.severity,
         message=f"the launch of the nodes was not tried, or not all of it: {why}",
         remedy=remedy,
-        place=place(subject.plan.spec, ("instance",)),
+        place=place(subject.plan.where, ("instance",)),
     )
 
 

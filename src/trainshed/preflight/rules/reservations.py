@@ -13,10 +13,9 @@ from trainshed.capacity_reservations import (
 )
 from trainshed.checks.rule import Basis, Violation
 from trainshed.findings import Severity
-from trainshed.plan import CapacityKind
+from trainshed.plan import CapacityKind, Ec2Plan
 from trainshed.preflight.rule import Subject, account_rule
 from trainshed.preflight.rules.capacity import own_nodes
-from trainshed.spec import Orchestrator
 
 _WHEN = "capacity names a reservation or a Capacity Block"
 _ACTIONS = ("ec2:DescribeCapacityReservations",)
@@ -202,7 +201,7 @@ count together while they are there at one time.
 )
 def reservation_is_large_enough(subject: Subject) -> Iterator[Violation]:
     """The largest job must fit, beside what others have launched into it."""
-    usable, nodes = _usable(subject), subject.plan.spec.instance.nodes.max
+    usable, nodes = _usable(subject), subject.plan.nodes.max
     together = most_at_once(usable, subject.now) or usable
     if not together:
         return
@@ -250,7 +249,7 @@ def _outlasted(subject: Subject, found: CapacityReservation) -> Iterator[Violati
         return
     end = found.ends_at - BLOCK_ENDS_EARLY
     start = max(subject.now, found.starts_at or subject.now)
-    hours = subject.plan.spec.job.timeout_hours
+    hours = subject.plan.orchestrator.timeout_hours
     if start + timedelta(hours=hours) > end:
         left = int((end - start) / timedelta(hours=1))
         yield Violation(
@@ -280,7 +279,7 @@ def window_has_not_begun(subject: Subject) -> Iterator[Violation]:
     """Before its start there is nothing to launch into."""
     found = begins_later(subject)
     if found:
-        kept = subject.plan.spec.orchestrator is Orchestrator.EC2
+        kept = isinstance(subject.plan.orchestrator, Ec2Plan)
         yield Violation(
             path=_path(subject),
             message=f"{found} begins at {found.starts_at:{_TIME}} ({found.state})",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainshed.aws import AwsRefusal, accepting
+from trainshed.checks.file_system import new_file_system
 from trainshed.checks.rule import Violation
 from trainshed.documents.problems import Path
 from trainshed.findings import Severity
@@ -19,11 +20,11 @@ _HEAD = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
 
 def buckets(subject: Subject) -> dict[str, Path]:
     """Return the buckets that the cluster file names, each with the first field that does."""
-    spec = subject.plan.spec
     named: dict[str, Path] = {}
-    if spec.storage.lustre and spec.storage.lustre.s3:
-        named[spec.storage.lustre.s3.bucket] = ("storage", "lustre", "s3", "bucket")
-    for index, grant in enumerate(spec.job.buckets):
+    lustre = new_file_system(subject.plan)
+    if lustre and lustre.s3:
+        named[lustre.s3.bucket] = ("storage", "lustre", "s3", "bucket")
+    for index, grant in enumerate(subject.plan.job_access.buckets):
         named.setdefault(grant.bucket, ("job", "buckets", index, "bucket"))
     return named
 
@@ -107,9 +108,9 @@ takes no job.
 def file_system_is_usable(subject: Subject) -> Iterator[Violation]:
     """It is there, available, and in the VPC of the nodes."""
     lustre = subject.plan.lustre
-    if lustre is None or lustre.spec.existing is None:
+    if lustre is None or lustre.existing is None:
         return
-    named, found = lustre.spec.existing, _existing_file_system(subject)
+    named, found = lustre.existing, _existing_file_system(subject)
     if found is None:
         yield Violation(
             path=_EXISTING,
@@ -164,12 +165,10 @@ def file_system_is_near(subject: Subject) -> Iterator[Violation]:
 def _existing_file_system(subject: Subject) -> dict[str, Any] | None:
     """Return the file system that the cluster names, or None when it names none that is there."""
     lustre = subject.plan.lustre
-    if lustre is None or lustre.spec.existing is None:
+    if lustre is None or lustre.existing is None:
         return None
     with accepting("FileSystemNotFound"):
-        answer = subject.aws.call(
-            "fsx", "describe_file_systems", FileSystemIds=[lustre.spec.existing]
-        )
+        answer = subject.aws.call("fsx", "describe_file_systems", FileSystemIds=[lustre.existing])
         found: dict[str, Any] = answer["FileSystems"][0]
         return found
     return None
@@ -188,7 +187,7 @@ A node whose root volume cannot be encrypted ends right after its launch, with
 )
 def key_is_usable(subject: Subject) -> Iterator[Violation]:
     """The key is there, symmetric and enabled."""
-    arn = subject.plan.spec.kms_key
+    arn = subject.plan.security.kms_key
     if arn is None:
         return
     try:

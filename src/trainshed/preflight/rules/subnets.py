@@ -95,7 +95,7 @@ def free_addresses(subject: Subject) -> Iterator[Violation]:
     if needed > free:
         needed -= own_nodes(subject) * plan.addresses_per_node
     if needed > free:
-        nodes = plan.spec.instance.nodes.max
+        nodes = plan.nodes.max
         new = f" and {storage} for a new file system" if storage else ""
         yield Violation(
             path=_PATH,

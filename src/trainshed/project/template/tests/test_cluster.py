@@ -56,9 +56,9 @@ def test_every_cluster_deploys(
     for cluster in clusters:
         publish_stand_in(clean_aws, cluster)
 
-    cdk_deployed(assembly, *(cluster.spec.name for cluster in clusters))
+    cdk_deployed(assembly, *(cluster.name for cluster in clusters))
 
     for cluster in clusters:
         region = Region(cluster.region, clean_aws.client)
-        jobs = find_destination(region, cluster.spec.name)
-        assert jobs.most_nodes(region) == cluster.spec.instance.nodes.max
+        jobs = find_destination(region, cluster.name)
+        assert jobs.most_nodes(region) == cluster.nodes.max
