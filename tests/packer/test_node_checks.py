@@ -9,7 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from cluster_node import ACCELERATORS, EFA, FI_INFO, INSTANCE, Boot, ClusterNode, fi_info
+from cluster_node import (
+    ACCELERATORS,
+    EFA,
+    FI_INFO,
+    INSTANCE,
+    SYSTEMCTL,
+    Boot,
+    ClusterNode,
+    fi_info,
+)
 from node_root import FILES, HOME, needs_namespaces
 
 pytestmark = needs_namespaces
@@ -135,6 +144,107 @@ def test_a_list_in_unknown_words_is_not_held_against_the_node(machine: ClusterNo
     machine.tool(ACCELERATORS["neuron"].tool, "Neuron devices: sixteen")
 
     assert machine.boot().code == 0
+
+
+@pytest.mark.parametrize("kind", ACCELERATORS)
+def test_a_tool_that_ends_well_and_finds_no_device_is_refused(bare: ClusterNode, kind: str) -> None:
+    bare.equip(kind, 8, efa=8)
+    tool = ACCELERATORS[kind].tool
+    # As nvidia-smi does, and ends with 0.
+    bare.tool(tool, "No devices found.")
+
+    error = bare.boot().error
+
+    assert f"{kind} devices do not answer (" in error
+    assert f"{tool.rpartition('/')[2]}: No devices found.);" in error
+
+
+NVSWITCH = {"vendor": "0x10de", "device": "0x22a3", "kind": "0x068000"}
+COMPLETED, IN_PROGRESS = ("Completed", "Success"), ("In Progress", "N/A")
+# nvidia-smi's words when the fabric manager could not set the fabric up.
+FAILED = ("Completed", "Insufficient Resources")
+
+
+def gpus(machine: ClusterNode, *fabrics: tuple[str, str], manager: str = "active") -> None:
+    """Give a node GPUs with NVSwitches between them.
+
+    The report of nvidia-smi is as NVIDIA's Fabric Manager user guide and users show it.
+    """
+    machine.equip("nvidia", len(fabrics), efa=4)
+    machine.plug(4, **NVSWITCH)
+    machine.command("systemctl", f"{SYSTEMCTL}\n[ $1 != is-active ] || echo {manager}")
+    report = "".join(
+        f"GPU 0000000{number}:00:00.0\n    GPU Fabric GUID                    : 0x7215545ecf79\n"
+        f"    Fabric\n        State                          : {state}\n"
+        f"        Status                         : {status}\n    Processes  : None\n"
+        for number, (state, status) in enumerate(fabrics)
+    )
+    listed = ACCELERATORS["nvidia"].answer(len(fabrics))
+    machine.write("report", report)
+    machine.write("list", listed + "\n")
+    machine.command("nvidia-smi", "case $1 in -q) cat /report ;; -L) cat /list ;; esac")
+
+
+@pytest.mark.parametrize(
+    "fabric", [pytest.param(COMPLETED, id="H100"), pytest.param(("N/A", "N/A"), id="A100")]
+)
+def test_gpus_whose_fabric_is_up_take_jobs(bare: ClusterNode, fabric: tuple[str, str]) -> None:
+    gpus(bare, fabric, fabric)
+
+    boot = bare.boot()
+
+    assert boot.code == 0, boot.error
+
+
+@pytest.mark.parametrize(
+    ("fabrics", "manager", "problem"),
+    [
+        pytest.param(
+            (COMPLETED, IN_PROGRESS),
+            "active",
+            "1 of 2 GPUs are not in the NVLink fabric (state In Progress, status N/A",
+            id="in-progress",
+        ),
+        pytest.param(
+            (FAILED, FAILED),
+            "active",
+            "2 of 2 GPUs are not in the NVLink fabric (state Completed, status Insufficient "
+            "Resources",
+            id="refused",
+        ),
+        pytest.param(
+            (("N/A", "N/A"),) * 2, "failed", "the fabric manager is failed (", id="dead-manager"
+        ),
+    ],
+)
+def test_gpus_whose_fabric_is_down_take_no_job(
+    bare: ClusterNode, fabrics: tuple[tuple[str, str], ...], manager: str, problem: str
+) -> None:
+    gpus(bare, *fabrics, manager=manager)
+    bare.hasten("fabric", "_WAIT_SECONDS", 0.1)
+
+    error = bare.boot().error
+
+    assert f"takes no job: {problem}" in error
+    assert "see journalctl --unit nvidia-fabricmanager.service)" in error
+
+
+def test_a_fabric_that_comes_up_later_is_waited_for(bare: ClusterNode) -> None:
+    gpus(bare, COMPLETED)
+    bare.hasten("fabric", "_PAUSE_SECONDS", 0.1)
+    later = "[ -e /run/asked ] || { touch /run/asked; sed -i 's/Completed/In Progress/' /now; }"
+    bare.command(
+        "nvidia-smi", f"case $1 in -q) cp /report /now; {later}; cat /now ;; -L) cat /list ;; esac"
+    )
+
+    assert bare.boot().code == 0
+
+
+def test_gpus_without_switches_need_no_fabric_manager(bare: ClusterNode) -> None:
+    bare.equip("nvidia", 8, efa=4)
+    bare.command("systemctl", f"{SYSTEMCTL}\n[ $1 != is-active ] || echo failed")
+
+    assert bare.boot().code == 0
 
 
 def test_a_device_whose_tool_fails_is_refused(bare: ClusterNode) -> None:

@@ -22,7 +22,7 @@ for each in null zero random urandom; do
 done
 mount --bind "$1/huge-pages" "$1/proc/sys/vm/nr_hugepages"
 """
-_SYSTEMCTL = 'case "$*" in *MEMLOCK*) cat /memlock ;; esac'
+SYSTEMCTL = 'case "$*" in *MEMLOCK*) cat /memlock ;; esac'
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class ClusterNode(NodeRoot):
         made.write("huge-pages", f"{_HUGE_PAGES}\n")
         made.write("memlock", "infinity\n")
         made.write("var/lib/cloud/data/instance-id", f"{INSTANCE}\n")
-        made.command("systemctl", _SYSTEMCTL)
+        made.command("systemctl", SYSTEMCTL)
         made.command("udevadm", "")
         made.command("aws", 'printf "%s\\037" "$@" >>/run/calls; echo >>/run/calls')
         return made

@@ -11,6 +11,7 @@ from pathlib import Path
 from trainshed_node.check_settings import check_settings
 from trainshed_node.devices import device_problems, wait_for_drivers
 from trainshed_node.errors import NodeError
+from trainshed_node.fabric import fabric_problem
 from trainshed_node.instance import instance_id
 from trainshed_node.recipe import read_recipe
 from trainshed_node.results import BOOT, FAILED
@@ -28,6 +29,9 @@ def check_node(home: Path, expected: Mapping[str, int]) -> None:
     """
     wait_for_drivers()
     problems = [*device_problems(expected), *_setting_problems(home)]
+    # One GPU that is missing may be why the fabric does not come up.
+    if not problems and expected.get("nvidia") and (problem := fabric_problem()):
+        problems.append(problem)
     if problems:
         raise NodeError(
             instance_id(),

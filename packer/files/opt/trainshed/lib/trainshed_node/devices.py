@@ -17,6 +17,8 @@ from trainshed_node.system import has_command, run
 _VERBS = Path("/sys/class/infiniband_verbs")
 # GPUs whose driver no daemon keeps loaded take a minute.
 _ANSWER_SECONDS = 120
+# In an answer without a list, even of a tool that ends with 0, as nvidia-smi: "No devices found."
+_NONE = re.compile(r"\bno\b.*\bdevices?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ def find(kind: str) -> Found:
     if not done.ok:
         return Found(on_bus, files, f"{tool}: {done.last_line}")
     answering = len(set(re.findall(devices.answer, done.output, re.MULTILINE)))
+    if not answering and _NONE.search(done.output):
+        return Found(on_bus, files, f"{tool}: {done.last_line}")
     # A list in words that we do not know says nothing.
     if 0 < answering < files:
         return Found(on_bus, files, f"{tool} lists {answering} of {files}")
