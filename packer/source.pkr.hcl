@@ -52,10 +52,9 @@ source "amazon-ebs" "ami" {
   snapshot_users = var.ami_users
 
   # compat:begin packer>=1.7
-  ami_org_arns      = var.ami_org_arns
-  deprecate_at      = var.deprecate_at
-  skip_ami_run_tags = true
-  imds_support      = "v2.0"
+  ami_org_arns = var.ami_org_arns
+  deprecate_at = var.deprecate_at
+  imds_support = "v2.0"
   metadata_options {
     http_endpoint               = "enabled"
     http_tokens                 = "required"

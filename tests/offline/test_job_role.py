@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
+from role_client import role_client
 
 from embedded_aws.deployment import Deployment
 from embedded_aws.embedded import EmbeddedAws
@@ -64,17 +65,7 @@ def container(clean_aws: EmbeddedAws, cluster: Deployment) -> Mapping[str, Any]:
 @pytest.fixture
 def as_role(clean_aws: EmbeddedAws) -> Callable[[str, str], Any]:
     """Return a client of a service with the credentials of a role."""
-
-    def client(service: str, role: str) -> Any:
-        given = clean_aws.client("sts").assume_role(RoleArn=role, RoleSessionName="test")
-        return boto3.client(
-            service,
-            aws_access_key_id=given["Credentials"]["AccessKeyId"],
-            aws_secret_access_key=given["Credentials"]["SecretAccessKey"],
-            aws_session_token=given["Credentials"]["SessionToken"],
-        )
-
-    return client
+    return partial(role_client, clean_aws)
 
 
 def used_and_denied(aws: EmbeddedAws, role: str) -> tuple[set[str], set[str], set[str]]:

@@ -242,19 +242,32 @@ NEEDED: dict[str, Asked] = {
     ),
     "stop": ("ec2:StopInstances", f"{EC2}:instance/i-1", OURS),
     "make the image": ("ec2:CreateImage", f"{EC2}:instance/i-1", OURS),
-    "make the image itself": ("ec2:CreateImage", f"{AMIS}:image/ami-2", {}),
-    "describe the image": ("ec2:ModifyImageAttribute", f"{AMIS}:image/ami-2", {}),
-    "tag the image": ("ec2:CreateTags", f"{AMIS}:image/ami-2", {"aws:TagKeys": "trainshed:build"}),
+    "make the image itself": ("ec2:CreateImage", f"{AMIS}:image/ami-2", BORN),
+    "tag the snapshot as it is made": (
+        "ec2:CreateTags",
+        f"{AMIS}:snapshot/snap-2",
+        {"ec2:CreateAction": "CreateImage"},
+    ),
+    "describe the image": (
+        "ec2:ModifyImageAttribute",
+        f"{AMIS}:image/ami-2",
+        OURS | HERE | {"ec2:Attribute": "Description"},
+    ),
+    "tag the image": (
+        "ec2:CreateTags",
+        f"{AMIS}:image/ami-2",
+        OURS | HERE | {"aws:TagKeys": "trainshed:build"},
+    ),
     "hear the test": ("ec2:GetConsoleOutput", f"{EC2}:instance/i-1", OURS),
     "terminate": ("ec2:TerminateInstances", f"{EC2}:instance/i-1", OURS),
     "remove the key": ("ec2:DeleteKeyPair", f"{EC2}:key-pair/packer_68a0", OURS),
     "remove the group": ("ec2:DeleteSecurityGroup", f"{EC2}:security-group/sg-1", OURS),
-    "publish": ("ssm:PutParameter", f"{CHANNEL}/neuron/ecs/candidate", {}),
-    "look at the history": ("ssm:GetParameterHistory", f"{CHANNEL}/nvidia/eks/candidate", {}),
+    "publish": ("ssm:PutParameter", f"{CHANNEL}/neuron/ecs/candidate", HERE),
+    "look at the history": ("ssm:GetParameterHistory", f"{CHANNEL}/nvidia/eks/candidate", HERE),
     "withdraw an image of a failed build": (
         "ec2:DeregisterImage",
         f"{AMIS}:image/ami-2",
-        {"aws:ResourceTag/trainshed:build": "20261120T030000Z"},
+        OURS,
     ),
     "read the repository": ("codeconnections:GetConnectionToken", CONNECTION, {}),
 }
@@ -271,13 +284,24 @@ FORBIDDEN: dict[str, Asked] = {
         {},
     ),
     "run a command": ("ssm:SendCommand", f"{EC2}:instance/i-1", OURS),
-    "publish to stable": ("ssm:PutParameter", f"{CHANNEL}/neuron/ecs/stable", {}),
-    "publish for another cell": ("ssm:PutParameter", f"{CHANNEL}/habana/ecs/candidate", {}),
+    "publish to stable": ("ssm:PutParameter", f"{CHANNEL}/neuron/ecs/stable", HERE),
+    "publish for another cell": ("ssm:PutParameter", f"{CHANNEL}/habana/ecs/candidate", HERE),
     "withdraw what is not ours": ("ec2:DeregisterImage", f"{AMIS}:image/ami-2", {}),
+    "tag an image of another": (
+        "ec2:CreateTags",
+        f"{AMIS}:image/ami-2",
+        {"aws:TagKeys": "trainshed:build"},
+    ),
     "tag an image with another's tag": (
         "ec2:CreateTags",
         f"{AMIS}:image/ami-2",
-        {"aws:TagKeys": "owner"},
+        OURS | HERE | {"aws:TagKeys": "owner"},
+    ),
+    "make an image without the tag": ("ec2:CreateImage", f"{AMIS}:image/ami-2", {}),
+    "share an image": (
+        "ec2:ModifyImageAttribute",
+        f"{AMIS}:image/ami-2",
+        OURS | HERE | {"ec2:Attribute": "LaunchPermission"},
     ),
     "share a snapshot": ("ec2:ModifySnapshotAttribute", f"{AMIS}:snapshot/snap-2", OURS),
     "make a role": ("iam:CreateRole", f"arn:aws:iam::{ACCOUNT}:role/packer-1", {}),
@@ -305,7 +329,7 @@ def holds(operator: str, wanted: Mapping[str, Any], context: Mapping[str, str]) 
                 matches = (given is None) == (options == ["true"])
             case "ForAllValues:StringLike":
                 matches = given is None or any(fnmatchcase(given, each) for each in options)
-            case "StringEquals" | "Bool":
+            case "StringEquals" | "StringEqualsIgnoreCase" | "Bool":
                 matches = given in options
             case _:
                 raise AssertionError(operator)
@@ -372,8 +396,10 @@ def test_further_regions_are_copied_and_published_to(synthesised: Synthesised) -
     template = synthesised(regions=["eu-west-1"])
     there = f"arn:aws:ssm:eu-west-1:{ACCOUNT}:parameter/trainshed/ami/neuron/ecs/candidate"
 
-    assert allowed(template, ("ec2:CopyImage", "arn:aws:ec2:eu-west-1::image/ami-3", {}))
-    assert allowed(template, ("ssm:PutParameter", there, {}))
+    copied = "arn:aws:ec2:eu-west-1::image/ami-3"
+    assert allowed(template, ("ec2:CopyImage", copied, {"aws:RequestedRegion": "eu-west-1"}))
+    assert not allowed(template, ("ec2:CopyImage", copied, {"aws:RequestedRegion": "eu-west-2"}))
+    assert allowed(template, ("ssm:PutParameter", there, {"aws:RequestedRegion": "eu-west-1"}))
     assert allowed(template, ("ec2:DescribeImages", "*", {"aws:RequestedRegion": "eu-west-1"}))
 
 
@@ -391,14 +417,13 @@ def test_a_key_of_ones_own_encrypts_reports_and_is_lent_to_ec2(synthesised: Synt
 
 
 def test_a_role_that_iam_would_find_too_long_is_refused(synthesised: Synthesised) -> None:
-    cells, regions = (
-        list(Cell),
-        ["eu-west-1", "eu-north-1", "eu-central-1", "us-east-1", "us-east-2"],
-    )
+    cells = list(Cell)
+    regions = ["eu-west-1", "eu-north-1", "eu-central-1", "us-east-1", "us-east-2"]
+    subnets = [f"subnet-{number:017x}" for number in range(30)]
 
-    synthesised(cells=cells, regions=regions[:3])
+    synthesised(cells=cells, regions=regions)
     with pytest.raises(ConstructError, match="take fewer cells, regions or subnets"):
-        synthesised(cells=cells, regions=regions)
+        synthesised(cells=cells, regions=regions, subnets=subnets)
 
 
 def test_subnets_narrow_where_it_launches(synthesised: Synthesised) -> None:

@@ -27,8 +27,10 @@ _LOOKS = (
     "DescribeVolumes",
     "DescribeVpcs",
 )
+_BIRTHS = ["CopyImage", "CreateImage", "CreateKeyPair", "CreateSecurityGroup", "RunInstances"]
 _TAGGED = {"StringEquals": {f"aws:ResourceTag/{_ROLE_TAG}": _ROLES}}
 _TAGGING = {"StringEquals": {f"aws:RequestTag/{_ROLE_TAG}": _ROLES}}
+_OUR_KEYS = {"ForAllValues:StringLike": {"aws:TagKeys": ["Name", "trainshed:*"]}}
 # AMIs and snapshots belong to no account in ARNs.
 _NOBODY = ""
 
@@ -39,21 +41,15 @@ def bake_statements(
     """Allow what Packer does to make an AMI of an instance that it reaches by Session Manager.
 
     Follows the plugin's documentation, "IAM Task or Instance Role", narrowed to what carries the
-    tag `trainshed:role`. Not allowed: opening ports, roles, other people's instances, sharing
-    snapshots, without which an encrypted AMI is of no use to anybody else.
+    tag `trainshed:role`, which nothing can get after it was made. Not allowed: opening ports,
+    roles, other people's instances, AMIs and snapshots, sharing AMIs and snapshots.
 
     Args:
         spec: the pipeline.
         builder_role_arn: role of the build instance.
         builder_profile_arn: instance profile of the same.
     """
-    everywhere = [Aws.REGION, *spec.regions]
-    yield _allow(
-        "Look",
-        _ec2(*_LOOKS),
-        ["*"],
-        {"StringEquals": {"aws:RequestedRegion": everywhere}},
-    )
+    yield _allow("Look", _ec2(*_LOOKS), ["*"], {"StringEquals": _in_regions(spec)})
     yield _allow("LaunchTagged", _ec2("RunInstances"), _own("instance", "volume"), _TAGGING)
     yield _allow(
         "LaunchWith",
@@ -72,16 +68,13 @@ def bake_statements(
     yield _allow("KeyPair", _ec2("CreateKeyPair"), _own("key-pair", name="packer_*"), _TAGGING)
     yield _allow("Group", _ec2("CreateSecurityGroup"), _own("security-group"), _TAGGING)
     yield _allow("GroupIn", _ec2("CreateSecurityGroup"), _own("vpc"))
+    amis = _public("*")
     yield _allow(
         "TagAtBirth",
         _ec2("CreateTags"),
         # The plugin tags the network interface along with its instance.
-        _own("instance", "key-pair", "network-interface", "security-group", "volume"),
-        {
-            "StringEquals": {
-                "ec2:CreateAction": ["CreateKeyPair", "CreateSecurityGroup", "RunInstances"]
-            }
-        },
+        [*_own("instance", "key-pair", "network-interface", "security-group", "volume"), *amis],
+        {"StringEquals": {"ec2:CreateAction": _BIRTHS}},
     )
     yield _allow(
         "HandleOwn",
@@ -98,22 +91,32 @@ def bake_statements(
         _own("instance", "key-pair", "security-group", "volume"),
         _TAGGED,
     )
-    amis = [resource for region in everywhere for resource in _public(region)]
-    # Packer describes an AMI, and has it ask for IMDSv2, before it tags it.
-    makes = ["CreateImage", "ModifyImageAttribute", *(["CopyImage"] if spec.regions else [])]
-    yield _allow("MakeAmis", _ec2(*makes), amis)
+    # The plugin gives an AMI and its snapshots the instance's tags as it makes them.
+    yield _allow("MakeAmis", _ec2("CreateImage"), _public(Aws.REGION), _TAGGING)
+    own_amis = {"StringEquals": {**_TAGGED["StringEquals"], **_in_regions(spec)}}
     yield _allow(
-        "TagAmis",
-        _ec2("CreateTags"),
+        "FinishOwn",
+        _ec2("ModifyImageAttribute"),
         amis,
-        {"ForAllValues:StringLike": {"aws:TagKeys": ["Name", "trainshed:*"]}},
+        # EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources",
+        # calls attributes as parameters are called. The plugin sets these two, one at a time.
+        {**own_amis, "StringEqualsIgnoreCase": {"ec2:Attribute": ["Description", "ImdsSupport"]}},
     )
+    yield _allow("TagOwn", _ec2("CreateTags"), amis, {**own_amis, **_OUR_KEYS})
     yield _allow(
-        "WithdrawOwn",
-        _ec2("DeleteSnapshot", "DeregisterImage"),
-        amis,
-        {"Null": {"aws:ResourceTag/trainshed:build": "false"}},
+        "WithdrawOwn", _ec2("DeleteSnapshot", "DeregisterImage"), _public(Aws.REGION), _TAGGED
     )
+    if spec.regions:
+        there = {"StringEquals": {"aws:RequestedRegion": [*spec.regions]}}
+        yield _allow("CopyAmis", _ec2("CopyImage"), amis, there)
+        # CopyImage passes on the tags of AMIs, not of snapshots: these have none yet. Without the
+        # tag `trainshed:role`, nothing here may delete or change them.
+        yield _allow(
+            "TagCopies",
+            _ec2("CreateTags"),
+            [_arn("ec2", "*", _NOBODY, "snapshot/*")],
+            {**there, **_OUR_KEYS, "Null": {f"aws:RequestTag/{_ROLE_TAG}": "true"}},
+        )
     yield _allow(
         "Reach",
         ["ssm:StartSession"],
@@ -145,11 +148,8 @@ def publish_statement(spec: AmiPipelineSpec) -> iam.PolicyStatement:
     return _allow(
         "Publish",
         ["ssm:GetParameterHistory", "ssm:PutParameter"],
-        [
-            _arn("ssm", region, Aws.ACCOUNT_ID, f"parameter{name}")
-            for region in (Aws.REGION, *spec.regions)
-            for name in (Channel(cell=cell, name=spec.channel).parameter for cell in spec.cells)
-        ],
+        _parameters(spec),
+        {"StringEquals": _in_regions(spec)},
     )
 
 
@@ -177,7 +177,7 @@ def encrypt_statements(kms_key_arn: str) -> Iterator[iam.PolicyStatement]:
 
 
 def bake_wildcards(spec: AmiPipelineSpec) -> dict[str, str]:
-    """Return why each resource of `bake_statements` with a wildcard has one, by resource."""
+    """Return why each resource of these statements with a wildcard has one, by resource."""
     own, packers = _own("instance", "key-pair", "security-group", "volume"), "packer_*"
     reasons = {
         "*": "these actions take no resource (Service Authorization Reference); the region "
@@ -187,14 +187,27 @@ def bake_wildcards(spec: AmiPipelineSpec) -> dict[str, str]:
         **dict.fromkeys(_own("network-interface"), "comes with the instance"),
         **dict.fromkeys(_own("vpc"), "that of the subnet, whichever has capacity"),
         **dict.fromkeys(
-            (resource for region in (Aws.REGION, *spec.regions) for resource in _public(region)),
-            "AMIs and snapshots get their ids when they are made, and base AMIs are others'",
+            (resource for region in (Aws.REGION, "*") for resource in _public(region)),
+            "AMIs and snapshots get their ids when they are made, and base AMIs are others'; their "
+            "tag, how they are made, or the region narrows them",
+        ),
+        **dict.fromkeys(
+            _parameters(spec), "in each region of the pipeline; a condition names them"
         ),
         **dict.fromkeys(_sessions(), "gets its id when it starts, after the build's own name"),
     }
     if not spec.subnets:
         reasons |= dict.fromkeys(_own("subnet"), "any of the default VPC that has capacity")
     return reasons
+
+
+def _in_regions(spec: AmiPipelineSpec) -> dict[str, list[str]]:
+    return {"aws:RequestedRegion": [Aws.REGION, *spec.regions]}
+
+
+def _parameters(spec: AmiPipelineSpec) -> list[str]:
+    channels = [Channel(cell=cell, name=spec.channel) for cell in spec.cells]
+    return [_arn("ssm", "*", Aws.ACCOUNT_ID, f"parameter{each.parameter}") for each in channels]
 
 
 def _sessions() -> list[str]:

@@ -313,6 +313,79 @@ def test_a_condition_on_tags_of_the_resource_decides(
     job.delete_vpc(VpcId=mine)
 
 
+def test_a_key_pair_has_its_tags_under_its_name(
+    clean_aws: EmbeddedAws, make_role: MakeRole, as_role: As, allow: Allow
+) -> None:
+    ec2 = clean_aws.client("ec2")
+    mine = [{"ResourceType": "key-pair", "Tags": [{"Key": "owner", "Value": "job"}]}]
+    ec2.create_key_pair(KeyName="mine", TagSpecifications=mine)
+    ec2.create_key_pair(KeyName="theirs")
+    condition = {"StringEquals": {"aws:ResourceTag/owner": "job"}}
+    job = as_role("ec2", make_role(allow("ec2:DeleteKeyPair", Condition=condition)))
+
+    job.delete_key_pair(KeyName="mine")
+
+    assert error(job.delete_key_pair, KeyName="theirs")["Code"] == "UnauthorizedOperation"
+
+
+@pytest.mark.parametrize(
+    ("change", "allowed"),
+    [
+        ({"Description": {"Value": "new"}}, True),
+        ({"Attribute": "description", "Value": "new"}, True),
+        ({"Description": {"Value": "other"}}, False),
+        ({"ImdsSupport": {"Value": "v2.0"}}, False),
+        ({"Attribute": "description", "LaunchPermission": {"Add": [{"Group": "all"}]}}, False),
+    ],
+)
+def test_a_condition_on_the_attribute_that_a_call_sets_decides(
+    clean_aws: EmbeddedAws,
+    make_role: MakeRole,
+    as_role: As,
+    allow: Allow,
+    change: dict[str, Any],
+    allowed: bool,
+) -> None:
+    ec2 = clean_aws.client("ec2")
+    snapshot = ec2.create_snapshot(
+        VolumeId=ec2.create_volume(Size=8, AvailabilityZone="us-west-2a")["VolumeId"]
+    )["SnapshotId"]
+    image = ec2.register_image(
+        Name="mine",
+        RootDeviceName="/dev/xvda",
+        BlockDeviceMappings=[{"DeviceName": "/dev/xvda", "Ebs": {"SnapshotId": snapshot}}],
+    )["ImageId"]
+    # [S] EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources".
+    condition = {
+        "StringEquals": {"ec2:Attribute": "Description", "ec2:Attribute/Description": "new"}
+    }
+    job = as_role("ec2", make_role(allow("ec2:ModifyImageAttribute", Condition=condition)))
+
+    try:
+        job.modify_image_attribute(ImageId=image, **change)
+    except ClientError as caught:
+        assert not allowed
+        assert caught.response["Error"]["Code"] == "UnauthorizedOperation"
+    else:
+        assert allowed
+
+
+def test_copying_the_tags_of_an_ami_needs_the_permission_to_tag(
+    make_role: MakeRole, as_role: As, allow: Allow
+) -> None:
+    copying = as_role("ec2", make_role(allow("ec2:CopyImage")))
+
+    refused = error(
+        copying.copy_image,
+        Name="copy",
+        SourceImageId="ami-1",
+        SourceRegion="us-west-2",
+        CopyImageTags=True,
+    )
+
+    assert "ec2:CreateTags on resource: arn:aws:ec2:us-west-2::image/*" in refused["Message"]
+
+
 def test_tagging_what_is_made_needs_its_own_permission(
     make_role: MakeRole, as_role: As, allow: Allow
 ) -> None:

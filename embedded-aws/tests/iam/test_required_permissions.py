@@ -107,6 +107,17 @@ def test_operations_need_actions_that_exist(service: str) -> None:
         ),
         pytest.param(
             "ec2",
+            "CreateImage",
+            {"InstanceId": "i-1", "Name": "x"},
+            [
+                ("ec2:CreateImage", (f"{EC2}:instance/i-1",)),
+                ("ec2:CreateImage", ("arn:aws:ec2:us-west-2::image/*",)),
+                ("ec2:CreateImage", ("arn:aws:ec2:us-west-2::snapshot/*",)),
+            ],
+            id="an AMI and its snapshots",
+        ),
+        pytest.param(
+            "ec2",
             "AuthorizeSecurityGroupIngress",
             {
                 "GroupId": "sg-1",

@@ -14,7 +14,7 @@ _OURS = [{"Name": "tag:trainshed:role", "Values": ["ami-builder"]}]
 _ENDED = re.compile(r"^(?:\S+Z: )?Build '.*' (?:errored|finished)", re.MULTILINE)
 # Older Packer tags neither key pair nor group nor role; it says their names.
 _SAID = {
-    # It has no tags before the copies to other regions are made.
+    # Older Packer tags it only after the copies to other regions are made.
     "AMI": re.compile(r" AMI: (ami-[0-9a-f]+)"),
     "instance": re.compile(r"Instance ID: (i-[0-9a-f]+)"),
     "key pair": re.compile(r"Creating temporary keypair: (packer_[\w-]+)"),

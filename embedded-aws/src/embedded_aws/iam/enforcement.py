@@ -175,6 +175,9 @@ def _values(session: Session, call: ApiCall, arn: str, key: str) -> Sequence[str
             return [text for each, text in call.tags().items() if each == tag]
         case "tagkeys":
             return list(call.tags())
+        case "attribute" if call.service == "ec2" and call.operation.startswith("Modify"):
+            attributes = _attributes(call)
+            return [attributes.get(tag, "")] if tag else list(attributes)
         case "instanceid" if ":instance/" in arn:
             return [arn.rpartition("/")[2]]
         case "sourceinstancearn":
@@ -194,6 +197,23 @@ def _values(session: Session, call: ApiCall, arn: str, key: str) -> Sequence[str
     return [known[kind.lower()]] if kind.lower() in known else []
 
 
+def _attributes(call: ApiCall) -> Mapping[str, str]:
+    """Return what a call sets, by the name of its parameter: only one for most calls.
+
+    [S] EC2 API reference, "Granting IAM users required permissions for Amazon EC2 resources":
+    ModifyImageAttribute with ec2:Attribute `Description`. [I] An attribute that the parameter
+    Attribute names instead is called as its own parameter is.
+    """
+    attributes = {
+        name: str(value.get("Value", ""))
+        for name, value in call.params.items()
+        if isinstance(value, Mapping)
+    }
+    if name := call.params.get("Attribute"):
+        attributes[f"{name[0].upper()}{name[1:]}"] = call.params.get("Value", "")
+    return attributes
+
+
 def _source_instance(session: Session, call: ApiCall) -> list[str]:
     """Return the ARN of the instance whose credentials these are, if they are an instance's.
 
@@ -211,6 +231,11 @@ def _source_instance(session: Session, call: ApiCall) -> list[str]:
 
 def _resource_tags(call: ApiCall, arn: str) -> Mapping[str, str]:
     own = arn.split(":", 5)[-1]
+    kind, _, name = own.partition("/")
+    # moto does not list key pairs among what has tags.
+    pair = get_backend("ec2")[call.account][call.region].key_pairs.get(name)
+    if kind == "key-pair" and pair:
+        return {tag["key"]: tag["value"] for tag in pair.get_tags()}
     for backend in iter_taggable_backends(call.account, call.region):
         if backend.owns_arn(arn):
             for resource in backend.iter_tagged_resources():

@@ -56,8 +56,11 @@ _AROUND_NAME = {
     ("cloudformation", "stack"): "{}/*",
     ("logs", "log-group"): "{}:log-stream:",
 }
-# What is made with an instance, beside what operations name that begin with Create.
-_MADE = {"RunInstances": ("instance", "network-interface", "volume")}
+# What is made beside what operations name that begin with Create.
+_MADE = {
+    "CreateImage": ("snapshot",),
+    "RunInstances": ("instance", "network-interface", "volume"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,11 @@ def required_permissions(call: ApiCall) -> Iterator[Permission]:
 
 def _tagging(call: ApiCall) -> Iterator[Permission]:
     """Yield the permissions to tag what a call of EC2 makes."""
-    for given in call.params.get("TagSpecifications", ()):
+    specifications = list(call.params.get("TagSpecifications", ()))
+    # [S] EC2 user guide, "Grant permissions to copy Amazon EC2 AMIs".
+    if call.params.get("CopyImageTags"):
+        specifications.append({"ResourceType": "image"})
+    for given in specifications:
         made = {"CreateAction": call.operation, "Tags": given.get("Tags", [])}
         start = _format(call, given["ResourceType"])
         yield Permission(
