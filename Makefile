@@ -43,7 +43,7 @@ $(VENV)/checkov/.installed: requirements-checkov.txt | $(VENV)/.installed
 	@touch $@
 
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
-	@trainshed offline run -- scripts/demo
+	@trainshed offline run -- python scripts/demo.py
 
 test: setup ## Run the test suite, all but the ladder
 	@pytest -n auto --dist loadfile -q -m "not ladder"
@@ -107,7 +107,7 @@ lint: setup $(VENV)/checkov/.installed ## Check style, types, import rules, shel
 	@ruff format --check .
 	@mypy
 	@lint-imports
-	@shellcheck .ci/run scripts/demo scripts/checkov scripts/lint-github scripts/test-bare constructs/trainshed_constructs/compute/*.sh
+	@shellcheck .ci/run scripts/checkov scripts/lint-github scripts/test-bare constructs/trainshed_constructs/compute/*.sh
 	@shellcheck -x packer/scripts/*.sh packer/scripts/lib/*.sh containers/shared/*
 	@hadolint --failure-threshold style containers/*/Dockerfile
 	@! command -v packer >/dev/null || packer fmt -check -diff packer

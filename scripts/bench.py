@@ -6,6 +6,7 @@ turn, so that a noisy minute hits all of them, and a ratio is that of two runs o
 
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -433,11 +434,7 @@ def demo() -> tuple[Aim, list[str]]:
     """Report the steps of a warm `make demo`."""
     console.print("make demo, warm")
     measured = measure(["make", "demo"], os.environ)
-    steps = [
-        line.removeprefix("took ").split(" s: ", 1)
-        for line in measured.output.splitlines()
-        if line.startswith("took ")
-    ]
+    steps = re.findall(r"^ *([\d.]+) s  (.+)$", measured.output, re.MULTILINE)
     lines = ["", "## `make demo`, warm", "", "| step | seconds |", "|---|---|"]
     lines += [f"| {name} | {seconds} |" for seconds, name in steps]
     lines.append(f"| in all, with starting and ending the embedded AWS | {measured.seconds:.1f} |")

@@ -1,4 +1,4 @@
-"""What `make demo` ends with: an all-reduce of 8 ranks on 4 nodes, submitted to the deployed queue.
+"""The jobs of `make demo`: an all-reduce of 8 ranks on 4 nodes, submitted to the deployed queue.
 
 Its argument is `mpirun` or `torchrun`. It exits with 1 when the job fails or a rank has another
 sum.
@@ -10,12 +10,10 @@ import time
 from pathlib import Path
 
 from trainshed.aws import regions
-from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
 from trainshed.jobs.logs import follow, log_lines
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.submission import Submission
-from trainshed.offline.image import add_image
 
 NODES, RANKS = 4, 8
 ROOT = Path(__file__).parents[1]
@@ -44,9 +42,6 @@ def main(launcher: str) -> None:
     """Run the job, show it, check its result."""
     [region] = regions(None)
     destination = find_destination(region, "TrainCluster")
-    assert isinstance(destination, BatchDestination)
-    # In place of `trainshed container push`: the job runs on this machine's own files.
-    add_image(region, destination.definition)
     submission = Submission(name="all-reduce", nodes=NODES, command=command(launcher))
     job, status = find_job(region, destination.submit(region, submission)), ""
     ranks: list[str] = []

@@ -14,7 +14,7 @@ from embedded_aws.faults import Fault
 from trainshed_constructs import ContainerImageNotice
 
 REMEDY, LIST = "push it", "trainshed container list Train"
-TIME = r"asked at 20\d\d-\d\d-\d\d \d\d:\d\d UTC: "
+TIME = r"at 20\d\d-\d\d-\d\d \d\d:\d\d UTC, "
 
 Notice = Callable[..., str]
 
@@ -55,7 +55,7 @@ def push(clean_aws: EmbeddedAws, push_image: Callable[..., str]) -> Callable[[st
 
 
 def test_without_a_repository_it_says_so(notice: Notice) -> None:
-    assert notice() == f"there was no repository train; {REMEDY}"
+    assert notice() == f"there was no repository train yet; {REMEDY}"
 
 
 def test_a_missing_image_is_reported_with_the_remedy(
@@ -63,7 +63,7 @@ def test_a_missing_image_is_reported_with_the_remedy(
 ) -> None:
     push("v2")
 
-    assert notice() == f"image train:v1 WAS NOT THERE, and no job can start without it; {REMEDY}"
+    assert notice() == f"image train:v1 was not there yet; {REMEDY} (look again: {LIST})"
 
 
 def test_an_image_that_is_there_is_reported_with_its_digest(

@@ -1,4 +1,4 @@
-"""The job at the end of `make demo`, on the queue of a deployed cluster."""
+"""The jobs of `make demo`, on the queue of a deployed cluster."""
 
 import demo_job
 import pytest

@@ -1,11 +1,10 @@
-"""`trainshed offline image`: what it refuses, and why.
+"""`trainshed offline image`: where it puts the stand-in, what it refuses, and why.
 
 That jobs start with it, tests/rehearse shows.
 """
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import Answer
@@ -13,9 +12,10 @@ from command_line import Answer
 from embedded_aws.embedded import EmbeddedAws
 
 ECR = "123456789012.dkr.ecr.us-west-2.amazonaws.com"
-DIGEST = f"{ECR}/train@sha256:{'0' * 64}"
+OTHER_ACCOUNT = f"210987654321{ECR[12:]}"
 ELSEWHERE = f"{ECR.replace('us-west-2', 'eu-west-1')}/train:v1"
-Image = Callable[[], Answer]
+DIGEST = f"sha256:{'0' * 64}"
+Image = Callable[[str], Answer]
 
 
 @pytest.fixture
@@ -25,40 +25,44 @@ def image(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> Image:
-    """The command, in a project with one cluster that is not deployed."""
-    (tmp_path / "train.yaml").write_text(
-        "name: Train\nregion: us-west-2\ninstance: {type: trn1.32xlarge}\n"
-    )
+    """The command, in a project with one cluster, given more lines of its file."""
+
+    def run(lines: str) -> Answer:
+        (tmp_path / "train.yaml").write_text(
+            f"name: Train\nregion: us-west-2\ninstance: {{type: trn1.32xlarge}}\n{lines}\n"
+        )
+        return trainshed("offline", "image", "Train", "--clusters", "train.yaml")
+
     monkeypatch.chdir(tmp_path)
     clean_aws.lead_here(monkeypatch)
     # It is the cluster's region that counts.
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-    return lambda: trainshed("offline", "image", "Train", "--clusters", "train.yaml")
+    return run
 
 
-def deploy(aws: EmbeddedAws, image: str) -> None:
-    """Deploy what of a cluster's stack the command reads."""
-    container = {"Image": image, "Vcpus": 1, "Memory": 128}
-    definition = {
-        "Type": "AWS::Batch::JobDefinition",
-        "Properties": {
-            "Type": "multinode",
-            "NodeProperties": {
-                "MainNode": 0,
-                "NumNodes": 2,
-                "NodeRangeProperties": [{"TargetNodes": "0:", "Container": container}],
-            },
-        },
-    }
-    _deploy(aws, definition, JobQueue="queue", JobDefinition={"Ref": "Made"})
+def images(aws: EmbeddedAws, repository: str) -> list[str]:
+    listed = aws.client("ecr").list_images(repositoryName=repository)["imageIds"]
+    return [each["imageTag"] for each in listed]
 
 
-def _deploy(aws: EmbeddedAws, resource: dict[str, Any], **outputs: Any) -> None:
-    template = {
-        "Resources": {"Made": resource},
-        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
-    }
-    aws.deploy(template, stack_name="Train")
+@pytest.mark.parametrize(
+    ("lines", "repository", "tag"),
+    [
+        pytest.param("", "train", "v1", id="default"),
+        pytest.param('image: {repository: ours, tag: "2"}', "ours", "2", id="named"),
+        pytest.param(f'image: {{uri: "{ECR}/other:3"}}', "other", "3", id="uri"),
+    ],
+)
+def test_it_is_what_jobs_will_pull_before_the_cluster_is_deployed(
+    image: Image, clean_aws: EmbeddedAws, lines: str, repository: str, tag: str
+) -> None:
+    clean_aws.client("ecr").create_repository(repositoryName=repository)
+
+    first, again = image(lines), image(lines)
+
+    assert first.out == f"{ECR}/{repository}:{tag}\n"
+    assert again == first
+    assert images(clean_aws, repository) == [tag]
 
 
 def test_an_image_that_is_there_stays(
@@ -66,81 +70,70 @@ def test_an_image_that_is_there_stays(
 ) -> None:
     clean_aws.client("ecr").create_repository(repositoryName="train")
     digest = push_image(clean_aws, "train", "v1")
-    deploy(clean_aws, f"{ECR}/train:v1")
 
-    answer = image()
+    answer = image("")
 
     listed = clean_aws.client("ecr").list_images(repositoryName="train")["imageIds"]
-    assert answer.out == f"{ECR}/train:v1\n"
-    assert "ContainerImage says what ECR had before" in answer.err
+    assert (answer.out, answer.err) == (f"{ECR}/train:v1\n", "")
     assert listed == [{"imageDigest": digest, "imageTag": "v1"}]
 
 
 @pytest.mark.parametrize(
-    ("uri", "message"),
+    ("lines", "message"),
     [
         pytest.param(
-            f"{ECR}/train:v1",
-            "there is no repository train in us-west-2; create it: aws ecr create-repository "
-            "--repository-name train",
+            "",
+            "there is no repository train in us-west-2; create it: npx cdk deploy TrainContainers",
             id="no-repository",
         ),
         pytest.param(
-            "registry.example/train:v1",
+            "image: {repository: ours, existing: true, tag: v1}",
+            "there is no repository ours in us-west-2; create it: aws ecr create-repository "
+            "--repository-name ours",
+            id="no-existing-repository",
+        ),
+        pytest.param(
+            'image: {uri: "registry.example/train:v1"}',
             "Train needs no stand-in: its image registry.example/train:v1 is not of this "
             "account's ECR, and the embedded AWS takes it as present",
             id="other-registry",
         ),
         pytest.param(
-            f"210987654321{ECR[12:]}/train:v1",
-            f"Train needs no stand-in: its image 210987654321{ECR[12:]}/train:v1 is not of this "
+            f'image: {{uri: "{OTHER_ACCOUNT}/train:v1"}}',
+            f"Train needs no stand-in: its image {OTHER_ACCOUNT}/train:v1 is not of this "
             "account's ECR, and the embedded AWS takes it as present",
             id="other-account",
         ),
         pytest.param(
-            DIGEST,
-            f"nothing can stand for {DIGEST}: only one image has this digest; name an image.tag "
-            "for use on the embedded AWS, or build and push the image there",
+            f'image: {{digest: "{DIGEST}"}}',
+            f"nothing can stand for {ECR}/train@{DIGEST}: only one image has this digest; name an "
+            "image.tag for use on the embedded AWS, or build and push the image there",
             id="digest",
         ),
         pytest.param(
-            ELSEWHERE,
+            f'image: {{uri: "{ELSEWHERE}"}}',
             f"{ELSEWHERE} is of the region eu-west-1, and its cluster is in us-west-2; name an "
             "image of the cluster's region for use on the embedded AWS",
             id="other-region",
         ),
+        pytest.param(
+            "orchestrator: ec2",
+            "Train needs no container image: its jobs run on the nodes themselves, as "
+            "orchestrator is ec2",
+            id="no-containers",
+        ),
     ],
 )
-def test_an_image_without_a_stand_in_is_said(
-    image: Image, clean_aws: EmbeddedAws, uri: str, message: str
-) -> None:
-    deploy(clean_aws, uri)
-
-    answer = image()
+def test_an_image_without_a_stand_in_is_said(image: Image, lines: str, message: str) -> None:
+    answer = image(lines)
 
     assert (answer.code == 0, answer.out) == (False, "")
     assert answer.err == f"error: {message}\n"
 
 
-def test_a_cluster_without_containers_is_said(image: Image, clean_aws: EmbeddedAws) -> None:
-    topic = {"Type": "AWS::SNS::Topic"}
-    _deploy(clean_aws, topic, JobDocument="Document", NodeGroup="Group", LogGroup="Log")
-
-    assert image().err == (
-        "error: Train needs no container image: its jobs run on the nodes themselves, as "
-        "orchestrator is ec2\n"
-    )
-
-
-def test_a_cluster_that_is_not_deployed_is_said(image: Image) -> None:
-    assert image().err == (
-        "error: Train is not deployed in us-west-2; deploy it: npx cdk deploy Train\n"
-    )
-
-
 def test_no_other_aws_is_written_to(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL")
 
-    assert image().err == (
+    assert image("").err == (
         "error: no embedded AWS is running in this directory; start it: trainshed offline up\n"
     )

@@ -47,15 +47,10 @@ def image(
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
 ) -> None:
-    """Put a stand-in of a deployed cluster's container image into ECR, and print its URI.
+    """Put a stand-in of a cluster's container image into ECR, and print its URI.
 
     Nothing is in it: jobs of the embedded AWS then run on this machine's own files, but not without
-    an image. For those who have no docker, podman or buildah.
+    an image. For those who have no docker, podman or buildah. Its repository must be deployed.
     """
     plan = load_cluster(cluster, clusters, region)
-    typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan.name))
-    typer.echo(
-        "the stack's output ContainerImage says what ECR had before, until the job definition "
-        "changes",
-        err=True,
-    )
+    typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan))

@@ -9,13 +9,14 @@ import re
 
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure, TrainshedError
-from trainshed.jobs.batch import BatchDestination, node_properties
-from trainshed.jobs.destination import find_destination
+from trainshed.jobs.batch import node_properties
+from trainshed.plan import BatchPlan, ClusterPlan
 
 _IN_ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/"
     r"(?P<name>[^:@]+)(:(?P<tag>[^@]+))?(?P<digest>@.+)?"
 )
+_CREATE = "aws ecr create-repository --repository-name {}"
 # An index of no images: unlike an image, it has no configuration that somebody could ask for.
 _MANIFEST = {
     "schemaVersion": 2,
@@ -24,49 +25,66 @@ _MANIFEST = {
 }
 
 
-def add_image_of(region: Region, cluster: str) -> str:
-    """Put a stand-in in the place of a deployed cluster's image; return the image's URI.
+def add_image_of(region: Region, plan: ClusterPlan) -> str:
+    """Put a stand-in in the place of the image of a cluster's jobs; return the image's URI.
+
+    The cluster may be deployed before or after that.
 
     Args:
         region: of an embedded AWS.
-        cluster: its name.
+        plan: the cluster's.
 
     Raises:
-        Failure: the cluster is not deployed, or the image's repository is not there.
+        Failure: the image's repository is not there.
         TrainshedError: the cluster needs no image in this ECR, or one that nothing can stand for.
     """
-    destination = find_destination(region, cluster)
-    if not isinstance(destination, BatchDestination):
+    name, batch = plan.name, plan.orchestrator
+    if not isinstance(batch, BatchPlan):
         raise TrainshedError(
-            f"{cluster} needs no container image: its jobs run on the nodes themselves, as "
-            "orchestrator is ec2"
+            f"{name} needs no container image: its jobs run on the nodes themselves, as "
+            f"orchestrator is {plan.orchestrator.kind}"
         )
-    image = _image(region, destination.definition)
-    if not add_image(region, destination.definition):
+    account = region.call("sts", "get_caller_identity")["Account"]
+    image, stack = batch.image.uri or "", None
+    if repository := batch.repository:
+        mark = "@" if batch.image.digest else ":"
+        registry = f"{account}.dkr.ecr.{region.name}.amazonaws.com"
+        image = f"{registry}/{repository.name}{mark}{batch.image.tag_or_digest}"
+        stack = None if repository.existing else repository.stack_name
+    if not _add(region, account, image, stack):
         raise TrainshedError(
-            f"{cluster} needs no stand-in: its image {image} is not of this account's ECR, and the "
+            f"{name} needs no stand-in: its image {image} is not of this account's ECR, and the "
             "embedded AWS takes it as present"
         )
     return image
 
 
-def add_image(region: Region, definition: str) -> bool:
-    """Put a stand-in in the place of a job definition's image, unless an image is there.
+def add_image_of_jobs(region: Region, definition: str) -> None:
+    """Put a stand-in in the place of a job definition's image, where jobs need one to start.
 
     Args:
         region: of an embedded AWS.
         definition: ARN of the job definition.
 
-    Returns:
-        Whether the image is of this account's ECR; jobs of an embedded AWS start without others.
-
     Raises:
         Failure: the image's repository is not there.
         TrainshedError: nothing can stand for the image.
     """
-    image = _image(region, definition)
+    [group] = node_properties(region, definition)["nodeRangeProperties"]
+    _add(region, definition.split(":")[4], group["container"]["image"], None)
+
+
+def _add(region: Region, account: str, image: str, stack: str | None) -> bool:
+    """Return whether the image is of this account's ECR; jobs start without others.
+
+    Args:
+        region: of an embedded AWS.
+        account: its account.
+        image: URI.
+        stack: makes the image's repository; None when no stack does.
+    """
     found = _IN_ECR.fullmatch(image)
-    if not found or found["account"] != definition.split(":")[4]:
+    if not found or found["account"] != account:
         return False
     if found["digest"]:
         raise TrainshedError(
@@ -85,16 +103,10 @@ def add_image(region: Region, definition: str) -> bool:
         if error.code != "RepositoryNotFoundException":
             raise
         raise Failure(
-            f"there is no repository {found['name']} in {region.name}; create it: aws ecr "
-            f"create-repository --repository-name {found['name']}"
+            f"there is no repository {found['name']} in {region.name}; create it: "
+            + (f"npx cdk deploy {stack}" if stack else _CREATE.format(found["name"]))
         ) from error
     if not answer["images"]:
         manifest = json.dumps(_MANIFEST)
         region.call("ecr", "put_image", **there, imageTag=tag, imageManifest=manifest)
     return True
-
-
-def _image(region: Region, definition: str) -> str:
-    [group] = node_properties(region, definition)["nodeRangeProperties"]
-    image: str = group["container"]["image"]
-    return image

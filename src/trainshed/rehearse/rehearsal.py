@@ -22,7 +22,7 @@ from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import Submission
-from trainshed.offline.image import add_image
+from trainshed.offline.image import add_image_of_jobs
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, child_processes
 from trainshed.rehearse.workplace import Workplace
@@ -163,7 +163,7 @@ def run_job(
     fault = BEHAVIOURS[rehearsal.fault] if rehearsal.fault else None
     if isinstance(destination, BatchDestination):
         if rehearsal.fault is not FaultKind.MISSING_IMAGE:
-            add_image(region, destination.definition)
+            add_image_of_jobs(region, destination.definition)
     elif fault:
         raise TrainshedError(
             f"--fault {rehearsal.fault}: faults are for clusters of AWS Batch, and the nodes of "

@@ -25,7 +25,7 @@ def handler(event: dict[str, Any], context: Any) -> None:
         except Exception as error:
             logging.exception("the image was not looked for")
             said = f"{_image(asked)} was not looked for ({error}); see {asked['List']}"
-        said = f"asked at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC: {said}"
+        said = f"at {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {said}"
         # CloudFormation's limit for an output's value is 1024 bytes; an error may be longer.
         data = {"Notice": said.encode()[:1000].decode(errors="ignore")}
     cfnresponse.send(event, context, cfnresponse.SUCCESS, data, physical_id)
@@ -43,9 +43,9 @@ def _notice(asked: dict[str, str]) -> str:
     except ecr.exceptions.ImageNotFoundException:
         found = []
     except ecr.exceptions.RepositoryNotFoundException:
-        return f"there was no repository {asked['Repository']}; {asked['Remedy']}"
+        return f"there was no repository {asked['Repository']} yet; {asked['Remedy']}"
     if not found:
-        return f"{_image(asked)} WAS NOT THERE, and no job can start without it; {asked['Remedy']}"
+        return f"{_image(asked)} was not there yet; {asked['Remedy']} (look again: {asked['List']})"
     return f"{_image(asked)} was there ({found[0]['imageDigest']})"
 
 

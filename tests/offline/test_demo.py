@@ -1,0 +1,47 @@
+"""`make demo`: what a newcomer runs first."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import demo
+import pytest
+from rich.console import Console
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_it_deploys_runs_a_job_and_says_so_on_one_screen() -> None:
+    done = subprocess.run(
+        ["trainshed", "offline", "run", "--", sys.executable, "scripts/demo.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(lines) < 40
+    for stack in ("CDKToolkit", "TrainContainers", "TrainNetwork", "TrainStorage", "TrainCluster"):
+        assert any(re.match(rf"│ {stack} +│ CREATE_COMPLETE +│", line) for line in lines), stack
+    assert "mpirun: all 8 ranks on 4 nodes have the sum 28" in lines
+    events = (ROOT / "build/demo/5-cdk-deploy-traincluster.log").read_text(encoding="utf-8")
+    assert "CREATE_COMPLETE" in events
+    assert re.search(r"ContainerImage = at .* UTC, image train:2.9.0-neuronx was there", events)
+
+
+def test_a_step_that_fails_shows_the_end_of_what_it_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+    shown = demo.Demo(logs=tmp_path, console=Console())
+
+    with (
+        pytest.raises(SystemExit, match=r"error: count: .* ended with 3; .* is in 1-count\.log"),
+        shown.step("count") as step,
+    ):
+        step.run(["sh", "-c", "seq 100; exit 3"], folder=tmp_path)
+
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [str(number) for number in range(71, 101)]
