@@ -314,6 +314,36 @@ def test_a_file_system_grows_and_never_shrinks(
     assert found["LustreConfiguration"]["PerUnitStorageThroughput"] == 500
 
 
+@pytest.mark.parametrize(
+    "metadata, iops",
+    [
+        ({"Mode": "USER_PROVISIONED", "Iops": 3000}, None),
+        # FSx would choose 6000 for 9600 GiB.
+        ({"Mode": "AUTOMATIC"}, None),
+        ({"Mode": "USER_PROVISIONED", "Iops": 12000}, 12000),
+        ({"Mode": "USER_PROVISIONED", "Iops": 24000}, 24000),
+    ],
+)
+def test_metadata_iops_only_grow(
+    fsx: Any, wanted: Params, refusal: Callable[..., Any], metadata: Params, iops: int | None
+) -> None:
+    wanted["StorageCapacity"] = 9600
+    wanted["LustreConfiguration"]["MetadataConfiguration"]["Iops"] = 12000
+    file_system_id = fsx.create_file_system(**wanted)["FileSystem"]["FileSystemId"]
+    asked = {
+        "FileSystemId": file_system_id,
+        "LustreConfiguration": {"MetadataConfiguration": metadata},
+    }
+
+    if iops is None:
+        refused = refusal(fsx.update_file_system, **asked)
+        assert "equal to the current 12000: downscaling" in refused.message
+    else:
+        fsx.update_file_system(**asked)
+        [found] = fsx.describe_file_systems(FileSystemIds=[file_system_id])["FileSystems"]
+        assert found["LustreConfiguration"]["MetadataConfiguration"]["Iops"] == iops
+
+
 def test_the_throughput_of_an_efa_file_system_is_fixed(
     fsx: Any, wanted: Params, refusal: Callable[..., Any]
 ) -> None:

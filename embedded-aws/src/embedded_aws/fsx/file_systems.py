@@ -1,9 +1,9 @@
 """FSx for Lustre file systems; other kinds are moto's.
 
 [S] FSx API reference: DNSName, MountName (`fsx` on SCRATCH_1, else eight letters and digits), what
-Describe returns (not the security groups), which updates exist (capacity only grows; the
-throughput of an EFA-enabled file system is fixed; SCRATCH_1 does not grow). A file system's
-network interfaces hold its subnet and its security groups. [I] AUTOMATIC metadata IOPS by
+Describe returns (not the security groups), which updates exist (capacity and metadata IOPS only
+grow; the throughput of an EFA-enabled file system is fixed; SCRATCH_1 does not grow). A file
+system's network interfaces hold its subnet and its security groups. [I] AUTOMATIC metadata IOPS by
 capacity; one interface for the metadata server and one per 2,400 GiB. A new file system is
 AVAILABLE at once.
 """
@@ -69,7 +69,7 @@ class StoredFileSystem:
             "MountName": self.mount_name,
         }
         if metadata := given.get("MetadataConfiguration"):
-            iops = metadata.get("Iops") or _automatic_iops(self.params["StorageCapacity"])
+            iops = _metadata_iops(self.params)
             lustre["MetadataConfiguration"] = {"Mode": metadata["Mode"], "Iops": iops}
         if "ImportPath" in given:
             lustre["DataRepositoryConfiguration"] = {
@@ -100,6 +100,12 @@ class StoredFileSystem:
             ),
         }
         return {key: value for key, value in described.items() if value is not None}
+
+
+def _metadata_iops(params: FileSystemParams) -> int:
+    """Return the metadata IOPS of a file system with a metadata configuration."""
+    given = params["LustreConfiguration"]["MetadataConfiguration"].get("Iops")
+    return given or _automatic_iops(params["StorageCapacity"])
 
 
 def _automatic_iops(capacity_gib: int) -> int:
@@ -208,8 +214,16 @@ def _check_update(before: FileSystemParams, after: FileSystemParams) -> None:
     throughput = "PerUnitStorageThroughput"
     if old.get("EfaEnabled") and old.get(throughput) != new.get(throughput):
         raise bad_request("The throughput of an EFA-enabled file system cannot be changed.")
-    if "MetadataConfiguration" in new and "MetadataConfiguration" not in old:
-        raise bad_request("A metadata configuration can be chosen at creation only.")
+    if "MetadataConfiguration" in new:
+        if "MetadataConfiguration" not in old:
+            raise bad_request("A metadata configuration can be chosen at creation only.")
+        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/switch-provisioning-mode.html
+        iops, current = _metadata_iops(after), _metadata_iops(before)
+        if iops < current:
+            raise bad_request(
+                f"Metadata IOPS {iops} must be greater than or equal to the current {current}: "
+                "downscaling Metadata IOPS is not supported."
+            )
     version = after.get("FileSystemTypeVersion", default_version(after))
     if version < before.get("FileSystemTypeVersion", default_version(before)):
         raise bad_request("FileSystemTypeVersion can only be raised.")
