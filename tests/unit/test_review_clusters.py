@@ -139,7 +139,7 @@ def facts(change: ClusterChange) -> dict[str, tuple[str | None, str | None]]:
 def test_the_facts_that_differ_are_named(
     fleet: Planner, text: str, expected: dict[str, tuple[str | None, str | None]]
 ) -> None:
-    (change,) = cluster_changes(fleet(TRAIN), fleet(text), ())
+    (change,) = cluster_changes(fleet(TRAIN), fleet(text), (), ())
 
     assert facts(change) == expected
     assert (change.name, change.effect) == ("TrainCluster", Effect.CHANGED)
@@ -147,7 +147,7 @@ def test_the_facts_that_differ_are_named(
 
 
 def test_another_orchestrator_is_named(fleet: Planner) -> None:
-    (change,) = cluster_changes(fleet(TRAIN), fleet(TRAIN + "orchestrator: ec2\n"), ())
+    (change,) = cluster_changes(fleet(TRAIN), fleet(TRAIN + "orchestrator: ec2\n"), (), ())
 
     assert facts(change)["orchestrator"] == ("batch", "ec2")
     assert facts(change)["nodes"] == ("0 to 16", "16")
@@ -159,14 +159,14 @@ def test_another_value_of_a_variable_is_named_and_not_shown(fleet: Planner) -> N
         for value in ("hunter2", "hunter3")
     )
 
-    (change,) = cluster_changes(before, after, ())
+    (change,) = cluster_changes(before, after, (), ())
 
     assert facts(change) == {"variable TOKEN of a job": ("set", "another value")}
     assert "hunter" not in str(change)
 
 
 def test_the_same_cluster_on_both_sides_differs_in_nothing(fleet: Planner) -> None:
-    (change,) = cluster_changes(fleet(TRAIN), fleet(TRAIN), ())
+    (change,) = cluster_changes(fleet(TRAIN), fleet(TRAIN), (), ())
 
     assert (change.effect, change.facts) == (None, ())
     assert change.cost.full_before == change.cost.full_after
@@ -179,7 +179,7 @@ def test_no_type_differs_from_itself(
     for name in catalogue.all_types():
         alone = Fleet(clusters=(plan_of(name, orchestrator),))
 
-        (change,) = cluster_changes(alone, Fleet(clusters=(plan_of(name, orchestrator),)), ())
+        (change,) = cluster_changes(alone, Fleet(clusters=(plan_of(name, orchestrator),)), (), ())
 
         assert (change.effect, change.facts) == (None, ())
 
@@ -215,7 +215,7 @@ def test_a_new_version_of_the_launch_template_says_who_takes_it(
 ) -> None:
     changes = [stack("TrainCluster", Effect.CHANGED, TEMPLATE)]
 
-    (change,) = cluster_changes(fleet(text), fleet(text), changes)
+    (change,) = cluster_changes(fleet(text), fleet(text), changes, ())
 
     assert facts(change) == {"launch template": ("the latest version", said)}
     assert change.effect is Effect.CHANGED
@@ -227,7 +227,7 @@ def test_a_change_of_templates_alone_is_a_change(fleet: Planner) -> None:
     other = stack("OtherStack", Effect.CHANGED, ("AWS::IAM::Role", Effect.CHANGED))
 
     effects = [
-        cluster_changes(fleet(TRAIN), fleet(TRAIN), [each])[0].effect
+        cluster_changes(fleet(TRAIN), fleet(TRAIN), [each], ())[0].effect
         for each in (role, grown, other)
     ]
 
@@ -238,7 +238,7 @@ def test_a_renamed_cluster_is_one_added_and_one_removed(fleet: Planner) -> None:
     renamed = TRAIN.replace("TrainCluster", "SpeechCluster")
     changes = [stack("SpeechCluster", Effect.ADDED), stack("TrainCluster", Effect.REMOVED)]
 
-    added, removed = cluster_changes(fleet(TRAIN), fleet(renamed), changes)
+    added, removed = cluster_changes(fleet(TRAIN), fleet(renamed), changes, ())
 
     assert (added.name, added.effect) == ("SpeechCluster", Effect.ADDED)
     assert (removed.name, removed.effect) == ("TrainCluster", Effect.REMOVED)
@@ -250,7 +250,7 @@ def test_a_renamed_cluster_is_one_added_and_one_removed(fleet: Planner) -> None:
 
 
 def test_with_a_broken_base_nothing_is_new(fleet: Planner) -> None:
-    (change,) = cluster_changes(NOTHING, fleet(TRAIN), ())
+    (change,) = cluster_changes(NOTHING, fleet(TRAIN), (), ())
 
     assert (change.effect, change.facts) == (None, ())
     assert {part.mark for part in change.picture.parts} == {Mark.SAME}
@@ -260,7 +260,7 @@ def test_with_a_broken_base_nothing_is_new(fleet: Planner) -> None:
 def test_changed_clusters_come_first(fleet: Planner) -> None:
     before, after = fleet(PLAIN, TRAIN), fleet(PLAIN, TRAIN.replace("4800", "7200"))
 
-    names = [each.name for each in cluster_changes(before, after, ())]
+    names = [each.name for each in cluster_changes(before, after, (), ())]
 
     assert names == ["TrainCluster", "PlainCluster"]
 
@@ -268,7 +268,7 @@ def test_changed_clusters_come_first(fleet: Planner) -> None:
 def test_the_cost_of_a_cluster_is_that_of_the_cost_command(fleet: Planner) -> None:
     before, after = fleet(TRAIN), fleet(TRAIN.replace("max: 16", "min: 1, max: 8"))
 
-    (change,) = cluster_changes(before, after, ())
+    (change,) = cluster_changes(before, after, (), ())
 
     old, new = (
         cluster_cost(side.clusters[0], load_prices("us-west-2")) for side in (before, after)
@@ -283,7 +283,7 @@ def test_what_clusters_share_costs_once_in_all(fleet: Planner) -> None:
     shared = fleet(TRAIN + SHARED, PLAIN + SHARED)
     alone = fleet(TRAIN, PLAIN)
 
-    cost = total_cost(alone, shared)
+    cost = total_cost(alone, shared, ())
 
     each = [cluster_cost(plan, load_prices("us-west-2")).full.usd for plan in alone.clusters]
     assert cost.full_before and cost.full_after
@@ -298,7 +298,7 @@ def test_a_network_in_two_zones_has_all_its_parts_twice(fleet: Planner) -> None:
     two = fleet(TRAIN + ecr, PLAIN + ecr + "zone: usw2-az2\n")
     assert one.clusters[0].zone.name == "usw2-az1"
 
-    cost = total_cost(one, two)
+    cost = total_cost(one, two, ())
 
     assert cost.idle_before and cost.idle_after
     assert cost.idle_after.usd - cost.idle_before.usd == pytest.approx(0.05 + 2 * 0.01)
@@ -309,10 +309,24 @@ def test_a_file_system_that_is_shared_costs_once(fleet: Planner) -> None:
     first = PLAIN + SHARED + "zone: usw2-az2\n" + data
     second = first.replace("PlainCluster", "OtherCluster")
 
-    cost = total_cost(fleet(first), fleet(first, second))
+    cost = total_cost(fleet(first), fleet(first, second), ())
 
     assert cost.idle_before and cost.idle_after
     assert cost.idle_after == cost.idle_before
+
+
+def test_a_file_system_that_aws_does_not_change_costs_what_it_did(fleet: Planner) -> None:
+    storage = "storage: {lustre: {capacity_gib: %s, metadata_iops: 6000}}\n"
+    large, small = (fleet(PLAIN + storage % gib) for gib in (4800, 2400))
+    # The price of metadata IOPS that do not come with the storage is not known.
+    planned = total_cost(large, small, ())
+    assert planned.full_after and planned.full_after.unknown
+
+    cost = total_cost(large, small, {"PlainStorage"})
+    (change,) = cluster_changes(large, small, (), {"PlainStorage"})
+
+    assert cost.full_before == cost.full_after == change.cost.full_after
+    assert cost.full_before and not cost.full_before.unknown
 
 
 def test_a_price_that_nobody_knows_is_named_with_its_cluster(fleet: Planner) -> None:
@@ -321,7 +335,7 @@ def test_a_price_that_nobody_knows_is_named_with_its_cluster(fleet: Planner) -> 
         + "capacity: {capacity_block: cr-0123456789abcdef0}\n"
     )
 
-    cost = total_cost(NOTHING, fleet(block, TRAIN))
+    cost = total_cost(NOTHING, fleet(block, TRAIN), ())
 
     assert cost.full_before is None
     assert cost.full_after and str(cost.full_after).startswith("at least ")

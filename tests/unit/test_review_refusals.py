@@ -181,3 +181,91 @@ def test_a_resource_cannot_be_of_another_type() -> None:
         "AWS::EC2::PrefixList"
     )
     assert remedy.startswith("give the new resource another logical id")
+
+
+def one(kind: str, **properties: Any) -> Mapping[str, Template]:
+    return {"Storage": {"Resources": {"It": {"Type": kind, "Properties": properties}}}}
+
+
+def lustre(capacity: Any, metadata: Any = None) -> Mapping[str, Template]:
+    given = {"DeploymentType": "PERSISTENT_2", "MetadataConfiguration": metadata}
+    return one(
+        "AWS::FSx::FileSystem",
+        FileSystemType="LUSTRE",
+        StorageCapacity=capacity,
+        LustreConfiguration=given if metadata else {},
+    )
+
+
+def iops(number: int) -> Mapping[str, Any]:
+    return {"Mode": "USER_PROVISIONED", "Iops": number}
+
+
+def link(bucket: str, folder: str = "/", **others: Any) -> Mapping[str, Template]:
+    return one(
+        "AWS::FSx::DataRepositoryAssociation",
+        FileSystemId="fs-1",
+        FileSystemPath=folder,
+        DataRepositoryPath=f"s3://{bucket}",
+        **others,
+    )
+
+
+AUTOMATIC = {"Mode": "AUTOMATIC"}
+DATABASE = "AWS::RDS::DBInstance"
+
+
+@pytest.mark.parametrize(
+    "before, after, words",
+    [
+        (lustre(4800), lustre(2400), "take storage away: StorageCapacity goes from 4800 to 2400"),
+        (lustre(4800, iops(6000)), lustre(4800, iops(3000)), "they go from 6000 to 3000"),
+        (lustre(4800, iops(12000)), lustre(4800, AUTOMATIC), "they go from 12000 to 6000"),
+        (lustre(4800, AUTOMATIC), lustre(4800, iops(1500)), "they go from 6000 to 1500"),
+        (link("a"), link("b"), "one link for each folder, and the new one (because of DataRepo"),
+        (
+            one(DATABASE, EngineVersion="16.10"),
+            one(DATABASE, EngineVersion="16.9"),
+            "RDS does not go back to an older version: EngineVersion goes from 16.10 to 16.9",
+        ),
+        (
+            one(DATABASE, DBInstanceIdentifier="db", DBSubnetGroupName="a"),
+            one(DATABASE, DBInstanceIdentifier="db", DBSubnetGroupName="b"),
+            "refuses to replace what has a name of its own (because of DBSubnetGroupName)",
+        ),
+    ],
+)
+def test_an_update_that_aws_does_not_make_fails_the_deployment(
+    before: Mapping[str, Template], after: Mapping[str, Template], words: str
+) -> None:
+    [(stack, resource, said, remedy)] = found(before, after)
+
+    assert (stack, resource) == ("Storage", "It")
+    assert words in said
+    assert remedy
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        (lustre(2400), lustre(4800)),
+        (lustre(4800), lustre({"Ref": "Capacity"})),
+        (lustre(4800, iops(6000)), lustre(4800, iops(12000))),
+        (lustre(4800, iops(6000)), lustre(4800, AUTOMATIC)),
+        (link("a"), link("b", "/other")),
+        (link("a"), link("a", ImportedFileChunkSize=2048)),
+        (one(DATABASE, EngineVersion="16.9"), one(DATABASE, EngineVersion="16.10")),
+        (
+            one(DATABASE, DBInstanceIdentifier="db", DBSubnetGroupName="a"),
+            one(DATABASE, DBInstanceIdentifier="db2", DBSubnetGroupName="b"),
+        ),
+        (
+            one("AWS::FSx::FileSystem", FileSystemType="ONTAP", StorageCapacity=2048),
+            one("AWS::FSx::FileSystem", FileSystemType="ONTAP", StorageCapacity=1024),
+        ),
+    ],
+)
+def test_an_update_that_aws_makes_is_no_obstacle(
+    before: Mapping[str, Template], after: Mapping[str, Template]
+) -> None:
+    assert found(before, after) == []

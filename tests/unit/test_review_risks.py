@@ -180,7 +180,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "repository-replaced": (
         one(REPOSITORY, {"RepositoryName": "a"}, **KEPT),
         one(REPOSITORY, {"RepositoryName": "b"}, **KEPT),
-        [("high", LOST, "the container repository is replaced, because of RepositoryName")],
+        [("high", LOST, "the repository is replaced, because of RepositoryName")],
     ),
     "file-system-guarded": (
         lustre("SCRATCH_1"),
@@ -252,7 +252,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "shorter-retention": (
         one(LOGS, {"RetentionInDays": 90}),
         one(LOGS, {"RetentionInDays": 7}),
-        [("medium", LOST, "RetentionInDays goes from 90 to 7 days")],
+        [("medium", LOST, "RetentionInDays goes from 90 to 7: what is older")],
     ),
     "longer-retention": (
         one(LOGS, {"RetentionInDays": 7}),

@@ -1,6 +1,6 @@
 """What a change does to each cluster."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan, Fleet
 from trainshed.review.cluster_parts import planned_parts
@@ -15,7 +15,7 @@ _NEW_VERSION = (Effect.CHANGED, Effect.MAY_BE_REPLACED, Effect.REPLACED)
 
 
 def cluster_changes(
-    before: Fleet, after: Fleet, stacks: Sequence[StackChange]
+    before: Fleet, after: Fleet, stacks: Sequence[StackChange], refused: Collection[str]
 ) -> tuple[ClusterChange, ...]:
     """Return the clusters of both sides, changed ones first; a renamed one is two.
 
@@ -23,17 +23,21 @@ def cluster_changes(
         before: the clusters of the base; none when it is broken.
         after: the clusters of the head.
         stacks: what differs; empty when the base is broken.
+        refused: names of the stacks whose deployment fails.
 
     Raises:
         TrainshedError: the project's own prices cannot be read.
     """
     old, new = ({each.name: each for each in side.clusters} for side in (before, after))
-    found = [_change(old.get(name), new.get(name), stacks) for name in {**new, **old}]
+    found = [_change(old.get(name), new.get(name), stacks, refused) for name in {**new, **old}]
     return tuple(sorted(found, key=lambda change: change.effect is None))
 
 
 def _change(
-    before: ClusterPlan | None, after: ClusterPlan | None, stacks: Sequence[StackChange]
+    before: ClusterPlan | None,
+    after: ClusterPlan | None,
+    stacks: Sequence[StackChange],
+    refused: Collection[str],
 ) -> ClusterChange:
     plan = after or before
     assert plan  # on one side or both
@@ -50,7 +54,7 @@ def _change(
         effect=effect,
         # Of one that is there alone, for all we know, nothing differs.
         facts=facts if effect else (),
-        cost=cluster_cost_change(before, after),
+        cost=cluster_cost_change(before, after, refused),
         picture=picture,
     )
 

@@ -54,4 +54,16 @@ def is_kept(effect: Effect, before: Resource | None, after: Resource | None) -> 
 
 def keeps(resource: Resource | None, policy: str) -> bool:
     """Return whether a policy of a resource keeps it: `Retain...` or `Snapshot`."""
-    return resource is not None and resource.get(policy, "Delete") != "Delete"
+    return resource is not None and resource.get(policy, _default(resource, policy)) != "Delete"
+
+
+def _default(resource: Resource, policy: str) -> str:
+    """Return the policy of a resource that has none.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+    """
+    alone = "DBClusterIdentifier" not in resource.get("Properties", {})
+    database = resource["Type"] == "AWS::RDS::DBCluster" or (
+        resource["Type"] == "AWS::RDS::DBInstance" and alone
+    )
+    return "Snapshot" if database and policy == DELETION else "Delete"

@@ -5,14 +5,9 @@ from collections.abc import Iterator
 
 from trainshed.findings import Severity
 from trainshed.review.model import Level, Review, RiskKind
+from trainshed.review.resource_types import called
 from trainshed.review.wording import counted, effects, growth
 
-_HOLD_DATA = {
-    "AWS::FSx::FileSystem": "file system",
-    "AWS::EFS::FileSystem": "file system",
-    "AWS::S3::Bucket": "bucket",
-    "AWS::ECR::Repository": "repository",
-}
 _OTHER_DATA = "data store"
 _MOST_STACKS = 2
 
@@ -54,9 +49,7 @@ def _dangers(review: Review) -> Iterator[str]:
             for stack in review.stacks
             for each in stack.resources
         }
-        nouns = Counter(
-            _HOLD_DATA.get(types.get((risk.stack, risk.resource), ""), _OTHER_DATA) for risk in data
-        )
+        nouns = Counter(_noun(types.get((risk.stack, risk.resource), "")) for risk in data)
         yield " and ".join(counted(number, noun) for noun, number in nouns.items()) + " at risk"
     killed = found[RiskKind.JOBS_KILLED]
     ending = {risk.stack for risk in killed if risk.level is Level.HIGH}
@@ -71,6 +64,12 @@ def _dangers(review: Review) -> Iterator[str]:
         yield f"deployment of {_named({risk.stack for risk in failing})} fails"
     if replaced := found[RiskKind.REPLACED]:
         yield f"{counted(len(replaced), 'other resource')} replaced"
+
+
+def _noun(resource_type: str) -> str:
+    if not resource_type.startswith("AWS::"):
+        return _OTHER_DATA
+    return called(resource_type).removeprefix("the ")
 
 
 def _named(stacks: set[str]) -> str:

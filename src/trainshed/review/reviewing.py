@@ -1,7 +1,7 @@
 """The story of a change: both sides of it, and what differs between them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from trainshed.review.clusters import cluster_changes
 from trainshed.review.cost import total_cost
 from trainshed.review.engine import require_engine
 from trainshed.review.findings import finding_changes
-from trainshed.review.model import BrokenSide, Review, Side
+from trainshed.review.model import BrokenSide, Review, RiskKind, Side
 from trainshed.review.quotas import quota_changes
 from trainshed.review.remembered import RememberingProgram
 from trainshed.review.repository import find_base
@@ -81,17 +81,19 @@ def make_review(
     before = base if isinstance(base, Side) else _empty(base.name, head)
     stacks = comparison.stacks if compared else ()
     findings = finding_changes(before if compared else None, head)
+    found = risks(before.stacks, head.stacks, comparison)
+    refused = {each.stack for each in found if each.kind is RiskKind.DEPLOYMENT_FAILS}
     return Review(
         base=base.name,
         head=head.name,
         broken_base=base.reason if isinstance(base, BrokenSide) else None,
-        notes=(*notes, *_left_behind(before, head), *findings.notes),
-        risks=risks(before.stacks, head.stacks, comparison),
+        notes=(*notes, *_left_behind(before, head), *_kept(before, refused), *findings.notes),
+        risks=found,
         stacks=stacks,
         permissions=comparison.permissions if compared else (),
         security_rules=comparison.security_rules if compared else (),
-        clusters=cluster_changes(before.fleet, head.fleet, stacks),
-        cost=total_cost(before.fleet, head.fleet),
+        clusters=cluster_changes(before.fleet, head.fleet, stacks, refused),
+        cost=total_cost(before.fleet, head.fleet, refused),
         quotas=quota_changes(before.fleet, head.fleet),
         findings=findings,
     )
@@ -103,6 +105,16 @@ def _left_behind(before: Side, after: Side) -> Iterator[str]:
         yield (
             "the costs and quotas after the change leave out the stacks that are no longer in the "
             f"app: {names}. No deployment deletes them, so they cost on until somebody does"
+        )
+
+
+def _kept(before: Side, refused: Set[str]) -> Iterator[str]:
+    """Say which file systems stay as they are, so that they cost what they cost."""
+    storage = {each.lustre.stack_name for each in before.fleet.clusters if each.lustre}
+    if names := ", ".join(sorted(storage & refused)):
+        yield (
+            f"the deployment of {names} fails, so the costs after the change count its file "
+            "system as it was"
         )
 
 

@@ -74,7 +74,7 @@ def is_custom(resource_type: str) -> bool:
     )
 
 
-def _import_from_cfnlint(name: str) -> ModuleType:
+def import_from_cfnlint(name: str) -> ModuleType:
     """Import a module of cfn-lint without the package's own `__init__`.
 
     That one loads the linter with all its rules, which takes half a second; a server starts often,
@@ -94,7 +94,7 @@ def _import_from_cfnlint(name: str) -> ModuleType:
             del sys.modules[package.__name__]
 
 
-_manager = _import_from_cfnlint("schema.manager")
+_manager = import_from_cfnlint("schema.manager")
 
 
 @cache

@@ -12,15 +12,27 @@ from trainshed.review.risks.deployment_fails import (
     moves_between_networks,
     other_types,
 )
+from trainshed.review.risks.expiry import expiry
 from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import HAS_NODES
 from trainshed.review.risks.open_to_the_world import open_properties, open_rules
+from trainshed.review.risks.protection import protection
+from trainshed.review.risks.refused_updates import refused_updates
 from trainshed.review.risks.replaced import replaced
 from trainshed.review.values import names
 from trainshed.synthesis import SynthesisedStack
 from trainshed.template_changes import Effect
 
 _KINDS, _LEVELS = list(RiskKind), list(Level)
+_RULES = (
+    data_loss,
+    protection,
+    expiry,
+    jobs_killed,
+    open_properties,
+    refused_updates,
+    replaced,
+)
 
 
 def risks(
@@ -48,7 +60,7 @@ def _risks(
 ) -> Iterator[Risk]:
     for stack in comparison.stacks:
         for affected in _affected(stack, before, after):
-            for rule in (data_loss, jobs_killed, open_properties, replaced):
+            for rule in _RULES:
                 yield from rule(affected)
     for name, difference in comparison.differences.items():
         called = names(name, before, after)
@@ -82,7 +94,13 @@ def _affected(
         for logical_id in old.keys() & new.keys() - differing
         if new[logical_id]["Type"] in HAS_NODES
     ]
+    remains = stack.name in after
     for change in (*stack.resources, *following):
         yield Affected(
-            change=change, before=old, after=new, stack=stack, remains=stack.name in after
+            change=change,
+            before=old,
+            after=new,
+            stack=stack,
+            region=(after if remains else before)[stack.name].region,
+            remains=remains,
         )

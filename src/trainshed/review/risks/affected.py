@@ -21,6 +21,7 @@ class Affected:
         before: the resources of its stack.
         after: the resources of its stack.
         stack: all that differs in its stack.
+        region: of its stack.
         remains: its stack is still there after the change.
     """
 
@@ -28,6 +29,7 @@ class Affected:
     before: Resources
     after: Resources
     stack: StackChange
+    region: str
     remains: bool
 
     @property

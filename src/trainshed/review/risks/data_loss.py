@@ -1,31 +1,19 @@
 """Data that is deleted, or that the cluster loses sight of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from trainshed.review.effects import DELETION, REPLACEMENT, keeps
 from trainshed.review.model import Level, Risk, RiskKind
-from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true, whole_number
+from trainshed.review.resource_types import (
+    backs_up_others,
+    called,
+    holds_data,
+    holds_what_passes,
+)
+from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true
 from trainshed.template_changes import Effect
 
-_LOGS, _KEY, _FILES = "AWS::Logs::LogGroup", "AWS::KMS::Key", "AWS::FSx::FileSystem"
-_HOLDS_DATA: Mapping[str, str] = {
-    _FILES: "the file system",
-    "AWS::FSx::Volume": "the volume",
-    "AWS::S3::Bucket": "the bucket",
-    "AWS::ECR::Repository": "the container repository",
-    "AWS::EFS::FileSystem": "the file system",
-    "AWS::EC2::Volume": "the volume",
-    "AWS::DynamoDB::Table": "the table",
-    "AWS::DynamoDB::GlobalTable": "the table",
-    _KEY: "the key",
-    _LOGS: "the log group",
-}
-# Properties that say for how many days something is kept.
-_SHORTENED = {
-    "RetentionInDays": "older messages of the log group are deleted",
-    "LustreConfiguration.AutomaticBackupRetentionDays": "older automatic backups are deleted",
-}
-_POLICIES = {DELETION: "leaves its stack", REPLACEMENT: "is replaced"}
+_FILES = "AWS::FSx::FileSystem"
+_KEYS = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")
 
 
 def data_loss(affected: Affected) -> Iterator[Risk]:
@@ -38,33 +26,40 @@ def data_loss(affected: Affected) -> Iterator[Risk]:
             "when the bucket leaves its stack, all its objects are deleted first",
             "ask whether they can be made again; else keep the bucket (removal_policy RETAIN)",
         )
-    if change.resource_type not in _HOLDS_DATA:
+    if change.effect not in GIVEN_UP or not affected.old:
         return
-    if change.effect in GIVEN_UP:
+    if backs_up_others(change.resource_type) and change.effect is Effect.REMOVED:
+        yield affected.risk(
+            RiskKind.DATA_LOSS,
+            Level.HIGH,
+            f"{called(change.resource_type)} {affected.what_happens}: what it backed up is no "
+            "longer backed up",
+            "ask what backs it up from now on",
+        )
+    if holds_data(affected.old, affected.region):
         yield from _given_up(affected)
-    elif change.effect is Effect.CHANGED:
-        yield from _weakened(affected)
 
 
 def _given_up(affected: Affected) -> Iterator[Risk]:
     change = affected.change
-    if change.resource_type == _LOGS and _of_a_function(affected):
+    passes = holds_what_passes(change.resource_type)
+    if passes and _of_a_function(affected):
         return
-    what = f"{_HOLDS_DATA[change.resource_type]} {affected.what_happens}{_beside(affected)}"
+    what = f"{called(change.resource_type)} {affected.what_happens}{_beside(affected)}"
     stopped = _guard(affected)
     if not change.kept:
         loss = (
             "what it encrypts can never be read again"
-            if change.resource_type == _KEY
-            else ("what is in it is deleted")
+            if change.resource_type in _KEYS
+            else "what is in it is deleted"
         )
         yield affected.risk(
             RiskKind.DATA_LOSS,
-            Level.MEDIUM if change.resource_type == _LOGS else Level.HIGH,
+            Level.MEDIUM if passes else Level.HIGH,
             f"{what}: {loss}{stopped}",
             "ask whether it is needed; else copy it first, or keep it (removal_policy RETAIN)",
         )
-    elif change.resource_type not in (_LOGS, _KEY):
+    elif not passes and change.resource_type not in _KEYS:
         # As high as a deletion: to the jobs the data is as good as gone until somebody acts, what
         # they write goes elsewhere meanwhile, and what is kept costs on, unseen. Logs and keys
         # that are kept are found by their names where they are looked for.
@@ -117,40 +112,3 @@ def _guard(affected: Affected) -> str:
                 return f"; {allowed} is set, so nothing stops the deployment"
             return f"; ReplacementGuard stops the deployment, unless {allowed}"
     return ""
-
-
-def _weakened(affected: Affected) -> Iterator[Risk]:
-    kind, old, new = affected.change.resource_type, affected.old, affected.new
-    said = [
-        f"is no longer kept when it {when} ({policy})"
-        for policy, when in _POLICIES.items()
-        if keeps(old, policy) and not keeps(new, policy)
-    ]
-    if is_true(at(old, "DeletionProtectionEnabled")) and not is_true(
-        at(new, "DeletionProtectionEnabled")
-    ):
-        said.append("can be deleted from now on (DeletionProtectionEnabled)")
-    if is_true(at(new, "EmptyOnDelete")) and not is_true(at(old, "EmptyOnDelete")):
-        said.append("is emptied when it is deleted (EmptyOnDelete)")
-    level = Level.MEDIUM if kind == _LOGS else Level.HIGH
-    for each in said:
-        yield affected.risk(
-            RiskKind.DATA_LOSS,
-            level,
-            f"{_HOLDS_DATA[kind]} {each}",
-            "ask why it need no longer be protected",
-        )
-    for path, consequence in _SHORTENED.items():
-        if _is_shorter(at(old, path), at(new, path)):
-            yield affected.risk(
-                RiskKind.DATA_LOSS,
-                Level.MEDIUM,
-                f"{path.rpartition('.')[2]} goes from {at(old, path)} to {at(new, path)} days: "
-                f"{consequence}",
-                "ask whether anybody still needs them",
-            )
-
-
-def _is_shorter(old: object, new: object) -> bool:
-    days, fewer = whole_number(old), whole_number(new)
-    return fewer is not None and (days is None or fewer < days)
