@@ -22,6 +22,8 @@ from embedded_aws.settings import ServerSettings
 ROOT = Path(__file__).parents[2]
 REGION = "us-west-2"
 BASE = "localhost/base"
+# NVIDIA's own bases have their entrypoint, by which EFA's installer knows them.
+NVIDIA_BASE = "localhost/nvidia-base"
 NEURON_KEY = "https://apt.repos.neuron.amazonaws.com/GPG-PUB-KEY-AMAZON-AWS-NEURON.PUB"
 CACHE = Path(os.environ.get("TRAINSHED_CONTAINER_BASES", "/var/cache/trainshed/containers"))
 
@@ -132,6 +134,11 @@ def builder(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory) -> Itera
         f"FROM {NAME}\nCOPY authority.crt /usr/local/share/ca-certificates/\n"
         "COPY neuron.asc /etc/apt/keyrings/\nCOPY neuron.list /etc/apt/sources.list.d/\n"
         "RUN update-ca-certificates\nUSER nobody\n",
+    )
+    made.make(
+        NVIDIA_BASE,
+        f"FROM {BASE}\nUSER 0\n"
+        "RUN mkdir /opt/nvidia && touch /opt/nvidia/nvidia_entrypoint.sh\nUSER nobody\n",
     )
     yield made
     made.done("rmi", "--all", "--force")

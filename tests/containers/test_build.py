@@ -18,6 +18,7 @@ from trainshed.errors import Failure
 
 pytestmark = pytest.mark.ladder
 
+BASES = {"nvidia": "localhost/nvidia-base"}
 BASE = "localhost/base"
 TRAIN = """\
 name: TrainCluster
@@ -47,7 +48,7 @@ def building(builder: Any) -> Iterator[Build]:
                 containers=checkout / "containers",
                 image=image,
                 architecture="x86_64",
-                given={"BASE": BASE},
+                given={"BASE": BASES.get(name, BASE)},
             )
             return image
 
@@ -104,7 +105,7 @@ def test_an_image_says_what_it_is_and_which_drivers_it_needs(
     assert found["User"] == user
     assert found["Entrypoint"] == ["/opt/trainshed/entrypoint"]
     assert labels["trainshed.accelerator"] == name
-    assert labels["org.opencontainers.image.base.name"] == BASE
+    assert labels["org.opencontainers.image.base.name"] == BASES.get(name, BASE)
     reported = {key: value for key, value in labels.items() if key.startswith("trainshed.driver.")}
     assert reported == {f"trainshed.driver.{key}": value for key, value in drivers.items()}
 
@@ -169,6 +170,17 @@ def test_gdrcopy_is_where_libfabric_looks_and_its_device_is_asked_for(
 
     # What NVIDIA's container toolkit looks for.
     assert "NVIDIA_GDRCOPY=enabled" in found["Env"]
+
+
+def test_nccl_finds_its_plugin_for_efa(run: Run) -> None:
+    # As NCCL does: without a path, by the linker's cache.
+    load = "import ctypes, os; ctypes.CDLL(f'libnccl-net-{os.environ[\"NCCL_NET_PLUGIN\"]}.so')"
+
+    loaded = run(
+        "nvidia", "env", "-u", "LD_LIBRARY_PATH", "NCCL_NET_PLUGIN=ofi", "python3", "-c", load
+    )
+
+    assert loaded.returncode == 0, loaded.stderr
 
 
 @pytest.mark.parametrize("name", ["habana", "neuron", "nvidia", "cpu"])

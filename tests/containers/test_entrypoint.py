@@ -17,10 +17,11 @@ from trainshed_node.pci import EFA as EFA_CARD
 ENTRYPOINT = Path(__file__).parents[2] / "containers/shared/entrypoint"
 LAUNCH = Path(__file__).parents[2] / "packer/files/opt/trainshed/trainshed-launch"
 EFA, NEURON, GPU, GAUDI = "infiniband/uverbs0", "neuron0", "nvidia0", "accel/accel0"
+PLUGIN = "lib/x86_64-linux-gnu/libnccl-net.so"
 Enter = Callable[..., subprocess.CompletedProcess[str]]
 
-# A /dev of its own, with these files as devices, what sysfs says of them (uverbs0=VENDOR), and a
-# user who is not root.
+# A /dev of its own, with these files as devices, what sysfs says of them (uverbs0=VENDOR), these
+# plugins of NCCL, and a user who is not root.
 _IN_A_CONTAINER = """
 mount -t tmpfs tmpfs /dev
 for file in $FILES; do
@@ -31,6 +32,10 @@ for pair in $VENDORS; do
   folder=/sys/class/infiniband_verbs/${pair%%=*}/device
   mkdir -p "$folder"
   echo "${pair#*=}" >"$folder/vendor"
+done
+mount -t tmpfs tmpfs /opt
+for file in $PLUGINS; do
+  install -D /proc/self/cgroup "/opt/amazon/ofi-nccl/$file"
 done
 exec setpriv --reuid 2000 --clear-groups "$@"
 """
@@ -47,6 +52,7 @@ def enter(tmp_path: Path) -> Enter:
         mode: str = "666",
         unlimited: bool = True,
         vendors: str = "",
+        plugins: str = PLUGIN,
         **more: str,
     ) -> subprocess.CompletedProcess[str]:
         # Not every machine lets root raise this limit, so that no limit is only said to be there.
@@ -59,6 +65,7 @@ def enter(tmp_path: Path) -> Enter:
                 "FILES": " ".join(devices),
                 "MODE": mode,
                 "VENDORS": vendors,
+                "PLUGINS": plugins,
                 "TRAINSHED_ACCELERATOR": accelerator,
                 **more,
             },
@@ -177,6 +184,43 @@ def test_several_gaudi_nodes_without_the_wrapper_of_hccl_are_no_job(enter: Enter
     one = enter("habana", GAUDI, EFA, **job | {"AWS_BATCH_JOB_NUM_NODES": "1"})
 
     assert "no /usr/lib/habanalabs/libhccl_ofi_wrapper.so in this image" in several.stderr
+    assert (several.returncode, one.returncode) == (78, 0)
+
+
+@pytest.mark.parametrize(
+    ("plugins", "job", "found"),
+    [
+        pytest.param("lib/x86_64-linux-gnu/libnccl-net.so", {}, None, id="ubuntu"),
+        pytest.param("lib64/libnccl-net.so", {}, None, id="amazon-linux"),
+        # NVIDIA's own bases.
+        pytest.param("lib/libnccl-net-ofi.so", {}, "ofi", id="another-name"),
+        pytest.param("lib/libnccl-net.so lib/libnccl-net-ofi.so", {}, None, id="both"),
+        pytest.param("lib/libnccl-net-ofi.so", {"NCCL_NET_PLUGIN": "aws"}, "aws", id="as-asked"),
+    ],
+)
+def test_nccl_is_told_the_name_of_its_plugin_where_it_would_not_find_it(
+    enter: Enter, plugins: str, job: dict[str, str], found: str | None
+) -> None:
+    several = {"AWS_BATCH_JOB_ID": "job", "AWS_BATCH_JOB_NUM_NODES": "2"}
+
+    ended = enter("nvidia", GPU, EFA, plugins=plugins, **several, **job)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    environment = variables(ended)
+    assert environment.get("NCCL_NET_PLUGIN") == found
+    folders = environment["LD_LIBRARY_PATH"].split(":")
+    assert {f"/opt/amazon/ofi-nccl/{Path(plugin).parent}" for plugin in plugins.split()} <= set(
+        folders
+    )
+
+
+def test_several_nodes_without_a_plugin_for_nccl_are_no_job(enter: Enter) -> None:
+    job = {"AWS_BATCH_JOB_ID": "job", "AWS_BATCH_JOB_NUM_NODES": "2"}
+
+    several = enter("nvidia", GPU, EFA, plugins="", **job)
+    one = enter("nvidia", GPU, EFA, plugins="", **job | {"AWS_BATCH_JOB_NUM_NODES": "1"})
+
+    assert several.stderr.startswith("trainshed: ERROR: no libnccl-net.so in this image, so that ")
     assert (several.returncode, one.returncode) == (78, 0)
 
 

@@ -133,6 +133,25 @@ def test_the_logs_of_health_show_a_slow_node(
     assert finding.message.startswith("1")
 
 
+def test_health_names_a_node_whose_nccl_uses_tcp(job: Nodes, tools: Path) -> None:
+    install(tools, "all_reduce_perf")
+
+    start(job, "health", "p4d.24xlarge", TCP_NODES="2")
+
+    main = job.started[0]
+    assert [node.wait() for node in job.started.values()] == [1, 0, 1], main.said
+    assert f"ended with exit code 1 on node 2 ({job.prefix}12)" in main.said
+    assert "NCCL does not use EFA on this node: Using network Socket" in main.said
+
+
+def test_health_asks_for_no_efa_where_there_is_none(job: Nodes, tools: Path) -> None:
+    install(tools, "all_reduce_perf")
+
+    start(job, "health", "p3.16xlarge", TCP_NODES="0 1 2")
+
+    assert [node.wait() for node in job.started.values()] == [0] * NODES, job.started[0].said
+
+
 def test_a_node_that_hangs_is_named(job: Nodes, tools: Path) -> None:
     hanging = tools / "nccom-test"
     hanging.write_text("#!/bin/sh\n[ $NODE_RANK != 2 ] || exec sleep 1000\n", encoding="utf-8")

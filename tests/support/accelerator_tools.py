@@ -87,7 +87,11 @@ for option in ("-b", "-e", "-f", "-g"):
 asked = parser.parse_args()
 if broken:
     sys.exit("node-a: Test CUDA failure common.cu:1005 'out of memory'")
-print(benchmark_logs.nccl({asked.e: 200 * slow}, ranks=asked.g, hosts=1, said=()))
+# Without a plugin for EFA NCCL takes TCP, and says so if it is asked to.
+tcp = os.environ.get("NODE_RANK") in os.environ.get("TCP_NODES", "").split()
+said = [benchmark_logs.SOCKET if tcp else benchmark_logs.EFA]
+said = said if os.environ.get("NCCL_DEBUG") == "INFO" else []
+print(benchmark_logs.nccl({asked.e: 200 * slow}, ranks=asked.g, hosts=1, said=said))
 """
 
 # Open MPI 4, mpirun(1): a daemon on each other host by the agent, one process for each slot.

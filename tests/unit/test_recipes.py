@@ -87,6 +87,13 @@ def test_nccl_says_in_the_log_whether_it_uses_efa() -> None:
     assert work.environment == {"NCCL_DEBUG": "INFO"}
 
 
+def test_health_of_nodes_with_efa_asks_nccl_which_network_it_uses() -> None:
+    found = command("health", "p5.48xlarge", 2)
+
+    assert found.startswith("trainshed-launch --keep-going timeout 10m bash -eo pipefail -c ")
+    assert "all_reduce_perf -b 8 -e 134217728 -f 2 -g 8 2>&1 | tee" in found
+
+
 @pytest.mark.parametrize(
     ("instance_type", "benchmark"),
     [

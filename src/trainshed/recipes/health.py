@@ -4,6 +4,8 @@ trainshed-launch checks the devices before. All nodes do it at once, and each to
 names every node that failed, and `trainshed bench judge` one that is slow.
 """
 
+from dataclasses import replace
+
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.jobs.submission import LAUNCHER
 from trainshed.recipes.commands import WITHOUT_NCCOM_TEST, hccl_demo, shell
@@ -17,6 +19,15 @@ _PARAMETERS = (
         default="10",
         source="ours: the benchmark itself takes seconds",
     ),
+)
+
+
+# aws-ofi-nccl up to 1.13 writes "Provider", later ones "provider"; NCCL's own line, of 2.21 to
+# 2.32, is "Using network Socket" when it found no plugin.
+_OVER_EFA = (
+    'grep -qi "NET/OFI selected provider is efa" "$log" || '
+    '{ echo "trainshed: ERROR: NCCL does not use EFA on this node: '
+    '$(grep -om 1 "Using network .*" "$log" || echo "its log names no network")"; exit 1; }'
 )
 
 
@@ -43,9 +54,19 @@ def _nccom_test(nodes: JobNodes, values: Values) -> Work:
 
 
 def _nccl_tests(nodes: JobNodes, values: Values) -> Work:
-    """By the README of nccl-tests, "Quick examples": without mpirun, one process for all GPUs."""
+    """By the README of nccl-tests, "Quick examples": without mpirun, one process for all GPUs.
+
+    NCCL chooses its network on a single node, too. Where the nodes have EFA, a node whose NCCL does
+    not choose it has failed: between nodes it would use TCP.
+    """
     benchmark = f"all_reduce_perf -b 8 -e 134217728 -f 2 -g {nodes.ranks_each}"
-    return _on_each(shell(benchmark), values)
+    if not nodes.instance.efa_interfaces_max:
+        return _on_each(shell(benchmark), values)
+    lines = ("log=$(mktemp)", f'{benchmark} 2>&1 | tee "$log"', _OVER_EFA)
+    judged = ("bash", "-eo", "pipefail", "-c", "; ".join(lines))
+    work = _on_each(judged, values)
+    # Without it the log does not say which network it is.
+    return replace(work, environment={"NCCL_DEBUG": "INFO"})
 
 
 _WHAT = "checks each node alone: its devices, and an all-reduce between them by {}"
