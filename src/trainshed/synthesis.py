@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from trainshed.errors import TrainshedError
+from trainshed.files import LARGEST_MADE, read_text
 from trainshed.region import environment_region
 
 CONFIGURATION = "cdk.json"
@@ -197,7 +198,7 @@ def read_json(path: Path) -> Any:
         TrainshedError: it is not JSON, or not an object.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        found = json.loads(read_text(path, LARGEST_MADE)) if path.is_file() else {}
     except (ValueError, RecursionError) as error:
         raise TrainshedError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict):

@@ -69,7 +69,7 @@ def test_a_failure_in_the_log_is_quoted_and_exits_with_1(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("parse", "none.log"), "none.log cannot be read: No such file or directory"),
+        (("parse", "none.log"), "none.log cannot be read: no such file or directory"),
         (("parse", "empty.log"), "no result of nccl-tests, nccom-test, hccl_demo is in it"),
         (("judge", "a.log", "--type", "p4d.24xl", "--nodes", "2"), "did you mean p4d.24xlarge"),
         (("judge", "a.log", "--type", "p4d.24xlarge", "--nodes", "0"), "--nodes"),

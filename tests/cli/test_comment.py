@@ -511,7 +511,7 @@ def test_a_token_that_cannot_be_one_is_refused_and_not_shown(
     [
         pytest.param(b"# Review", f"does not begin with {MARKER}", id="no-marker"),
         pytest.param(b"", f"does not begin with {MARKER}", id="empty"),
-        pytest.param(MARKER.encode() + b"\xff", "is not text in UTF-8", id="binary"),
+        pytest.param(MARKER.encode() + b"\xff", "not UTF-8 text", id="binary"),
         pytest.param(
             MARKER.encode() + b"x" * 65_536, "has 65561 characters, and a comment", id="long"
         ),
@@ -541,8 +541,8 @@ def test_the_longest_report_is_posted(trainshed: Command, github: GitHub, report
 def test_a_file_that_is_not_there_is_named(trainshed: Command, tmp_path: Path) -> None:
     answer = trainshed("comment", str(tmp_path / "nowhere.md"))
 
-    assert answer.code == 1
-    assert answer.err.startswith(f"error: {tmp_path / 'nowhere.md'}: No such file")
+    assert answer.code == 2
+    assert answer.err.startswith(f"error: {tmp_path / 'nowhere.md'} cannot be read: no such file")
 
 
 def test_an_event_that_is_no_json_is_named(

@@ -56,7 +56,7 @@ def test_all_unreadable_files_are_named_and_the_others_are_judged(
 
     assert answer.out.count("bad.yaml:1:60: warning TS-LIF-001") == 1
     assert "other.yaml: it is no CloudFormation template" in answer.err
-    assert "none.yaml: No such file or directory" in answer.err
+    assert "none.yaml cannot be read: no such file or directory" in answer.err
     assert "Traceback" not in answer.err
 
 

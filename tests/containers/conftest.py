@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,8 +111,8 @@ def vendors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vendors]:
 def checkout(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that images are built in: ours, with the pins of the stub vendors."""
     folder = tmp_path_factory.mktemp("checkout")
-    (folder / "containers").symlink_to(ROOT / "containers")
-    (folder / "packer").symlink_to(vendors.template)
+    shutil.copytree(ROOT / "containers", folder / "containers")
+    shutil.copytree(vendors.template, folder / "packer")
     return folder
 
 

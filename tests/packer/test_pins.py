@@ -429,7 +429,7 @@ def test_open_modules_alone_may_be_of_a_later_branch() -> None:
 
 
 def test_a_file_that_is_missing_or_not_json_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TrainshedError, match=r"pins.json cannot be read \(No such file"):
+    with pytest.raises(TrainshedError, match=r"pins.json cannot be read: no such file"):
         read_pins(tmp_path / "pins.json")
     (tmp_path / "pins.json").write_text('{\n  "bases": }')
     with pytest.raises(PinError, match=r"pins\.json:2: is not JSON from column 12 on"):

@@ -23,6 +23,7 @@ from trainshed.ami.steps import step_of
 from trainshed.ami.subnets import BuildSubnet
 from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import TrainshedError
+from trainshed.files import LARGEST_MADE, ReadError, read_bytes
 from trainshed.spec.pipeline import BUILD_MINUTES
 
 LOG = "build.log"
@@ -165,9 +166,9 @@ def _clear_unfinished(region: Region, log: Path, show: Show) -> None:
     if not log.exists():
         return
     try:
-        left = logged_leftovers(region, log.read_text(encoding="utf-8", errors="replace"))
+        left = logged_leftovers(region, read_bytes(log, LARGEST_MADE).decode(errors="replace"))
         _remove(region, left, show)
-    except AwsRefusal as error:
+    except (AwsRefusal, ReadError) as error:
         show(f"leftovers of the build in {log} were not looked for: {error}")
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
+from trainshed.files import FoundDirectory, read_text
 
 MANIFEST = "manifest.json"
 
@@ -14,18 +15,16 @@ def manifest_amis(path: Path) -> dict[str, str]:
     Raises:
         TrainshedError: the file cannot be read, or is not a manifest with AMIs.
     """
-    if path.is_dir():
-        raise TrainshedError(
-            f"{path} is a directory; name a build's {MANIFEST}, for instance "
-            f"build/neuron-ecs/{MANIFEST}, or an AMI id"
-        )
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads(read_text(path))
         last = manifest["last_run_uuid"]
         build = next(entry for entry in manifest["builds"] if entry["packer_run_uuid"] == last)
         pairs = [pair.partition(":") for pair in build["artifact_id"].split(",")]
-    except OSError as error:
-        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
+    except FoundDirectory as error:
+        raise TrainshedError(
+            f"{path} is a directory; name a build's {MANIFEST}, for instance "
+            f"build/neuron-ecs/{MANIFEST}, or an AMI id"
+        ) from error
     except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
         raise TrainshedError(
             f"{path} is not a manifest of Packer's with a finished build; give the manifest.json "

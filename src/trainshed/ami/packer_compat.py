@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
+from trainshed.files import read_text
 
 BEGIN, END = "# compat:begin packer>=1.7", "# compat:end"
 PLUGINS = "plugins.pkr.hcl"
@@ -47,7 +48,7 @@ def write_compatible(template: Path, destination: Path) -> None:
 
 def _kept(path: Path) -> Iterator[str]:
     fenced_since = 0
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
+    for number, line in enumerate(read_text(path).splitlines(keepends=True), 1):
         mark = line.strip()
         if mark.startswith("# compat:") and mark not in (BEGIN, END):
             raise TrainshedError(

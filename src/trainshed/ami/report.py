@@ -7,6 +7,7 @@ from typing import Any
 
 from trainshed.ami.software import Distribution, Package, bill_of_materials, read_packages
 from trainshed.errors import TrainshedError
+from trainshed.files import LARGEST_MADE, MissingFile, read_text
 
 SELFTEST, PACKAGES = "selftest.json", "packages.txt"
 BILL_OF_MATERIALS, SUMMARY = "sbom.cdx.json", "report.md"
@@ -42,8 +43,8 @@ def write_report(directory: Path) -> tuple[Path, Path]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return read_text(path, LARGEST_MADE)
+    except MissingFile:
         raise TrainshedError(f"{path} is missing; a bake downloads it, so bake again") from None
 
 

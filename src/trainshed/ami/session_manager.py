@@ -2,6 +2,7 @@
 
 import json
 
+from trainshed.files import read_text
 from trainshed.sources import packer_folder
 
 
@@ -12,4 +13,4 @@ def session_actions() -> list[str]:
     AmazonSSMManagedInstanceCore, which also reads every parameter of the account.
     """
     path = packer_folder() / "session-manager.json"
-    return list(json.loads(path.read_text(encoding="utf-8")))
+    return list(json.loads(read_text(path)))

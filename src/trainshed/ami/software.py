@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from trainshed.errors import TrainshedError
+from trainshed.files import LARGEST_MADE, read_text
 
 _TOOL = "distro2sbom"
 # Namespace of package URLs: https://github.com/package-url/purl-spec, types deb and rpm.
@@ -138,7 +139,7 @@ def bill_of_materials(
         if done.returncode != 0 or not made.exists():
             said = (done.stderr or done.stdout).strip().splitlines() or ["nothing"]
             raise TrainshedError(f"{_TOOL} made no document; it said: {said[-1]}")
-        document: dict[str, Any] = json.loads(made.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(read_text(made, LARGEST_MADE))
     _give_names_back(document, distinct, distribution)
     return document
 

@@ -10,6 +10,7 @@ from typing import Any
 from trainshed.aws import Region
 from trainshed.catalogue.lookup import interpret
 from trainshed.catalogue.records import Record, belongs
+from trainshed.files import LARGEST_MADE, read_text
 
 # Any region answers DescribeRegions; this one is enabled in every account.
 _HOME = "us-east-1"
@@ -173,7 +174,7 @@ def _sorted(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path, empty: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else empty
+    return json.loads(read_text(path, LARGEST_MADE)) if path.exists() else empty
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ from trainshed.collectives import (
     read_benchmark,
     slow_nodes,
 )
-from trainshed.errors import TrainshedError
+from trainshed.files import LARGEST_MADE, read_bytes
 
 app = typer.Typer(add_completion=False)
 
@@ -116,10 +116,8 @@ def judge_command(
 def _read(file: str) -> BenchmarkRun:
     if file == "-":
         return read_benchmark(sys.stdin.read(), "standard input")
-    try:
-        return read_benchmark(Path(file).read_text(encoding="utf-8", errors="replace"), file)
-    except OSError as error:
-        raise TrainshedError(f"{file} cannot be read: {error.strerror}") from error
+    log = read_bytes(Path(file), LARGEST_MADE)
+    return read_benchmark(log.decode(errors="replace"), file)
 
 
 def _rows(run: BenchmarkRun) -> list[Mapping[str, Any]]:

@@ -12,6 +12,7 @@ from trainshed import __version__
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records
 from trainshed.cli.progress import progress
+from trainshed.files import read_text
 from trainshed.stopping import stoppable
 from trainshed.synthesis import read_app, synthesise
 from trainshed.template_changes import Effect, TemplateChange, template_changes
@@ -49,7 +50,7 @@ def upgrade(
     code 1 when a resource that holds data would be replaced or removed.
     """
     cdk_app, source = read_app(Path()), find_version(to)
-    text = REQUIREMENTS.read_text(encoding="utf-8") if REQUIREMENTS.is_file() else ""
+    text = read_text(REQUIREMENTS) if REQUIREMENTS.is_file() else ""
     with stoppable(), TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
         folder = Path(name).resolve()
         step(f"synthesising with trainshed {__version__}")

@@ -9,6 +9,7 @@ from trainshed.comment.api import Api, Refusal
 from trainshed.comment.posting import Comment, publish
 from trainshed.comment.variables import needed
 from trainshed.errors import TrainshedError
+from trainshed.files import LARGEST_MADE, read_text
 
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _REMEDIES = {
@@ -106,7 +107,7 @@ def post_to_github(report: str, environ: Mapping[str, str]) -> str:
 
 def _event(path: str) -> dict[str, Any]:
     try:
-        event: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        event: dict[str, Any] = json.loads(read_text(Path(path), LARGEST_MADE))
     except ValueError as error:
         raise TrainshedError(f"GITHUB_EVENT_PATH: {path} is not JSON: {error}") from error
     return event

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from trainshed.errors import TrainshedError
+from trainshed.files import ReadError, read_text
 
 # Every report in Markdown begins with it, so that the next one replaces it.
 MARKER = "<!-- trainshed review -->"
@@ -21,9 +22,9 @@ def read_report(file: Path) -> str:
         TrainshedError: it is none, or too long for a comment.
     """
     try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise TrainshedError(f"{file} is not text in UTF-8; {_REMEDY}") from error
+        text = read_text(file)
+    except ReadError as error:
+        raise TrainshedError(f"{error}; {_REMEDY}") from error
     if not text.startswith(MARKER):
         raise TrainshedError(f"{file} does not begin with {MARKER}; {_REMEDY}")
     if len(text) > LIMIT:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from trainshed.containers.engine import ContainerEngine
 from trainshed.containers.pins import ContainerPins, read_container
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.files import read_text
 from trainshed.pins.recipe import recipe_text
 
 _ARGUMENT = re.compile(r"^ARG +([A-Z_]+)", re.MULTILINE)
@@ -78,7 +79,7 @@ def build(
     """
     pins = read_container(packer / "pins.json", name)
     dockerfile = containers / name / "Dockerfile"
-    arguments = build_arguments(_read(dockerfile), pins, given)
+    arguments = build_arguments(read_text(dockerfile), pins, given)
     components = pins.recipe.components
     taken = [name for name in components if _argument(name, "VERSION") in arguments]
     with build_context(packer, containers, pins, taken) as context:
@@ -129,13 +130,6 @@ def parse_arguments(pairs: Iterable[str]) -> dict[str, str]:
 
 def _argument(component: str, what: str) -> str:
     return f"{component.upper().replace('-', '_')}_{what}"
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _copy(source: Path, target: Path) -> None:

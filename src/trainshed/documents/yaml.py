@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer, MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -12,6 +14,7 @@ from trainshed.documents.problems import Path, Position
 _TAG = "tag:yaml.org,2002:"
 # A cluster file has some fifty values. Anchors repeated in anchors can stand for billions.
 _MOST_VALUES = 10_000
+_DEEPEST = 100
 _INTEGER_BITS = 63
 
 Scalar = str | int | float | bool | None
@@ -51,17 +54,22 @@ def parse_document(
     Args:
         text: of the file.
         tags: short forms, for instance `{"!Ref": "Ref"}`: `!Ref X` is read as `{Ref: X}`.
-        most_values: that the text may stand for.
+        most_values: that the text may have, and with its anchors repeated may stand for.
 
     Raises:
         DocumentError: invalid YAML, a duplicate key, an unknown tag, an anchor inside itself, or
             a text that is too deep or stands for too many values.
     """
     yaml = YAML(typ="safe", pure=True)
+    # ruamel only calls it, which the type does not say.
+    yaml.Composer = partial(_BoundedComposer, most_values)  # type: ignore[assignment]
+    yaml.max_depth = _DEEPEST
     try:
         root = yaml.compose(text)
         reading = _Reading(yaml, tags or {}, most_values)
         value = reading.value(root, ()) if root else None
+    except MaxDepthExceededError:
+        raise DocumentError("is nested too deeply") from None
     except MarkedYAMLError as error:
         mark = error.problem_mark
         raise DocumentError(_words(error), mark.line + 1 if mark else None) from error
@@ -79,6 +87,27 @@ def _words(error: MarkedYAMLError) -> str:
     if "another document" in problem:
         return "invalid YAML: a second document begins here; leave one of them"
     return f"invalid YAML: {problem}"
+
+
+class _BoundedComposer(Composer):
+    """Refuses too many values while it reads: reading them all takes most of the time."""
+
+    def __init__(self, most_values: int, loader: YAML) -> None:
+        super().__init__(loader=loader)
+        self._most_values, self._count = most_values, 0
+
+    def compose_node(self, parent: Node | None, index: object) -> Node:
+        self._count += 1
+        # A value may have a key, which is a node too.
+        if self._count > 2 * self._most_values:
+            line = self.parser.peek_event().start_mark.line + 1
+            raise DocumentError(_too_many(self._most_values), line)
+        node: Node = super().compose_node(parent, index)
+        return node
+
+
+def _too_many(most_values: int) -> str:
+    return f"stands for more than {most_values} values"
 
 
 class _Written:
@@ -109,7 +138,7 @@ class _Reading:
     def value(self, node: Node, path: Path, inside: tuple[Node, ...] = ()) -> Value:
         self.count += 1
         if self.count > self.most_values:
-            raise DocumentError(f"stands for more than {self.most_values} values", _line(node))
+            raise DocumentError(_too_many(self.most_values), _line(node))
         if node in inside:
             raise DocumentError("an anchor holds itself", _line(node))
         self.positions.setdefault(path, _position(node))
@@ -147,12 +176,21 @@ class _Reading:
             own[key.value] = self.value(entry, here, inside)
         for other in merged:
             # The mapping's own keys win, and so do those of a mapping merged earlier.
-            before = dict(self.positions)
-            found = self.value(other, path, inside)
-            assert isinstance(found, dict)
-            self.positions |= before
-            own = found | own
+            found, positions = self._merged(other, path, inside)
+            for name, entry in found.items():
+                own.setdefault(name, entry)
+            for place, position in positions.items():
+                self.positions.setdefault(place, position)
         return own
+
+    def _merged(
+        self, node: MappingNode, path: Path, inside: tuple[Node, ...]
+    ) -> tuple[dict[str, Value], dict[Path, Position]]:
+        outer, self.positions = self.positions, {}
+        found, positions = self.value(node, path, inside), self.positions
+        self.positions = outer
+        assert isinstance(found, dict)
+        return found, positions
 
     def _scalar(self, node: ScalarNode) -> Scalar:
         if str(node.tag) in self.tags:

@@ -6,11 +6,12 @@ from pathlib import Path
 from trainshed.documents.problems import Where
 from trainshed.documents.yaml import DocumentError, Value, parse_document
 from trainshed.errors import TrainshedError
+from trainshed.files import MIB, ReadError, read_text
 from trainshed.lint.short_tags import SHORT_TAGS
 
-# CloudFormation takes templates of 1 MB; indented by hand, the same may be longer.
-_LARGEST_BYTES = 4_000_000
-_MOST_VALUES = 400_000
+# Of templates CloudFormation takes 1 MB and 500 resources (its user guide, "quotas").
+_LARGEST = MIB
+_MOST_VALUES = 50_000
 
 
 class UnreadableFile(TrainshedError):
@@ -34,23 +35,12 @@ def read_content(path: Path) -> Content:
     """Read one file.
 
     Raises:
-        UnreadableFile: it is not there, or is no text, or as `parse_content`.
+        UnreadableFile: `read_text` refuses it, or as `parse_content`.
     """
     try:
-        if path.is_dir():
-            raise UnreadableFile(f"{path}: is a directory; name the files in it")
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_BYTES + 1)
-    except OSError as error:
-        raise UnreadableFile(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:  # a zero byte in the name
-        raise UnreadableFile(f"{str(path)!r}: {error}") from error
-    if len(data) > _LARGEST_BYTES:
-        raise UnreadableFile(f"{path}: is larger than {_LARGEST_BYTES // 1_000_000} MB")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{path}: is not text in UTF-8") from error
+        text = read_text(path, _LARGEST, "utf-8-sig")
+    except ReadError as error:
+        raise UnreadableFile(str(error)) from error
     return parse_content(text, str(path))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from trainshed.aws import Region
 from trainshed.errors import Failure, TrainshedError
+from trainshed.files import read_bytes
 
 _BOOT_TAG = "trainshed:boot"
 
@@ -24,7 +25,7 @@ _BOOT_TAG = "trainshed:boot"
 def main() -> None:
     """Boot the instance that the environment names."""
     instance = os.environ["EMBEDDED_AWS_INSTANCE_ID"]
-    settings = read_settings(Path(os.environ["EMBEDDED_AWS_USER_DATA"]).read_bytes())
+    settings = read_settings(read_bytes(Path(os.environ["EMBEDDED_AWS_USER_DATA"])))
     if settings is None:
         return
     try:

@@ -17,6 +17,7 @@ from trainshed.documents.problems import InvalidDocument, Position, Problem, Whe
 from trainshed.documents.problems import Path as FieldPath
 from trainshed.documents.yaml import DocumentError, YamlDocument, parse_document
 from trainshed.errors import TrainshedError
+from trainshed.files import MissingFile, read_text
 from trainshed.pins.agreement import disagreements
 from trainshed.pins.model import Pins
 from trainshed.sources import packer_folder
@@ -34,13 +35,9 @@ def read_pins(path: Path) -> Pins:
         TrainshedError: the file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TrainshedError(
-            f"{path} cannot be read ({error.strerror}); it is pins.json of the folder packer/"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise TrainshedError(f"{path} cannot be read: not UTF-8 text") from error
+        text = read_text(path)
+    except MissingFile as error:
+        raise TrainshedError(f"{error}; it is pins.json of the folder packer/") from error
     try:
         return parse_pins(json.loads(text, object_pairs_hook=_mapping))
     except json.JSONDecodeError as error:

@@ -15,6 +15,7 @@ from pydantic import Field
 from trainshed.cells import ACCELERATORS, ORCHESTRATORS
 from trainshed.documents.model import Model
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.files import read_text
 from trainshed.pins.model import (
     CONTAINER,
     Base,
@@ -189,7 +190,7 @@ def require_current_recipes(packer: Path, pins: Pins) -> None:
     files, folder = recipe_files(pins), packer / "recipes"
     for name in (*files, *(path.name for path in sorted(folder.glob("*.json")))):
         path = folder / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != files.get(name):
+        if not path.is_file() or read_text(path) != files.get(name):
             option = "" if packer == Path("packer") else f" --template {shlex.quote(str(packer))}"
             raise TrainshedError(
                 f"{path} is not what {packer / 'pins.json'} says; write the recipes: "

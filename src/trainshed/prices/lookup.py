@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from trainshed.errors import TrainshedError
+from trainshed.files import MissingFile, read_text
 from trainshed.prices.items import unit_of
 from trainshed.prices.model import Price
 
@@ -58,11 +59,9 @@ def read(path: Path) -> Records:
         TrainshedError: it cannot be read, or is not JSON of that form.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        found = json.loads(read_text(path))
+    except MissingFile:
         return {}
-    except OSError as error:
-        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise TrainshedError(
             f"{path} is not JSON: {error}; trainshed cost sync writes it"

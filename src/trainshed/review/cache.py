@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import time
 
+from trainshed.files import LARGEST_MADE, ReadError, read_bytes
+
 _DAYS = 30
 # Change it with the form of what is remembered.
 _FORM = 1
@@ -33,8 +35,8 @@ class Cache:
         """Return the text with a key; None when it is missing or damaged."""
         file = self._file(key)
         try:
-            content = file.read_bytes()
-        except OSError:
+            content = read_bytes(file, LARGEST_MADE)
+        except ReadError:
             return None
         checksum, _, text = content.partition(b"\n")
         if checksum != _checksum(text):

@@ -15,6 +15,7 @@ from pathlib import Path
 from trainshed.checks.templates.basis import distributions
 from trainshed.checks.templates.model import Assembly, TemplateFinding
 from trainshed.checks.templates.program import Judge, Program
+from trainshed.files import LARGEST_MADE, read_text
 from trainshed.findings import Severity
 from trainshed.review.cache import Cache, key
 from trainshed.review.repository import BaseCommit
@@ -44,7 +45,9 @@ def remembered_synthesis(
     text = cache.read(mine)
     if text is None:
         made = synthesise()
-        files = {str(file.relative_to(output)): file.read_text("utf-8") for file in _facts(output)}
+        files = {
+            str(file.relative_to(output)): read_text(file, LARGEST_MADE) for file in _facts(output)
+        }
         cache.write(mine, json.dumps(files))
         return made
     for name, content in json.loads(text).items():

@@ -15,6 +15,7 @@ from trainshed.checks.templates.model import Assembly, ToolRun
 from trainshed.checks.templates.program import Judge, Step
 from trainshed.documents.problems import Where
 from trainshed.errors import Failure, TrainshedError
+from trainshed.files import read_bytes
 from trainshed.plan import ClusterPlan, Fleet, load_fleet
 from trainshed.review.cache import Cache
 from trainshed.review.model import BrokenSide, Side
@@ -137,8 +138,12 @@ def _synthesised(name: str, folder: Path, synthesise: Callable[[App], Assembly])
         fleet=Fleet(clusters=tuple(_relative(plan, folder) for plan in fleet.clusters)),
         pipeline=pipeline and pipeline.placed(_relative_place(pipeline.where, folder)),
         assembly=synthesise(app),
-        requirements=requirements.read_text("utf-8", "replace") if requirements.is_file() else "",
+        requirements=_text(requirements),
     )
+
+
+def _text(path: Path) -> str:
+    return read_bytes(path).decode(errors="replace") if path.is_file() else ""
 
 
 def _relative(plan: ClusterPlan, folder: Path) -> ClusterPlan:

@@ -11,8 +11,12 @@ from trainshed.documents.messages import empty_message, problems_of, shown
 from trainshed.documents.model import Document
 from trainshed.documents.problems import Path, Position, Problem, Where
 from trainshed.documents.yaml import DocumentError, parse_document
+from trainshed.files import KIB, FoundDirectory, ReadError, read_text
 from trainshed.spec.models import ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
+
+# Of a file of some fifty values, with comments.
+_LARGEST = 256 * KIB
 
 Read = TypeVar("Read", bound=Document)
 
@@ -49,13 +53,11 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResul
         return ReadResult(spec=None, problems=(Problem(where=where, path=(), message=message),))
 
     try:
-        document = parse_document(path.read_text(encoding="utf-8-sig"))
-    except IsADirectoryError:
+        document = parse_document(read_text(path, _LARGEST, "utf-8-sig"))
+    except FoundDirectory:
         return failed(f"is a directory; name its files: {path}/*.yaml")
-    except OSError as error:
-        return failed(f"cannot be read: {(error.strerror or str(error)).lower()}")
-    except UnicodeDecodeError:
-        return failed("cannot be read: not UTF-8 text")
+    except ReadError as error:
+        return failed(f"cannot be read: {error.reason}")
     except DocumentError as error:
         return failed(str(error), error.line)
     if document.value is None:

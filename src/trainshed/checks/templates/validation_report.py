@@ -11,6 +11,7 @@ from typing import Any
 
 from trainshed.checks.templates.asking import JUDGED_BY
 from trainshed.checks.templates.model import Assembly, State, TemplateFinding, ToolRun
+from trainshed.files import LARGEST_MADE, read_text
 from trainshed.findings import Severity
 
 REPORT = "validation-report.json"
@@ -41,7 +42,7 @@ def read_validation(assembly: Assembly) -> tuple[ToolRun, ...]:
     if not file.is_file():
         reason = "the synthesis wrote no validation report; is CDK's validation switched off?"
         return tuple(ToolRun(tool=tool, state=State.FAILED, reason=reason) for tool in TOOLS)
-    reports = json.loads(file.read_text(encoding="utf-8"))["pluginReports"]
+    reports = json.loads(read_text(file, LARGEST_MADE))["pluginReports"]
     metadata = [entry for path in _metadata_files(assembly) for entry in _entries(path)]
     judges = {
         judge.partition(" ")[0] for _, kind, data in metadata if kind == JUDGED_BY for judge in data
@@ -138,6 +139,6 @@ def _metadata_files(assembly: Assembly) -> list[Path]:
 
 
 def _entries(file: Path) -> Iterator[Entry]:
-    for path, entries in json.loads(file.read_text(encoding="utf-8")).items():
+    for path, entries in json.loads(read_text(file, LARGEST_MADE)).items():
         for entry in entries:
             yield path.removeprefix("/"), entry["type"], entry.get("data")

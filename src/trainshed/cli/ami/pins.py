@@ -10,6 +10,7 @@ import typer
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_records
 from trainshed.errors import TrainshedError
+from trainshed.files import read_text
 from trainshed.pins.outdated import outdated, pinned_versions
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import write_recipes
@@ -68,9 +69,7 @@ def recipes_command(
 
 def _newest(path: Path) -> dict[str, str]:
     try:
-        newest = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TrainshedError(f"{path} cannot be read: {error.strerror}") from error
+        newest = json.loads(read_text(path))
     except ValueError as error:
         raise TrainshedError(f"{path} is not JSON: {error}") from error
     if not isinstance(newest, dict) or not all(isinstance(text, str) for text in newest.values()):
