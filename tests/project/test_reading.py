@@ -5,37 +5,34 @@ from collections import Counter
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src/trainshed"
-# What trainshed ships, what the user has set for all projects, and what trainshed writes itself.
+# What the user has set for all projects, what trainshed writes itself, and parts of what it ships.
 ALLOWED = {
     "ami/packer.py": 3,  # the log, written to and read while Packer runs
     "ami/building.py": 1,  # a lock
-    "catalogue/lookup.py": 1,
-    "checks/templates/accepted.py": 1,
     "checks/templates/basis.py": 1,  # settings in the home folder
-    "collectives/published.py": 1,
     "comment/github.py": 1,  # the summary of the job, written
-    "deployment/times.py": 1,
-    "estimate/published.py": 1,
-    "prices/lookup.py": 1,  # shipped prices
-    "project/files.py": 5,
-    "project/versions.py": 1,
+    "project/files.py": 1,  # shipped templates
+    "project/versions.py": 1,  # shipped locks
     "region.py": 1,  # the configuration of the AWS CLI
     "rehearse/workplace.py": 2,  # locks
-    "review/engine.py": 1,
     "review/remembered.py": 1,  # trainshed's own code
 }
-# `read` with arguments is that of ConfigParser, which takes the names of files.
 METHODS = {"open", "read_bytes", "read_text"}
+# What they return is shipped.
+SHIPPED = {"files", "shipped"}
 
 
 def opens_a_file(call: ast.Call) -> bool:
     match call.func:
         case ast.Name(id="open"):
             return True
+        # That of ConfigParser, which takes the names of files.
         case ast.Attribute(value=ast.Name(id="files"), attr="read"):
             return True
-        case ast.Attribute(attr=name):
-            return name in METHODS
+        case ast.Attribute(value=whose, attr=name):
+            called = {each.func for each in ast.walk(whose) if isinstance(each, ast.Call)}
+            names = {each.id for each in called if isinstance(each, ast.Name)}
+            return name in METHODS and not names & SHIPPED
     return False
 
 

@@ -19,12 +19,10 @@ from trainshed.catalogue.model import (
 from trainshed.catalogue.records import Record, parse, reported_accelerator
 from trainshed.errors import TrainshedError, UnknownName
 
-_DATA = files("trainshed.catalogue") / "data"
-
 
 @cache
 def _load(name: str) -> Any:
-    text = (_DATA / name).read_text(encoding="utf-8")
+    text = (files("trainshed.catalogue") / "data" / name).read_text(encoding="utf-8")
     return tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
 
 

@@ -86,5 +86,5 @@ def comparisons() -> tuple[Comparison, ...]:
 
 @cache
 def _load() -> Any:
-    path = files("trainshed.estimate") / "published.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    text = (files("trainshed.estimate") / "published.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
