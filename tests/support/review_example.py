@@ -70,6 +70,14 @@ _RISKS = (
         remedy="name the addresses that may, or use Session Manager",
     ),
     Risk(
+        kind=RiskKind.SECRET_SHOWN,
+        level=Level.HIGH,
+        stack="TrainCluster",
+        resource="Batch/Job",
+        message="HF_TOKEN gets the value of a secret, which then stands in the job definition",
+        remedy="give the ARN of the secret",
+    ),
+    Risk(
         kind=RiskKind.BROAD_PERMISSION,
         level=Level.MEDIUM,
         stack="TrainCluster",

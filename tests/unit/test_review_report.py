@@ -34,7 +34,7 @@ from trainshed.review.model import (
 from trainshed.review.wording import growth
 from trainshed.template_changes import Effect
 
-DATA, JOBS, OPEN, BROAD, FAILING, REPLACED = (
+DATA, JOBS, OPEN, SHOWN, BROAD, FAILING, REPLACED = (
     next(risk for risk in DANGEROUS.risks if risk.kind is kind) for kind in RiskKind
 )
 NOTHING = replace(
@@ -69,8 +69,9 @@ def costs(before: float | None, after: float | None, idle_after: float = 1) -> C
          "running jobs of TrainCluster end, running jobs of Other at risk"),
         (replace(QUIET, risks=tuple(replace(JOBS, stack=name) for name in "abc")),
          "running jobs of 3 stacks end"),
-        (replace(QUIET, risks=(OPEN, BROAD, REPLACED)),
-         "1 resource open to the world, 1 broad permission, 1 other resource replaced"),
+        (replace(QUIET, risks=(OPEN, SHOWN, BROAD, REPLACED)),
+         "1 resource open to the world, 1 secret shown, 1 broad permission, 1 other resource "
+         "replaced"),
         (replace(QUIET, risks=(FAILING, FAILING, replace(FAILING, stack="EvalNetwork"))),
          "deployment of EvalNetwork and TrainNetwork fails"),
         (replace(NOTHING, cost=costs(100, 112)),
@@ -502,5 +503,5 @@ def test_a_risk_of_any_level_and_kind_has_words() -> None:
     report = markdown_report(replace(QUIET, risks=risks))
 
     assert (
-        len(set(re.findall(r"^- \*\*(.+?)\*\*", report, re.MULTILINE)) - {"changed in place"}) == 12
+        len(set(re.findall(r"^- \*\*(.+?)\*\*", report, re.MULTILINE)) - {"changed in place"}) == 14
     )

@@ -449,7 +449,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "public-bucket": (
         one(BUCKET, {"PublicAccessBlockConfiguration": {"BlockPublicAcls": True}}),
         one(BUCKET, {"PublicAccessBlockConfiguration": {"BlockPublicAcls": False}}),
-        [("high", OPEN, "the bucket may be made public")],
+        [("high", OPEN, "it may be made public")],
     ),
     "bucket-policy-for-anyone": (
         EMPTY,

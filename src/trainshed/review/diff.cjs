@@ -84,6 +84,15 @@ function unattached({ Resources = {} }) {
   return { Resources: Object.fromEntries(standing) };
 }
 
+// Ranges of several rules may let everybody in together, also where only one of them is new.
+function inboundRules(engine, { Resources = {} }) {
+  const groups = Object.entries(Resources).filter(([, { Type }]) =>
+    ['AWS::EC2::SecurityGroup', 'AWS::EC2::SecurityGroupIngress'].includes(Type),
+  );
+  const all = engine.fullDiff({}, { Resources: Object.fromEntries(groups) });
+  return gainedAndLost(all.securityGroupChanges.ingress, rule(true));
+}
+
 function compare(engine, before, after) {
   const diff = engine.fullDiff(before, after);
   const policies = engine.fullDiff(unattached(before), unattached(after));
@@ -105,6 +114,7 @@ function compare(engine, before, after) {
       ...gainedAndLost(network.ingress, rule(true)),
       ...gainedAndLost(network.egress, rule(false)),
     ],
+    inbound_after: inboundRules(engine, after),
   };
 }
 

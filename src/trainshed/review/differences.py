@@ -167,6 +167,7 @@ class TemplateDifference:
         statements: of all policies.
         managed_policies: of all roles, users and groups.
         rules: of all security groups.
+        inbound_after: all rules for traffic to security groups after the change.
     """
 
     resources: Mapping[str, ResourceDifference]
@@ -174,6 +175,7 @@ class TemplateDifference:
     statements: tuple[Statement, ...]
     managed_policies: tuple[ManagedPolicy, ...]
     rules: tuple[SecurityGroupRule, ...]
+    inbound_after: tuple[SecurityGroupRule, ...]
 
     @classmethod
     def read(cls, answer: Mapping[str, Any]) -> Self:
@@ -189,4 +191,5 @@ class TemplateDifference:
             statements=tuple(map(Statement.read, answer["statements"])),
             managed_policies=tuple(ManagedPolicy(**each) for each in answer["managed_policies"]),
             rules=tuple(SecurityGroupRule(**each) for each in answer["rules"]),
+            inbound_after=tuple(SecurityGroupRule(**each) for each in answer["inbound_after"]),
         )

@@ -58,6 +58,8 @@ def _dangers(review: Review) -> Iterator[str]:
             yield f"running jobs of {_named(stacks)} {what}"
     if world := found[RiskKind.OPEN_TO_THE_WORLD]:
         yield f"{counted(len(world), 'resource')} open to the world"
+    if shown := found[RiskKind.SECRET_SHOWN]:
+        yield f"{counted(len(shown), 'secret')} shown"
     if broad := found[RiskKind.BROAD_PERMISSION]:
         yield counted(len(broad), "broad permission")
     if failing := found[RiskKind.DEPLOYMENT_FAILS]:

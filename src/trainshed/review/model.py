@@ -50,6 +50,7 @@ class RiskKind(StrEnum):
     DATA_LOSS = "data-loss"
     JOBS_KILLED = "jobs-killed"
     OPEN_TO_THE_WORLD = "open-to-the-world"
+    SECRET_SHOWN = "secret-shown"
     BROAD_PERMISSION = "broad-permission"
     DEPLOYMENT_FAILS = "deployment-fails"
     REPLACED = "replaced"

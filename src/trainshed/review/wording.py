@@ -13,6 +13,7 @@ RISK_NAMES = {
     RiskKind.DATA_LOSS: "data at risk",
     RiskKind.JOBS_KILLED: "running jobs at risk",
     RiskKind.OPEN_TO_THE_WORLD: "open to the world",
+    RiskKind.SECRET_SHOWN: "secret shown",
     RiskKind.BROAD_PERMISSION: "broad permission",
     RiskKind.DEPLOYMENT_FAILS: "the deployment fails",
     RiskKind.REPLACED: "replaced",

@@ -15,10 +15,12 @@ from trainshed.review.risks.deployment_fails import (
 from trainshed.review.risks.expiry import expiry
 from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import HAS_NODES
-from trainshed.review.risks.open_to_the_world import open_properties, open_rules
+from trainshed.review.risks.open_properties import open_properties
+from trainshed.review.risks.open_rules import open_lists, open_rules
 from trainshed.review.risks.protection import protection
 from trainshed.review.risks.refused_updates import refused_updates
 from trainshed.review.risks.replaced import replaced
+from trainshed.review.risks.secrets_shown import secrets_shown
 from trainshed.review.values import names
 from trainshed.synthesis import SynthesisedStack
 from trainshed.template_changes import Effect
@@ -30,6 +32,8 @@ _RULES = (
     expiry,
     jobs_killed,
     open_properties,
+    open_lists,
+    secrets_shown,
     refused_updates,
     replaced,
 )
