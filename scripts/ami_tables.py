@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from trainshed.checks.pages import as_markdown
 from trainshed.errors import TrainshedError
 from trainshed.pins.model import ANY, CONTAINER, Component, Pins
 from trainshed.pins.reader import read_pins
@@ -65,7 +66,7 @@ def variables_table(text: str) -> str:
     rows = []
     for name, body in _VARIABLE.findall(text):
         description, default = _DESCRIPTION.search(body), _DEFAULT.search(body)
-        what = description.group(1).replace('\\"', '"') if description else ""
+        what = as_markdown(description.group(1).replace('\\"', '"')) if description else ""
         rows.append([f"`{name}`", f"`{default.group(1).strip()}`" if default else "required", what])
     return _table(["variable", "default", "what it is"], rows)
 

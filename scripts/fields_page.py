@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from trainshed.checks.pages import as_markdown
 from trainshed.spec.schema import cluster_schema, pipeline_schema
 
 _HEAD = """# The cluster file
@@ -89,7 +90,7 @@ def _takes(field: Node, definitions: Node) -> str:
 
 
 def _what(field: Node) -> str:
-    return " ".join(field.get("description", "").split()).rstrip(".")
+    return as_markdown(" ".join(field.get("description", "").split()).rstrip("."))
 
 
 def _code(value: object) -> str:

@@ -29,6 +29,22 @@ ROWS = [
 ]
 
 
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "embedded-aws/docs").rglob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_site_shows_all_of_a_page(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    prose = re.sub(r"`[^`]*`", "", text)
+
+    # Python-Markdown takes braces for attributes, and what it knows not in angle brackets for HTML.
+    assert not re.findall(r"\{[^}\n]*\}|<(?!br|img|/?details|/?summary|!--|https?:)[^>\n]+>", prose)
+
+
 def test_what_is_checked_names_rules_that_exist() -> None:
     page = (ROOT / "docs/check-coverage.md").read_text(encoding="utf-8")
 

@@ -1,5 +1,6 @@
 """The rules as Markdown: a page for each."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from trainshed.plan import make_plan
 from trainshed.spec import SpecError, read_spec
 
 INDEX = "README.md"
+# What is code already; braces, also within others; a word with something in angle brackets.
+_CODE = re.compile(r"(`[^`]*`)|\{+[^{}]*(?:\{[^{}]*\}[^{}]*)*\}+|[^\s`]*<[^<>\s]+>[^\s`,;]*")
 _FILE = "example.yaml"
 _PAGE = """# {id}: {title}
 
@@ -58,6 +61,11 @@ findings:
 """
 
 
+def as_markdown(text: str) -> str:
+    """Mark as code what Markdown would take for HTML or for attributes, and leave out."""
+    return _CODE.sub(lambda found: found[1] or f"`{found[0]}`", text)
+
+
 def example_findings(rule: Rule) -> list[Finding]:
     """Return what a rule finds in its own example.
 
@@ -86,7 +94,7 @@ def rule_page(rule: Rule) -> str:
         why=rule.why,
         example=rule.example,
         found="\n".join(map(finding_text, found)),
-        remedy=remedy[0].upper() + remedy[1:],
+        remedy=as_markdown(remedy[0].upper() + remedy[1:]),
         other="info" if rule.severity == "warning" else "warning",
         sources="\n".join(f"- <{source}>" for source in rule.sources),
     )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trainshed.checks import all_rules
-from trainshed.checks.pages import INDEX, rule_page, write_pages
+from trainshed.checks.pages import INDEX, as_markdown, rule_page, write_pages
 from trainshed.checks.rule import RuleFacts
 from trainshed.checks.text import finding_text
 from trainshed.findings import Finding
@@ -92,7 +92,7 @@ def _page(rule: LintRule) -> str:
         for finding in example_findings(rule, kind)
         if finding.remedy
     )
-    remedy = next(remedies, "")
+    remedy = as_markdown(next(remedies, ""))
     return _PAGE.format(
         id=facts.id,
         title=facts.title,
