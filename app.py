@@ -38,6 +38,7 @@ with ThreadPoolExecutor() as node:
     template_checks = node.submit(cdk.CloudFormationValidatePlugin)
     from trainshed.errors import TrainshedError
     from trainshed.plan import load_fleet
+    from trainshed.printable import printable
     from trainshed.region import app_region
     from trainshed.spec import ami_pipeline_file, cluster_files
     from trainshed_stacks import add_fleet
@@ -69,5 +70,6 @@ if __name__ == "__main__":
     try:
         main()
     except TrainshedError as error:
-        sys.stderr.write(f"error: {error}\n")
+        message = "\n".join(map(printable, error.lines))
+        sys.stderr.write(f"error: {message}\n")
         sys.exit(error.exit_code)

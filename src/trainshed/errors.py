@@ -9,9 +9,20 @@ class TrainshedError(Exception):
     """A contradiction or a bad input, in words for the person who must act.
 
     The command line prints the message without a traceback and exits with `exit_code`.
+
+    Args:
+        lines: of the message.
     """
 
     exit_code = 2
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*lines)
+        self.lines = lines
+
+    def __str__(self) -> str:
+        """Return the message, with its line breaks."""
+        return "\n".join(self.lines)
 
 
 class Failure(TrainshedError):

@@ -141,9 +141,7 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
             said.append("it ended without a cloud assembly; let it end with app.synth()")
         elif not said:
             said.append(f"it ended with exit code {done.returncode}, and said nothing")
-        raise TrainshedError(
-            "\n".join([f"with trainshed {version} the app does not synthesise:", *said])
-        )
+        raise TrainshedError(f"with trainshed {version} the app does not synthesise:", *said)
     return read_assembly(output)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import aws_cdk as cdk
 
 from trainshed.findings import Finding, Severity
+from trainshed.printable import printable
 
 
 def add_findings(stack: cdk.Stack, findings: Iterable[Finding]) -> None:
@@ -15,7 +16,7 @@ def add_findings(stack: cdk.Stack, findings: Iterable[Finding]) -> None:
     """
     annotations = cdk.Annotations.of(stack)
     for finding in findings:
-        message = f"{finding.message}; {finding.remedy}"
+        message = printable(f"{finding.message}; {finding.remedy}")
         if finding.fails and finding.severity is Severity.ERROR:
             annotations.add_error(f"{finding.rule}: {message}")
         elif finding.fails:

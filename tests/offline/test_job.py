@@ -200,6 +200,20 @@ def test_a_terminal_shows_every_node_and_the_end_of_the_log(
     assert f"TrainCluster {job_id}: FAILED" in last
 
 
+def test_what_a_job_prints_commands_neither_terminal_nor_ci(aws: EmbeddedAws, job: Run) -> None:
+    # A progress bar returns to the start of its line.
+    said = r"::error::forged\n\033[31mred ##[error]forged\n 1 of 2\r 2 of 2\n"
+
+    job_id = finished(job, f"printf '{said}'")
+
+    assert job("logs", job_id).out.splitlines()[1:] == [
+        r"\::error::forged",
+        r"\x1b[31mred #\#[error]forged",
+        " 1 of 2",
+        " 2 of 2",
+    ]
+
+
 def test_logs_follow_a_job_from_before_its_start_to_its_end(aws: EmbeddedAws, job: Run) -> None:
     aws.fail(NO_CAPACITY)
     job_id = shell(job, "echo one; echo two; exit 7", "--nodes", "2")

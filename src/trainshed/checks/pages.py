@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from trainshed.checks.judging import judge
 from trainshed.checks.rule import Rule
-from trainshed.checks.text import finding_text
+from trainshed.checks.text import finding_lines
 from trainshed.findings import Finding
 from trainshed.plan import make_plan
 from trainshed.spec import SpecError, read_spec
@@ -93,7 +93,7 @@ def rule_page(rule: Rule) -> str:
         basis=rule.basis,
         why=rule.why,
         example=rule.example,
-        found="\n".join(map(finding_text, found)),
+        found="\n".join(line for each in found for line in finding_lines(each)),
         remedy=as_markdown(remedy[0].upper() + remedy[1:]),
         other="info" if rule.severity == "warning" else "warning",
         sources="\n".join(f"- <{source}>" for source in rule.sources),

@@ -11,8 +11,8 @@ from trainshed.findings import Finding, Severity
 _REASONS = 3
 
 
-def finding_text(finding: Finding) -> str:
-    """Return a finding in lines: where and what, then what to do."""
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """Yield a finding in lines: where and what, then what to do."""
     place = finding.place
     accepted = " (accepted)" if finding.accepted else ""
     rule = f"{finding.rule}{_of(finding.tool)}"
@@ -23,12 +23,13 @@ def finding_text(finding: Finding) -> str:
         "accepted": finding.accepted,
         "source": finding.source,
     }
-    return "\n".join(
-        [
-            f"{place}: {finding.severity}{accepted} {rule}:{field} {finding.message}",
-            *(f"  {name}: {text}" for name, text in about.items() if text),
-        ]
-    )
+    yield f"{place}: {finding.severity}{accepted} {rule}:{field} {finding.message}"
+    for name, text in about.items():
+        if text and name == "remedy":
+            # It may have commands to copy, each in a line of its own.
+            yield from f"  {name}: {text}".replace("\n", "\n  ").split("\n")
+        elif text:
+            yield f"  {name}: {text}"
 
 
 def accepted_lines(findings: Iterable[Finding]) -> Iterator[str]:

@@ -7,12 +7,14 @@ line in `GROUPS`. An `app` of one command is that command.
 import importlib
 import io
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from trainshed import __version__
+from trainshed.cli.output import say
 from trainshed.errors import TrainshedError
 
 GROUPS = {
@@ -62,10 +64,11 @@ def main() -> None:
             sys.argv[1:] or ["--help"], prog_name="trainshed", standalone_mode=False
         )
     except (TrainshedError, typer.TyperException, *_embedded_aws_errors()) as error:
-        typer.echo(f"error: {_words(error)}", err=True)
+        first, *rest = _lines(error)
+        say(f"error: {first}", *rest, err=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        typer.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
+        say(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
         # What is still to be written would fail again, with a traceback.
         sys.stdout = io.StringIO()
         sys.exit(1)
@@ -76,7 +79,7 @@ def main() -> None:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"trainshed {__version__}")
+        say(f"trainshed {__version__}")
         raise typer.Exit
 
 
@@ -110,10 +113,12 @@ def _embedded_aws_errors() -> Any:
     return (errors.EmbeddedAwsError,) if errors else ()
 
 
-def _words(error: Exception) -> str:
+def _lines(error: Exception) -> Sequence[str]:
+    if isinstance(error, TrainshedError):
+        return error.lines
     if not isinstance(error, typer.TyperException):
-        return str(error)
+        return [str(error)]
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     hint = f"; see {context.command_path} --help" if context else ""
-    return message[:1].lower() + message[1:] + hint
+    return [message[:1].lower() + message[1:] + hint]

@@ -10,7 +10,7 @@ import typer
 
 from trainshed.catalogue import lookup
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.plots import drawing
 from trainshed.collectives import (
     BenchmarkRun,
@@ -60,7 +60,7 @@ def parse(files: FilesArgument, as_json: JsonOption = False) -> None:
     bad = False
     for run in runs:
         for line in filter(None, (run.wrong, *run.failures, run.truncated)):
-            typer.echo(f"{run.source}: {line}", err=True)
+            say(f"{run.source}: {line}", err=True)
             bad = True
     raise typer.Exit(bad)
 
@@ -103,11 +103,11 @@ def judge_command(
         )
     else:
         for run in runs:
-            typer.echo(_sentence(run, cluster))
+            say(_sentence(run, cluster))
         for _, finding in findings:
-            typer.echo(str(finding))
+            say(str(finding))
         if not findings:
-            typer.echo("nothing is wrong with what the logs show")
+            say("nothing is wrong with what the logs show")
     if plot:
         _draw(runs, cluster, plot)
     raise typer.Exit(bool(findings))

@@ -13,7 +13,7 @@ from trainshed.aws import Region
 from trainshed.catalogue.card import TypeCard, type_card
 from trainshed.catalogue.sync import DATA_FOLDER, enabled_regions, synchronise
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_facts, print_json, print_records
+from trainshed.cli.output import print_facts, print_json, print_records, say
 from trainshed.errors import TrainshedError
 
 app = typer.Typer(add_completion=False)
@@ -68,9 +68,7 @@ def show(
 def _print_corrections(card: TypeCard) -> None:
     for entry in card.corrections:
         said = "nothing" if entry.reported is None else entry.reported
-        typer.echo(
-            f"corrected: accelerator {entry.field} is {entry.value}; the EC2 API says {said}"
-        )
+        say(f"corrected: accelerator {entry.field} is {entry.value}; the EC2 API says {said}")
 
 
 @app.command()
@@ -107,14 +105,14 @@ def sync(
         today=today,
         folder=folder,
         source=f"DescribeInstanceTypes and DescribeInstanceTypeOfferings on {today}",
-        progress=lambda name: typer.echo(f"asking {name}", err=True),
+        progress=lambda name: say(f"asking {name}", err=True),
     )
     if as_json:
         print_json(asdict(change) | {"regions": regions, "folder": folder})
         return
     for verb, names in asdict(change).items():
-        typer.echo(f"{verb}: {', '.join(names) or 'none'}")
-    typer.echo(f"{folder} has {', '.join(regions)} as of {today}")
+        say(f"{verb}: {', '.join(names) or 'none'}")
+    say(f"{folder} has {', '.join(regions)} as of {today}")
 
 
 def _check(folder: Path) -> None:
@@ -128,5 +126,5 @@ def _enabled(enabled: tuple[str, ...]) -> tuple[str, ...]:
     known = catalogue.all_regions()
     for name in known:
         if name not in enabled:
-            typer.echo(f"{name} is not enabled in this account: it stays as it is", err=True)
+            say(f"{name} is not enabled in this account: it stays as it is", err=True)
     return tuple(name for name in known if name in enabled)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from trainshed.cli.output import say
 from trainshed.comment.github import post_to_github
 from trainshed.comment.gitlab import post_to_gitlab
 from trainshed.comment.report import read_report
@@ -32,9 +33,9 @@ def comment(
     """
     report = read_report(file)
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        typer.echo(post_to_github(report, os.environ))
+        say(post_to_github(report, os.environ))
     elif os.environ.get("GITLAB_CI") == "true":
-        typer.echo(post_to_gitlab(report, os.environ))
+        say(post_to_gitlab(report, os.environ))
     else:
         raise TrainshedError(
             "this is no job of GitHub Actions or GitLab CI, so there is no request to comment; "

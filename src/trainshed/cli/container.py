@@ -10,7 +10,7 @@ from trainshed.ami.ami import find_ami
 from trainshed.aws import Region
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.containers.building import build as build_image
 from trainshed.containers.building import parse_arguments
 from trainshed.containers.drivers import (
@@ -87,7 +87,7 @@ def build(
     name = CPU if cpu else plan.instance.accelerator.family.value
     found = find_engine(engine)
     containers = containers_folder()
-    typer.echo(f"building {image} from {containers / name} with {found.name}", err=True)
+    say(f"building {image} from {containers / name} with {found.name}", err=True)
     arguments = build_image(
         found,
         name,
@@ -97,8 +97,8 @@ def build(
         architecture=plan.instance.architecture,
         given=given,
     )
-    typer.echo(f"built {image} on {arguments['BASE']}")
-    typer.echo(f"push it: trainshed container push {cluster}" + (" --cpu" if cpu else ""), err=True)
+    say(f"built {image} on {arguments['BASE']}")
+    say(f"push it: trainshed container push {cluster}" + (" --cpu" if cpu else ""), err=True)
 
 
 @app.command()
@@ -133,10 +133,10 @@ def push(
     if ami:
         _print_findings(check_drivers(labels, _tags(plan, ami), image=image, ami=ami))
     pushed = push_image(found, image, repository, tag=wanted)
-    typer.echo(f"pushed {repository.uri}:{wanted}")
-    typer.echo(f"digest {pushed.digest}")
+    say(f"pushed {repository.uri}:{wanted}")
+    say(f"digest {pushed.digest}")
     existing = "existing: true, " if plan.own_repository.existing else ""
-    typer.echo(f'image: {{repository: {repository.name}, {existing}digest: "{pushed.digest}"}}')
+    say(f'image: {{repository: {repository.name}, {existing}digest: "{pushed.digest}"}}')
 
 
 @app.command(name="list")
@@ -181,7 +181,7 @@ def list_images(
             headings={"size_mib": "MiB", "drivers": "needs on the host"},
         )
     for finding in findings:
-        typer.echo(str(finding), err=as_json)
+        say(str(finding), err=as_json)
     if findings:
         raise typer.Exit(1)
 
@@ -232,7 +232,7 @@ def _tags(plan: ClusterPlan, ami: str) -> Mapping[str, str] | None:
 def _print_findings(findings: tuple[Finding, ...]) -> None:
     """Print findings, and stop at an error."""
     for finding in findings:
-        typer.echo(str(finding), err=True)
+        say(str(finding), err=True)
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise typer.Exit(1)
 

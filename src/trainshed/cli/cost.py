@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from trainshed.aws import Region, regions
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_json, print_records, rounded
+from trainshed.cli.output import print_json, print_records, rounded, say
 from trainshed.cost import HOURS_PER_MONTH, ClusterCost, CostRow, amount, cluster_cost
 from trainshed.prices import OWN_FILE, Price, Purchase, load_prices, unit_of
 from trainshed.prices.price_list import PRICE_LIST_REGION
@@ -103,16 +103,16 @@ def _print(cost: ClusterCost) -> None:
         ("idle", cost.idle, cost.idle_month),
         ("full size", cost.full, cost.full_month),
     ):
-        typer.echo(f"{name}: {an_hour} per hour, {a_month} per month of {HOURS_PER_MONTH} hours")
+        say(f"{name}: {an_hour} per hour, {a_month} per month of {HOURS_PER_MONTH} hours")
     if run := cost.run:
         more = f" ({run.billed_nodes} are there)" if run.billed_nodes != run.nodes else ""
-        typer.echo(f"run on {run.nodes} nodes{more} for {run.hours:g} hours: {run.cost}")
+        say(f"run on {run.nodes} nodes{more} for {run.hours:g} hours: {run.cost}")
     if unknown := cost.unknown:
-        typer.echo(f"not counted, price unknown: {', '.join(unknown)}")
+        say(f"not counted, price unknown: {', '.join(unknown)}")
     if by_use := [row.component for row in cost.rows if row.by_use]:
-        typer.echo(f"not counted, paid for by use: {', '.join(by_use)}")
+        say(f"not counted, paid for by use: {', '.join(by_use)}")
     for remark in cost.remarks:
-        typer.echo(f"note: {remark}")
+        say(f"note: {remark}")
 
 
 def _print_prices(cost: ClusterCost) -> None:
@@ -185,14 +185,14 @@ def sync(
         Region(PRICE_LIST_REGION),
         datetime.now(UTC),
         output,
-        lambda name: typer.echo(f"asking for {name}", err=True),
+        lambda name: say(f"asking for {name}", err=True),
     )
     if as_json:
         print_json([asdict(entry) for entry in refreshed])
         return
     for entry in refreshed:
         for item, (before, now) in entry.changed.items():
-            typer.echo(f"{entry.region} {item}: {before or 'unknown'} -> {now}")
+            say(f"{entry.region} {item}: {before or 'unknown'} -> {now}")
         for unclear in entry.unclear:
-            typer.echo(f"{entry.region} {unclear.item}: not refreshed: {unclear.reason}")
-        typer.echo(f"{output} has {entry.region}: {len(entry.changed)} changed, {entry.same} same")
+            say(f"{entry.region} {unclear.item}: not refreshed: {unclear.reason}")
+        say(f"{output} has {entry.region}: {len(entry.changed)} changed, {entry.same} same")

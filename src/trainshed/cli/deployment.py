@@ -6,10 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import typer
-
 from trainshed import __version__
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.deployment import (
     Deployment,
@@ -50,7 +48,7 @@ def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
         return
     _print(found, name)
     for line in apart:
-        typer.echo(line)
+        say(line)
 
 
 def _print(found: Deployment, name: str) -> None:
@@ -85,14 +83,14 @@ def _print(found: Deployment, name: str) -> None:
     known = [link.resource for link in found.chain if link.resource.time]
     for time in {resource.type: resource.time for resource in known}.values():
         if time:
-            typer.echo(f"{time.type}: {time.source} ({time.confidence}; read on {time.date})")
+            say(f"{time.type}: {time.source} ({time.confidence}; read on {time.date})")
     if known:
         slowest = max(
             known, key=lambda resource: resource.time.high_seconds if resource.time else 0
         )
-        typer.echo(f"it waits longest for {slowest.name} of {slowest.stack}: {_time(slowest.time)}")
-    typer.echo(f"the longest chain: {_span(found.longest)}")
-    typer.echo(f"the stacks one by one, as without --concurrency: {_span(found.one_by_one)}")
+        say(f"it waits longest for {slowest.name} of {slowest.stack}: {_time(slowest.time)}")
+    say(f"the longest chain: {_span(found.longest)}")
+    say(f"the stacks one by one, as without --concurrency: {_span(found.one_by_one)}")
 
 
 def _time(time: ObservedTime | None) -> str:

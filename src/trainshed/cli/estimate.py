@@ -9,7 +9,7 @@ import typer
 from trainshed.catalogue import known_region
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, load_cluster
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_facts, print_json, print_records, rounded
+from trainshed.cli.output import print_facts, print_json, print_records, rounded, say
 from trainshed.cli.plots import drawing
 from trainshed.cost import Total
 from trainshed.errors import TrainshedError
@@ -118,7 +118,7 @@ def _show_published(region: str, plot: Path | None, as_json: bool) -> None:
             title="Published on one node, on demand",
         )
         _print_checks(check_models())
-        typer.echo(f"used: {scaling_model()[0].formula}, whose largest error is the smallest")
+        say(f"used: {scaling_model()[0].formula}, whose largest error is the smallest")
     if plot:
         with drawing(plot):
             from trainshed.estimate.plot import plot_comparison
@@ -150,9 +150,9 @@ def _print(estimated: Estimate) -> None:
         values=f"{estimated.nodes} x {training.instance_type} of {estimated.cluster}",
     )
     if unknown := estimated.cost_per_million[0].unknown:
-        typer.echo(f"not counted, price unknown: {', '.join(unknown)}")
+        say(f"not counted, price unknown: {', '.join(unknown)}")
     for remark in estimated.remarks:
-        typer.echo(f"note: {remark}")
+        say(f"note: {remark}")
 
 
 def _print_checks(checks: tuple[HeldOut, ...]) -> None:

@@ -14,7 +14,7 @@ from trainshed.cli.cluster import (
     load_clusters,
 )
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_facts, print_json, print_records
+from trainshed.cli.output import print_facts, print_json, print_records, say
 from trainshed.errors import TrainshedError
 from trainshed.explain import Explanation, draw_node, explain
 from trainshed.findings import Finding, Severity
@@ -108,7 +108,7 @@ def _list(plans: tuple[ClusterPlan, ...], as_json: bool) -> None:
 
 def _print(explained: Explanation) -> None:
     for finding in explained.findings:
-        typer.echo(str(finding))
+        say(str(finding))
     facts = {name: getattr(explained, name) for name in _FACTS}
     print_facts(facts, heading=explained.name, values=explained.file)
     print_records(
@@ -117,14 +117,14 @@ def _print(explained: Explanation) -> None:
         headings={"cards": "card", "ip": "IP", "reason": "why"},
         title=f"Network interfaces of one node (profile {explained.profile})",
     )
-    typer.echo(
+    say(
         f"private addresses: {explained.addresses_per_node} for a node"
         + (", with that of its job's own interface" if explained.job_addresses else "")
         + f"; {explained.addresses} for the largest cluster"
     )
     if explained.efa:
         efa = explained.efa
-        typer.echo(
+        say(
             f"EFA bandwidth: {efa.used_gbps:g} of {efa.available_gbps:g} Gbps of a node "
             f"({efa.percent:.0f} %)" + (f"; {efa.left_out}" if efa.left_out else "")
         )
@@ -141,7 +141,7 @@ def _write(path: Path, picture: str) -> None:
         path.write_text(picture, encoding="utf-8")
     except OSError as error:
         raise TrainshedError(f"{path} cannot be written: {error.strerror}") from error
-    typer.echo(f"picture: {path}", err=True)
+    say(f"picture: {path}", err=True)
 
 
 def _exit(findings: tuple[Finding, ...]) -> None:

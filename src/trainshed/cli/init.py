@@ -12,6 +12,7 @@ import typer
 from trainshed.catalogue import known_region, lookup
 from trainshed.checks import judge
 from trainshed.cli.options import region_option
+from trainshed.cli.output import say
 from trainshed.errors import TrainshedError, UnknownName
 from trainshed.project.choices import ON_DEMAND, Choices, plan_choices
 from trainshed.project.files import project_files
@@ -113,10 +114,10 @@ def init(
     write_project(folder, files, with_packer=with_packer)
     for finding in judge(plan):
         if finding.fails:
-            typer.echo(str(finding), err=True)
+            say(str(finding), err=True)
     for path in files:
-        typer.echo(str(folder / path))
-    typer.echo(_next_steps(folder), err=True)
+        say(str(folder / path))
+    say(*_next_steps(folder), err=True)
 
 
 def _ask(question: str, default: str, check: Callable[[str], object]) -> str:
@@ -126,7 +127,7 @@ def _ask(question: str, default: str, check: Callable[[str], object]) -> str:
         try:
             check(answer)
         except TrainshedError as error:
-            typer.echo(str(error), err=True)
+            say(*error.lines, err=True)
         else:
             return answer
 
@@ -153,7 +154,7 @@ def _ask_for_choices(choices: Choices) -> Choices:
         try:
             plan_choices(choices)
         except TrainshedError as error:
-            typer.echo(f"{error}\nanswer again; Enter keeps an answer", err=True)
+            say(*error.lines, "answer again; Enter keeps an answer", err=True)
         else:
             return choices
 
@@ -166,7 +167,7 @@ def _nodes(instance_type: str) -> int:
         raise TrainshedError(f"--type: {error}") from error
 
 
-def _next_steps(directory: Path) -> str:
+def _next_steps(directory: Path) -> list[str]:
     here = directory.resolve() == Path.cwd()
     steps = [
         *([] if here else [f"cd {shlex.quote(str(directory))}"]),
@@ -176,4 +177,4 @@ def _next_steps(directory: Path) -> str:
         "pip install -r requirements.txt && npm ci",
         "pytest      # deploys the cluster to an AWS on this machine",
     ]
-    return "\n".join(["next:", *(f"  {step}" for step in steps)])
+    return ["next:", *(f"  {step}" for step in steps)]

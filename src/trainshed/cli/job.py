@@ -21,7 +21,7 @@ from trainshed.cli.options import (
     parameters,
     region_option,
 )
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.errors import Failure, TrainshedError
 from trainshed.region import environment_region
 
@@ -111,11 +111,11 @@ def submit(
     )
     if recipe:
         for variable, value in work.environment.items():
-            typer.echo(f"variable: {variable}={value}", err=True)
-        typer.echo(f"command: {shlex.join(work.command)}", err=True)
+            say(f"variable: {variable}={value}", err=True)
+        say(f"command: {shlex.join(work.command)}", err=True)
     place = _region(plan.region)
     job_id = find_destination(place, plan.name).submit(place, submission)
-    typer.echo(job_id)
+    say(job_id)
     there = "" if environment_region(os.environ) == plan.region else f" --region {plan.region}"
     if watch:
         _follow(place, find_job(place, job_id), there)
@@ -125,7 +125,7 @@ def submit(
         ("why it waits or failed", "why"),
         ("end it", "cancel"),
     ):
-        typer.echo(f"{what}: trainshed job {subcommand} {job_id}{there}", err=True)
+        say(f"{what}: trainshed job {subcommand} {job_id}{there}", err=True)
 
 
 @app.command(name="recipes")
@@ -149,7 +149,7 @@ def recipes_command(
         plan = load_cluster(cluster, clusters, region)
         found = recipes_for(plan.instance)
         if not found and not as_json:
-            typer.echo(f"no recipe is for {plan.instance.name}")
+            say(f"no recipe is for {plan.instance.name}")
             return
     print_records(
         [
@@ -182,7 +182,7 @@ def list_command(
     place = _region(plan.region)
     found = find_destination(place, plan.name).jobs(place)
     if not found and not as_json:
-        typer.echo(f"{plan.name} has no jobs")
+        say(f"{plan.name} has no jobs")
         return
     print_records(
         [{**asdict(each), "age": _age(each.created_at)} for each in found],
@@ -225,13 +225,11 @@ def logs(
     place = _region(region)
     found = find_job(place, job)
     if not follow:
-        for line in log_lines(place, found, node):
-            typer.echo(line)
+        say(*log_lines(place, found, node))
         return
     try:
         for _, lines in follow_job(place, found, node, time.sleep):
-            for line in lines:
-                typer.echo(line)
+            say(*lines)
     except KeyboardInterrupt:
         raise _no_longer_watched(found.job_id, "") from None
 
@@ -251,7 +249,7 @@ def cancel(
     place = _region(region)
     found = find_job(place, job)
     end_job(place, found, reason)
-    typer.echo(f"ending job {found.job_id} ({found.name}), which was {found.status}")
+    say(f"ending job {found.job_id} ({found.name}), which was {found.status}")
 
 
 @app.command()
@@ -279,14 +277,14 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
         )
     else:
         attempt = f", attempt {found.attempt} of {found.most_attempts}"
-        typer.echo(
+        say(
             f"job {found.job_id} ({found.name}) of {found.node_count} nodes is {found.status}"
             f"{attempt if found.most_attempts > 1 else ''}; submitted {_age(found.created_at)} ago"
         )
         for finding in findings:
-            typer.echo(str(finding))
+            say(str(finding))
         if not findings:
-            typer.echo("nothing that AWS tells is wrong with it")
+            say("nothing that AWS tells is wrong with it")
     raise typer.Exit(bool(findings))
 
 
@@ -321,7 +319,7 @@ def _follow(place: Any, job: Any, there: str) -> None:
 
 
 def _no_longer_watched(job_id: str, there: str) -> typer.Exit:
-    typer.echo(
+    say(
         f"the job goes on; watch it again: trainshed job watch {job_id}{there}; end it: "
         f"trainshed job cancel {job_id}{there}",
         err=True,

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import typer
-
+from trainshed.cli.output import rich_line, say
 from trainshed.jobs.model import Job, JobNode, ranges
 
 Show = Callable[[Job, Sequence[str]], None]
@@ -65,11 +64,11 @@ class _Lines:
 
     def _print_log(self, job: Job, lines: Sequence[str]) -> None:
         for line in lines:
-            typer.echo(f"node {job.main.index}: {line}")
+            say(f"node {job.main.index}: {line}")
 
     def _print(self, job: Job, text: str) -> None:
         now = job.stopped_at or datetime.now(UTC)
-        typer.echo(f"{duration((now - job.created_at).total_seconds())} {text}")
+        say(f"{duration((now - job.created_at).total_seconds())} {text}")
 
 
 class _Table:
@@ -83,16 +82,15 @@ class _Table:
     def show(self, job: Job, lines: Sequence[str]) -> None:
         """Draw it."""
         from rich.console import Group
-        from rich.text import Text
 
         self._tail.extend(lines)
-        tail = Text("\n".join(self._tail), no_wrap=True, overflow="ellipsis", style="dim")
-        parts = [self._nodes(job), Text(f"{job.name} {job.job_id}: {job_text(job)}"), tail]
-        self._live.update(Group(*parts), refresh=True)
+        form = {"no_wrap": True, "overflow": "ellipsis", "style": "dim"}
+        tail = [rich_line(line, **form) for line in self._tail]
+        state = rich_line(f"{job.name} {job.job_id}: {job_text(job)}")
+        self._live.update(Group(self._nodes(job), state, *tail), refresh=True)
 
     def _nodes(self, job: Job) -> Any:
         from rich.table import Table
-        from rich.text import Text
 
         table = Table()
         for heading in ("node", "is", "for", "address", "exit code", "reason"):
@@ -110,9 +108,9 @@ class _Table:
                 "" if ending is None or ending.exit_code is None else str(ending.exit_code),
                 (ending.reason or ending.status_reason or "") if ending else "",
             )
-            table.add_row(*map(Text, cells))
+            table.add_row(*map(rich_line, cells))
         if rest := [node for node in job.nodes if node not in shown]:
-            table.caption = f"and {len(rest)} more: {_counts(rest)}"
+            table.caption = rich_line(f"and {len(rest)} more: {_counts(rest)}")
         return table
 
     def _seconds(self, node: JobNode) -> float:

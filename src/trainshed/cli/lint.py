@@ -48,5 +48,5 @@ def lint(
     elif as_json or len(report.unreadable) < len(files):
         print_report(report.findings, (), as_json)
     if report.unreadable:
-        raise TrainshedError("\n".join(map(str, report.unreadable)))
+        raise TrainshedError(*map(str, report.unreadable))
     exit_if_failed(report.findings, ())

@@ -9,6 +9,7 @@ from embedded_aws.cli.commands import asking, connect
 from embedded_aws.errors import program
 from trainshed.aws import Region
 from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.cli.output import say
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.rehearse.rehearsal import job_path
@@ -36,7 +37,7 @@ def ami(
     """
     with asking():
         # Asks for an embedded AWS after it has checked the names.
-        typer.echo(add_stand_in(lambda service: connect()(service), accelerator, orchestrator))
+        say(add_stand_in(lambda service: connect()(service), accelerator, orchestrator))
 
 
 @app.command()
@@ -53,4 +54,4 @@ def image(
     an image. For those who have no docker, podman or buildah. Its repository must be deployed.
     """
     plan = load_cluster(cluster, clusters, region)
-    typer.echo(add_image_of(Region(plan.region, connect(plan.region)), plan))
+    say(add_image_of(Region(plan.region, connect(plan.region)), plan))

@@ -1,4 +1,7 @@
-"""What every command prints: a table for people, or the same records as JSON."""
+"""What every command prints: lines and tables for people, or the same records as JSON.
+
+All goes through here, because most of it has texts of others: names, tags, answers of AWS, logs.
+"""
 
 import json
 import sys
@@ -7,9 +10,34 @@ from typing import Any, Final
 
 import typer
 
+from trainshed.printable import printable
+
 # Wide enough that each record of a piped table is one line.
 _PIPE_WIDTH = 10_000
 NO_HEADINGS: Final[Mapping[str, str]] = {}
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines; control characters in them, line breaks too, are escaped.
+
+    Args:
+        lines: one or more.
+        err: print on stderr; by default on stdout.
+    """
+    for line in lines:
+        typer.echo(printable(line), err=err)
+
+
+def rich_line(text: str, **form: Any) -> Any:
+    """Return a line for what rich draws, tables for instance: nothing in it is markup.
+
+    Args:
+        text: the line.
+        form: of the line, as rich names it: `style`, `overflow`.
+    """
+    from rich.text import Text
+
+    return Text(printable(text), **form)
 
 
 def print_records(
@@ -37,14 +65,14 @@ def print_records(
         return
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title and rich_line(title), title_justify="left")
     columns = tuple(columns)
     for key in columns:
-        table.add_column(headings.get(key, key.replace("_", " ")), overflow="fold")
+        heading = headings.get(key, key.replace("_", " "))
+        table.add_column(rich_line(heading), overflow="fold")
     for record in records:
-        table.add_row(*(Text(_cell(record.get(key))) for key in columns))
+        table.add_row(*(rich_line(_cell(record.get(key))) for key in columns))
     Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
 
 
@@ -63,7 +91,9 @@ def print_facts(facts: Mapping[str, Any], *, heading: str, values: str) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as JSON; dates and paths as text."""
-    typer.echo(json.dumps(value, indent=2, default=str))
+    # JSON escapes all but DEL, and lines begin with its own signs.
+    text = json.dumps(value, indent=2, default=str).replace("\x7f", r"\u007f")
+    typer.echo(text.replace("##", r"#\u0023"))
 
 
 def rounded(value: object) -> object:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
-
+from trainshed.cli.output import say
 from trainshed.errors import TrainshedError
 
 
@@ -18,4 +17,4 @@ def drawing(path: Path) -> Iterator[None]:
         raise TrainshedError(
             f"a plot needs the package {error.name}; install it: pip install 'trainshed[plot]'"
         ) from error
-    typer.echo(f"picture: {path}", err=True)
+    say(f"picture: {path}", err=True)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from time import monotonic
 
-import typer
+from trainshed.cli.output import rich_line, say
 
 
 @contextmanager
@@ -20,7 +20,7 @@ def progress() -> Iterator[Callable[[str], None]]:
     def plain(step: str) -> None:
         nonlocal shown
         if step and step != shown:
-            typer.echo(f"{_elapsed(start)} {step}", err=True)
+            say(f"{_elapsed(start)} {step}", err=True)
             shown = step
 
     if not sys.stderr.isatty():
@@ -35,14 +35,13 @@ def progress() -> Iterator[Callable[[str], None]]:
             nonlocal shown
             if step and step != shown:
                 if shown:
-                    console.print(f"{_elapsed(start)} {shown}", markup=False, highlight=False)
+                    console.print(rich_line(f"{_elapsed(start)} {shown}"))
                 shown = step
-            # rich would read the brackets of a message as its own markup.
-            status.update(f"{_elapsed(start)} {shown}".replace("[", r"\["))
+            status.update(rich_line(f"{_elapsed(start)} {shown}"))
 
         yield live
     if shown:
-        console.print(f"{_elapsed(start)} {shown}", markup=False, highlight=False)
+        console.print(rich_line(f"{_elapsed(start)} {shown}"))
 
 
 def _elapsed(start: float) -> str:

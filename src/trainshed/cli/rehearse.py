@@ -15,7 +15,7 @@ from trainshed.cli.options import (
     PlainOption,
     RecipeOption,
 )
-from trainshed.cli.output import print_records
+from trainshed.cli.output import print_records, say
 from trainshed.cli.progress import progress
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import launched
@@ -76,7 +76,7 @@ def run(
             shared = place.temporary / "shared"
             shared.mkdir()
             words = rehearsal_on(plan, recipe, str(shared))
-            typer.echo(f"command: {shlex.join(words)}", err=True)
+            say(f"command: {shlex.join(words)}", err=True)
         else:
             found = tuple(with_files_here(command or ()))
             words = found if plain else launched(found)
@@ -116,14 +116,14 @@ def run(
         columns=("stage", "seconds"),
     )
     if fault:
-        typer.echo(f"expected with {fault}: {BEHAVIOURS[fault].expected}")
+        say(f"expected with {fault}: {BEHAVIOURS[fault].expected}")
     attempts = "1 attempt" if len(job.attempts) == 1 else f"{len(job.attempts)} attempts"
     reason = f": {job.reason}" if job.reason else ""
-    typer.echo(f"the job has {job.status} after {attempts}{reason}")
+    say(f"the job has {job.status} after {attempts}{reason}")
     if job.status == "SUCCEEDED":
         rmtree(place.folder)
         return
-    typer.echo(f"the log of the embedded AWS is {place.log}", err=True)
+    say(f"the log of the embedded AWS is {place.log}", err=True)
     raise typer.Exit((job.attempts[-1].exit_code if job.attempts else None) or 1)
 
 
@@ -144,5 +144,4 @@ class _Shown:
         if now != self._before:
             self._step(now)
             self._before = now
-        for line in lines:
-            typer.echo(line)
+        say(*lines)

@@ -6,8 +6,8 @@ from dataclasses import asdict
 import typer
 
 from trainshed.checks.templates.model import State, ToolRun
-from trainshed.checks.text import accepted_lines, finding_text, summary
-from trainshed.cli.output import print_json
+from trainshed.checks.text import accepted_lines, finding_lines, summary
+from trainshed.cli.output import print_json, say
 from trainshed.findings import Finding
 
 
@@ -21,15 +21,15 @@ def print_report(findings: Sequence[Finding], runs: Sequence[ToolRun], as_json: 
         print_json({"findings": [*map(asdict, findings)], "tools": tools})
         return
     # First, so that what is to be done stands at the end.
-    for line in accepted_lines(findings):
-        typer.echo(line)
+    say(*accepted_lines(findings))
     for finding in findings:
         if not finding.accepted:
-            typer.echo(finding_text(finding))
+            say(*finding_lines(finding))
     for run in runs:
         if run.state is State.FAILED:
-            typer.echo(f"error: {run.tool} failed: {run.reason}")
-    typer.echo(summary(findings, runs))
+            # The app of a project says it in several lines.
+            say(*f"error: {run.tool} failed: {run.reason}".split("\n"))
+    say(summary(findings, runs))
 
 
 def exit_if_failed(findings: Sequence[Finding], runs: Sequence[ToolRun]) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from trainshed.cli.output import print_json, say
 from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 from trainshed.review.fail_on import failures, parse_fail_on
@@ -84,11 +85,13 @@ def review(
         found = redacted(review_change(Path(), base, step))
     for file in outputs or ():
         _write(_report(found, form or _ENDINGS.get(file.suffix, Format.MARKDOWN)), file)
-    if not outputs:
-        typer.echo(_report(found, form or Format.MARKDOWN))
+    if not outputs and form is Format.JSON:
+        print_json(asdict(found))
+    elif not outputs:
+        say(*_report(found, form or Format.MARKDOWN).split("\n"))
     met = failures(found, thresholds) if thresholds else ()
     for line in met:
-        typer.echo(f"--fail-on {line}", err=True)
+        say(f"--fail-on {line}", err=True)
     raise typer.Exit(bool(met))
 
 

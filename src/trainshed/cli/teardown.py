@@ -16,7 +16,7 @@ from trainshed.cli.cluster import (
     load_clusters,
 )
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure, TrainshedError
 from trainshed.teardown.removal import remove
@@ -98,7 +98,7 @@ def _record(found: Survey) -> dict[str, Any]:
 def _show(name: str, found: Survey) -> None:
     record = _record(found)
     if not found.removed:
-        typer.echo(f"nothing of {name} is there to delete")
+        say(f"nothing of {name} is there to delete")
     else:
         print_records(
             record["removed"],

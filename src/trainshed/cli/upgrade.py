@@ -10,7 +10,7 @@ import typer
 
 from trainshed import __version__
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.files import read_text
 from trainshed.stopping import stoppable
@@ -67,17 +67,17 @@ def upgrade(
     elif changes:
         for change in changes:
             if change.data_at_risk:
-                typer.echo(_warning(change))
+                say(_warning(change))
         print_records(
             records,
             columns=("stack", "change", "type", "name", "properties"),
             headings={"name": "resource", "properties": "because of"},
         )
     else:
-        typer.echo(f"trainshed {other.version} changes no template of this project")
-    typer.echo(f"to use trainshed {other.version}:", err=True)
+        say(f"trainshed {other.version} changes no template of this project")
+    say(f"to use trainshed {other.version}:", err=True)
     for command in upgrade_steps(other, source, _UPGRADED):
-        typer.echo(f"  {command}", err=True)
+        say(f"  {command}", err=True)
     raise typer.Exit(any(change.data_at_risk for change in changes))
 
 

@@ -80,4 +80,4 @@ class InvalidDocument(TrainshedError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__(*map(str, self.problems))

@@ -52,7 +52,8 @@ class LogReader:
                     **token,
                 )
                 for event in answer["events"]:
-                    yield event["message"]
+                    # A progress bar returns to the start of its line instead of ending it.
+                    yield from event["message"].splitlines()
                 # API reference: at the end of the stream the token that was passed comes back.
                 # A page may be empty before that.
                 before, self._token = self._token, answer["nextForwardToken"]

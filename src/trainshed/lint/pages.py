@@ -5,7 +5,7 @@ from pathlib import Path
 from trainshed.checks import all_rules
 from trainshed.checks.pages import INDEX, as_markdown, rule_page, write_pages
 from trainshed.checks.rule import RuleFacts
-from trainshed.checks.text import finding_text
+from trainshed.checks.text import finding_lines
 from trainshed.findings import Finding
 from trainshed.lint.judging import lint_documents
 from trainshed.lint.model import FileKind
@@ -110,7 +110,9 @@ def _examples(rule: LintRule) -> str:
         _EXAMPLE.format(
             intro=f"The shortest {kind} that has it",
             example=example,
-            found="\n".join(map(finding_text, example_findings(rule, kind))),
+            found="\n".join(
+                line for each in example_findings(rule, kind) for line in finding_lines(each)
+            ),
         )
         for kind, example in rule.examples.items()
     )

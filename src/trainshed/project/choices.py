@@ -87,7 +87,7 @@ def plan_choices(choices: Choices) -> ClusterPlan:
             [plan] = load_fleet([file]).clusters
         except SpecError as error:
             messages = dict.fromkeys(map(_by_option, error.problems))
-            raise TrainshedError("\n".join(messages)) from error
+            raise TrainshedError(*messages) from error
     return plan
 
 

@@ -21,7 +21,7 @@ from trainshed.cli.ami.options import (
 )
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_json, print_records
+from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.errors import TrainshedError
 
@@ -40,7 +40,7 @@ def list_command(region: RegionsOption = None, as_json: JsonOption = False) -> N
         blind += found.blind
     print_records(records, columns=_LISTED, headings={"image_id": "AMI"}, as_json=as_json)
     for why in blind:
-        typer.echo(f"not everything was seen: {why}", err=True)
+        say(f"not everything was seen: {why}", err=True)
 
 
 def test_command(
@@ -100,7 +100,7 @@ def prune_command(
         as_json=as_json,
     )
     if not yes and any(record["verdict"] == "goes" for record in records):
-        typer.echo("nothing was removed: repeat with --yes", err=True)
+        say("nothing was removed: repeat with --yes", err=True)
     if failed:
         raise typer.Exit(1)
 

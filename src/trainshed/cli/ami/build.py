@@ -13,7 +13,7 @@ from trainshed.ami.prerequisites import check_prerequisites
 from trainshed.ami.report import write_report
 from trainshed.aws import regions
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_json
+from trainshed.cli.output import print_json, say
 from trainshed.cli.progress import progress
 from trainshed.sources import packer_folder
 from trainshed.spec.pipeline import BUILD_MINUTES
@@ -118,17 +118,17 @@ def build_command(
     subnets = request.subnets(here, named=subnet or (), filters=subnet_filter or ())
     if dry_run:
         for each in subnets:
-            typer.echo(shlex.join(request.command(packer, template.resolve(), here.name, each)))
+            say(shlex.join(request.command(packer, template.resolve(), here.name, each)))
         return
     try:
         with progress() as show:
             amis = build(request, packer, here, subnets, show=show)
     finally:
         if (request.output / LOG).exists():
-            typer.echo(f"log: {request.output / LOG}", err=True)
+            say(f"log: {request.output / LOG}", err=True)
     if as_json:
         print_json({"amis": amis, "output": request.output})
     else:
         for name, image_id in amis.items():
-            typer.echo(image_id if name == here.name else f"{name}: {image_id}")
+            say(image_id if name == here.name else f"{name}: {image_id}")
     write_report(request.output)

@@ -28,7 +28,7 @@ from trainshed.cli.ami.options import (
 )
 from trainshed.cli.ami.selftest import print_selftest
 from trainshed.cli.options import JsonOption, region_option
-from trainshed.cli.output import print_json
+from trainshed.cli.output import print_json, say
 from trainshed.cli.progress import progress
 from trainshed.errors import Failure
 
@@ -116,7 +116,7 @@ def rollback_command(
         check_same_build([plan.ami for plan in plans.values()])
         for here, plan in plans.items():
             for skipped in plan.skipped:
-                typer.echo(f"{here.name}: passed over {skipped}", err=True)
+                say(f"{here.name}: passed over {skipped}", err=True)
             done += _write({here: plan.ami}, channel, plan.note, as_json)
     _finish(done, as_json)
 
@@ -126,14 +126,14 @@ def _write(targets: dict[Region, Ami], channel: str, note: str, as_json: bool) -
     for written in write_channel(targets, channel, note):
         done.append(written)
         if written.previous_base not in ("", written.base):
-            typer.echo(
+            say(
                 f"{written.region}: {written.channel} was on {written.previous_base} and is on "
                 f"{written.base} now: root device and login name differ for whoever launches it",
                 err=True,
             )
         if not as_json:
             before = f", before {written.previous}" if written.previous else ""
-            typer.echo(
+            say(
                 f"{written.region}: {written.channel} is {written.image_id} (build "
                 f"{written.build}, version {written.version}"
                 + (", as before)" if written.action == "already there" else f"{before})")

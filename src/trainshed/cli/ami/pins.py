@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_records
+from trainshed.cli.output import print_records, say
 from trainshed.errors import TrainshedError
 from trainshed.files import read_text
 from trainshed.pins.outdated import outdated, pinned_versions
@@ -64,7 +64,7 @@ def recipes_command(
             "trainshed init --with-packer in an empty folder makes a packer/ to copy"
         )
     write_recipes(folder, read_pins(folder / "pins.json"))
-    typer.echo(f"written: {folder / 'recipes'}")
+    say(f"written: {folder / 'recipes'}")
 
 
 def _newest(path: Path) -> dict[str, str]:

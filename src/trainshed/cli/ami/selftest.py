@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import typer
-
-from trainshed.cli.output import print_records
+from trainshed.cli.output import print_records, say
 
 
 def print_selftest(selftest: dict[str, Any]) -> None:
@@ -17,4 +15,4 @@ def print_selftest(selftest: dict[str, Any]) -> None:
     )
     states = [component["state"] for component in selftest["components"]]
     counts = ", ".join(f"{states.count(state)} {state}" for state in ("ok", "failed", "unchecked"))
-    typer.echo(selftest.get("error") or f"{'passed' if selftest['ok'] else 'failed'}: {counts}")
+    say(selftest.get("error") or f"{'passed' if selftest['ok'] else 'failed'}: {counts}")

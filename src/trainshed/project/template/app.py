@@ -8,6 +8,7 @@ from cdk_nag import AwsSolutionsChecks
 
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
+from trainshed.printable import printable
 from trainshed.region import app_region
 from trainshed.spec import cluster_files
 from trainshed_stacks import add_fleet
@@ -28,5 +29,6 @@ if __name__ == "__main__":
     try:
         main()
     except TrainshedError as error:
-        sys.stderr.write(f"error: {error}\n")
+        message = "\n".join(map(printable, error.lines))
+        sys.stderr.write(f"error: {message}\n")
         sys.exit(error.exit_code)
