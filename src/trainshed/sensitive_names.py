@@ -5,14 +5,20 @@ import re
 ADMINISTRATORS = ("AdministratorAccess", "IAMFullAccess", "PowerUserAccess")
 """Managed policies of AWS that hand over the account, or nearly so."""
 _SECRET = re.compile(
-    r"SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE_KEY|(API|ACCESS|AUTH)_?KEY(?!_ID)|TOKEN$"
+    r"PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|SECRET(?!S?_?MANAGER)|(^|_)PASS$|_PWD$|TOKEN$"
+    r"|(ACCESS|ACCOUNT|API|APP|AUTH|CLIENT|DECRYPTION|DEPLOY|ENCRYPTION|HMAC|JWT|LICENSE|MASTER"
+    r"|PRIVATE|SERVICE|SESSION|SHARED|SIGNING|SSH|STORAGE|SUBSCRIPTION)_?KEYS?$"
+    r"|AMZ_SIGNATURE$"
 )
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# What tells where a secret is, or of what kind.
+_ABOUT = re.compile(r"_(ARN|FILE|IDS?|LENGTH|NAME|PATH|PREFIX|REGION|TTL|TYPE|URI|URL|VERSION)$")
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-.]")
 
 
 def names_a_secret(name: str) -> bool:
     """Return whether a variable or property is a secret by its name: `HF_TOKEN`, `AuthToken`."""
-    return bool(_SECRET.search(_WORDS.sub("_", name).upper()))
+    words = _WORDS.sub("_", name).upper()
+    return bool(_SECRET.search(words)) and not _ABOUT.search(words)
 
 
 def gives_wide_rights(policy: str) -> bool:

@@ -2,9 +2,11 @@
 
 import html
 import json
+import string
 from dataclasses import asdict, replace
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +14,11 @@ from hypothesis import strategies as st
 from review_example import DANGEROUS, PLACES, mapped, texts, with_text
 
 from trainshed.review.html import html_report
+from trainshed.review.leaves import leaves
 from trainshed.review.markdown import markdown_report
 from trainshed.review.model import Review
 from trainshed.review.redaction import redacted
+from trainshed.review.values import Names
 
 ACCOUNT = "482913570624"
 # Made up, in the forms that their services document. In halves, so that no scanner takes them for
@@ -37,6 +41,95 @@ SECRETS = (
     "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----",
 )
 
+LETTERS, HEX = string.ascii_letters + string.digits, "0123456789abcdef"
+
+
+def one_of(alphabet: str, least: int, most: int | None = None) -> st.SearchStrategy[str]:
+    """Return texts of these characters."""
+    return st.text(alphabet, min_size=least, max_size=most or least)
+
+
+def after(beginning: str, *rest: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return texts that begin with this."""
+    return st.tuples(st.just(beginning), *rest).map("".join)
+
+
+# In the forms that their services document.
+TOKENS = st.one_of(
+    after("AKIA", one_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)),
+    # A secret access key: 40 characters in disorder.
+    st.permutations("abcdefghijkmnopqrstuABCDEFGHIJKL0123456/").map("".join),
+    after("ghp_", one_of(LETTERS, 36)),
+    after("glpat-", one_of(LETTERS, 20)),
+    after("hf_", one_of(LETTERS, 34)),
+    after("nvapi-", one_of(LETTERS, 40, 70)),
+    after("AIza", one_of(LETTERS + "_-", 35)),
+    after("ya29.", one_of(LETTERS + "_-", 40, 200)),
+    after("sk_live_", one_of(LETTERS, 24, 99)),
+    after("SG.", one_of(LETTERS + "_-", 22), st.just("."), one_of(LETTERS + "_-", 43)),
+    after("dapi", one_of(HEX, 32)),
+    after("dckr_pat_", one_of(LETTERS + "_-", 27)),
+    after("hvs.", one_of(LETTERS + "_-", 24, 100)),
+    after("s.", one_of(LETTERS, 24)),
+    after("", one_of(LETTERS + "+/", 86), st.just("==")),
+    after("abc8Q~", one_of(LETTERS, 34)),
+    # Weights & Biases, and many others.
+    one_of(HEX, 40),
+)
+NAMES = st.sampled_from(
+    (
+        *("HF_TOKEN", "DB_PASS", "MYSQL_PWD", "ENCRYPTION_KEY", "WANDB_API_KEY", "db-password"),
+        *("clientSecret", "MasterUserPassword", "AccountKey", "SSH_PRIVATE_KEY", "x-api-key"),
+    )
+)
+# Where a value stands that its name alone makes a secret.
+NAMED = st.sampled_from(
+    (
+        "{name}={value}",
+        "A={name}={value}",
+        "export {name}='{value}'",
+        "{name}: {value}",
+        "{{{name}: {value}}}",
+        "{{Name: {name}, Value: {value}}}",
+        '{{"{name}": "{value}", "x": 1}}',
+        '{{"Name": "{name}", "Value": "{value}"}}',
+        '{{\\"{name}\\": \\"{value}\\"}}',
+        "--{name}={value}",
+        "train --{name} {value} --epochs 3",
+        "[train, --{name}, {value}]",
+        "docker run -e {name}={value} train:1",
+        'sh -c "{name}={value} train"',
+    )
+)
+ADDRESSED = st.sampled_from(
+    (
+        "https://me:{value}@host/x",
+        "postgres://{value}:{value}@db:5432/x",
+        "https://x.blob.core.windows.net/c?sv=1&sig={value}",
+        "curl -u me:{value} host",
+        "Authorization: Bearer {value}",
+    )
+)
+PASSWORDS = after("k", one_of(LETTERS, 15, 30))
+
+
+@st.composite
+def told(draw: st.DrawFn) -> tuple[str, str]:
+    """Return a text with a secret, and the secret."""
+    kind = draw(st.sampled_from(("token", "named", "addressed")))
+    if kind == "token":
+        secret = draw(TOKENS)
+        around = ("{}", "KEY={}", "of {}, which", '"{}"', "x-{}-y", "({})", "[a, {}]")
+        return draw(st.sampled_from(around)).format(secret), secret
+    secret = draw(PASSWORDS)
+    form = draw(NAMED if kind == "named" else ADDRESSED)
+    return form.format(name=draw(NAMES), value=secret), secret
+
+
+def shows(text: str, secret: str) -> bool:
+    """Return whether a text has some of a secret."""
+    return any(secret[start : start + 8] in text for start in range(4, len(secret) - 8))
+
 
 def said(text: str) -> str:
     """Return a message as it stands in a redacted review."""
@@ -52,6 +145,82 @@ def test_no_secret_stays_in_any_text(place: int, secret: str, around: str) -> No
     review = redacted(with_text(DANGEROUS, place, around.format(secret)))
 
     assert not [text for text in texts(review) if secret in text]
+
+
+@given(told())
+def test_no_part_of_a_generated_secret_stays(case: tuple[str, str]) -> None:
+    text, secret = case
+
+    assert not shows(said(text), secret)
+
+
+@given(place=st.integers(0, len(PLACES) - 1), case=told())
+def test_no_generated_secret_reaches_a_report(place: int, case: tuple[str, str]) -> None:
+    text, secret = case
+
+    review = redacted(with_text(DANGEROUS, place, text))
+
+    # Markdown has a backslash before some characters.
+    assert not shows(reports(review).replace("\\", ""), secret)
+
+
+@given(case=told(), before=st.integers(0, 140))
+def test_text_is_redacted_before_it_is_cut(case: tuple[str, str], before: int) -> None:
+    text, secret = case
+    value = f"{'b' * before} {text}"
+    places: list[Any] = [
+        value,
+        {"Fn::Sub": value},
+        {"Fn::Join": [" ", ["#!/bin/sh", value]]},
+        {"Command": ["sh", "-c", value]},
+        [{"Value": value}, "x"],
+    ]
+
+    for place in places:
+        for change in leaves("Metadata", None, place, Names(resources={}, exports={}, region="x")):
+            assert not shows(change.after or "", secret)
+        for change in leaves("Outputs", [], [place], Names(resources={}, exports={}, region="x")):
+            assert not shows(change.after or "", secret)
+
+
+def test_an_account_id_is_not_cut_in_half() -> None:
+    value = "b" * 110 + f" {ACCOUNT}"
+
+    [change] = leaves("Name", None, value, Names(resources={}, exports={}, region="x"))
+
+    assert not shows(change.after or "", ACCOUNT)
+    assert "4829" not in (change.after or "")
+
+
+def test_elements_that_differ_in_a_secret_alone_are_still_told() -> None:
+    called = Names(resources={}, exports={}, region="x")
+    before, after = ["DB_PASS=hunter2", "x"], ["DB_PASS=hunter3"]
+
+    changes = [(each.before, each.after) for each in leaves("Command", before, after, called)]
+
+    assert changes == [("DB_PASS=REDACTED", None), ("x", None), (None, "DB_PASS=REDACTED")]
+
+
+@given(
+    token=TOKENS,
+    unseen=st.sampled_from(
+        "\u200b\u200d\u00ad\u2060\ufeff\u034f\u180e\ufe0f\u202e\U000e0041\x00\x1b"
+    ),
+    position=st.integers(1, 20),
+)
+def test_characters_that_nobody_sees_hide_no_secret(token: str, unseen: str, position: int) -> None:
+    text = said(f"of {token[:position]}{unseen}{token[position:]}, which")
+
+    assert text == said(f"of {token}, which")
+    assert not shows(text, token)
+
+
+def test_the_end_of_a_private_key_is_redacted_without_its_beginning() -> None:
+    # Of what an app says, the last lines are told.
+    lines = ["MIIEpAIBAAKCAQEA7bq4Wk1c", "q4Wk1cMIIEpAIBAAKCAQEA7b", "k1cMII=="]
+    end = "-----END RSA PRIVATE " + "KEY-----"
+
+    assert said("\n".join(["it failed", *lines, end])) == "it failed\nREDACTED"
 
 
 @pytest.mark.parametrize("rotation", range(0, len(SECRETS), 5))
@@ -93,6 +262,13 @@ def reports(review: Review) -> str:
         ('{"Password": "hunter2"}', '{"Password": "REDACTED"}'),
         ('{\\"DB_PASSWORD\\": \\"hunter2\\"}', '{\\"DB_PASSWORD\\": \\"REDACTED\\"}'),
         ("{HF_TOKEN: swordfish}", "{HF_TOKEN: REDACTED}"),
+        ('password="two words, and; more" x', 'password="REDACTED" x'),
+        ("DB_PASS=a,b then", "DB_PASS=REDACTED then"),
+        ("https://me:p@ss@host/x", "https://REDACTED@host/x"),
+        ("machine api.wandb.ai password 5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80",
+         "machine api.wandb.ai password REDACTED"),
+        ('{"Name": "A", "Value": "x", "Password": "y"}',
+         '{"Name": "A", "Value": "x", "Password": "REDACTED"}'),
         (
             '{"Name": "WANDB_API_KEY", "Value": "0a1b2c3d"}',
             '{"Name": "WANDB_API_KEY", "Value": "REDACTED"}',
@@ -120,7 +296,16 @@ def test_what_stands_for_a_secret(text: str, expected: str) -> None:
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "train@sha256:1234567890121234567890121234567890121234567890121234567890121234",
         "origin/main (1a2b3c4)",
-        "5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80",
+        "commit 5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80",
+        "registry.example/train:5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80",
+        "actions/checkout@5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80",
+        "AWS::SecretsManager::Secret",
+        "com.amazonaws.us-west-2.secretsmanager: SecretsManager/Endpoint",
+        "{{resolve:secretsmanager:db:SecretString:password}}",
+        "MasterUserSecret: ${Secret}, PASSWORD_FILE=/run/secrets/db, TOKEN_TYPE: jwt1234",
+        "PWD=/home/ec2-user, KmsKeyId: alias/train, Key: Name, S3Key: code.zip, PublicKey=x",
+        "give HF_TOKEN: a variable looks like a secret; use --name to name one",
+        "ssh://git@github.com/us/training and ec2-user@host",
         "NetworkDefaultGroupRulesFunctionC3576178",
         "TrainCluster/Compute/LaunchTemplate/Res1",
         "4,800 GiB, 1099511627776 bytes, 0.123456789012",
@@ -136,6 +321,32 @@ def test_what_stands_for_a_secret(text: str, expected: str) -> None:
 )
 def test_ordinary_texts_stay(text: str) -> None:
     assert said(text) == text
+
+
+ID = one_of(HEX, 17)
+
+
+@given(
+    st.one_of(
+        after("asset.", one_of(HEX, 64), st.just(".zip")),
+        after("train@sha256:", one_of(HEX, 64)),
+        after("registry.example/train:", one_of(HEX, 40)),
+        after("commit ", one_of(HEX, 40)),
+        after("arn:aws:iam::aws:policy/", one_of(string.ascii_letters, 5, 60)),
+        after("arn:aws:s3:::", one_of(string.ascii_lowercase + string.digits + "-", 3, 39)),
+        st.sampled_from(("ami-", "sg-", "subnet-", "vpc-", "lt-", "i-", "cr-")).flatmap(
+            lambda kind: after(kind, ID)
+        ),
+        after("TrainClusterBatchEnvironment", one_of("0123456789ABCDEF", 8)),
+        after("TrainCluster/", one_of(string.ascii_letters + "/", 1, 30)),
+        after("AWS::SecretsManager::", one_of(string.ascii_letters, 1, 30)),
+    ),
+    st.sampled_from(("{}", "of {}, which", "{} -> {}", "{{Image: {}}}")),
+)
+def test_ordinary_content_stays_readable(text: str, around: str) -> None:
+    shown = around.format(text, text)
+
+    assert said(shown) == shown
 
 
 def test_an_ordinary_review_stays() -> None:

@@ -160,6 +160,9 @@ def test_variables_that_break_a_library(
         ("{buckets: [{bucket: runs, access: read-write-delete, prefix: a/}]}", []),
         ("{environment: {TOKENIZERS_PARALLELISM: 'true', AWS_ACCESS_KEY_ID: x}}", []),
         ("{environment: {WANDB_API_KEY: x}}", ["TS-SEC-004"]),
+        ("{environment: {DB_PASS: x}}", ["TS-SEC-004"]),
+        ("{environment: {ENCRYPTION_KEY: x}}", ["TS-SEC-004"]),
+        ("{environment: {DB_SECRET_ARN: x}}", []),
         ("{environment: {AWS_SECRET_ACCESS_KEY: x}}", ["TS-SEC-004"]),
     ],
 )

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from trainshed.review.model import PropertyChange
-from trainshed.review.values import HIDDEN, Names, is_function, short, text
+from trainshed.review.values import HIDDEN, Names, is_function, is_reference, short, text
 from trainshed.sensitive_names import names_a_secret
 
 # What elements of lists are told apart by: tags, variables, devices, policies of a role.
@@ -91,16 +91,17 @@ def _unnamed(element: Mapping[str, Any], key: str) -> Any:
 def _gained_and_lost(
     path: str, before: Sequence[Any], after: Sequence[Any], called: Names, secret: bool
 ) -> Iterator[PropertyChange]:
-    old, new = (Counter(short(each, called) for each in side) for side in (before, after))
+    # Apart while they are whole: two that differ in a secret look the same without it.
+    texts = {text(each, called): short(each, called) for each in (*before, *after)}
+    old, new = (Counter(text(each, called) for each in side) for side in (before, after))
     for lost in (old - new).elements():
-        yield PropertyChange(path=path, before=HIDDEN if secret else lost, after=None)
+        yield PropertyChange(path=path, before=HIDDEN if secret else texts[lost], after=None)
     for gained in (new - old).elements():
-        yield PropertyChange(path=path, before=None, after=HIDDEN if secret else gained)
+        yield PropertyChange(path=path, before=None, after=HIDDEN if secret else texts[gained])
 
 
 def _leaf(path: str, before: Any, after: Any, called: Names, secret: bool) -> PropertyChange:
-    # A name of a resource is no secret, whatever the property is called.
-    if secret and not (is_function(before) or is_function(after)):
+    if secret and not (is_reference(before) or is_reference(after)):
         was, will_be = (None if side is None else HIDDEN for side in (before, after))
         return PropertyChange(path=path, before=was, after=will_be)
     old, new = ([] if side is None else text(side, called).splitlines() for side in (before, after))

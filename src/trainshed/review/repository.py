@@ -65,7 +65,8 @@ def find_base(folder: Path, ref: str) -> BaseCommit:
             + (_fetch(shallow) if shallow else "name a branch that HEAD comes from")
         )
     return BaseCommit(
-        name=f"{ref} ({commit[:7]})",
+        # A whole hash says no more, and looks like the key of many a service.
+        name=f"commit {commit[:7]}" if ref == given else f"{ref} ({commit[:7]})",
         repository=repository,
         commit=commit,
         tree=_git(folder, "rev-parse", f"{commit}^{{tree}}"),

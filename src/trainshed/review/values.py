@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from trainshed.review.redaction import redacted
 from trainshed.sensitive_names import names_a_secret
 from trainshed.synthesis import SynthesisedStack
 
@@ -70,8 +71,9 @@ def _resources(stack: SynthesisedStack) -> dict[str, str]:
 
 
 def short(value: Any, called: Names) -> str:
-    """Return a value as text of one line, cut where it is long."""
-    said = _HASH.sub(r"\1...", " ".join(text(value, called).split()))
+    """Return a value as text of one line, redacted, and cut where it is long."""
+    line = " ".join(redacted(text(value, called)).split())
+    said = _HASH.sub(r"\1...", line)
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
 
 
@@ -113,7 +115,7 @@ def text(value: Any, called: Names) -> str:
 def _entry(name: Any, entries: Mapping[Any, Any], called: Names) -> str:
     """Return an entry of an object as text, hidden if it is a secret by its name, or its key's."""
     named = [entries.get(key) for key in ("Name", "Key")] if name == "Value" else [name]
-    if any(names_a_secret(str(each)) for each in named) and not is_function(entries[name]):
+    if any(names_a_secret(str(each)) for each in named) and not is_reference(entries[name]):
         return HIDDEN
     return text(entries[name], called)
 
@@ -125,6 +127,11 @@ def is_function(value: Any) -> bool:
             [name] = map(str, entries)
             return name in ("Ref", "Condition") or name.startswith("Fn::")
     return False
+
+
+def is_reference(value: Any) -> bool:
+    """Return whether a value names another: no secret itself, whatever it is called."""
+    return is_function(value) and bool({"Ref", "Fn::GetAtt", "Fn::ImportValue"} & value.keys())
 
 
 def _part(value: Any, called: Names) -> str:
