@@ -144,7 +144,9 @@ def test_a_node_pulls_its_image_and_writes_its_logs(
     logs.put_log_events(
         logGroupName=group, logStreamName="node", logEvents=[{"timestamp": 1, "message": "x"}]
     )
+    ecs = as_role("ecs", role)
     refusals: list[Callable[[], Any]] = [
+        lambda: ecs.register_container_instance(cluster="another"),
         lambda: ecr.delete_repository(repositoryName=repository),
         lambda: ecr.batch_get_image(repositoryName="another", imageIds=[{"imageTag": "any"}]),
         lambda: logs.create_log_stream(logGroupName="/another", logStreamName="node"),

@@ -452,7 +452,7 @@ def test_nodes_may_read_the_tags_of_their_tasks(plain: Template) -> None:
     ]
 
     ends = [resource["Fn::Join"][1][-1] for resource in statement["Resource"]]
-    assert ends == [":container-instance/*", ":task/*"]
+    assert ends == [":container-instance/AWSBatch-*/*", ":task/AWSBatch-*/*"]
 
 
 def test_containers_have_a_role_of_tasks_of_this_account_that_may_see_the_network_alone(

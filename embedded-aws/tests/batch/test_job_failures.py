@@ -1,11 +1,12 @@
 """What keeps jobs from running, and what they then say."""
 
+import json
 from functools import partial
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from job_bench import JobBench
+from job_bench import NODES_POLICY, JobBench
 
 from embedded_aws.faults import Fault
 
@@ -133,6 +134,34 @@ def test_a_container_larger_than_the_instance_says_so(bench: JobBench) -> None:
     bench.batch.terminate_job(jobId=job, reason="enough")
 
     assert "JOB_RESOURCE_REQUIREMENT" in waiting["statusReason"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "joins"),
+    [pytest.param("AWSBatch-*", True, id="own"), pytest.param("another", False, id="another")],
+)
+def test_instances_run_jobs_if_they_may_join_the_cluster(
+    bench: JobBench, cluster: str, joins: bool
+) -> None:
+    iam, role = bench.aws.client("iam"), bench.node_role
+    statement = {"Effect": "Allow", "Action": ["ecs:Poll", "ecs:RegisterContainerInstance"]}
+    arn = "arn:aws:ecs:us-west-2:123456789012:"
+    own = [f"{arn}cluster/{cluster}", f"{arn}container-instance/{cluster}/*"]
+    iam.detach_role_policy(RoleName=role, PolicyArn=NODES_POLICY)
+    iam.put_role_policy(
+        RoleName=role,
+        PolicyName="join",
+        PolicyDocument=json.dumps({"Statement": [{**statement, "Resource": own}]}),
+    )
+
+    job = bench.submit(bench.define("echo hello", nodes=2))
+
+    if joins:
+        assert bench.wait(job)["status"] == "SUCCEEDED"
+    else:
+        bench.wait(job, "RUNNABLE", reason="UNDETERMINED - Batch job is blocked")
+        bench.batch.cancel_job(jobId=job, reason="seen")
+        assert bench.wait(job)["attempts"] == []
 
 
 def test_an_image_that_is_not_in_the_repository_fails_the_task(bench: JobBench) -> None:

@@ -1,5 +1,6 @@
 """A queue on an embedded AWS whose jobs run, and what became of them."""
 
+import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 
+NODES_POLICY = "arn:aws:iam::aws:policy/service-role/AmazonEC2ContainerServiceforEC2Role"
 OVER = ("SUCCEEDED", "FAILED")
 _TOO_LONG = 60
 _pause = threading.Event()
@@ -64,7 +66,6 @@ class JobBench:
         group = self.ec2.create_security_group(
             GroupName=self.name, Description="nodes", VpcId=subnet["VpcId"]
         )
-        self.aws.client("iam").create_instance_profile(InstanceProfileName=self.name)
         self.batch.create_compute_environment(
             computeEnvironmentName=self.name,
             type="MANAGED",
@@ -76,7 +77,7 @@ class JobBench:
                 "instanceTypes": [self._instance_type],
                 "subnets": [self.subnet],
                 "securityGroupIds": [group["GroupId"]],
-                "instanceRole": self.name,
+                "instanceRole": self.node_role,
                 "tags": {"team": "vision"},
                 **({"imageId": self._ami} if self._ami else {}),
             },
@@ -95,6 +96,22 @@ class JobBench:
             ],
         )
         return self.name
+
+    @cached_property
+    def node_role(self) -> str:
+        """The role of the nodes, as the ECS developer guide has it, in a profile of its name."""
+        iam, name = self.aws.client("iam"), f"{self.name}-nodes"
+        trust = {"Effect": "Allow", "Action": "sts:AssumeRole"}
+        iam.create_role(
+            RoleName=name,
+            AssumeRolePolicyDocument=json.dumps(
+                {"Statement": [{**trust, "Principal": {"Service": "ec2.amazonaws.com"}}]}
+            ),
+        )
+        iam.attach_role_policy(RoleName=name, PolicyArn=NODES_POLICY)
+        iam.create_instance_profile(InstanceProfileName=name)
+        iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
+        return name
 
     def define(
         self, script: str | Sequence[str], *, nodes: int = 0, name: str = "", **container: Any

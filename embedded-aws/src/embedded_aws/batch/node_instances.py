@@ -6,6 +6,9 @@ reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, [M] the
 [I] On AWS an Auto Scaling group launches one instance after the other, which outlive a job for some
 minutes and run several container jobs at a time; here each job has its own, launched all or none,
 which end with the attempt. The group's activities tell of them as on AWS.
+[S] ECS developer guide, "Amazon ECS container instance IAM role": an instance joins the cluster if
+its role lets the agent register there and poll. [I] The reason of a job whose instances do not; on
+AWS they keep running.
 """
 
 from collections.abc import Sequence
@@ -19,6 +22,7 @@ from embedded_aws.batch.compute_environments import Environment
 from embedded_aws.batch.compute_resources import EC2_TYPES, launch_template
 from embedded_aws.batch.job_containers import Container, requirement
 from embedded_aws.cloudformation.clients import client
+from embedded_aws.ec2.instance_agents import agent_may
 from embedded_aws.ec2.instance_types import family_records, require
 from embedded_aws.ec2.service_launches import LaunchRefused, run_instances
 from embedded_aws.ec2.subnets import subnet_of
@@ -129,7 +133,19 @@ def launch(call: Call, need: Need) -> list[Any]:
         node_groups.record_refusal(group, need.count, subnet, refused.message)
         raise CannotPlace(_reason(refused.code, need.instance_type)) from refused
     node_groups.add_members(group, launched, subnet)
-    return [call.backend("ec2").get_instance(each["InstanceId"]) for each in launched]
+    instances = [call.backend("ec2").get_instance(each["InstanceId"]) for each in launched]
+    if not all(_joins(call, need.environment["ecsClusterArn"], each) for each in instances):
+        terminate(call, need, instances)
+        raise CannotPlace(_UNDETERMINED)
+    return instances
+
+
+def _joins(call: Call, cluster: str, instance: Any) -> bool:
+    """Whether the agent of moto's instance may register in an ECS cluster and poll."""
+    own = call.arn("ecs", f"container-instance/{cluster.rpartition('/')[2]}/{instance.id}")
+    return agent_may(
+        call, instance, "ecs", "RegisterContainerInstance", {"cluster": cluster}
+    ) and agent_may(call, instance, "ecs", "Poll", {"containerInstance": own})
 
 
 def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[str, Any]:
@@ -144,6 +160,7 @@ def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[st
     }
     request = {
         "InstanceType": need.instance_type,
+        "IamInstanceProfile": _profile(resources["instanceRole"]),
         "MinCount": need.count,
         "MaxCount": need.count,
         "TagSpecifications": [
@@ -175,6 +192,10 @@ def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[st
     if group := resources.get("placementGroup"):
         request["Placement"] = {"GroupName": group}
     return request
+
+
+def _profile(name_or_arn: str) -> dict[str, str]:
+    return {"Arn" if name_or_arn.startswith("arn:") else "Name": name_or_arn}
 
 
 def _reason(code: str, instance_type: str) -> str:

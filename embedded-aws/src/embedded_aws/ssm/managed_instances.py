@@ -6,15 +6,11 @@ running instances are listed, at once; AWS lists stopped ones for some time as C
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.ec2.instance_processes import role_of
-from embedded_aws.iam.api_calls import ApiCall
-from embedded_aws.iam.enforcement import denied
-from embedded_aws.iam.required_permissions import required_permissions
+from embedded_aws.ec2.instance_agents import agent_may
 from embedded_aws.ssm.pages import page
 from embedded_aws.ssm.targets import tags_of
 
@@ -23,33 +19,12 @@ _AGENT_VERSION = "3.3.3050.0"
 _PLATFORMS = {"ubuntu/": ("Ubuntu", "22.04"), "": ("Amazon Linux", "2023")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AgentSession:
-    account_id: str
-    role_arn: str
-    arn: str
-    policy: str = ""
-
-
 def is_managed(call: Call, instance: Any) -> bool:
     """Whether moto's instance runs and its agent may talk to Systems Manager."""
-    role = role_of(instance) if instance.state == "running" else None
-    if role is None:
-        return False
-    session = _AgentSession(
-        account_id=call.account,
-        role_arn=role.arn,
-        arn=f"arn:aws:sts::{call.account}:assumed-role/{role.name}/{instance.id}",
+    ping = {"InstanceId": instance.id}
+    return instance.state == "running" and agent_may(
+        call, instance, "ssm", "UpdateInstanceInformation", ping
     )
-    ping = ApiCall(
-        service="ssm",
-        operation="UpdateInstanceInformation",
-        account=call.account,
-        region=call.region,
-        protocol="json",
-        params={"InstanceId": instance.id},
-    )
-    return all(denied(session, permission) is None for permission in required_permissions(ping))
 
 
 def managed_instances(call: Call) -> Iterator[Any]:

@@ -1,0 +1,53 @@
+"""What an agent on an instance may call, with the credentials of its instance profile.
+
+[S] EC2 user guide: a session of an instance's role is called by the instance's id.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from embedded_aws.actions import Call
+from embedded_aws.ec2.instance_processes import role_of
+from embedded_aws.iam.api_calls import ApiCall
+from embedded_aws.iam.enforcement import denied
+from embedded_aws.iam.required_permissions import required_permissions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AgentSession:
+    account_id: str
+    role_arn: str
+    arn: str
+    policy: str = ""
+
+
+def agent_may(
+    call: Call, instance: Any, service: str, operation: str, params: Mapping[str, Any]
+) -> bool:
+    """Whether the role of moto's instance, if it has one, allows a call.
+
+    Args:
+        call: of the instance's account and region.
+        instance: moto's.
+        service: for instance `ssm`.
+        operation: for instance `UpdateInstanceInformation`.
+        params: of the operation.
+    """
+    role = role_of(instance)
+    if role is None:
+        return False
+    session = _AgentSession(
+        account_id=call.account,
+        role_arn=role.arn,
+        arn=f"arn:aws:sts::{call.account}:assumed-role/{role.name}/{instance.id}",
+    )
+    asked = ApiCall(
+        service=service,
+        operation=operation,
+        account=call.account,
+        region=call.region,
+        protocol="json",
+        params=params,
+    )
+    return all(denied(session, permission) is None for permission in required_permissions(asked))
