@@ -5,10 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -18,7 +15,7 @@ from launched_nodes import Node, Nodes, nodes_of_a_job
 from embedded_aws.embedded import EmbeddedAws
 from trainshed_launch.topology import TopologyUnknown, nearest_first
 
-INSTANCES = "i-0", "i-1", "i-2", "i-3"
+INSTANCES = tuple(f"i-0123456789abcdef{number}" for number in range(4))
 # As the AWS CLI reference prints it; nodes 0 and 2 are close to each other.
 ANSWER = {
     "Instances": [
@@ -34,37 +31,10 @@ ANSWER = {
     ]
 }
 ZONE = "usw2-az4"
+# As our job definitions say.
+REGION = {"AWS_REGION": "us-west-2"}
 DENIED = "An error occurred (UnauthorizedOperation) when calling DescribeInstanceTopology"
 Launch = Callable[..., Node]
-
-
-class _Metadata(BaseHTTPRequestHandler):
-    """The metadata service of each node, under a path of its own: /INSTANCE."""
-
-    def do_PUT(self) -> None:
-        self._answer("a token" if self.headers["X-aws-ec2-metadata-token-ttl-seconds"] else None)
-
-    def do_GET(self) -> None:
-        identity = {"instanceId": self.path.split("/")[1], "region": "us-west-2"}
-        allowed = self.headers["X-aws-ec2-metadata-token"] == "a token"
-        self._answer(json.dumps(identity) if allowed else None)
-
-    def _answer(self, text: str | None) -> None:
-        self.send_response(200 if text else 401)
-        self.end_headers()
-        self.wfile.write((text or "").encode())
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def metadata() -> Iterator[str]:
-    """Address of the metadata services."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Metadata) as server:
-        Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 @pytest.fixture
@@ -74,15 +44,15 @@ def job(tmp_path: Path) -> Iterator[Nodes]:
 
 
 @pytest.fixture
-def launch(job: Nodes, metadata: str) -> Launch:
+def launch(job: Nodes, tmp_path: Path) -> Launch:
     """Start four nodes on instances; return the main node."""
 
     def start(instances: tuple[str, ...], **environment: str) -> Node:
         for index, name in enumerate(instances):
-            own = {
-                "AWS_EC2_METADATA_DISABLED": "false",
-                "AWS_EC2_METADATA_SERVICE_ENDPOINT": f"{metadata}/{name}",
-            }
+            tag = tmp_path / f"instance{index}/sys/class/dmi/id/board_asset_tag"
+            tag.parent.mkdir(parents=True)
+            tag.write_text(f"{name}\n", encoding="ascii")
+            own = {"EMBEDDED_AWS_NODE": str(tmp_path / f"instance{index}"), **REGION}
             job.start(index, "sh", "-c", "echo rank $NODE_RANK", environment=own | environment)
         return job.started[0]
 
@@ -155,8 +125,6 @@ def test_close_nodes_get_neighbouring_ranks_by_botocore(
         instances.append([each["InstanceId"] for each in launched["Instances"]])
     mixed = tuple(name for pair in zip(*instances, strict=True) for name in pair)
     aws = {name: value for name, value in clean_aws.changes.items() if value}
-    # It stands for the metadata service of no machine.
-    del aws["AWS_EC2_METADATA_DISABLED"]
 
     main = launch(mixed, **aws, **python_alone(tmp_path))
 
@@ -196,6 +164,23 @@ def test_what_the_command_line_does_not_tell_is_no_failure(
 
 def test_nodes_that_are_no_instances_are_not_asked_for(job: Nodes) -> None:
     main = job.start_all("sh", "-c", "echo rank $NODE_RANK")
+
+    assert ranks(job) == [0, 1, 2, 3]
+    assert "not the network: not every node is known as an EC2 instance" in main.said
+
+
+@pytest.mark.parametrize(
+    ("names", "environment"),
+    [
+        # What a board says that is no instance, and an instance whose region nobody says.
+        pytest.param(("To be filled by O.E.M.",) * 4, {}, id="no-instance"),
+        pytest.param(INSTANCES, {"AWS_REGION": ""}, id="no-region"),
+    ],
+)
+def test_a_board_without_an_instance_or_a_region_is_no_instance(
+    job: Nodes, launch: Launch, names: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    main = launch(names, **environment)
 
     assert ranks(job) == [0, 1, 2, 3]
     assert "not the network: not every node is known as an EC2 instance" in main.said

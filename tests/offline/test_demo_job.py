@@ -33,6 +33,8 @@ def test_every_rank_has_the_sum(
     said = {line.split()[1] for line in lines if line.startswith("  rank ")}
     assert said == {str(rank) for rank in range(ranks)}
     assert result == f"all {ranks} ranks on {nodes} nodes have the sum {sum(range(ranks))}"
+    assert any("ranks follow the network: node " in line for line in lines) == (nodes > 2)
+    assert not any("not the network" in line for line in lines)
 
 
 def test_a_job_that_fails_ends_the_demo(

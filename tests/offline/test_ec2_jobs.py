@@ -231,7 +231,7 @@ def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws
     assert job("watch", job_id).code == 1
     explained = job("why", job_id)
     assert "TS-JOB-015" in rules(explained)
-    assert "ended with exit code 197: another node of the job was lost" in explained.out
+    assert "ended with exit code 197: a node of the job was lost" in explained.out
     # It stays, though the stack takes no signal any more.
     until(lambda: _booted(aws) == 3, "another node")
     [new] = running(aws).keys() - set(command["InstanceIds"])

@@ -87,8 +87,6 @@ class Nodes:
             "AWS_BATCH_JOB_NODE_INDEX": str(index),
             "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
             "EMBEDDED_AWS_ADDRESS": f"{self.prefix}{index + 10}",
-            # This machine may be an instance.
-            "AWS_EC2_METADATA_DISABLED": "true",
         }
         program = (
             [*machine.enter(), f"/{HOME}/{LAUNCH.name}"] if machine else [sys.executable, LAUNCH]

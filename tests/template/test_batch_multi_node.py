@@ -335,8 +335,19 @@ def test_a_container_has_the_variables_of_its_accelerator_in_order(
         "gaudi": ("RDMAV_FORK_SAFE", "1"),
     }
 
-    assert found == sorted(plan.environment.items())
+    region = {"Ref": "AWS::Region"}
+    own = {"AWS_DEFAULT_REGION": region, "AWS_REGION": region}
+    assert found == sorted({**own, **plan.environment}.items())
     assert marker[name] in found
+
+
+def test_a_region_that_the_job_names_is_its_own() -> None:
+    plan = replace(SMALL, environment={"AWS_REGION": "eu-west-1"})
+
+    entries = container(template_of(container=plan))["Environment"]
+
+    assert {"Name": "AWS_REGION", "Value": "eu-west-1"} in entries
+    assert {"Name": "AWS_DEFAULT_REGION", "Value": {"Ref": "AWS::Region"}} in entries
 
 
 def test_a_container_may_pin_memory_and_share_it(plain: Template) -> None:

@@ -166,11 +166,11 @@ def test_groups_are_on_the_interfaces_and_not_beside_them(plain: dict[str, Any])
     assert not {"SecurityGroupIds", "SecurityGroups"} & plain.keys()
 
 
-def test_metadata_is_imdsv2_only_and_in_reach_of_containers(plain: dict[str, Any]) -> None:
+def test_metadata_is_imdsv2_only_and_out_of_reach_of_containers(plain: dict[str, Any]) -> None:
     assert plain["MetadataOptions"] == {
         "HttpEndpoint": "enabled",
         "HttpTokens": "required",
-        "HttpPutResponseHopLimit": 2,
+        "HttpPutResponseHopLimit": 1,
         "InstanceMetadataTags": "disabled",
     }
 

@@ -30,7 +30,8 @@ class EfaLaunchTemplate(Construct):
       Never a public IP: one interface alone refuses it. EC2 gives none beside several, and refuses
       even to be asked for none then ("associatePublicIPAddress parameter cannot be specified when
       launching with multiple network interfaces").
-    - IMDSv2 only, with the hop that containers need; no tags in the metadata.
+    - IMDSv2 only, and out of reach of containers, which are one hop further; no tags in the
+      metadata.
     - An encrypted gp3 root volume, and metrics every minute.
     - A node that powers itself off is terminated.
     - User data only as MIME multi-part, because AWS Batch adds a part of its own.
@@ -163,8 +164,8 @@ class EfaLaunchTemplate(Construct):
                 metadata_options=_Data.MetadataOptionsProperty(
                     http_endpoint="enabled",
                     http_tokens="required",
-                    # One hop to the host, one more into a container's bridge network.
-                    http_put_response_hop_limit=2,
+                    # As far as the host; another network namespace is one hop further.
+                    http_put_response_hop_limit=1,
                     instance_metadata_tags="disabled",
                 ),
                 # A node that cannot be set up powers off: it is to be replaced, and not to stay

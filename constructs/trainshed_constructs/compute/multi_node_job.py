@@ -35,6 +35,13 @@ def multi_node_job(
     L1, because the L2 MultiNodeJobDefinition closes the node range ("0:3"), so that numNodes
     cannot be overridden at submission: https://github.com/aws/aws-cdk/issues/29415
     """
+    region = Aws.REGION
+    # ECS tells containers on EC2 none, and SDKs, the AWS CLI and trainshed-launch need one.
+    environment = {
+        "AWS_DEFAULT_REGION": region,
+        "AWS_REGION": region,
+        **container.environment,
+    }
     requirements = {"VCPU": container.vcpus, "MEMORY": container.memory_mib, "GPU": container.gpus}
     properties = _Job.ContainerPropertiesProperty(
         image=image_uri,
@@ -50,7 +57,7 @@ def multi_node_job(
         ],
         environment=[
             _Job.EnvironmentProperty(name=name, value=value)
-            for name, value in sorted(container.environment.items())
+            for name, value in sorted(environment.items())
         ],
         linux_parameters=_Job.LinuxParametersProperty(
             devices=[
@@ -73,7 +80,7 @@ def multi_node_job(
             # 2025, so training goes on while CloudWatch Logs does not answer.
             options={
                 "awslogs-group": log_group.log_group_name,
-                "awslogs-region": Aws.REGION,
+                "awslogs-region": region,
                 "awslogs-stream-prefix": "job",
             },
         ),

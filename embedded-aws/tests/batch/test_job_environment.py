@@ -1,6 +1,7 @@
 """What the command of a job gets: variables, parameters, secrets, credentials, and nothing else."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
 PRINT_ENVIRONMENT = ["python3", "-I", "-c", PRINT]
 ALWAYS = {
     *("AWS_BATCH_CE_NAME", "AWS_BATCH_JOB_ATTEMPT", "AWS_BATCH_JOB_ID", "AWS_BATCH_JQ_NAME"),
-    *("AWS_DEFAULT_REGION", "AWS_EC2_METADATA_DISABLED", "AWS_ENDPOINT_URL", "AWS_EXECUTION_ENV"),
-    *("AWS_REGION", "HOME", "PATH"),
+    *("AWS_EC2_METADATA_DISABLED", "AWS_ENDPOINT_URL", "AWS_EXECUTION_ENV", "EMBEDDED_AWS_NODE"),
+    *("HOME", "PATH"),
 }
+# boto3 needs one, and ECS tells none.
+REGION = [{"name": "AWS_DEFAULT_REGION", "value": "us-west-2"}]
 OF_NODES = {
     *("AWS_BATCH_JOB_MAIN_NODE_INDEX", "AWS_BATCH_JOB_NODE_INDEX", "AWS_BATCH_JOB_NUM_NODES"),
 }
@@ -77,6 +80,14 @@ def test_the_main_nodes_address_is_that_of_its_own(either: JobBench) -> None:
     name = "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"
     assert f"{name}={interface['privateIpv4Address']}" in either.lines(child)
     assert not any(line.startswith(name) for line in either.lines(main))
+
+
+def test_a_node_without_an_image_finds_its_instance_in_files_of_its_own(either: JobBench) -> None:
+    job = either.run("cat $EMBEDDED_AWS_NODE/sys/class/dmi/id/board_asset_tag", nodes=2)
+
+    said = [either.lines(either.describe(f"{job['jobId']}#{index}")) for index in range(2)]
+    assert all(re.fullmatch(r"i-[0-9a-f]{17}", line) for [line] in said)
+    assert said[0] != said[1]
 
 
 def test_a_submission_changes_command_environment_and_number_of_nodes(bench: JobBench) -> None:
@@ -147,7 +158,7 @@ def test_a_secret_that_is_not_there_fails_the_task(bench: JobBench) -> None:
 def test_a_job_calls_the_embedded_aws_as_its_role(either: JobBench) -> None:
     calls = "import boto3; print(boto3.client('sts').get_caller_identity()['Arn'])"
 
-    job = either.run(["python", "-c", calls], jobRoleArn=role(either))
+    job = either.run(["python", "-c", calls], jobRoleArn=role(either), environment=REGION)
 
     task = job["container"]["taskArn"].rpartition("/")[2]
     assert job["status"] == "SUCCEEDED"
@@ -157,7 +168,9 @@ def test_a_job_calls_the_embedded_aws_as_its_role(either: JobBench) -> None:
 
 
 def test_a_job_without_a_role_has_no_credentials(bench: JobBench) -> None:
-    job = bench.run(["python", "-c", "import boto3; boto3.client('sts').get_caller_identity()"])
+    call = "import boto3; boto3.client('sts').get_caller_identity()"
+
+    job = bench.run(["python", "-c", call], environment=REGION)
 
     assert job["status"] == "FAILED"
     assert "Unable to locate credentials" in bench.lines(job)[-1]

@@ -122,6 +122,21 @@ def test_two_nodes_run_in_the_files_of_the_image(
     assert Path("/proc/self/mountinfo").read_text() == mounts
 
 
+def test_a_container_finds_its_instance_in_the_boards_asset_tag(
+    bench: JobBench, image: tuple[str, str]
+) -> None:
+    script = "id -u; cat /sys/class/dmi/id/board_asset_tag /sys/class/net/lo/mtu"
+    script += "; echo $EMBEDDED_AWS_NODE.; touch /sys/class/dmi/id/new"
+
+    job = bench.run(["sh", "-c", script], image=image[0])
+
+    _, user, instance, mtu, variable, refused = bench.lines(job)
+    assert user == "1234"
+    assert job["container"]["containerInstanceArn"].endswith(f"/{instance}")
+    assert (mtu, variable) == ("65536", ".")
+    assert refused.endswith(("Read-only file system", "Permission denied"))
+
+
 def test_layers_change_those_below_and_lead_nowhere_else(
     bench: JobBench, image: tuple[str, str]
 ) -> None:
@@ -363,11 +378,21 @@ def test_who_is_not_root_has_no_containers_and_the_log_says_so(
     call: Any = None
 
     files = job_files.job_files(
-        call, {"image": "train:1", "command": ["true"]}, ImageFiles(tmp_path, lock=0), tmp_path, {}
+        call,
+        {"image": "train:1", "command": ["true"]},
+        ImageFiles(tmp_path, lock=0),
+        tmp_path,
+        tmp_path,
+        {},
     )
     with pytest.raises(TaskRefused, match="containers need root; give the job a command"):
         job_files.job_files(
-            call, {"image": "train:1", "command": []}, ImageFiles(tmp_path, lock=0), tmp_path, {}
+            call,
+            {"image": "train:1", "command": []},
+            ImageFiles(tmp_path, lock=0),
+            tmp_path,
+            tmp_path,
+            {},
         )
 
     containers_unavailable.cache_clear()

@@ -88,7 +88,7 @@ class Node:
         name = self.need.environment["computeEnvironmentName"]
         own = {entry["name"]: entry.get("value", "") for entry in container["environment"]}
         variables = {
-            **job_environment.machine_variables(call, image, None if apart else self.address),
+            **job_environment.machine_variables(image, None if apart else self.address),
             **own,
             **job_environment.secret_variables(call, container),
             **job_environment.batch_variables(

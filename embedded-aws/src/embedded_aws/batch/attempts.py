@@ -30,6 +30,7 @@ from embedded_aws.batch.node_instances import CannotPlace, Need
 from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.ec2.instance_files import instance_files
 from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
@@ -164,8 +165,15 @@ class Attempt:
             if node.row is not self.job.row:
                 enter(self._jobs, node.row, "STARTING")
         try:
-            mounted = mounted_store(node.instance, self._hosts.disk(node.instance))
-            files = job_files(self.job.call, node.container, self._hosts.images, own, mounted)
+            disk = self._hosts.disk(node.instance)
+            files = job_files(
+                self.job.call,
+                node.container,
+                self._hosts.images,
+                own,
+                instance_files(node.instance, disk),
+                mounted_store(node.instance, disk),
+            )
             environment = {
                 **node.environment(
                     files.variables,

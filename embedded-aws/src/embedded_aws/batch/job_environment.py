@@ -4,8 +4,9 @@
 parallel jobs": the main node's address is set on the other nodes only. [S] ECS developer guide:
 AWS_EXECUTION_ENV; credentials of the job's role come from an endpoint, with an authorization token
 (there at AWS_CONTAINER_CREDENTIALS_RELATIVE_URI of 169.254.170.2, here at a URI of loopback, which
-the SDKs accept, too); secrets are values of Secrets Manager and of parameters. [M] ECS's words when
-it cannot read one; a failing call here says less than ECS, which adds the SDK's retries.
+the SDKs accept, too); secrets are values of Secrets Manager and of parameters. [S] On EC2, other
+than on Fargate, it names no region: "You must specify a region", say users' issues. [M] ECS's words
+when it cannot read a secret; a failing call here says less than ECS, which adds the SDK's retries.
 """
 
 import json
@@ -66,16 +67,15 @@ def node_variables(index: int, main: int, count: int, address: str) -> dict[str,
     return variables
 
 
-def machine_variables(call: Call, image: Mapping[str, str], address: str | None) -> dict[str, str]:
+def machine_variables(image: Mapping[str, str], address: str | None) -> dict[str, str]:
     """Return what the container's host, image and ECS set.
 
     Args:
-        call: of the job's account and region.
         image: variables of the image, or of what it stands for.
         address: its own, when it is one of loopback.
     """
     return {
-        **host_variables(call.region, current().endpoint, address),
+        **host_variables(current().endpoint, address),
         **image,
         "AWS_EXECUTION_ENV": "AWS_ECS_EC2",
     }

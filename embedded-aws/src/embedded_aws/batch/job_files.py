@@ -15,6 +15,7 @@ from typing import Any
 from embedded_aws.actions import Call
 from embedded_aws.batch.job_images import find_image
 from embedded_aws.batch.task_refused import TaskRefused
+from embedded_aws.ec2.instance_files import SYS_CLASS, VARIABLE
 from embedded_aws.ecr.stored_images import NotReadable
 from embedded_aws.hosts.container import Container
 from embedded_aws.hosts.container_mounts import Bound, Files, Memory
@@ -48,6 +49,7 @@ def job_files(
     properties: Mapping[str, Any],
     images: ImageFiles,
     folder: Path,
+    root: Path,
     mounted: Mapping[str, Path],
 ) -> JobFiles:
     """Return where a command runs.
@@ -57,6 +59,7 @@ def job_files(
         properties: of its container.
         images: unpacked on this machine.
         folder: of the container.
+        root: folder with files of the node, by their paths there.
         mounted: folders of the node that are elsewhere on this machine, by their paths there.
 
     Raises:
@@ -65,9 +68,9 @@ def job_files(
     uri, words = properties["image"], properties["command"]
     found = find_image(call, uri)
     if found.stored is None:
-        return _own_files(uri, words, folder, found.absence)
+        return _own_files(uri, words, folder, root, found.absence)
     if why := containers_unavailable() or _no_registry():
-        return _own_files(uri, words, folder, why)
+        return _own_files(uri, words, folder, root, why)
     try:
         image = images.unpacked(found.stored)
         below = images.place(image, folder)
@@ -84,11 +87,11 @@ def job_files(
         said=f"in the file system of image {uri.partition('@')[0]}@{found.stored.digest}",
         words=words,
         variables={"PATH": _PATH, **dict(_pair(each) for each in image.config.get("Env") or [])},
-        container=_container(properties, image, below, folder, mounted),
+        container=_container(properties, image, below, folder, root, mounted),
     )
 
 
-def _own_files(uri: str, words: Sequence[str], folder: Path, why: str) -> JobFiles:
+def _own_files(uri: str, words: Sequence[str], folder: Path, root: Path, why: str) -> JobFiles:
     if not words:
         raise TaskRefused(
             "CannotStartContainerError: the embedded AWS does not know the command of image "
@@ -97,7 +100,7 @@ def _own_files(uri: str, words: Sequence[str], folder: Path, why: str) -> JobFil
     return JobFiles(
         said=f"on this machine's own files, not in {uri}: {why}",
         words=words,
-        variables={"PATH": own_path(), "HOME": str(folder)},
+        variables={"PATH": own_path(), "HOME": str(folder), VARIABLE: str(root)},
     )
 
 
@@ -115,6 +118,7 @@ def _container(
     image: Unpacked,
     below: str | None,
     folder: Path,
+    root: Path,
     mounted: Mapping[str, Path],
 ) -> Container:
     linux = properties.get("linuxParameters", {})
@@ -128,6 +132,7 @@ def _container(
         folder=str(folder),
         bound=[*_volumes(properties, folder, mounted), *_devices(linux)],
         memory=memory,
+        sys_class=str(root / SYS_CLASS),
         read_only=properties.get("readonlyRootFilesystem", False),
     )
     return Container(

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from embedded_aws.actions import Call
+from embedded_aws.ec2.instance_files import VARIABLE, instance_files
 from embedded_aws.hosts.environment import host_variables
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.iam.service_principals import lets_in
@@ -36,7 +37,12 @@ def instance_variables(call: Call, instance: Any, hosts: Hosts) -> dict[str, str
     endpoint = current().endpoint
     hosts.place(instance)
     address = None if hosts.apart else instance.private_ip
-    variables = host_variables(call.region, endpoint, address)
+    variables = {
+        **host_variables(endpoint, address),
+        "AWS_REGION": call.region,
+        "AWS_DEFAULT_REGION": call.region,
+        VARIABLE: str(instance_files(instance, hosts.disk(instance))),
+    }
     if role := role_of(instance):
         variables |= hosts.credentials.grant(call, instance.id, role.arn, endpoint)
     return variables

@@ -16,6 +16,7 @@ from pathlib import Path
 
 # [S] mount(2), umount2(2).
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
+_SAFE = _NO_SUID | _NO_DEVICES | _NO_PROGRAMS
 _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 32, 4096, 16384, 1 << 18
 _DETACH = 2
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -67,6 +68,7 @@ class Files:
         folder: of the container, with the empty folders that `enter_files` names.
         bound: files, folders and devices of the host.
         memory: file systems in memory; a later one counts.
+        sys_class: folder of the host with more of /sys/class, or other.
         read_only: nothing of the image can be changed.
     """
 
@@ -74,6 +76,7 @@ class Files:
     folder: str
     bound: Sequence[Bound] = ()
     memory: Sequence[Memory] = ()
+    sys_class: str | None = None
     read_only: bool = False
 
 
@@ -98,11 +101,16 @@ def enter_files(files: Files, work: str, *, privileged: bool) -> None:
     devices = [Bound(source=f"/dev/{name}", target=f"/dev/{name}") for name in _DEVICES]
     own = [Bound(source=path, target=path) for path in _OF_HOST if Path(path).exists()]
     sources = [(each, os.open(each.source, os.O_PATH)) for each in (*devices, *own, *files.bound)]
+    sys_class = os.open(files.sys_class, os.O_PATH) if files.sys_class else None
     os.chdir(root)
     # [S] pivot_root(2): the old root lies over the new one until it is unmounted. Paths lead into
     # the new one already.
     call("pivot_root", ".", ".")
     _mount_kernel_files(files.memory)
+    if sys_class is not None:
+        layers = f"lowerdir=/proc/self/fd/{sys_class}:/sys/class"
+        _mount("overlay", "/sys/class", "overlay", _SAFE | _READ_ONLY, layers)
+        os.close(sys_class)
     for bound, source in sources:
         _bind(bound, source)
     call("umount2", ".", _DETACH)
@@ -117,11 +125,10 @@ def enter_files(files: Files, work: str, *, privileged: bool) -> None:
 
 
 def _mount_kernel_files(memory: Sequence[Memory]) -> None:
-    safe = _NO_SUID | _NO_DEVICES | _NO_PROGRAMS
     for path in ("/proc", "/sys", "/dev"):
         Path(path).mkdir(parents=True, exist_ok=True)
-    _mount("proc", "/proc", "proc", safe)
-    _mount("sysfs", "/sys", "sysfs", safe | _READ_ONLY)
+    _mount("proc", "/proc", "proc", _SAFE)
+    _mount("sysfs", "/sys", "sysfs", _SAFE | _READ_ONLY)
     _mount("tmpfs", "/dev", "tmpfs", _NO_SUID, "mode=755,size=64k")
     Path("/dev/pts").mkdir()
     _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_PROGRAMS, "newinstance,ptmxmode=0666")
@@ -129,7 +136,7 @@ def _mount_kernel_files(memory: Sequence[Memory]) -> None:
         Path("/dev", name).symlink_to(target)
     for each in memory:
         Path(each.target).mkdir(parents=True, exist_ok=True)
-        _mount("tmpfs", each.target, "tmpfs", safe, f"mode=1777,size={each.mib}m")
+        _mount("tmpfs", each.target, "tmpfs", _SAFE, f"mode=1777,size={each.mib}m")
 
 
 def _bind(bound: Bound, source: int) -> None:

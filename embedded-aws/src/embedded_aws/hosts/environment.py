@@ -14,18 +14,15 @@ def own_path() -> str:
     return os.environ.get("PATH", os.defpath)
 
 
-def host_variables(region: str, endpoint: str, address: str | None) -> dict[str, str]:
+def host_variables(endpoint: str, address: str | None) -> dict[str, str]:
     """Return the variables of a process.
 
     Args:
-        region: of the instance.
         endpoint: URL of the embedded AWS.
         address: its own, when it is one of loopback.
     """
     variables = {
         "PATH": own_path(),
-        "AWS_REGION": region,
-        "AWS_DEFAULT_REGION": region,
         "AWS_ENDPOINT_URL": endpoint,
         # The metadata of the machine, if it is an instance itself, are not for these processes.
         "AWS_EC2_METADATA_DISABLED": "true",

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from trainshed_launch.errors import CONFIGURATION_ERROR, PEER_LOST, LaunchError
 from trainshed_node.devices import device_problems
 from trainshed_node.errors import NodeError
-from trainshed_node.instance import Instance, ask_metadata
+from trainshed_node.instance import Instance, this_instance
 from trainshed_node.settings import device_counts, read_settings
 
 # Of the entrypoint of our images.
 _PROBLEM = "TRAINSHED_PROBLEM"
 _DEVICES = "TRAINSHED_DEVICES"
 _ACCELERATOR = "TRAINSHED_ACCELERATOR"
+_REGION = "AWS_REGION"
 _WITHOUT_DEVICES = ("", "cpu")
 
 
@@ -35,7 +36,7 @@ class ThisNode:
 
 
 def examine(environment: Mapping[str, str]) -> ThisNode:
-    """Check the devices of this node, and ask which instance it is; takes seconds.
+    """Check the devices of this node, and find out which instance it is; takes seconds.
 
     Args:
         environment: of this process.
@@ -43,10 +44,11 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
     Raises:
         LaunchError: what says which devices there must be cannot be understood.
     """
-    instance = ask_metadata(environment)
-    if _PROBLEM in environment:
-        return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, instance)
     try:
+        # As the job definition says, or on a plain node its user data.
+        instance = this_instance(environment, environment.get(_REGION) or read_settings().region)
+        if _PROBLEM in environment:
+            return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, instance)
         problems = "; ".join(device_problems(_expected_devices(environment)))
     except NodeError as error:
         raise LaunchError(str(error)) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from pathlib import Path
 
 # cloud-init documentation, "Directory layout"; it is there before user data runs, at each boot.
 _INSTANCE_ID = Path("/var/lib/cloud/data/instance-id")
-_METADATA = "http://169.254.169.254"
-_SECONDS = 1
+_ASSET_TAG = "/sys/class/dmi/id/board_asset_tag"
+_NAME = re.compile(r"i-[0-9a-f]+")
+# The variable with the folder of a node's own files, on an embedded AWS.
+_NODE = "EMBEDDED_AWS_NODE"
 
 
 @dataclass(frozen=True)
@@ -34,32 +36,28 @@ def instance_id() -> str:
     return socket.gethostname()
 
 
-def ask_metadata(environment: Mapping[str, str]) -> Instance | None:
-    """Return what the instance metadata service says, also to a container; None without an answer.
+def this_instance(environment: Mapping[str, str], region: str) -> Instance | None:
+    """Return which instance this is, also in a container; None where the hardware does not say.
 
-    EC2 user guide, "Use the Instance Metadata Service": version 2, which containers reach by a hop
-    limit of 2. AWS's SDKs and tools reference, "IMDS client", has the variables.
+    EC2 user guide, "Detect whether a host is an EC2 instance": on Nitro instances the asset tag of
+    the board. Containers of our AMIs do not reach the instance metadata service.
 
     Args:
         environment: of this process.
+        region: of the instance; empty if nothing says it.
     """
-    if environment.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
-        return None
-    # Here, because loading them takes a third of the time in which a program of the node starts.
-    from http.client import HTTPException
-    from urllib.request import ProxyHandler, Request, build_opener
-
-    service = environment.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", _METADATA).rstrip("/")
-    # The service is on this machine: a proxy does not reach it.
-    opener = build_opener(ProxyHandler({}))
-    lifetime = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
-    asked = Request(f"{service}/latest/api/token", headers=lifetime, method="PUT")
     try:
-        with opener.open(asked, timeout=_SECONDS) as answer:
-            token = {"X-aws-ec2-metadata-token": answer.read().decode()}
-        identity = f"{service}/latest/dynamic/instance-identity/document"
-        with opener.open(Request(identity, headers=token), timeout=_SECONDS) as answer:
-            document = json.load(answer)
-        return Instance(name=document["instanceId"], region=document["region"])
-    except (OSError, HTTPException, ValueError, KeyError):
+        name = node_path(environment, _ASSET_TAG).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
         return None
+    return Instance(name, region) if region and _NAME.fullmatch(name) else None
+
+
+def node_path(environment: Mapping[str, str], path: str) -> Path:
+    """Return where a file of this node is, which nodes that share a machine have each elsewhere.
+
+    Args:
+        environment: of this process.
+        path: on a node of EC2.
+    """
+    return Path(environment.get(_NODE, "/"), path.lstrip("/"))

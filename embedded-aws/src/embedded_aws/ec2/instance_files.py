@@ -1,0 +1,29 @@
+"""Files that each instance has for itself, as the kernel and its AMI make them.
+
+[S] EC2 user guide, "Detect whether a host is an EC2 instance": on Nitro instances the asset tag of
+the board is the instance id. [S] The kernel's dmi-id.c: everybody may read it. [S] Docker's
+documentation: containers see the host's /sys.
+"""
+
+from pathlib import Path
+from typing import Any
+
+# Of the kernel's devices, below the folder of an instance's files.
+SYS_CLASS = "sys/class"
+# The variable with that folder, for processes that see this machine's files in its place.
+VARIABLE = "EMBEDDED_AWS_NODE"
+_ASSET_TAG = f"{SYS_CLASS}/dmi/id/board_asset_tag"
+
+
+def instance_files(instance: Any, disk: Path) -> Path:
+    """Return a folder with files of moto's instance, each by its path there.
+
+    Args:
+        instance: moto's.
+        disk: folder for what the instance has.
+    """
+    root = disk / "root"
+    tag = root / _ASSET_TAG
+    tag.parent.mkdir(parents=True, exist_ok=True)
+    tag.write_text(f"{instance.id}\n")
+    return root
