@@ -82,7 +82,7 @@ class NodeLaunch:
             security_groups=self._groups,
             primary_security_groups=self._primary_groups,
             root_device=self.plan.ami.root_device,
-            root_gib=self.plan.root_gib,
+            root_volume=self.plan.root_volume,
             user_data=user_data,
             capacity=self.plan.capacity,
             image_id=image_id,

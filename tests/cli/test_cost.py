@@ -39,8 +39,8 @@ def test_it_shows_components_prices_and_totals(trainshed: Trainshed) -> None:
     assert rows(answer.out, "spot")[0][1] == "3.68 to 3.72"
     assert rows(answer.out, "traffic through the NAT gateway")[0][1:] == ["by use"] * 3
     assert "idle: 1.43 USD per hour, 1,044.50 USD per month of 730 hours\n" in answer.out
-    assert "full size: 346.33 USD per hour, 252,819.86 USD per month of 730 hours" in answer.out
-    assert "run on 8 nodes for 24 hours: 4,173.11 USD\n" in answer.out
+    assert "full size: 347.21 USD per hour, 253,459.86 USD per month of 730 hours" in answer.out
+    assert "run on 8 nodes for 24 hours: 4,183.63 USD\n" in answer.out
 
 
 def test_an_unknown_price_makes_totals_say_at_least(trainshed: Trainshed) -> None:
@@ -67,7 +67,7 @@ def test_json_has_each_row_with_its_price_and_no_zero_for_what_is_unknown(
     assert (nat["region"], nat["price"]["date"]) == ("us-west-2", "2026-10-04")
     assert cost["full"]["unknown"] == [LUSTRE]
     # Without the noise of floating point.
-    assert cost["full"]["usd"] == round(8 * 21.957642 + 8 * 200 * 0.08 / 730 + 0.05, 6)
+    assert cost["full"]["usd"] == round(8 * 21.957642 + 8 * (200 * 0.08 + 40) / 730 + 0.05, 6)
 
 
 def test_the_project_s_own_prices_are_used(

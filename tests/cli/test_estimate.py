@@ -34,8 +34,8 @@ def test_it_shows_throughput_time_money_and_the_error_of_its_model(trainshed: Tr
         "time to train": "15 to 16 hours",
     }
     assert cells(answer.out, "scaling efficiency")[1] == "82.66 %"
-    assert cells(answer.out, "cost to train")[1] == "3,159.08 USD to 3,369.69 USD"
-    assert cells(answer.out, "a million sequences")[1] == "0.07591 hours, 15.99 USD"
+    assert cells(answer.out, "cost to train")[1] == "3,172.23 USD to 3,383.72 USD"
+    assert cells(answer.out, "a million sequences")[1] == "0.07591 hours, 16.05 USD"
     assert answer.out.count("n x t x (1 - a x log2(n))") == 2
     assert "3547.5    │ 3659.2    │ -3.1" in answer.out
     assert "10362.7   │ 9977.5    │ +3.9" in answer.out

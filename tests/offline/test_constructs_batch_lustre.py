@@ -91,7 +91,7 @@ def compute(stack: cdk.Stack, vpc: ec2.IVpc, subnets: list[ec2.ISubnet], plan: C
         interfaces=plan.interfaces,
         security_groups=[EfaSecurityGroup(stack, "Efa", vpc=vpc).security_group],
         root_device=plan.ami.root_device,
-        root_gib=plan.root_gib,
+        root_volume=plan.root_volume,
         capacity=plan.capacity,
         user_data=user_data,
     )

@@ -13,7 +13,7 @@ from embedded_aws.deployment import Deployment
 from embedded_aws.embedded import EmbeddedAws
 from trainshed import catalogue
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
-from trainshed.plan import CapacityKind, CapacityPlan, SubnetPlan, Zone
+from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan, SubnetPlan, Zone
 from trainshed_constructs import (
     ClusterPlacementGroup,
     EfaLaunchTemplate,
@@ -53,7 +53,7 @@ def everything() -> Mapping[str, Any]:
         interfaces=INTERFACES,
         security_groups=[peers],
         root_device="/dev/xvda",
-        root_gib=200,
+        root_volume=RootVolumePlan(gib=200, throughput=1000, iops=4000),
         capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
     )
     outputs = {

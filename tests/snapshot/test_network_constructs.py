@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from trainshed import catalogue
 from trainshed.interfaces import InterfaceProfile, plan_interfaces
-from trainshed.plan import CapacityKind, CapacityPlan, SubnetPlan, Zone
+from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan, SubnetPlan, Zone
 from trainshed_constructs import (
     ClusterPlacementGroup,
     DefaultSecurityGroupRules,
@@ -69,7 +69,7 @@ def efa_launch_template(stack: cdk.Stack) -> None:
             ec2.SecurityGroup.from_security_group_id(stack, "Peers", "sg-0123456789abcdef0")
         ],
         root_device="/dev/xvda",
-        root_gib=200,
+        root_volume=RootVolumePlan(gib=200, throughput=1000, iops=4000),
         user_data=user_data,
         capacity=CapacityPlan(
             kind=CapacityKind.CAPACITY_BLOCK, reservation_id="cr-0123456789abcdef0"

@@ -15,9 +15,10 @@ from trainshed.interfaces import (
     NetworkInterface,
     plan_interfaces,
 )
-from trainshed.plan import CapacityKind, CapacityPlan
+from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
 from trainshed_constructs import ConstructError, EfaLaunchTemplate
 
+ROOT = RootVolumePlan(gib=200, throughput=1000, iops=4000)
 ON_DEMAND = CapacityPlan(kind=CapacityKind.ON_DEMAND)
 RESERVATION = "cr-0123456789abcdef0"
 PEERS, OTHERS = "sg-00000000000000001", "sg-00000000000000002"
@@ -41,7 +42,7 @@ def build(scope: cdk.Stack, **changes: Any) -> EfaLaunchTemplate:
     given = {
         "interfaces": [row(0, 0), row(1, 1, InterfaceKind.EFA_ONLY)],
         "root_device": "/dev/xvda",
-        "root_gib": 200,
+        "root_volume": ROOT,
         "capacity": ON_DEMAND,
         **changes,
     }
@@ -92,7 +93,7 @@ def by_layout(
             security_groups=[peers],
             primary_security_groups=[others],
             root_device="/dev/xvda",
-            root_gib=200,
+            root_volume=ROOT,
             capacity=ON_DEMAND,
         )
     found = Template.from_stack(stack).find_resources("AWS::EC2::LaunchTemplate")
@@ -192,11 +193,23 @@ def test_the_root_volume_is_encrypted_gp3_of_the_given_size(plain: dict[str, Any
             "Ebs": {
                 "VolumeSize": 200,
                 "VolumeType": "gp3",
+                "Throughput": 1000,
+                "Iops": 4000,
                 "Encrypted": True,
                 "DeleteOnTermination": True,
             },
         }
     ]
+
+
+def test_the_speed_that_each_volume_has_is_left_out() -> None:
+    own = RootVolumePlan(gib=200, throughput=125, iops=3000)
+
+    [mapping] = data(root_volume=own)["BlockDeviceMappings"]
+
+    assert mapping["Ebs"].keys() == {
+        *("VolumeSize", "VolumeType", "Encrypted", "DeleteOnTermination")
+    }
 
 
 def test_what_was_not_given_is_left_to_whoever_launches(plain: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ RECORD: dict[str, Any] = {
     "ProcessorInfo": {"SupportedArchitectures": ["x86_64"], "Manufacturer": "Intel"},
     "VCpuInfo": {"DefaultVCpus": 192},
     "MemoryInfo": {"SizeInMiB": 2097152},
+    "EbsInfo": {"EbsOptimizedInfo": {"BaselineBandwidthInMbps": 80000}},
     "NetworkInfo": {
         "NetworkPerformance": "100 Gigabit",
         "NetworkCards": [
@@ -53,6 +54,7 @@ def test_a_record_without_optional_parts_reads_as_none_of_them() -> None:
 
     assert found.efa_interfaces_max == 0
     assert found.efa_gbps == 0
+    assert found.ebs_mbps == 80000
     assert found.local_storage_gb == 0
     assert found.nitro_version == 0
     assert not found.lustre_efa_client

@@ -33,6 +33,7 @@ def record(name: str) -> dict[str, Any]:
         "ProcessorInfo": {"SupportedArchitectures": ["x86_64"]},
         "VCpuInfo": {"DefaultVCpus": 192},
         "MemoryInfo": {"SizeInMiB": 2097152},
+        "EbsInfo": {"EbsOptimizedInfo": {"BaselineBandwidthInMbps": 80000}},
         "NetworkInfo": {"NetworkPerformance": "100 Gigabit", "NetworkCards": [card]},
         "GpuInfo": {"Gpus": [gpu]},
         "PlacementGroupInfo": {"SupportedStrategies": ["cluster"]},

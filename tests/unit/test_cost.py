@@ -48,6 +48,8 @@ def prices(**amounts: float) -> PriceList:
         "on_demand": "on-demand/trn1.32xlarge",
         "block": "capacity-block/trn1.32xlarge",
         "gp3": "ebs-gp3",
+        "throughput": "ebs-gp3-throughput",
+        "gp3_iops": "ebs-gp3-iops",
         "nat": "nat-gateway-hour",
         "address": "public-ipv4-hour",
         "endpoint": "endpoint-hour",
@@ -69,10 +71,11 @@ def row(cost: ClusterCost, start: str) -> tuple[float | None, float | None, floa
 def test_the_shipped_trn1_cluster_costs_what_one_reckons_by_hand() -> None:
     cost = cluster_cost(shipped("train"), load_prices("us-west-2", Path("none")), nodes=8, hours=24)
 
-    # 16 nodes at 21.50; a root volume of 512 GiB each at 0.08 a month; 4800 GiB of persistent-2 at
+    # 16 nodes at 21.50; a root volume of 512 GiB each at 0.08 a month, with 875 MiB/s more than
+    # every one at 0.04, and 1000 IOPS more at 0.005; 4800 GiB of persistent-2 at
     # 250 MB/s per TiB at 0.21; 6000 IOPS come with 4800 GiB; a NAT gateway with one address.
     always = 4800 * 0.21 / 730 + 0.045 + 0.005
-    node = 21.5 + 512 * 0.08 / 730
+    node = 21.5 + (512 * 0.08 + 875 * 0.04 + 1000 * 0.005) / 730
     assert cost.idle.usd == pytest.approx(always)
     assert cost.full.usd == pytest.approx(16 * node + always)
     assert cost.idle_month.usd == pytest.approx(730 * always)
@@ -88,7 +91,7 @@ def test_the_shipped_p4d_cluster_costs_at_least_what_is_known_of_it() -> None:
     # Nobody has published what persistent-2 with 500 MB/s per TiB costs there.
     lustre = "Lustre persistent-2, 2400 GiB, 500 MB/s per TiB"
     assert cost.idle.usd == pytest.approx(0.05)
-    assert cost.full.usd == pytest.approx(8 * (21.957642 + 200 * 0.08 / 730) + 0.05)
+    assert cost.full.usd == pytest.approx(8 * (21.957642 + (200 * 0.08 + 40) / 730) + 0.05)
     assert cost.idle.unknown == cost.full.unknown == cost.unknown == (lustre,)
     assert str(cost.idle) == "at least 0.050 USD"
     assert row(cost, "Lustre") == (None, None, None)
@@ -102,7 +105,7 @@ def test_nodes_that_are_kept_are_paid_for_while_no_job_runs() -> None:
     cost = cluster_cost(plan, prices(on_demand=10, gp3=1, nat=0.5, address=0.25), nodes=2, hours=2)
 
     assert row(cost, "instances") == (30, 40, 30)
-    assert row(cost, "root volumes") == pytest.approx((0.3, 0.4, 0.3))
+    assert row(cost, "root volumes, gp3") == pytest.approx((0.3, 0.4, 0.3))
     assert cost.idle.usd == pytest.approx(30 + 0.3 + 0.75)
     assert cost.run and (cost.run.nodes, cost.run.billed_nodes) == (2, 3)
     assert cost.run.cost.usd == pytest.approx(2 * cost.idle.usd)
@@ -176,7 +179,7 @@ def test_what_is_there_already_is_not_counted_and_said_so() -> None:
         storage={"lustre": {"existing": "fs-0123456789abcdef0"}},
     )
 
-    cost = cluster_cost(plan, prices(on_demand=1, gp3=1))
+    cost = cluster_cost(plan, prices(on_demand=1, gp3=1, throughput=1, gp3_iops=1))
 
     assert cost.idle.usd == 0
     assert cost.unknown == ()

@@ -628,6 +628,26 @@ def test_the_container_gets_the_devices_and_variables_of_its_accelerator(
 
 
 @pytest.mark.parametrize(
+    ("name", "added", "throughput", "iops", "reason"),
+    [
+        ("p5.48xlarge", "", 1000, 4000, "each node pulls the container image and unpacks it there"),
+        ("g6.4xlarge", "", 953, 3812, "; g6.4xlarge has 8000 Mbps for EBS"),
+        ("g5.xlarge", "", 125, 3000, "; g5.xlarge has 700 Mbps for EBS"),
+        ("p5.48xlarge", "orchestrator: ec2", 125, 3000, "nodes pull no container image"),
+    ],
+)
+def test_the_root_volume_is_as_fast_as_pulling_a_large_image_needs(
+    planned: Planned, name: str, added: str, throughput: int, iops: int, reason: str
+) -> None:
+    plan = planned(text(name, nodes=1, added=added))
+
+    assert (plan.root_volume.throughput, plan.root_volume.iops) == (throughput, iops)
+    [decided] = [each for each in plan.decisions if each.field == "root volume speed"]
+    assert decided.value == f"{throughput} MiB/s, {iops} IOPS"
+    assert decided.reason.endswith(reason)
+
+
+@pytest.mark.parametrize(
     ("name", "storage", "folders", "decided"),
     [
         ("p5.48xlarge", "", {"scratch": "/scratch"}, "/scratch, 30400 GB"),

@@ -14,6 +14,8 @@ from trainshed.aws import AwsRefusal, Region
 from trainshed.errors import Failure, TrainshedError
 from trainshed.prices import (
     GP3,
+    GP3_IOPS,
+    GP3_THROUGHPUT,
     LOGS_INGESTED,
     NAT_GB,
     NAT_HOUR,
@@ -135,10 +137,13 @@ def test_the_price_list_s_answers_become_prices(sync: Sync, tmp_path: Path) -> N
 
     # Of the file alone: a price that the answer does not tell would be the shipped one.
     items = read(tmp_path / "prices.json")["us-west-2"]
-    wanted = (TRN1, GP3, NAT_HOUR, NAT_GB, LOGS_INGESTED, "endpoint-gb")
+    volumes = (GP3, GP3_THROUGHPUT, GP3_IOPS)
+    wanted = (TRN1, *volumes, NAT_HOUR, NAT_GB, LOGS_INGESTED, "endpoint-gb")
     assert {item: (items[item]["usd"], items[item]["unit"]) for item in wanted} == {
         TRN1: (22.5, Unit.HOUR),
         GP3: (0.08, Unit.GB_MONTH),
+        GP3_THROUGHPUT: (0.04, Unit.MIBPS_MONTH),
+        GP3_IOPS: (0.005, Unit.IOPS_MONTH),
         NAT_HOUR: (0.045, Unit.HOUR),
         NAT_GB: (0.045, Unit.GB),
         LOGS_INGESTED: (0.5, Unit.GB),

@@ -82,7 +82,7 @@ def facts(change: ClusterChange) -> dict[str, tuple[str | None, str | None]]:
             TRAIN.replace("{max: 16}", "{max: 16}, ami: 'stable:7', root_gib: 512"),
             {
                 "AMI": ("/trainshed/ami/neuron/ecs/stable", "/trainshed/ami/neuron/ecs/stable:7"),
-                "root volume": ("200 GiB", "512 GiB"),
+                "root volume": ("200 GiB, 1000 MiB/s", "512 GiB, 1000 MiB/s"),
             },
             id="AMI and root volume",
         ),

@@ -153,7 +153,7 @@ def test_an_existing_network_has_no_public_subnet(planned: Callable[[str], Clust
         pytest.param(
             TRAIN.replace("nodes: {", "root_gib: 512, nodes: {"),
             {"nodes": Mark.CHANGED},
-            ["root volume: 200 GiB → 512 GiB"],
+            ["root volume: 200 GiB, 1000 MiB/s → 512 GiB, 1000 MiB/s"],
             id="a minor fact",
         ),
         pytest.param(

@@ -171,7 +171,7 @@ def test_anchors_and_merge_keys_work_and_own_keys_win(planned: Planned) -> None:
         "instance:\n  root_gib: 500\n  <<: [*base, *other]\n"
     )
 
-    assert plan.root_gib == 300
+    assert plan.root_volume.gib == 300
     assert isinstance(merged.value, dict)
     assert merged.value["instance"] == {"type": "a", "root_gib": 500, "ami": "x"}
 

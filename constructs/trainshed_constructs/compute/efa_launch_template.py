@@ -9,7 +9,8 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from trainshed.interfaces import InterfaceKind, NetworkInterface
-from trainshed.plan import CapacityKind, CapacityPlan
+from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
+from trainshed.plan.root_volume import GP3_IOPS, GP3_THROUGHPUT
 from trainshed_constructs.errors import ConstructError
 
 _Data = ec2.CfnLaunchTemplate
@@ -53,7 +54,7 @@ class EfaLaunchTemplate(Construct):
         from aws_cdk import aws_ec2 as ec2
         from trainshed import catalogue
         from trainshed.interfaces import InterfaceProfile, plan_interfaces
-        from trainshed.plan import CapacityKind, CapacityPlan
+        from trainshed.plan import CapacityKind, CapacityPlan, RootVolumePlan
         from trainshed_constructs import EfaLaunchTemplate, EfaSecurityGroup
 
         stack = Stack(App(), "Compute")
@@ -65,7 +66,7 @@ class EfaLaunchTemplate(Construct):
             interfaces=plan_interfaces(node, InterfaceProfile.BATCH_MNP),
             security_groups=[peers.security_group],
             root_device="/dev/xvda",
-            root_gib=200,
+            root_volume=RootVolumePlan(gib=200, throughput=1000, iops=4000),
             capacity=CapacityPlan(kind=CapacityKind.ON_DEMAND),
         )
     """
@@ -78,7 +79,7 @@ class EfaLaunchTemplate(Construct):
         interfaces: Sequence[NetworkInterface],
         security_groups: Sequence[ec2.ISecurityGroup],
         root_device: str,
-        root_gib: int,
+        root_volume: RootVolumePlan,
         capacity: CapacityPlan,
         primary_security_groups: Sequence[ec2.ISecurityGroup] = (),
         user_data: ec2.MultipartUserData | None = None,
@@ -98,7 +99,7 @@ class EfaLaunchTemplate(Construct):
             root_device: device name of the AMI's root volume, its `RootDeviceName`: `/dev/xvda` of
                 Amazon Linux, `/dev/sda1` of Ubuntu. For another name EC2 adds an empty volume, and
                 leaves the root volume as the AMI has it.
-            root_gib: size of the root volume in GiB.
+            root_volume: its size and speed.
             capacity: whether nodes come from a reservation or a Capacity Block.
             primary_security_groups: of the primary interface in addition.
             user_data: what the node runs at boot.
@@ -153,8 +154,10 @@ class EfaLaunchTemplate(Construct):
                     _Data.BlockDeviceMappingProperty(
                         device_name=root_device,
                         ebs=_Data.EbsProperty(
-                            volume_size=root_gib,
+                            volume_size=root_volume.gib,
                             volume_type="gp3",
+                            throughput=_above(GP3_THROUGHPUT, root_volume.throughput),
+                            iops=_above(GP3_IOPS, root_volume.iops),
                             encrypted=True,
                             kms_key_id=kms_key_arn,
                             delete_on_termination=True,
@@ -192,6 +195,11 @@ class EfaLaunchTemplate(Construct):
     def tags(self) -> TagManager:
         """What CDK's `Tags.of()` reaches: makes the construct an `ITaggable`."""
         return self._tags
+
+
+def _above(included: int, planned: int) -> int | None:
+    """Return what is provisioned of a volume, or None for what each volume has."""
+    return planned if planned > included else None
 
 
 def _market(capacity: CapacityPlan) -> _Data.InstanceMarketOptionsProperty | None:

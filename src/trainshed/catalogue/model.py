@@ -138,6 +138,7 @@ class InstanceType:
         network_gbps: the network bandwidth that AWS states for the whole instance, in Gbps.
         efa_interfaces_max: EFA interfaces (`efa` or `efa-only`) allowed; 0 without EFA.
         local_storage_gb: instance store in GB, 0 without one.
+        ebs_mbps: bandwidth to EBS that it always has, in Mbps.
         usage_classes: of `on-demand`, `spot`, `capacity-block`.
         priced_on_demand: AWS publishes a price for it on demand.
         placement_strategies: of `cluster`, `partition`, `spread`.
@@ -161,6 +162,7 @@ class InstanceType:
     network_gbps: float
     efa_interfaces_max: int
     local_storage_gb: int
+    ebs_mbps: int
     usage_classes: tuple[str, ...]
     priced_on_demand: bool
     placement_strategies: tuple[str, ...]

@@ -67,6 +67,7 @@ def parse(
         network_gbps=_gbps(network["NetworkPerformance"]),
         efa_interfaces_max=efa_interfaces_max,
         local_storage_gb=record.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
+        ebs_mbps=record["EbsInfo"]["EbsOptimizedInfo"]["BaselineBandwidthInMbps"],
         usage_classes=tuple(record["SupportedUsageClasses"]),
         priced_on_demand=overlay.get("priced_on_demand", True),
         placement_strategies=tuple(record["PlacementGroupInfo"]["SupportedStrategies"]),

@@ -35,4 +35,4 @@ def _nodes(cluster: ClusterPlan) -> int:
 
 
 def _root_gib(cluster: ClusterPlan) -> int:
-    return cluster.root_gib
+    return cluster.root_volume.gib

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trainshed.cost.model import CostRow
-from trainshed.plan import CapacityKind, ClusterPlan, LustrePlan, NetworkPlan
+from trainshed.plan import CapacityKind, ClusterPlan, LustrePlan, NetworkPlan, root_volume
 from trainshed.prices import (
     ECR_STORED,
     ENDPOINT_GB,
     ENDPOINT_HOUR,
     GP3,
+    GP3_IOPS,
+    GP3_THROUGHPUT,
     LOGS_INGESTED,
     LOGS_STORED,
     LUSTRE_BACKUP,
@@ -64,15 +66,29 @@ def node_rows(plan: ClusterPlan, prices: PriceList, billed: int | None = None) -
         full=most,
         run=None if billed is None else most if reserved else billed,
     )
-    gib = plan.root_gib
-    yield CostRow(
-        component=f"root volumes, gp3, {gib} GiB each",
-        item=GP3,
-        price=prices.price(GP3),
-        idle=gib * idle,
-        full=gib * most,
-        run=None if billed is None else gib * billed,
-    )
+    root = plan.root_volume
+    for component, item, each in (
+        (f"root volumes, gp3, {root.gib} GiB each", GP3, root.gib),
+        (
+            "root volumes, {} MiB/s more than gp3 has",
+            GP3_THROUGHPUT,
+            root.throughput - root_volume.GP3_THROUGHPUT,
+        ),
+        (
+            "root volumes, {} IOPS more than gp3 has",
+            GP3_IOPS,
+            root.iops - root_volume.GP3_IOPS,
+        ),
+    ):
+        if each:
+            yield CostRow(
+                component=component.format(each),
+                item=item,
+                price=prices.price(item),
+                idle=each * idle,
+                full=each * most,
+                run=None if billed is None else each * billed,
+            )
 
 
 def lustre_rows(lustre: LustrePlan, prices: PriceList) -> Iterator[CostRow]:

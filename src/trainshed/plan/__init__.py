@@ -11,6 +11,7 @@ from trainshed.plan.fleet import Fleet, load_fleet, plan_fleet
 from trainshed.plan.network import NetworkPlan, SubnetPlan
 from trainshed.plan.notes import Decision
 from trainshed.plan.repository import RepositoryPlan
+from trainshed.plan.root_volume import RootVolumePlan
 from trainshed.plan.storage import (
     LustreMount,
     LustrePlan,
@@ -34,6 +35,7 @@ __all__ = [
     "LustrePlan",
     "NetworkPlan",
     "RepositoryPlan",
+    "RootVolumePlan",
     "SubnetPlan",
     "Zone",
     "load_fleet",

@@ -16,10 +16,11 @@ from trainshed.plan.ec2 import Ec2Plan, plan_ec2
 from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
-from trainshed.plan.notes import Decision, Notes, origin
+from trainshed.plan.notes import Decision, Notes
 from trainshed.plan.orchestrator import TRAITS
 from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan, own_repository
+from trainshed.plan.root_volume import RootVolumePlan, plan_root_volume
 from trainshed.plan.scratch import plan_scratch
 from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
@@ -48,7 +49,7 @@ class ClusterPlan:
         interfaces: the network interfaces of one node.
         capacity: how nodes are bought.
         ami: AMI of the nodes.
-        root_gib: size of their root volumes.
+        root_volume: of each node.
         network: the VPC.
         devices: how many of each kind a node must have to take jobs, see `node_devices`.
         lustre: shared file system, or None.
@@ -78,7 +79,7 @@ class ClusterPlan:
     interfaces: tuple[NetworkInterface, ...]
     capacity: CapacityPlan
     ami: AmiPlan
-    root_gib: int
+    root_volume: RootVolumePlan
     network: NetworkPlan
     devices: Mapping[str, int]
     lustre: LustrePlan | None
@@ -180,8 +181,7 @@ def make_plan(
     )
     lustre_efa_interfaces = plan_lustre_efa(notes, lustre, instance, interfaces)
     ami = plan_ami(notes, instance, region)
-    root_gib = f"{spec.instance.root_gib} GiB, encrypted gp3"
-    notes.decide("root volume", root_gib, origin(spec.instance, "root_gib"))
+    root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
     folders = {"lustre": lustre and lustre.mount, "scratch": scratch}
     orchestrator: BatchPlan | Ec2Plan
@@ -218,7 +218,7 @@ def make_plan(
         interfaces=interfaces,
         capacity=capacity,
         ami=ami,
-        root_gib=spec.instance.root_gib,
+        root_volume=root_volume,
         network=network,
         devices=devices,
         lustre=lustre,

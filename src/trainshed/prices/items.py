@@ -5,7 +5,7 @@ from enum import StrEnum
 from trainshed.errors import TrainshedError
 from trainshed.prices.model import Unit
 
-GP3 = "ebs-gp3"
+GP3, GP3_THROUGHPUT, GP3_IOPS = "ebs-gp3", "ebs-gp3-throughput", "ebs-gp3-iops"
 NAT_HOUR, NAT_GB = "nat-gateway-hour", "nat-gateway-gb"
 PUBLIC_IPV4_HOUR = "public-ipv4-hour"
 ENDPOINT_HOUR, ENDPOINT_GB = "endpoint-hour", "endpoint-gb"
@@ -15,6 +15,8 @@ LUSTRE_METADATA_IOPS, LUSTRE_BACKUP = "lustre/metadata-iops", "lustre/backup"
 
 _UNITS = {
     GP3: Unit.GB_MONTH,
+    GP3_THROUGHPUT: Unit.MIBPS_MONTH,
+    GP3_IOPS: Unit.IOPS_MONTH,
     NAT_HOUR: Unit.HOUR,
     NAT_GB: Unit.GB,
     PUBLIC_IPV4_HOUR: Unit.HOUR,

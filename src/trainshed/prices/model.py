@@ -12,6 +12,7 @@ class Unit(StrEnum):
     GB = "GB"
     GB_MONTH = "GB-month"
     IOPS_MONTH = "IOPS-month"
+    MIBPS_MONTH = "MiBps-month"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

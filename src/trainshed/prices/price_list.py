@@ -17,6 +17,8 @@ from trainshed.prices.items import (
     ENDPOINT_GB,
     ENDPOINT_HOUR,
     GP3,
+    GP3_IOPS,
+    GP3_THROUGHPUT,
     LOGS_INGESTED,
     LOGS_STORED,
     LUSTRE_BACKUP,
@@ -34,12 +36,14 @@ from trainshed.prices.model import Price, Unit
 # The price list is served in a few regions, and each has the prices of all.
 PRICE_LIST_REGION = "us-east-1"
 
-# The units' names in the price list: those in the sources of data/prices.json.
+# The units' names in the price list, with how many of ours each is: those in the sources of
+# data/prices.json.
 _UNITS = {
-    Unit.HOUR: ("Hrs", "hours", "Hours"),
-    Unit.GB: ("GB",),
-    Unit.GB_MONTH: ("GB-Mo",),
-    Unit.IOPS_MONTH: ("IOPS-Mo",),
+    Unit.HOUR: {"Hrs": 1, "hours": 1, "Hours": 1},
+    Unit.GB: {"GB": 1},
+    Unit.GB_MONTH: {"GB-Mo": 1},
+    Unit.IOPS_MONTH: {"IOPS-Mo": 1},
+    Unit.MIBPS_MONTH: {"MiBps-Mo": 1, "GiBps-mo": 1024},
 }
 # Usage types begin with a code of the region, which us-east-1 leaves out at times.
 _REGION_CODE = "(?:[A-Z]+[0-9]?-)?"
@@ -105,6 +109,18 @@ _PRODUCTS = (
         service="AmazonEC2",
         filters={"productFamily": "Storage", "volumeApiName": "gp3"},
         usage_type=r"EBS:VolumeUsage\.gp3",
+    ),
+    *(
+        Product(
+            item=item,
+            service="AmazonEC2",
+            filters={"productFamily": family, "volumeApiName": "gp3"},
+            usage_type=rf"EBS:{usage_type}\.gp3",
+        )
+        for item, family, usage_type in (
+            (GP3_THROUGHPUT, "Provisioned Throughput", "VolumeP-Throughput"),
+            (GP3_IOPS, "System Operation", "VolumeP-IOPS"),
+        )
     ),
     Product(
         item=NAT_HOUR,
@@ -210,7 +226,7 @@ def _first_tier(offer: Mapping[str, Any], unit: Unit) -> Iterator[float]:
             usd = float(dimension["pricePerUnit"].get("USD", 0))
             # The first tier of what is free at first costs nothing; then the next one counts.
             if dimension["unit"] in _UNITS[unit] and usd and _begins(dimension, term):
-                yield usd
+                yield usd / _UNITS[unit][dimension["unit"]]
 
 
 def _begins(dimension: Mapping[str, Any], term: Mapping[str, Any]) -> bool:

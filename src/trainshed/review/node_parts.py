@@ -43,7 +43,11 @@ def nodes_part(plan: ClusterPlan) -> PlannedPart:
             Fact(name="capacity", value=" ".join(filter(None, (capacity.kind, capacity.target)))),
             Fact(name="placement group", value=group or "none"),
             Fact(name="AMI", value=f"{plan.ami.asked}{version}"),
-            Fact(name="root volume", value=f"{plan.root_gib} GiB", minor=True),
+            Fact(
+                name="root volume",
+                value=f"{plan.root_volume.gib} GiB, {plan.root_volume.throughput} MiB/s",
+                minor=True,
+            ),
         ),
         behind=Behind(
             stack=stack,

@@ -147,7 +147,7 @@ instance: {type: trn1.32xlarge, root_gib: 50}
 )
 def small_root_volume(plan: ClusterPlan) -> Iterator[Violation]:
     """The root volume must hold the AMI's snapshot."""
-    root_gib = plan.root_gib
+    root_gib = plan.root_volume.gib
     if names_a_channel(plan.ami.asked) and root_gib < BAKED_ROOT_GIB:
         yield Violation(
             path=("instance", "root_gib"),

@@ -148,7 +148,7 @@ instance: {type: trn1.32xlarge, nodes: {max: 128}, root_gib: 512}
 def root_volumes(plan: ClusterPlan, fleet: Fleet) -> Iterator[Violation]:
     """The account must have room for the root volume of every node."""
     here = neighbours(plan, fleet)
-    nodes, gib = plan.nodes.max, plan.root_gib
+    nodes, gib = plan.nodes.max, plan.root_volume.gib
     tib = quota_needs(here)[GP3_STORAGE]
     others = names_of_others(plan, here)
     together = f", and {tib} with {others}" if others else ""
