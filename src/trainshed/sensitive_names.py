@@ -13,6 +13,7 @@ _SECRET = re.compile(
 # What tells where a secret is, or of what kind.
 _ABOUT = re.compile(r"_(ARN|FILE|IDS?|LENGTH|NAME|PATH|PREFIX|REGION|TTL|TYPE|URI|URL|VERSION)$")
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-.]")
+_ADMINISTRATOR = re.compile(r"ADMIN|FULL_?ACCESS|POWER_?USER|ROOT|SUPER_?USER|GOD_?MODE")
 
 
 def names_a_secret(name: str) -> bool:
@@ -24,3 +25,8 @@ def names_a_secret(name: str) -> bool:
 def gives_wide_rights(policy: str) -> bool:
     """Return whether AWS's managed policy of a name has all rights, or all in a service."""
     return policy in ADMINISTRATORS or policy.endswith("FullAccess")
+
+
+def sounds_like_an_administrator(policy: str) -> bool:
+    """Return whether a policy has far more rights than most need, by its name: `TeamAdmin`."""
+    return bool(_ADMINISTRATOR.search(_WORDS.sub("_", policy).upper()))

@@ -52,6 +52,7 @@ class SynthesisedStack:
         file: of its template.
         template: its template.
         after: names of the stacks that it is deployed after.
+        account: where it is deployed; not one where the app leaves that open.
     """
 
     path: str
@@ -59,6 +60,7 @@ class SynthesisedStack:
     file: Path
     template: Mapping[str, Any]
     after: frozenset[str] = frozenset()
+    account: str = "unknown-account"
 
     def construct(self, logical_id: str) -> str:
         """Return the path of a resource's construct, or one made of its logical id."""
@@ -167,6 +169,7 @@ def read_assembly(folder: Path) -> dict[str, SynthesisedStack]:
                 after=frozenset(
                     names[other] for other in artifact.get("dependencies", ()) if other in names
                 ),
+                account=artifact["environment"].removeprefix("aws://").partition("/")[0],
             )
     return stacks
 

@@ -593,7 +593,51 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "a-policy-of-ours-that-is-called-like-one-of-aws": (
         managed(),
         one(ROLE, {"ManagedPolicyArns": ["arn:aws:iam::123456789012:policy/AdministratorAccess"]}),
+        [("medium", BROAD, "managed policy AdministratorAccess for It")],
+    ),
+    "any-way-to-more-rights": (
+        EMPTY,
+        policy(Action="iam:Put*", Resource="arn:aws:iam::123456789012:role/*"),
+        [("high", BROAD, "r may iam:Put* on")],
+    ),
+    "more-rights-for-roles-of-a-name": (
+        EMPTY,
+        policy(Action="iam:PutRolePolicy", Resource="arn:aws:iam::123456789012:role/app-*"),
+        [("medium", BROAD, "r may iam:PutRolePolicy on")],
+    ),
+    "sessions-on-tagged-nodes": (
+        EMPTY,
+        policy(
+            Action="ssm:StartSession",
+            Resource="*",
+            Condition={"StringEquals": {"ssm:resourceTag/team": "a"}},
+        ),
         [],
+    ),
+    "another-account-becomes-the-role": (
+        EMPTY,
+        trust({"AWS": "arn:aws:iam::999988887777:role/r"}),
+        [("high", BROAD, "may sts:AssumeRole on It")],
+    ),
+    "another-account-with-an-external-id": (
+        EMPTY,
+        trust({"AWS": "999988887777"}, Condition={"StringEquals": {"sts:ExternalId": "x"}}),
+        [("medium", BROAD, "may sts:AssumeRole on It, if sts:ExternalId is x")],
+    ),
+    "no-boundary-any-more": (
+        one(ROLE, {"PermissionsBoundary": "arn:aws:iam::123456789012:policy/a"}),
+        one(ROLE),
+        [("high", BROAD, "nothing limits what its policies give")],
+    ),
+    "another-boundary": (
+        one(ROLE, {"PermissionsBoundary": "arn:aws:iam::123456789012:policy/a"}),
+        one(ROLE, {"PermissionsBoundary": "arn:aws:iam::123456789012:policy/b"}),
+        [("medium", BROAD, "it has another permissions boundary")],
+    ),
+    "no-longer-denied": (
+        policy(Effect="Deny", Action="s3:Delete*", Resource="*"),
+        EMPTY,
+        [("medium", BROAD, "no longer: r may not s3:Delete* on every resource")],
     ),
     "harmless-policy": (managed(), managed("AmazonSSMManagedInstanceCore"), []),
     "unattached-policy": (
@@ -631,6 +675,15 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         [],
     ),
 }
+
+
+def test_the_own_account_is_not_another(tmp_path: Path) -> None:
+    template = trust({"AWS": "arn:aws:iam::999988887777:root"})
+    mine = SynthesisedStack(
+        path="It", region="us-west-2", file=tmp_path, template=template, account="999988887777"
+    )
+
+    assert risks({}, {"It": mine}, compare_templates({}, {"It": mine}, ROOT)) == ()
 
 
 def stack(name: str, template: Template) -> SynthesisedStack:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from trainshed.review.changes import TemplateComparison
 from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackChange
 from trainshed.review.risks.affected import Affected
-from trainshed.review.risks.broad_permission import broad_permission
+from trainshed.review.risks.broad_permission import broad_permission, lost_boundary
 from trainshed.review.risks.data_loss import data_loss
 from trainshed.review.risks.deployment_fails import (
     exports_in_use,
@@ -34,6 +34,7 @@ _RULES = (
     open_properties,
     open_lists,
     secrets_shown,
+    lost_boundary,
     refused_updates,
     replaced,
 )
@@ -68,9 +69,11 @@ def _risks(
                 yield from rule(affected)
     for name, difference in comparison.differences.items():
         called = names(name, before, after)
-        resources = after[name].template.get("Resources", {}) if name in after else {}
+        stack_after = after.get(name)
+        resources = stack_after.template.get("Resources", {}) if stack_after else {}
+        account = (stack_after or before[name]).account
         yield from open_rules(name, difference, called)
-        yield from broad_permission(name, difference, resources, called)
+        yield from broad_permission(name, difference, resources, account, called)
     yield from exports_in_use(before, after, comparison)
     yield from moves_between_networks(before, after)
     yield from other_types(before, after)

@@ -1,24 +1,25 @@
 """Permissions that are gained, and that give far more than most need."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
-from trainshed.review.differences import Statement, TemplateDifference
+from trainshed.review.differences import ManagedPolicy, Statement, TemplateDifference
+from trainshed.review.managed_policies import statements_of
 from trainshed.review.model import Level, Risk, RiskKind
-from trainshed.review.permissions import ANYONE, statement_text
-from trainshed.review.risks.affected import Resources
+from trainshed.review.permissions import statement_text
+from trainshed.review.risks.access import anyone, assumes, is_of_another_account
+from trainshed.review.risks.affected import Affected, Resources, at
+from trainshed.review.risks.grants import breadth
 from trainshed.review.values import Names, rendered
-from trainshed.sensitive_names import ADMINISTRATORS, gives_wide_rights
+from trainshed.sensitive_names import sounds_like_an_administrator
+from trainshed.template_changes import Effect
 
-# Who may do anything in these may give themselves everything else.
-_ALL_POWERFUL = ("iam", "organizations", "sts")
 _OF_AWS = ":iam::aws:policy/"
 _ASK = "ask which actions it calls and on what, and give these only"
 
 
 def broad_permission(
-    stack: str, difference: TemplateDifference, resources: Resources, called: Names
+    stack: str, difference: TemplateDifference, resources: Resources, account: str, called: Names
 ) -> Iterator[Risk]:
     """Yield statements and managed policies of far too wide rights.
 
@@ -26,33 +27,72 @@ def broad_permission(
         stack: name of the stack.
         difference: what the engine says of it.
         resources: of the stack after the change.
+        account: where it is deployed; no account where the app leaves that open.
         called: the names in it.
     """
-    # A statement that differs only in its name is lost as well as gained.
-    lost = [replace(each, gained=True) for each in difference.statements if not each.gained]
     for statement in difference.statements:
-        if not statement.gained or statement in lost or _of_an_endpoint(statement, resources):
+        # A statement that differs only in its name is lost as well as gained.
+        if replace(statement, gained=not statement.gained) in difference.statements:
             continue
-        allowed = [each for each in statement.branches() if each.effect == "Allow"]
-        levels = {_breadth(each) for each in allowed}
-        if level := next((level for level in Level if level in levels), None):
-            yield _risk(stack, level, _who(statement, called), statement_text(statement, called))
-        elif allowed and (level := _anyone(statement)):
-            yield Risk(
-                kind=_kind_of_access(statement),
-                level=level,
-                stack=stack,
-                resource=rendered(statement.resources.names[0], called),
-                message=statement_text(statement, called),
-                remedy="ask who needs it, and name the role, or the organisation in a condition",
-            )
+        if not _of_an_endpoint(statement, resources):
+            found = _gained if statement.gained else _lost
+            yield from found(stack, statement, account, called)
     for policy in difference.managed_policies:
-        arn = rendered(policy.policy, called)
-        name = arn.rpartition("/")[2]
-        if policy.gained and _OF_AWS in policy.policy and gives_wide_rights(name):
-            level = Level.HIGH if name in ADMINISTRATORS else Level.MEDIUM
+        if policy.gained and (level := _of_managed(policy, called)):
             who = rendered(policy.identity, called)
+            name = rendered(policy.policy, called).rpartition("/")[2]
             yield _risk(stack, level, who, f"managed policy {name} for {who}")
+
+
+def lost_boundary(affected: Affected) -> Iterator[Risk]:
+    """Yield roles and users whose permissions a policy no longer limits, or another one does."""
+    name = "PermissionsBoundary"
+    before, after = (at(side, name) for side in (affected.old, affected.new))
+    if affected.change.effect is not Effect.REMOVED and before and before != after:
+        lost = "its permissions boundary is gone: nothing limits what its policies give"
+        yield affected.risk(
+            RiskKind.BROAD_PERMISSION,
+            Level.MEDIUM if after else Level.HIGH,
+            "it has another permissions boundary" if after else lost,
+            "ask why; iam.boundary of the cluster file sets one for all roles",
+        )
+
+
+def _gained(stack: str, statement: Statement, account: str, called: Names) -> Iterator[Risk]:
+    allowed = [each for each in statement.branches() if each.effect == "Allow"]
+    who, said = _who(statement, called), statement_text(statement, called)
+    if level := _worst([breadth(each) for each in allowed]):
+        yield _risk(stack, level, who, said)
+    elif allowed and (level := anyone(statement)):
+        # Who assumes a role has its permissions.
+        kind = RiskKind.BROAD_PERMISSION if assumes(statement) else RiskKind.OPEN_TO_THE_WORLD
+        remedy = "ask who needs it, and name the role, or the organisation in a condition"
+        yield _of_resource(stack, kind, level, statement, called, remedy)
+    elif allowed and is_of_another_account(statement, account):
+        level = Level.HIGH if assumes(statement) and not statement.condition else Level.MEDIUM
+        remedy = "ask whose account that is, and whether it needs all that"
+        yield _of_resource(stack, RiskKind.BROAD_PERMISSION, level, statement, called, remedy)
+
+
+def _lost(stack: str, statement: Statement, _: str, called: Names) -> Iterator[Risk]:
+    if any(each.effect == "Deny" for each in statement.branches()):
+        said = f"no longer: {statement_text(statement, called)}"
+        yield replace(
+            _risk(stack, Level.MEDIUM, _who(statement, called), said),
+            remedy="ask why it was denied, and whether another policy allows it",
+        )
+
+
+def _of_managed(policy: ManagedPolicy, called: Names) -> Level | None:
+    """Return how dangerous a managed policy is: by what it says, or else by its name."""
+    name = rendered(policy.policy, called).rpartition("/")[2]
+    if _OF_AWS in policy.policy and (found := statements_of(name)):
+        return _worst([breadth(each) for each in found if each.effect == "Allow"])
+    return Level.MEDIUM if sounds_like_an_administrator(name) else None
+
+
+def _worst(levels: Sequence[Level | None]) -> Level | None:
+    return next((level for level in Level if level in levels), None)
 
 
 def _risk(stack: str, level: Level, who: str, message: str) -> Risk:
@@ -66,41 +106,23 @@ def _risk(stack: str, level: Level, who: str, message: str) -> Risk:
     )
 
 
+def _of_resource(
+    stack: str, kind: RiskKind, level: Level, statement: Statement, called: Names, remedy: str
+) -> Risk:
+    return Risk(
+        kind=kind,
+        level=level,
+        stack=stack,
+        resource=rendered(statement.resources.names[0], called),
+        message=statement_text(statement, called),
+        remedy=remedy,
+    )
+
+
 def _who(statement: Statement, called: Names) -> str:
     return ", ".join(
         rendered(name.partition(":")[2] or name, called) for name in statement.principals.names
     )
-
-
-def _breadth(statement: Statement) -> Level | None:
-    """Return how dangerous it is that a statement names so many actions on so much."""
-    everywhere = "*" in statement.resources.names or statement.resources.inverted
-    actions = [action.lower() for action in statement.actions.names]
-    if statement.actions.inverted:
-        return Level.HIGH if everywhere else None
-    if any(action in ("*", "*:*") for action in actions):
-        return Level.HIGH
-    if not everywhere:
-        return None
-    services = [action.removesuffix(":*") for action in actions if action.endswith(":*")]
-    if any(service in _ALL_POWERFUL for service in services):
-        return Level.HIGH
-    if any(fnmatchcase("iam:passrole", action) for action in actions):
-        return Level.MEDIUM if statement.condition else Level.HIGH
-    return Level.MEDIUM if services else None
-
-
-def _anyone(statement: Statement) -> Level | None:
-    """Return how dangerous it is that a statement is for whoever asks."""
-    if not (statement.principals.inverted or {*ANYONE} & {*statement.principals.names}):
-        return None
-    return Level.MEDIUM if statement.condition else Level.HIGH
-
-
-def _kind_of_access(statement: Statement) -> RiskKind:
-    """Return whose subject access by anyone is: who assumes a role has its permissions."""
-    assumes = any(action.lower().startswith("sts:") for action in statement.actions.names)
-    return RiskKind.BROAD_PERMISSION if assumes else RiskKind.OPEN_TO_THE_WORLD
 
 
 def _of_an_endpoint(statement: Statement, resources: Resources) -> bool:

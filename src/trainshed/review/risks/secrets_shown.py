@@ -21,8 +21,6 @@ _VARIABLES = ("Environment", "EnvironmentVariables")
 # Other properties that describing shows.
 _SHOWN = ("Command", "Description", "EntryPoint", "Tags", "UserData")
 _PLAIN = "PLAINTEXT"
-# Ends of the names of variables that say where a secret is.
-_WHERE = re.compile(r"(ARN|ID|NAME|PATH|FILE|URL|REF)$", re.IGNORECASE)
 
 
 def secrets_shown(affected: Affected) -> Iterator[Risk]:
@@ -63,7 +61,7 @@ def secrets_shown(affected: Affected) -> Iterator[Risk]:
 def _is_secret(name: str, text: str) -> bool:
     """Return whether a variable has a secret itself, not the name of one or where it is."""
     plain = text.startswith('"') and text != '""' and not text.startswith('"arn:')
-    return plain and names_a_secret(name) and not _WHERE.search(name)
+    return plain and names_a_secret(name)
 
 
 def _texts(value: Any) -> Iterator[tuple[str, str]]:
