@@ -29,6 +29,7 @@ from trainshed_constructs.encrypt_with_key import encrypt_with_key
 from trainshed_constructs.errors import ConstructError
 from trainshed_constructs.network.efa_security_group import EfaSecurityGroup
 from trainshed_constructs.network.existing_network import ExistingNetwork
+from trainshed_constructs.network.tcp_security_group import TcpSecurityGroup
 from trainshed_constructs.network.training_network import TrainingNetwork
 from trainshed_constructs.registry.cached_bases import CachedBases
 from trainshed_constructs.registry.training_repository import TrainingRepository, grant_pull
@@ -57,6 +58,7 @@ __all__ = [
     "NodeRole",
     "PinnedAmi",
     "ReplacementGuard",
+    "TcpSecurityGroup",
     "TrainingNetwork",
     "TrainingRepository",
     "UnprotectOnRollback",

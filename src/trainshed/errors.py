@@ -39,6 +39,7 @@ class UnknownName(TrainshedError):
         name: the name as it was given.
         known: the names that exist.
         other: other words for them, which may be what was meant but are not listed.
+        meant: what was probably meant; by default the name that is spelled most like it.
         listed_by: command that lists them, for the message of names that are too many.
     """
 
@@ -49,11 +50,12 @@ class UnknownName(TrainshedError):
         known: Iterable[str],
         *,
         other: Iterable[str] = (),
+        meant: str | None = None,
         listed_by: str | None = None,
     ) -> None:
         self.kind, self.name = kind, name
         names = sorted(known, key=partial(_unlike, name))
-        near = did_you_mean(name, (*other, *names))
+        near = f"; did you mean {meant}?" if meant else did_you_mean(name, (*other, *names))
         known_ones = f"all: {listed_by}" if listed_by else f"known: {', '.join(names) or 'none'}"
         super().__init__(f"{kind} {name!r} is not known{near} ({known_ones})")
 

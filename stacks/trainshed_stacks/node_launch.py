@@ -9,6 +9,7 @@ from trainshed_constructs import (
     EfaLaunchTemplate,
     EfaSecurityGroup,
     FirstBoot,
+    TcpSecurityGroup,
 )
 from trainshed_stacks.network_stack import NetworkStack
 from trainshed_stacks.prerequisites_stack import pinned_ami
@@ -42,10 +43,15 @@ class NodeLaunch:
         self.subnet: ec2.ISubnet = network.network.private_subnet(plan.zone.name)
         # What nodes and their agents reach outside of the VPC: AWS's APIs, ECR, package mirrors.
         https = ec2.Port.tcp(443)
-        efa = EfaSecurityGroup(stack, "Efa", vpc=network.network.vpc, internet_egress=[https])
+        vpc = network.network.vpc
+        peers: EfaSecurityGroup | TcpSecurityGroup
+        if plan.devices.get("efa"):
+            peers = EfaSecurityGroup(stack, "Efa", vpc=vpc, internet_egress=[https])
+        else:
+            peers = TcpSecurityGroup(stack, "Tcp", vpc=vpc, internet_egress=[https])
         clients = [network.storage_clients[plan.lustre.name]] if plan.lustre else []
         over_efa = plan.lustre is not None and plan.lustre.efa
-        self._groups = [efa.security_group, *(clients if over_efa else ())]
+        self._groups = [peers.security_group, *(clients if over_efa else ())]
         self._primary_groups = () if over_efa else clients
         self.first_boot = FirstBoot(
             stack,

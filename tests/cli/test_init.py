@@ -109,7 +109,7 @@ def test_nothing_is_written_when_a_file_is_where_a_folder_is_needed(
         pytest.param(["--type", "a", "--type", "b"], r"--type: given 2 times \(a, b\)", id="twice"),
         pytest.param(["--region", "us-wset-2"], "--region: .*us-west-2", id="region"),
         pytest.param(["--region", "eu-south-1"], "--.*trn1.32xlarge.*us-west-2", id="not-there"),
-        pytest.param(["--type", "g5.xlarge", "--nodes", "4"], "--type: .*no EFA", id="efa"),
+        pytest.param(["--type", "trn1.2xlarge", "--nodes", "4"], "--type: .*no EFA", id="efa"),
         pytest.param(["--nodes", "0"], "--nodes: ", id="nodes"),
         pytest.param(["--name", "a: b"], "--name: ", id="name"),
         pytest.param(["--capacity", "spot"], "--capacity: 'spot' is not on-demand", id="spot"),
@@ -236,14 +236,14 @@ def test_in_a_terminal_it_asks_again_until_folder_type_and_region_are_known(
 
 
 def test_choices_that_contradict_each_other_are_asked_for_again(tmp_path: Path) -> None:
-    first, second = ["g5.xlarge", "us-west-2", "", "4", "", ""], ["", "", "", "1", "", ""]
+    first, second = ["trn1.2xlarge", "us-west-2", "", "4", "", ""], ["", "", "", "1", "", ""]
 
     asked = type_answers(tmp_path, *first, *second, options=["mine"])
 
     assert "largest number of nodes [1]:" in asked
     assert "no EFA" in asked and "answer again" in asked
     [cluster] = load_fleet([tmp_path / "mine/clusters/train.yaml"]).clusters
-    assert (cluster.instance.name, cluster.nodes.max) == ("g5.xlarge", 1)
+    assert (cluster.instance.name, cluster.nodes.max) == ("trn1.2xlarge", 1)
 
 
 def test_options_are_the_defaults_of_the_questions(tmp_path: Path) -> None:

@@ -161,6 +161,16 @@ def test_several_nodes_without_efa_are_no_job(enter: Enter) -> None:
     assert (several.returncode, one.returncode) == (78, 0)
 
 
+def test_several_nodes_of_a_type_without_efa_are_a_job_over_tcp(enter: Enter) -> None:
+    job = {"AWS_BATCH_JOB_ID": "job", "AWS_BATCH_JOB_NUM_NODES": "2"}
+
+    without = enter("nvidia", GPU, **job, TRAINSHED_DEVICES='{"nvidia": 8}')
+    lost = enter("nvidia", GPU, **job, TRAINSHED_DEVICES='{"efa": 1, "nvidia": 8}')
+
+    assert (without.returncode, without.stderr) == (0, "")
+    assert lost.returncode == 78
+
+
 def test_a_verbs_device_that_is_not_efa_ends_the_job(enter: Enter) -> None:
     devices = (GPU, EFA, "infiniband/uverbs1")
     job = {"AWS_BATCH_JOB_ID": "job", "AWS_BATCH_JOB_NUM_NODES": "2"}

@@ -246,6 +246,35 @@ def test_a_withdrawn_type_deploys_to_the_aws_of_its_time(
     assert environment_of(clean_aws, deploy("dl1")["Dl1Cluster"])["status"] == "VALID"
 
 
+@pytest.mark.embedded_aws(as_of="2026-04")
+def test_nodes_without_efa_are_launched_together_with_one_interface_each(
+    clean_aws: EmbeddedAws, deploy: Deploy
+) -> None:
+    # CUDA 12.9 is the last for its GPUs.
+    changes = {"p4d.24xlarge": "p3.16xlarge", "2.10.0-cu130": "2.7.1-cu126"}
+    deployed = deploy("p4d", **changes)["P4dCluster"]
+
+    environment = environment_of(clean_aws, deployed)
+    resources, ec2 = environment["computeResources"], clean_aws.client("ec2")
+    assert environment["status"] == "VALID"
+    [placement] = ec2.describe_placement_groups(GroupNames=[resources["placementGroup"]])[
+        "PlacementGroups"
+    ]
+    assert placement["Strategy"] == "cluster"
+    template = resources["launchTemplate"]["launchTemplateId"]
+    [version] = ec2.describe_launch_template_versions(LaunchTemplateId=template)[
+        "LaunchTemplateVersions"
+    ]
+    [interface] = version["LaunchTemplateData"]["NetworkInterfaces"]
+    assert interface["InterfaceType"] == "interface"
+    peers, clients = ec2.describe_security_groups(GroupIds=interface["Groups"])["SecurityGroups"]
+    [rule] = (peers if peers["Description"] == "TCP peers" else clients)["IpPermissions"]
+    assert (rule["IpProtocol"], rule["FromPort"], rule["ToPort"]) == ("tcp", 0, 65535)
+    [definition] = clean_aws.client("batch").describe_job_definitions()["jobDefinitions"]
+    [nodes] = definition["nodeProperties"]["nodeRangeProperties"]
+    assert not nodes["container"]["linuxParameters"].get("devices")
+
+
 def test_data_outlives_the_cluster(clean_aws: EmbeddedAws, deploy: Deploy) -> None:
     deploy("p4d")
     cloudformation = clean_aws.client("cloudformation")

@@ -194,9 +194,24 @@ def test_every_type_in_the_catalogue_is_whole() -> None:
         assert catalogue.regions_offering(name)
 
 
-def test_an_unknown_type_is_reported_with_the_nearest_one() -> None:
-    with pytest.raises(UnknownName, match=r"'trn1.32xl' is not known; did you mean trn1.32xlarge"):
-        catalogue.lookup("trn1.32xl")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("trn1.32xl", "trn1.32xlarge"),
+        ("Trn1.32xlarge", "trn1.32xlarge"),
+        # By its letters, p5.4xlarge is nearer, an eighth of it.
+        ("p5.24xlarge", "p5.48xlarge"),
+        ("p3.24xlarge", "p3.16xlarge"),
+        ("trn1.16xlarge", "trn1.32xlarge"),
+        # Of a family that is not there, one that AWS still sells.
+        ("p2.16xlarge", "p4d.24xlarge"),
+        ("p4.24xlarge", "p4d.24xlarge"),
+        ("trn3.48xlarge", "trn2.48xlarge"),
+    ],
+)
+def test_an_unknown_type_is_reported_with_one_of_its_maker_and_size(name: str, meant: str) -> None:
+    with pytest.raises(UnknownName, match=rf"{name!r} is not known; did you mean {meant}\?"):
+        catalogue.lookup(name)
 
 
 def test_an_unknown_region_is_reported_with_the_nearest_one() -> None:

@@ -52,6 +52,7 @@ SILENT = {
     "TS-EFA-002": text("trn1.2xlarge", nodes="{max: 1}"),
     "TS-EFA-003": text("p4d.24xlarge"),
     "TS-EFA-004": text("p5.48xlarge", more=", interfaces: batch-mnp"),
+    "TS-EFA-014": text("g5.4xlarge", nodes="{max: 1}"),
     "TS-NET-003": text(added="network: {cidr: 10.20.0.0/16}"),
     "TS-QUO-001": text(added=BLOCK),
     "TS-QUO-002": text(added=f"network: {{{EXISTING}}}"),

@@ -39,7 +39,9 @@ def planned(**fields: object) -> ClusterPlan:
 
 
 def usd(amount: float, item: str) -> Price:
-    return Price(usd=amount, unit=unit_of(item), date=date(2026, 1, 2), source="a test")
+    return Price(
+        usd=amount, unit=unit_of(item), region="us-west-2", date=date(2026, 1, 2), source="a test"
+    )
 
 
 def prices(**amounts: float) -> PriceList:

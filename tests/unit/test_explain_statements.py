@@ -82,7 +82,7 @@ def test_of_a_type_without_efa_nothing_is_said_of_efa_but_that_it_has_none(
 
 
 @types
-def test_a_placement_group_is_for_types_with_efa(name: str) -> None:
+def test_a_cluster_of_one_node_without_efa_has_no_placement_group(name: str) -> None:
     explanation = explain(planned(name, "bare"))
 
     assert choices(explanation)["placement group"] == (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from batch_plans import batch_of
 
-from trainshed.catalogue import all_types, lookup, regions_offering
+from trainshed.catalogue import all_types, lookup, regions_offering, with_efa_like
 from trainshed.checks import judge
 from trainshed.plan import ClusterPlan, make_plan
 from trainshed.spec import ClusterSpec, SpecError
@@ -40,8 +40,9 @@ WRONG = {
     ),
     "no EFA": (
         text("trn1.2xlarge"),
-        "a.yaml:3: instance.type: trn1.2xlarge has no EFA, which a cluster of 2 nodes needs; set "
-        "nodes.max to 1, or take a type with EFA, for instance trn1.32xlarge",
+        "a.yaml:3: instance.type: trn1.2xlarge has no EFA, and by nothing else do accelerators of "
+        "neuron reach those of other nodes; set nodes.max to 1, or take a type with EFA, for "
+        "instance trn1.32xlarge",
     ),
     "not in the region": (
         text("trn1.32xlarge", "eu-north-1"),
@@ -362,18 +363,54 @@ WITHOUT_EFA = [name for name in all_types() if not lookup(name).efa_interfaces_m
 
 
 @pytest.mark.parametrize("name", WITHOUT_EFA)
-def test_the_type_with_efa_that_is_named_is_offered_where_the_cluster_is(name: str) -> None:
+def test_the_type_with_efa_that_is_named_is_like_it_and_offered_where_the_cluster_is(
+    name: str,
+) -> None:
     for region in regions_offering(name):
-        spec = {"type": name, "nodes": {"max": 2}, "ami": "ami-0123456789abcdef0"}
-        with pytest.raises(SpecError) as refused:
-            make_plan(
-                ClusterSpec.model_validate({"name": "A1", "region": region, "instance": spec})
-            )
+        near = with_efa_like(lookup(name), region)
 
-        (problem,) = refused.value.problems
-        named = problem.message.rpartition("for instance ")[2]
-        assert lookup(named).efa_interfaces_max
-        assert region in regions_offering(named)
+        assert near.efa_interfaces_max
+        assert region in regions_offering(near.name)
+        assert near.accelerator.family is lookup(name).accelerator.family
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("p3.16xlarge", "p4d.24xlarge"),
+        ("g5.xlarge", "g5.8xlarge"),
+        ("g6e.4xlarge", "g6e.8xlarge"),
+        ("trn1.2xlarge", "trn1.32xlarge"),
+    ],
+)
+def test_the_type_with_efa_that_is_named_is_of_the_same_maker_and_size(
+    name: str, near: str
+) -> None:
+    assert with_efa_like(lookup(name), "us-west-2").name == near
+
+
+def test_nodes_without_efa_work_together_over_tcp(planned: Planned) -> None:
+    plan = planned(text("p3.16xlarge", nodes=8))
+    (finding,) = [each for each in judge(plan) if each.rule == "TS-EFA-014"]
+    container = batch_of(plan).container
+
+    assert plan.capacity.own_placement_group
+    assert plan.devices == {"nvidia": 8}
+    assert container.devices == ()
+    assert container.environment["NCCL_NET"] == "Socket"
+    assert container.environment["NCCL_SOCKET_IFNAME"] == "^lo,docker,ecs"
+    assert not [name for name in container.environment if name.startswith("FI_")]
+    assert finding.fails
+    assert "what 8 nodes exchange goes over TCP, at most 25 Gbps for each node" in finding.message
+    assert "p4d.24xlarge with 400 Gbps" in finding.remedy
+
+
+def test_one_node_without_efa_needs_no_network(planned: Planned) -> None:
+    plan = planned(text("p3.16xlarge", nodes=1))
+
+    assert not plan.capacity.own_placement_group
+    assert "NCCL_NET" not in batch_of(plan).container.environment
+    assert "TS-EFA-014" not in [finding.rule for finding in judge(plan)]
 
 
 def test_a_replacement_that_the_region_lacks_is_reported_with_its_regions(planned: Planned) -> None:

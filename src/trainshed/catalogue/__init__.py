@@ -14,6 +14,7 @@ from trainshed.catalogue.lookup import (
     on_demand_quota,
     regions_offering,
     snapshot_date,
+    with_efa_like,
     zone_ids,
     zones_offering,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "quota_for",
     "regions_offering",
     "snapshot_date",
+    "with_efa_like",
     "zone_ids",
     "zones_offering",
 ]

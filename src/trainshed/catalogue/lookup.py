@@ -17,6 +17,7 @@ from trainshed.catalogue.model import (
     Quota,
 )
 from trainshed.catalogue.records import Record, parse, reported_accelerator
+from trainshed.catalogue.similar import likely_meant, most_like
 from trainshed.errors import TrainshedError, UnknownName
 
 
@@ -52,6 +53,14 @@ def lookup(name: str) -> InstanceType:
     return interpret(_record(name))
 
 
+def with_efa_like(instance: InstanceType, region: str | None) -> InstanceType:
+    """Return the type with EFA that is most like another one, if possible of a region's."""
+    types = [lookup(name) for name in all_types()]
+    sold = [each for each in types if each.efa_interfaces_max and not each.withdrawn]
+    here = [each for each in sold if region in regions_offering(each.name)]
+    return most_like(instance, here or sold)
+
+
 def corrections(name: str) -> tuple[Correction, ...]:
     """Return what the overlay says of a type's accelerator instead of the API's record.
 
@@ -68,7 +77,14 @@ def corrections(name: str) -> tuple[Correction, ...]:
 
 def _record(name: str) -> Record:
     if name not in all_types():
-        raise UnknownName("instance type", name, all_types(), listed_by="trainshed catalogue list")
+        meant = likely_meant(name, map(lookup, all_types()))
+        raise UnknownName(
+            "instance type",
+            name,
+            all_types(),
+            meant=meant.name if meant else None,
+            listed_by="trainshed catalogue list",
+        )
     record: Record = withdrawn_records().get(name) or _load("instance_types.json")["records"][name]
     return record
 

@@ -121,7 +121,7 @@ def _print_prices(cost: ClusterCost) -> None:
             "component": row.component,
             "price": _price(row.price),
             "unit": unit_of(row.item).value,
-            "region": cost.region,
+            "region": row.price.region if row.price else cost.region,
             "date": row.price and row.price.date,
             "source": row.price.source if row.price else _source(row),
         }
@@ -154,7 +154,7 @@ def _json(cost: ClusterCost) -> dict[str, Any]:
     rows = [
         asdict(row)
         | {
-            "region": cost.region,
+            "region": row.price.region if row.price else cost.region,
             "idle_usd_per_hour": row.idle_usd_per_hour,
             "full_usd_per_hour": row.full_usd_per_hour,
             "run_usd_per_hour": row.run_usd_per_hour,

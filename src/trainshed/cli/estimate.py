@@ -108,7 +108,7 @@ def _show_published(region: str, plot: Path | None, as_json: bool) -> None:
             title="Published on several nodes",
         )
         print_records(
-            [_compared(row) for row in compared],
+            [_compared(row, region) for row in compared],
             columns=("model", "type", "per_second", "price", "date", "million", "status"),
             headings={
                 "per_second": "samples/s",
@@ -195,12 +195,15 @@ def _published(nodes: int, entry: Scaling) -> dict[str, Any]:
     }
 
 
-def _compared(row: ComparedType) -> dict[str, Any]:
+def _compared(row: ComparedType, region: str) -> dict[str, Any]:
+    price = str(row.price) if row.price else "unknown"
+    if row.price and row.price.region != region:
+        price += f" (of {row.price.region})"
     return {
         "model": row.model,
         "type": row.instance_type,
         "per_second": f"{row.per_second:g}",
-        "price": str(row.price) if row.price else "unknown",
+        "price": price,
         "date": row.price and row.price.date,
         "million": "unknown" if row.usd_per_million is None else f"{row.usd_per_million:.3f}",
         "status": "withdrawn" if row.withdrawn else "listed",

@@ -160,7 +160,7 @@ def _ask_for_choices(choices: Choices) -> Choices:
 
 
 def _nodes(instance_type: str) -> int:
-    """Return how many nodes are a small cluster: what has no EFA works alone."""
+    """Return how many nodes are a small cluster: what has no EFA works best alone."""
     try:
         return 2 if lookup(instance_type).efa_interfaces_max else 1
     except UnknownName as error:

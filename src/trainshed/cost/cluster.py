@@ -1,6 +1,6 @@
 """The cost of one cluster: what its plan has, times what that costs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trainshed.cost.model import HOURS_PER_MONTH, CostRow, Run, Total, Way, total
@@ -90,7 +90,7 @@ def cluster_cost(
         idle=total((row.component, row.idle_usd_per_hour) for row in counted),
         full=total((row.component, row.full_usd_per_hour) for row in counted),
         run=run,
-        remarks=tuple(_remarks(plan)),
+        remarks=(*_stand_ins(plan, rows), *_remarks(plan)),
     )
 
 
@@ -117,6 +117,15 @@ def _ways(plan: ClusterPlan, prices: PriceList) -> Iterator[Way]:
         if purchase in plan.instance.usage_classes:
             price = prices.price(instance_item(purchase, plan.instance.name))
             yield Way(purchase=purchase, price=price, remark=remark)
+
+
+def _stand_ins(plan: ClusterPlan, rows: Iterable[CostRow]) -> Iterator[str]:
+    for row in rows:
+        if row.price and row.price.region != plan.region:
+            yield (
+                f"{row.component}: the price of {row.price.region}, which has the same prices on "
+                f"demand, stands in for that of {plan.region}, which nobody has told"
+            )
 
 
 def _remarks(plan: ClusterPlan) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _header(plan: ClusterPlan) -> Iterator[str]:
         (
             f"{efa} EFA interfaces, {bandwidth.used_gbps:g} of {bandwidth.available_gbps:g} Gbps; "
             if bandwidth
-            else "no EFA; "
+            else f"no EFA, {plan.instance.network_gbps:g} Gbps; "
         )
         + f"private addresses: {addresses}"
         + (", and 1 of the job's own interface" if plan.job_addresses else ""),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed import catalogue
-from trainshed.catalogue import InstanceType
+from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.devices import node_devices
 from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
@@ -259,27 +259,15 @@ def _instance(notes: Notes, region: str | None) -> InstanceType | None:
     except UnknownName as error:
         notes.problem("instance.type", str(error))
         return None
-    if asked.nodes.max > 1 and not instance.efa_interfaces_max:
+    over_tcp = instance.accelerator.family is AcceleratorFamily.NVIDIA
+    if asked.nodes.max > 1 and not (instance.efa_interfaces_max or over_tcp):
         notes.problem(
             "instance.type",
-            f"{instance.name} has no EFA, which a cluster of {asked.nodes.max} nodes needs; set "
-            f"nodes.max to 1, or take a type with EFA, for instance "
-            f"{_with_efa_like(instance, region)}",
+            f"{instance.name} has no EFA, and by nothing else do accelerators of "
+            f"{instance.accelerator.family} reach those of other nodes; set nodes.max to 1, or "
+            f"take a type with EFA, for instance {catalogue.with_efa_like(instance, region).name}",
         )
     return instance
-
-
-def _with_efa_like(instance: InstanceType, region: str | None) -> str:
-    """Name a type with EFA: of the same family, else of the same maker's accelerators.
-
-    It is one that the region offers, if there is one.
-    """
-    types = [catalogue.lookup(name) for name in catalogue.all_types()]
-    sold = [entry for entry in types if entry.efa_interfaces_max and not entry.withdrawn]
-    sold = [e for e in sold if region in catalogue.regions_offering(e.name)] or sold
-    related = [entry for entry in sold if entry.accelerator.family is instance.accelerator.family]
-    family = [entry for entry in related if entry.family == instance.family]
-    return (family or related or sold)[0].name
 
 
 def _failed_boot_limit(notes: Notes) -> int:

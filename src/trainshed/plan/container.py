@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
-from trainshed.plan.job_environment import efa_environment
+from trainshed.plan.job_environment import network_environment
 from trainshed.plan.notes import Notes
 
 # ECS registers less memory than the type has: the kernel, firmware and the agent keep some, and
@@ -69,7 +69,7 @@ def plan_container(
         folders: of the node, by the volume's name.
     """
     family, job = instance.accelerator.family, notes.spec.job
-    efa_devices = node_devices.get("efa", 0)
+    efa_devices, nodes = node_devices.get("efa", 0), notes.spec.instance.nodes.max
     memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8
     if shared_memory_mib > memory_mib:
@@ -87,8 +87,9 @@ def plan_container(
             )
     # trainshed-launch compares them with what the container finds.
     defaults = {"TRAINSHED_DEVICES": json.dumps(node_devices), **_ENVIRONMENT.get(family, {})}
-    if efa_devices:
-        defaults |= _SOCKET_ENVIRONMENT.get(family, {}) | efa_environment(instance, node_devices)
+    if nodes > 1 or efa_devices:
+        defaults |= _SOCKET_ENVIRONMENT.get(family, {})
+    defaults |= network_environment(instance, node_devices, nodes)
     # By number, as a job definition must. Our AMIs give EFA's devices the first ones, and our
     # images' entrypoint ends a job that sees another: libfabric would go over TCP, and say nothing.
     devices = [f"/dev/infiniband/uverbs{index}" for index in range(efa_devices)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from trainshed.catalogue import InstanceType
-from trainshed.plan.job_environment import efa_environment
+from trainshed.plan.job_environment import network_environment
 from trainshed.plan.notes import Notes
 from trainshed.spec import Orchestrator
 
@@ -87,7 +87,8 @@ def _environment(
     notes: Notes, instance: InstanceType, devices: Mapping[str, int]
 ) -> Mapping[str, str]:
     asked = notes.spec.job.environment
-    environment = efa_environment(instance, devices) | asked
+    nodes = notes.spec.instance.nodes.max
+    environment = network_environment(instance, devices, nodes) | asked
     # Names only: a value of the file may be one that should not be in a log.
     notes.decide(
         "job environment",

@@ -14,15 +14,19 @@ _EFA: Mapping[AcceleratorFamily, Mapping[str, str]] = {
 }
 
 
-def efa_environment(instance: InstanceType, devices: Mapping[str, int]) -> dict[str, str]:
-    """Return the variables for EFA; none on a node without.
+def network_environment(
+    instance: InstanceType, devices: Mapping[str, int], nodes: int
+) -> dict[str, str]:
+    """Return the variables for traffic between nodes, over EFA where a node has it.
 
     Args:
         instance: facts of the nodes' type.
         devices: how many of each kind a node has.
+        nodes: how many there are at most.
     """
     if not devices.get("efa"):
-        return {}
+        # Without it NCCL first tries its plugin for EFA, which finds nothing.
+        return {"NCCL_NET": "Socket"} if nodes > 1 else {}
     variables = dict(_EFA.get(instance.accelerator.family, {}))
     if not instance.efa_rdma:
         variables.pop("FI_EFA_USE_DEVICE_RDMA", None)

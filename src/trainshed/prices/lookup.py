@@ -12,11 +12,15 @@ from typing import Any
 
 from trainshed.errors import TrainshedError
 from trainshed.files import MissingFile, read_text
-from trainshed.prices.items import unit_of
+from trainshed.prices.items import Purchase, unit_of
 from trainshed.prices.model import Price
 
 # Beside cdk.json and clusters/, so that all who work on a project see the same figures.
 OWN_FILE = Path("prices.json")
+
+# Regions that have the same prices on demand. [S] SkyPilot's catalogue (00148f2) has the same price
+# for each type that it has in both.
+_AS_IN = {"us-west-2": "us-east-1"}
 
 Records = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -41,6 +45,8 @@ class PriceList:
 def load_prices(region: str, own: Path = OWN_FILE) -> PriceList:
     """Return the prices of a region: each from the project's own file, or else the shipped one.
 
+    For an instance on demand that has none, the price of a region that has the same ones stands in.
+
     Args:
         region: for instance `us-west-2`.
         own: the project's own file, which need not be there.
@@ -49,7 +55,15 @@ def load_prices(region: str, own: Path = OWN_FILE) -> PriceList:
         TrainshedError: the project's file cannot be read, or something is wrong in it.
     """
     shipped = _read_prices("the shipped prices", _shipped(), region)
-    return PriceList(region=region, prices=shipped | _read_prices(str(own), read(own), region))
+    stand_ins = {
+        item: price
+        for item, price in _read_prices(
+            "the shipped prices", _shipped(), _AS_IN.get(region)
+        ).items()
+        if item.startswith(f"{Purchase.ON_DEMAND}/")
+    }
+    prices = stand_ins | shipped | _read_prices(str(own), read(own), region)
+    return PriceList(region=region, prices=prices)
 
 
 def read(path: Path) -> Records:
@@ -86,20 +100,23 @@ def _shipped() -> Records:
     return records
 
 
-def _read_prices(origin: str, records: Records, region: str) -> dict[str, Price]:
+def _read_prices(origin: str, records: Records, region: str | None) -> dict[str, Price]:
+    if region is None:
+        return {}
     return {
-        item: _read_price(f"{origin}: {region}: {item}", item, record)
+        item: _read_price(f"{origin}: {region}: {item}", item, record, region)
         for item, record in records.get(region, {}).items()
     }
 
 
-def _read_price(place: str, item: str, record: Mapping[str, Any]) -> Price:
+def _read_price(place: str, item: str, record: Mapping[str, Any], region: str) -> Price:
     try:
         unit = unit_of(item)
         price = Price(
             usd=_amount(record["usd"]),
             usd_to=_amount(record["usd_to"]) if "usd_to" in record else None,
             unit=unit,
+            region=region,
             date=_date(record["date"]),
             source=str(record["source"]),
         )

@@ -23,6 +23,7 @@ class Price:
         usd: for one unit; the lowest of a range.
         usd_to: the highest of a range, as spot prices have by zone; None for one price.
         unit: what it is for one of.
+        region: whose price it is.
         date: the day on which it was published or asked.
         source: who published it, and where.
     """
@@ -30,6 +31,7 @@ class Price:
     usd: float
     usd_to: float | None = None
     unit: Unit
+    region: str
     date: date
     source: str
 

@@ -194,11 +194,11 @@ def ask(
                     ],
                 )
             ]
-        yield _price(wanted, answers[question], today)
+        yield _price(wanted, answers[question], region, today)
 
 
 def _price(
-    wanted: Product, offers: Iterable[Mapping[str, Any]], today: date
+    wanted: Product, offers: Iterable[Mapping[str, Any]], region: str, today: date
 ) -> tuple[str, Price] | Unclear:
     found = [offer for offer in offers if wanted.fits(offer["product"])]
     unit = unit_of(wanted.item)
@@ -216,7 +216,7 @@ def _price(
         return Unclear(item=wanted.item, reason=reason)
     usd, sku, published = max(prices, key=lambda entry: entry[2])
     source = f"AWS price list, {wanted.service} {sku}, published {published}"
-    return wanted.item, Price(usd=usd, unit=unit, date=today, source=source)
+    return wanted.item, Price(usd=usd, unit=unit, region=region, date=today, source=source)
 
 
 def _first_tier(offer: Mapping[str, Any], unit: Unit) -> Iterator[float]:

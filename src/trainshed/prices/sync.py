@@ -102,6 +102,7 @@ def _spot_prices(region: Region, now: datetime, today: date) -> dict[str, Price]
             usd=min(quotes),
             usd_to=None if min(quotes) == max(quotes) else max(quotes),
             unit=Unit.HOUR,
+            region=region.name,
             date=today,
             source="EC2 API, DescribeSpotPriceHistory, all zones",
         )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trainshed.ami.channel import names_a_channel
+from trainshed.catalogue import with_efa_like
 from trainshed.checks.rule import Basis, Violation, rule
 from trainshed.findings import Severity
 from trainshed.plan import BatchPlan, ClusterPlan
@@ -90,7 +91,7 @@ instance: {type: g5.48xlarge, nodes: {max: 4}}
 def no_rdma(plan: ClusterPlan) -> Iterator[Violation]:
     """Collectives between nodes want RDMA."""
     instance = plan.instance
-    if plan.nodes.max > 1 and not instance.efa_rdma:
+    if plan.nodes.max > 1 and instance.efa_interfaces_max and not instance.efa_rdma:
         yield Violation(
             path=("instance", "type"),
             message=f"AWS documents no RDMA for the EFA of {instance.name}: what nodes exchange is "
@@ -133,4 +134,38 @@ def no_index_for_the_job(plan: ClusterPlan) -> Iterator[Violation]:
             f"{plan.instance.name}, whose cards have {slots} slots: the interface of a multi-node "
             "job may find none",
             remedy="leave instance.interfaces out, or set it to batch-mnp",
+        )
+
+
+@rule(
+    "TS-EFA-014",
+    title="Nodes reach each other over TCP",
+    why="""
+The instance type has no EFA. Jobs of several nodes run, and NCCL exchanges data by TCP sockets:
+each byte is copied through the memory of the host and the kernel, at the bandwidth of the node's
+one network interface. A step that must add up the gradients of all nodes waits for that. NCCL opens
+several connections, because EC2 limits a single one to 10 Gbps in a cluster placement group, and to
+5 Gbps outside of one.
+""",
+    sources=(
+        "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html",
+        "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: g5.4xlarge, nodes: {max: 2}}
+""",
+)
+def over_tcp(plan: ClusterPlan) -> Iterator[Violation]:
+    """Nodes that work together want EFA."""
+    instance = plan.instance
+    if plan.nodes.max > 1 and not instance.efa_interfaces_max:
+        near = with_efa_like(instance, plan.region)
+        yield Violation(
+            path=("instance", "type"),
+            message=f"{instance.name} has no EFA: what {plan.nodes.max} nodes exchange goes over "
+            f"TCP, at most {instance.network_gbps:g} Gbps for each node",
+            remedy=f"take a type with EFA, for instance {near.name} with {near.efa_gbps:g} Gbps, "
+            "or accept this",
         )

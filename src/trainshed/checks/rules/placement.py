@@ -10,13 +10,14 @@ from trainshed.plan import CapacityKind, ClusterPlan
     "TS-CAP-005",
     title="Nodes of a reservation may be far from each other",
     why="""
-AWS Batch's page on EFA asks for one cluster placement group for all instances that use EFA. Only
-a reservation that was made in such a group can be launched into one; any other may be spread over
-the zone, and collectives between its nodes are slower. Capacity Blocks need no group.
+AWS Batch's pages on EFA and on jobs of several nodes ask for one cluster placement group.
+Only a reservation that was made in such a group can be launched into one; any other may be spread
+over the zone, and collectives between its nodes are slower. Capacity Blocks need no group.
 """,
     sources=(
         "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html",
         "https://docs.aws.amazon.com/batch/latest/userguide/efa.html",
+        "https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html",
     ),
     example="""
 name: Example
@@ -27,10 +28,10 @@ capacity: {reservation: cr-0123456789abcdef0}
 """,
 )
 def reservation_without_group(plan: ClusterPlan) -> Iterator[Violation]:
-    """Nodes that use EFA belong close to each other."""
+    """Nodes that work together belong close to each other."""
     capacity = plan.capacity
-    several = plan.nodes.max > 1 and plan.instance.efa_interfaces_max
-    if capacity.kind is CapacityKind.RESERVATION and several and not capacity.placement_group_name:
+    reserved = capacity.kind is CapacityKind.RESERVATION
+    if reserved and plan.nodes.max > 1 and not capacity.placement_group_name:
         yield Violation(
             path=("capacity",),
             message=f"nothing says that {capacity.reservation_id} was made in a cluster placement "

@@ -1,0 +1,64 @@
+"""A security group whose members reach each other, and nobody else reaches them."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from trainshed_constructs.errors import ConstructError
+
+
+def peer_group(
+    scope: Construct,
+    *,
+    vpc: ec2.IVpc,
+    what: str,
+    traffic: ec2.Port,
+    internet_egress: Sequence[ec2.Port],
+) -> ec2.SecurityGroup:
+    """Declare the group and its rules.
+
+    Args:
+        scope: the construct that owns it.
+        vpc: where the group is.
+        what: members exchange, in a word.
+        traffic: the same for EC2.
+        internet_egress: ports that members reach on any IPv4 address.
+
+    Raises:
+        ConstructError: a port is given twice, or is all traffic.
+    """
+    everything = ec2.Port.all_traffic()
+    _check(scope, internet_egress, everything)
+    # With allow_all_outbound, the default, CDK drops the egress rule to the group itself as
+    # redundant, with no more than a warning, and EFA does not work.
+    group = ec2.SecurityGroup(
+        scope, "Group", vpc=vpc, description=f"{what} peers", allow_all_outbound=False
+    )
+    group.add_ingress_rule(group, traffic, f"{what} from peers")
+    group.add_egress_rule(group, traffic, f"{what} to peers")
+    # EC2 opens all egress of a group that is created with none, and the rule to the group
+    # itself, a resource of its own, comes too late: the rule to localhost is AWS's way to say
+    # "none" (CloudFormation, AWS::EC2::SecurityGroup, "Remove the default rule").
+    group.add_egress_rule(
+        ec2.Peer.ipv4("127.0.0.1/32"), everything, "nothing but the rules beside this one"
+    )
+    for port in internet_egress:
+        group.add_egress_rule(ec2.Peer.any_ipv4(), port, "internet")
+    return group
+
+
+def _check(scope: Construct, internet_egress: Sequence[ec2.Port], everything: ec2.Port) -> None:
+    names = [port.to_string() for port in internet_egress]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConstructError(
+            scope,
+            f"internet_egress has port {', '.join(twice)} twice, and EC2 refuses a duplicate "
+            "rule; give each port once",
+        )
+    if everything.to_string() in names:
+        raise ConstructError(
+            scope,
+            "internet_egress is all traffic; name the ports that members need, for instance "
+            "Port.tcp(443)",
+        )
