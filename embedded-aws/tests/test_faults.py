@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import boto3
 import pytest
@@ -13,6 +12,7 @@ from botocore.exceptions import ClientError
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import FAULTS_PATH, Fault
+from embedded_aws.settings import access_key
 
 DENIED = Fault(service="ec2", operation="DescribeVpcs", code="UnauthorizedOperation", message="no")
 
@@ -38,8 +38,8 @@ def once(aws: EmbeddedAws, service: str) -> Any:
         service,
         endpoint_url=aws.endpoint,
         region_name="us-west-2",
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
+        aws_access_key_id=access_key(aws.settings.accounts[0]),
+        aws_secret_access_key=aws.settings.secret_key,
         config=Config(retries={"total_max_attempts": 1}),
     )
 
@@ -211,7 +211,7 @@ def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> Non
 )
 def test_what_is_no_fault_is_refused(faulty: EmbeddedAws, body: bytes, reason: str) -> None:
     with pytest.raises(HTTPError) as caught:
-        urlopen(Request(faulty.endpoint + FAULTS_PATH, data=body, method="POST"))
+        faulty.settings.controls.ask("POST", FAULTS_PATH, body)
 
     assert caught.value.code == 400
     assert reason in caught.value.read().decode()

@@ -7,21 +7,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import urlopen
 
 import psutil
 import pytest
 
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.controls import STATUS_PATH
+from embedded_aws.errors import EmbeddedAwsError, ServerError
 from embedded_aws.lifecycle import Project, Running
-from embedded_aws.process import ServerError, start
+from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 
 
-def answers(endpoint: str) -> bool:
+def answers(settings: ServerSettings) -> bool:
     try:
-        with urlopen(f"{endpoint}/_embedded-aws/status") as answer:
-            return bool(answer.status == 200)
+        return bool(settings.controls.get(STATUS_PATH))
     except OSError:
         return False
 
@@ -51,7 +50,7 @@ def running(project_up: Project) -> Running:
 
 def test_it_answers_at_the_chosen_port(running: Running, chosen_port: int) -> None:
     assert running.settings.port == chosen_port
-    assert answers(f"http://localhost:{chosen_port}")
+    assert answers(running.settings)
 
 
 def test_up_twice_is_one_process(project_up: Project, running: Running) -> None:
@@ -123,10 +122,10 @@ def test_a_crash_leaves_nothing_behind_and_up_starts_another_which_down_ends(
 
     again, new = project.up(ServerSettings())
     assert new
-    assert answers(again.settings.endpoint)
+    assert answers(again.settings)
 
     assert project.down() == again
-    assert not answers(again.settings.endpoint)
+    assert not answers(again.settings)
     assert project.remembered() is None
 
 

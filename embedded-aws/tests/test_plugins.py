@@ -53,9 +53,11 @@ def test_a_plug_in_seeds_each_account_and_region(package: Path) -> None:
         "PLUGIN = Theirs()\n"
     )
     (package / "look.py").write_text(
-        "import boto3, os, urllib.request as r\n"
-        "reset = os.environ['AWS_ENDPOINT_URL'] + '/_embedded-aws/reset'\n"
-        "r.urlopen(r.Request(reset, method='POST')).close()\n"
+        "import boto3, os\n"
+        "from embedded_aws.controls import RESET_PATH, Controls\n"
+        "names = 'AWS_ENDPOINT_URL', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'\n"
+        "endpoint, key, secret = (os.environ[name] for name in names)\n"
+        "Controls(endpoint=endpoint, key=key, secret=secret).post(RESET_PATH, {})\n"
         "for region in ('us-west-2', 'eu-north-1'):\n"
         "    ssm = boto3.client('ssm', region_name=region)\n"
         "    print(ssm.get_parameter(Name='/seeded')['Parameter']['Value'])\n"

@@ -42,11 +42,6 @@ ELSEWHERE = {
         "tests/preflight/test_command.py",
         '"TrainCluster", "--print-policy"',
     ),
-    'curl "$AWS_ENDPOINT_URL/_embedded-aws/quotas" --data \'[{"service": "ec2", "code": '
-    '"L-2C3B7624", "value": 2048}]\'': (
-        "embedded-aws/tests/services/test_quotas.py",
-        "grant_quota(TRN",
-    ),
     "trainshed review --base origin/main": (REVIEW, 'trainshed review --base "$base" --output'),
     "trainshed review --base origin/main --output review.html": (
         REVIEW,

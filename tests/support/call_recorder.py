@@ -49,7 +49,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         parameters = dict(parse_qsl(body.decode()))
         action = parameters.get("Action", "")
         self.recorder.calls.append((action, parameters))
-        headers = {name: self.headers[name] for name in self.headers if name.lower() != "host"}
+        # With the host for which the call is signed.
+        headers = dict(self.headers.items())
         request = urllib.request.Request(self.recorder.upstream + self.path, body, headers)
         try:
             with urllib.request.urlopen(request) as answer:

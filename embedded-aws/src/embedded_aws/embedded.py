@@ -1,16 +1,15 @@
 """An embedded AWS for tests: clients, deployments, reset."""
 
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.request import Request, urlopen
 
+from embedded_aws.controls import RESET_PATH
 from embedded_aws.environment import applied, variables
-from embedded_aws.faults import FAULTS_PATH, Fault, to_json
-from embedded_aws.process import Server, reset
+from embedded_aws.faults import FAULTS_PATH, Fault
+from embedded_aws.process import Server
 from embedded_aws.role_use import RoleUse, read_role_uses
 from embedded_aws.service_quotas.grants import QUOTAS_PATH
 from embedded_aws.settings import ServerSettings
@@ -74,13 +73,11 @@ class EmbeddedAws:
         Args:
             as_of: the day shown from now on, `YYYY-MM-DD`; by default the one of the settings.
         """
-        reset(self.endpoint, as_of=as_of)
+        self.settings.controls.post(RESET_PATH, {"as_of": as_of})
 
     def fail(self, *faults: Fault) -> None:
         """Answer these calls with errors from now on; without arguments, end all faults."""
-        request = Request(self.endpoint + FAULTS_PATH, data=to_json(faults), method="POST")
-        with urlopen(request) as answer:
-            answer.read()
+        self.settings.controls.post(FAULTS_PATH, [asdict(fault) for fault in faults])
 
     def grant_quota(self, code: str, value: float, *, service: str = "ec2") -> None:
         """Set a quota of the first account and region, as when AWS grants a request.
@@ -91,11 +88,7 @@ class EmbeddedAws:
             service: whose quota it is.
         """
         grant = {"service": service, "code": code, "value": value}
-        request = Request(
-            self.endpoint + QUOTAS_PATH, data=json.dumps([grant]).encode(), method="POST"
-        )
-        with urlopen(request) as answer:
-            answer.read()
+        self.settings.controls.post(QUOTAS_PATH, [grant])
 
     def roles(self, name: str = "") -> list[RoleUse]:
         """Return which granted actions roles used, which they never used, and what was denied.
@@ -103,7 +96,7 @@ class EmbeddedAws:
         Args:
             name: part of the roles' names; by default all roles.
         """
-        return read_role_uses(self.endpoint, name)
+        return read_role_uses(self.settings.controls, name)
 
     def deploy(
         self,

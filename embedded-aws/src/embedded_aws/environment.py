@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from embedded_aws.settings import SECRET_KEY, ServerSettings, access_key
+from embedded_aws.settings import ServerSettings, access_key
 
 # Variables that give a tool other credentials, another region or another endpoint.
 _MISLEADING = (
@@ -31,8 +31,8 @@ def variables(
 ) -> dict[str, str | None]:
     """Return the variables that make AWS the embedded one; None means unset.
 
-    Credentials are dummies and the user's own `~/.aws` is not read, so that no call can act on a
-    real account.
+    Credentials are those of the embedded AWS, and the user's own `~/.aws` is not read, so that no
+    call can act on a real account.
 
     Args:
         settings: the first account and the first region become the default.
@@ -47,7 +47,12 @@ def variables(
     )
     return empty | {
         **patience,
-        **pointing_at(settings.endpoint, region=region, key=access_key(account)),
+        **pointing_at(
+            settings.endpoint,
+            region=region,
+            key=access_key(account),
+            secret=settings.secret_key,
+        ),
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "CDK_DEFAULT_ACCOUNT": account,
@@ -64,9 +69,7 @@ def variables(
     }
 
 
-def pointing_at(
-    endpoint: str, *, region: str, key: str, secret: str = SECRET_KEY
-) -> dict[str, str]:
+def pointing_at(endpoint: str, *, region: str, key: str, secret: str) -> dict[str, str]:
     """Return the variables with which an AWS tool calls an embedded AWS.
 
     Args:

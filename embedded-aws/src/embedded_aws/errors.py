@@ -22,3 +22,9 @@ class EmbeddedAwsError(Exception):
     """
 
     exit_code = 2
+
+
+class ServerError(EmbeddedAwsError):
+    """The server does not start, does not answer, or does not take the credentials."""
+
+    exit_code = 1

@@ -3,11 +3,10 @@
 They are posted to the gateway's `/_embedded-aws/faults`, and forgotten by a reset.
 """
 
-import json
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
@@ -130,13 +129,8 @@ class Faults:
         return None
 
 
-def to_json(faults: Iterable[Fault]) -> bytes:
-    """Write faults as the gateway reads them."""
-    return json.dumps([asdict(fault) for fault in faults]).encode()
-
-
 def from_json(found: object) -> list[Fault]:
-    """Read faults from the JSON that `to_json` writes.
+    """Read faults from JSON.
 
     Raises:
         FaultError: it is not a list of faults.

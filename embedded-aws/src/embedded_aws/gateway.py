@@ -1,4 +1,4 @@
-"""The gateway of the embedded AWS: checks account and region of each request, and has controls.
+"""The gateway of the embedded AWS: checks caller, account and region of each request.
 
 A WSGI application around moto's. It answers the controls itself, whose paths begin with
 `/_embedded-aws/`.
@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from datetime import date
 from http import HTTPStatus
-from io import BytesIO
 from socket import socket
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
-from moto.iam.models import iam_backends
 from werkzeug import Request, Response
 
+from embedded_aws.admission import IN_XML, Caller, admit, refusal_of_page
 from embedded_aws.autoscaling import convergence
+from embedded_aws.cloudformation.execution.custom import RESPONSE_PATH
+from embedded_aws.controls import CONTROLS, RESET_PATH, STATUS_PATH
 from embedded_aws.ec2.zones import zone_of_launch
 from embedded_aws.ecr.registry import Registry
 from embedded_aws.errors import EmbeddedAwsError
@@ -30,7 +31,8 @@ from embedded_aws.iam.api_calls import read_call
 from embedded_aws.iam.enforcement import Denial, denied, expiry, session_of
 from embedded_aws.iam.required_permissions import required_permissions
 from embedded_aws.iam.use_record import UseRecord
-from embedded_aws.process import CONTROLS, RESET_PATH, STATUS_PATH
+from embedded_aws.refused_call import RefusedCall
+from embedded_aws.request_bodies import check_json, inflated
 from embedded_aws.role_use import ROLES_PATH
 from embedded_aws.service_quotas.grants import QUOTAS_PATH, grants_from_json
 from embedded_aws.service_settings import current
@@ -43,9 +45,9 @@ Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 # Answers this connection from a reset AWS as of a day; never returns.
 StartOver = Callable[[socket, date | None], NoReturn]
 
-_IN_XML = ("cloudfront", "route53")
 _LAUNCHES = ("RunInstances", "CreateFleet")
-_CREDENTIAL = re.compile(r"Credential=([^/,\s]+)/\d{8}/([^/]+)/([^/]+)/aws4_request")
+_CONTROLS_OF_MOTO = "/moto-api/"
+_RESPONSE_PATH = re.compile(RESPONSE_PATH.format(region="[^/]+"))
 # Signed for us-east-1 (Cost Explorer and Pricing have no other endpoint), wherever the caller is.
 # https://docs.aws.amazon.com/general/latest/gr/rande.html#global-endpoints
 _GLOBAL_SERVICES = frozenset(
@@ -71,7 +73,9 @@ class Gateway:
         self._moto = moto
         self._settings = settings
         self._start_over = start_over
-        self._registry = Registry(settings.registry) if settings.registry else None
+        self._registry = (
+            Registry(settings.registry, settings.secret_key) if settings.registry else None
+        )
         self._use_record = UseRecord()
         self._controls: dict[str, Callable[[Request], Response]] = {
             f"GET {STATUS_PATH}": self._status,
@@ -85,84 +89,100 @@ class Gateway:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
-        request = Request(environ)
-        answer = self._control(request) or self._call(request)
-        return answer(environ, start_response)
+        return self._answer(Request(environ))(environ, start_response)
 
-    def _control(self, request: Request) -> Response | None:
-        """Return the answer of a control; None for another request."""
+    def _answer(self, request: Request) -> Application:
+        """Return what answers a request."""
+        if refusal := refusal_of_page(request):
+            return Response(f"{refusal}\n", HTTPStatus.FORBIDDEN)
+        if request.method == "GET" and request.path.startswith(CREDENTIALS_PATH):
+            return _role_credentials(request)
+        if self._registry and self._registry.serves(request):
+            return self._registry
+        # Its token is as secret as a signature.
+        if request.method == "PUT" and _RESPONSE_PATH.fullmatch(request.path):
+            return self._moto
+        control = f"{request.path}/".startswith((CONTROLS, _CONTROLS_OF_MOTO))
+        try:
+            caller = admit(request, self._settings)
+            if control:
+                return self._control(request, caller)
+            plain = inflated(request, caller.service)
+            check_json(plain, caller.service)
+        except RefusedCall as error:
+            if control:
+                return Response(f"{error.message}\n", error.status)
+            return _error(request, error.service, error.code, error.message, error.status)
+        return self._call(plain, caller)
+
+    def _control(self, request: Request, caller: Caller) -> Application:
+        """Return what answers a control."""
+        if account_of(caller.key) is None:
+            message = "the controls take the credentials that `env` prints, not those of a role\n"
+            return Response(message, HTTPStatus.FORBIDDEN)
         called = f"{request.method} {request.path}"
         if called in self._controls:
             try:
                 return self._controls[called](request)
             except EmbeddedAwsError as error:
                 return Response(f"{error}\n", HTTPStatus.BAD_REQUEST)
-        if request.method == "GET" and request.path.startswith(CREDENTIALS_PATH):
-            return _role_credentials(request)
-        if f"{request.path}/".startswith(CONTROLS):
-            controls = "; ".join(name for name in self._controls if CONTROLS in name)
-            message = f"there is no control {called}; the controls are: {controls}\n"
-            return Response(message, HTTPStatus.NOT_FOUND)
-        return None
+        if request.path.startswith(_CONTROLS_OF_MOTO):
+            return self._moto
+        controls = "; ".join(name for name in self._controls if CONTROLS in name)
+        message = f"there is no control {called}; the controls are: {controls}\n"
+        return Response(message, HTTPStatus.NOT_FOUND)
 
-    def _call(self, request: Request) -> Application:
-        """Return what answers a call of AWS or of the container registry."""
-        if self._registry and self._registry.serves(request):
-            return self._registry
-        signed = _CREDENTIAL.search(request.headers.get("Authorization", ""))
-        key, region, service = signed.groups() if signed else ("", "", "")
-        account = account_of(key) or _issuer(key) or self._settings.accounts[0]
-        request.environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
+    def _call(self, request: Request, caller: Caller) -> Application:
+        """Return what answers a call of AWS."""
+        request.environ["HTTP_X_MOTO_ACCOUNT_ID"] = caller.account
 
         def answer(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
             try:
-                error = self._prevented(request, key, account, region, service) if signed else None
+                error = self._prevented(request, caller)
                 return (error or self._moto)(environ, start_response)
             except NotImplementedError as reason:
                 # In place of an HTTP 500, which SDKs retry.
                 message = f"The embedded AWS does not support this call ({reason})"
-                unsupported = _error(request, service, "UnsupportedOperation", message)
+                unsupported = _error(request, caller.service, "UnsupportedOperation", message)
                 return unsupported(environ, start_response)
 
         return answer
 
-    def _prevented(
-        self, request: Request, key: str, account: str, region: str, service: str
-    ) -> Response | None:
+    def _prevented(self, request: Request, caller: Caller) -> Response | None:
         """Return the error for a call that does not get as far as its service, or None."""
-        if refusal := self._refusal(account, region, service):
+        service = caller.service
+        if refusal := self._refusal(caller):
             return _error(request, service, *refusal)
-        if denial := self._denial(request, key, account, region, service):
+        if denial := self._denial(request, caller):
             return _error(request, service, denial.code, denial.message, denial.status)
-        if current().faults and (fault := _fault(request, account, region, service)):
+        if current().faults and (fault := _fault(request, caller)):
             time.sleep(fault.seconds)
             if fault.code:
                 return _error(request, service, fault.code, fault.message, fault.status)
         return None
 
-    def _refusal(self, account: str, region: str, service: str) -> tuple[str, str] | None:
+    def _refusal(self, caller: Caller) -> tuple[str, str] | None:
         """Return error code and message when the account or region is not enabled."""
+        account, region = caller.account, caller.region
         if account not in self._settings.accounts:
             return "AccessDenied", (
                 f"Account {account} is not part of this embedded AWS, which has "
                 f"{', '.join(self._settings.accounts)}: start it with --account {account}"
             )
         at_home = region in self._settings.regions
-        if at_home or (service in _GLOBAL_SERVICES and region == "us-east-1"):
+        if at_home or (caller.service in _GLOBAL_SERVICES and region == "us-east-1"):
             return None
         return "OptInRequired", (
             f"Region {region} is not enabled in this embedded AWS, which has "
             f"{', '.join(self._settings.regions)}: start it with --region {region}"
         )
 
-    def _denial(
-        self, request: Request, key: str, account: str, region: str, service: str
-    ) -> Denial | None:
+    def _denial(self, request: Request, caller: Caller) -> Denial | None:
         """Return the error for what a role's credentials do not allow, or None."""
-        session = session_of(account, key)
+        session = session_of(caller.account, caller.key)
         if session is None:
             return None
-        call = read_call(request, service, account, region)
+        call = read_call(request, caller.service, caller.account, caller.region)
         if expired := expiry(session, call):
             return expired
         permissions = list(required_permissions(call))
@@ -233,27 +253,20 @@ def _json(request: Request) -> Any:
         raise ControlError(f"this is not JSON: {error}") from error
 
 
-def _issuer(key: str) -> str | None:
-    """Return the account whose user or role has this access key id, or None."""
-    for account, partitions in list(iam_backends.items()):
-        if any(key in iam.access_keys for iam in list(partitions.values())):
-            return account
-    return None
-
-
-def _fault(request: Request, account: str, region: str, service: str) -> Fault | None:
+def _fault(request: Request, caller: Caller) -> Fault | None:
     """Return the fault for a request, or None."""
     body = request.get_data()
-    request.environ["wsgi.input"] = BytesIO(body)
     if target := request.headers.get("X-Amz-Target"):
         operation = target.rpartition(".")[2]
         parameters = {name: str(value) for name, value in json.loads(body or b"{}").items()}
     else:
         parameters = dict(parse_qsl(body.decode(errors="replace")))
         operation = parameters.get("Action", "")
-    if operation in _LAUNCHES and (zone := zone_of_launch(account, region, parameters)):
+    if operation in _LAUNCHES and (
+        zone := zone_of_launch(caller.account, caller.region, parameters)
+    ):
         parameters["AvailabilityZone"] = zone
-    return current().faults.take(service, operation, parameters, from_outside=True)
+    return current().faults.take(caller.service, operation, parameters, from_outside=True)
 
 
 def _error(
@@ -266,7 +279,7 @@ def _error(
         body = f"<Response><Errors><Error>{error}</Error></Errors></Response>"
     elif service == "s3":
         body = f"<Error>{error}</Error>"
-    elif request.mimetype == "application/x-www-form-urlencoded" or service in _IN_XML:
+    elif request.mimetype == "application/x-www-form-urlencoded" or service in IN_XML:
         body = f"<ErrorResponse><Error>{error}</Error></ErrorResponse>"
     else:
         kind, body = "application/json", json.dumps({"__type": code, "message": message})

@@ -1,11 +1,12 @@
 """The embedded AWS of a directory: up, down, and its state in between.
 
-Its state is a file in `.embedded-aws` of the project's directory, readable by its owner only.
+Its state is in `.embedded-aws` of the project's directory, which only its owner may read.
 A process is recognised by its id and start time: after a crash its id may belong to another one.
 """
 
 import fcntl
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -16,9 +17,10 @@ from typing import Any
 import psutil
 
 from embedded_aws.environment import variables
-from embedded_aws.errors import EmbeddedAwsError, program
-from embedded_aws.process import ServerError, start
-from embedded_aws.settings import ServerSettings
+from embedded_aws.errors import EmbeddedAwsError, ServerError, program
+from embedded_aws.private_files import write_private
+from embedded_aws.process import start
+from embedded_aws.settings import ServerSettings, new_secret_key
 
 _PATIENCE_SECONDS = 5
 
@@ -65,6 +67,12 @@ class Project:
         state = self.directory / ".embedded-aws"
         try:
             state.mkdir(mode=0o700, exist_ok=True)
+            if state.lstat().st_uid != os.geteuid():
+                raise EmbeddedAwsError(
+                    f"{state} belongs to another user, who could read and change what is in it; "
+                    "remove it, or run this in another directory"
+                )
+            state.chmod(0o700)
             (state / ".gitignore").write_text("*\n")
         except OSError as error:
             raise EmbeddedAwsError(
@@ -87,6 +95,7 @@ class Project:
                     f"port {settings.port} is in use by {holder}; "
                     "choose another with --port, or leave it out for a free one"
                 )
+            settings = replace(settings, secret_key=self._secret_key())
             server = start(settings, log=self.state / "server.log", outlive=True)
             running = Running(
                 pid=server.process.pid,
@@ -130,11 +139,20 @@ class Project:
     def _file(self) -> Path:
         return self.directory / ".embedded-aws" / "server.json"
 
+    def _secret_key(self) -> str:
+        """Return the secret key of this directory.
+
+        It stays the same, so that after a restart on the same port the printed environment works.
+        """
+        file = self.state / "secret-key"
+        if not file.exists():
+            write_private(file, new_secret_key())
+        return file.read_text()
+
     def _remember(self, running: Running) -> None:
-        file = self.state / "server.json"
-        new = file.with_suffix(".new")
-        new.write_text(json.dumps(asdict(running), default=str, indent=1))
-        new.replace(file)
+        write_private(
+            self.state / "server.json", json.dumps(asdict(running), default=str, indent=1)
+        )
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -4,29 +4,19 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 from embedded_aws.environment import applied, variables
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.errors import ServerError
 from embedded_aws.guests import guests_unavailable
 from embedded_aws.pristine import WATCH_STDIN
+from embedded_aws.private_files import open_private
 from embedded_aws.settings import ServerSettings
-
-CONTROLS = "/_embedded-aws/"
-RESET_PATH = f"{CONTROLS}reset"
-STATUS_PATH = f"{CONTROLS}status"
 
 # Removing the guests' disks takes time.
 _PATIENCE_SECONDS = 20
-
-
-class ServerError(EmbeddedAwsError):
-    """The server did not start, or does not answer."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +59,26 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     """
     if settings.guests and (reason := guests_unavailable(settings.guests)):
         raise ServerError(f"the embedded AWS cannot run guests: {reason}")
-    command = [sys.executable, "-P", "-m", "embedded_aws.server", settings.to_json()]
+    command = [sys.executable, "-P", "-m", "embedded_aws.server"]
     safe = variables(settings, cdk_home=log.parent)
-    with log.open("wb") as log_file:
+    with open_private(log) as log_file:
         process = subprocess.Popen(
             command if outlive else [*command, WATCH_STDIN],
-            # The server watches this pipe, which the system closes when we end.
-            stdin=subprocess.DEVNULL if outlive else subprocess.PIPE,
+            # The server may watch this pipe, which the system closes when we end.
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,
             env=applied(safe, os.environ),
             # Ctrl-C in the terminal is for the command that uses the server, not for the server.
             start_new_session=True,
         )
-    assert process.stdout
+    assert process.stdin and process.stdout
+    # Everybody may read the arguments of a process, and the settings have a secret.
+    with suppress(BrokenPipeError):
+        process.stdin.write(settings.to_json().encode() + b"\n")
+        process.stdin.flush()
+    if outlive:
+        process.stdin.close()
     with process.stdout:
         line = process.stdout.readline()
     announced = json.loads(line) if line else {}
@@ -94,37 +90,6 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
     raise ServerError(f"the embedded AWS did not start: {reason}; its log is {log}")
 
 
-def reset(endpoint: str, *, as_of: str | None = None) -> None:
-    """Empty an embedded AWS and seed it again.
-
-    Args:
-        endpoint: its URL.
-        as_of: its day from now on, `YYYY-MM-DD`; by default that of its settings.
-    """
-    body = json.dumps({"as_of": as_of}).encode()
-    with urlopen(Request(endpoint + RESET_PATH, data=body, method="POST")) as answer:
-        answer.read()
-
-
 def _last_line(log: Path) -> str:
     lines = log.read_text(errors="replace").strip().splitlines()
     return lines[-1] if lines else ""
-
-
-def check_embedded(endpoint: str) -> None:
-    """Check that an embedded AWS answers at a URL, before anything is written there.
-
-    Raises:
-        ServerError: something else answers, or nothing.
-    """
-    try:
-        with urlopen(endpoint + STATUS_PATH) as answer:
-            json.load(answer)
-    except (HTTPError, ValueError) as error:
-        raise ServerError(
-            f"at {endpoint}, which AWS_ENDPOINT_URL names, is no embedded AWS; unset it"
-        ) from error
-    except URLError as error:
-        raise ServerError(
-            f"the embedded AWS does not answer: {endpoint}: {error.reason}"
-        ) from error

@@ -1,10 +1,10 @@
 """What roles did with their permissions, as the gateway's `/_embedded-aws/roles` tells it."""
 
-import json
 from dataclasses import dataclass
-from urllib.request import urlopen
 
-ROLES_PATH = "/_embedded-aws/roles"
+from embedded_aws.controls import CONTROLS, Controls
+
+ROLES_PATH = f"{CONTROLS}roles"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +31,11 @@ class RoleUse:
     resource: str = ""
 
 
-def read_role_uses(endpoint: str, name: str) -> list[RoleUse]:
+def read_role_uses(controls: Controls, name: str) -> list[RoleUse]:
     """Ask an embedded AWS what its roles used.
 
     Args:
-        endpoint: its URL.
+        controls: of the embedded AWS.
         name: part of the roles' names; empty for all roles.
     """
-    with urlopen(endpoint + ROLES_PATH) as answer:
-        return [RoleUse(**row) for row in json.load(answer) if name in row["role"]]
+    return [RoleUse(**row) for row in controls.get(ROLES_PATH) if name in row["role"]]

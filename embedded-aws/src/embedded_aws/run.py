@@ -11,9 +11,9 @@ from pathlib import Path
 from types import FrameType
 
 from embedded_aws.environment import applied, variables
-from embedded_aws.errors import EmbeddedAwsError
+from embedded_aws.errors import EmbeddedAwsError, ServerError
 from embedded_aws.guard import ending_with_us
-from embedded_aws.process import ServerError, start
+from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

@@ -34,10 +34,9 @@ _LOCK = "in-use.lock"
 def main() -> None:
     """Serve until SIGTERM or, if its arguments say so, until standard input ends.
 
-    The first argument has the settings, as JSON.
+    The first line of standard input has the settings, as JSON.
     """
-    written, *options = sys.argv[1:]
-    settings = ServerSettings.from_json(written)
+    settings = ServerSettings.from_json(sys.stdin.readline())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         sockets = _listen(settings.port)
@@ -46,7 +45,12 @@ def main() -> None:
         sys.exit(1)
     settings = replace(settings, port=sockets[0].getsockname()[1])
     # The environment that process.py gives has all else that leads AWS's clients here.
-    os.environ |= {"AWS_ENDPOINT_URL": settings.endpoint, "MOTO_PORT": str(settings.port)}
+    os.environ |= {
+        "AWS_ENDPOINT_URL": settings.endpoint,
+        "MOTO_PORT": str(settings.port),
+        # No web page may read an answer.
+        "MOTO_DISABLE_GLOBAL_CORS": "true",
+    }
     serve = _load_and_seed(settings)
     with TemporaryDirectory(prefix="embedded-aws-", ignore_cleanup_errors=True) as folder:
         lock = Path(folder) / _LOCK
@@ -56,7 +60,7 @@ def main() -> None:
                 partial(serve, sockets, lock),
                 settings.as_of,
                 ready=partial(_announce, port=settings.port),
-                watch_stdin=WATCH_STDIN in options,
+                watch_stdin=WATCH_STDIN in sys.argv,
             )
         except SystemExit:
             code = 0

@@ -23,6 +23,7 @@ class ServiceSettings:
         registry: `HOST:PORT` of the container registry that stores ECR's layers; None for an ECR
             that takes no pushes.
         endpoint: URL of this embedded AWS, for functions and guests.
+        secret_key: of the access keys of its accounts.
         faults: the calls to answer with errors.
         guests: boots instances as guests; None for instances on which nothing runs.
         hosts: has the processes of instances; None for an AWS that runs none.
@@ -39,6 +40,7 @@ class ServiceSettings:
     jobs: "Scheduler | None" = None
     speed: float = 1
     endpoint: str = ""
+    secret_key: str = field(default="", repr=False)
     faults: Faults = field(default_factory=Faults)
 
     def before(self, day: date) -> bool:

@@ -78,6 +78,7 @@ def serve(
             jobs=Scheduler(hosts),
             speed=settings.jobs.speed,
             endpoint=settings.endpoint,
+            secret_key=settings.secret_key,
         )
     )
     for server in servers:

@@ -2,12 +2,14 @@
 
 import json
 import re
+import secrets
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
 
 from embedded_aws.batch.job_settings import JobSettings
+from embedded_aws.controls import Controls
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
 from embedded_aws.guests.guest_settings import GuestSettings
 from embedded_aws.plugins import plugins
@@ -18,12 +20,17 @@ DEFAULT_REGION = "us-west-2"
 # Twelve letters that no real key begins with, then the account to which the key belongs.
 _KEY_PREFIX = "OFFLINE0"
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}")
-# Nobody checks signatures.
-SECRET_KEY = "offline"
+# As long as AWS's.
+_SECRET_KEY_BYTES = 30
 
 
 class SettingsError(EmbeddedAwsError):
     """The requested embedded AWS is not possible."""
+
+
+def new_secret_key() -> str:
+    """Return a secret key that nobody else has."""
+    return secrets.token_urlsafe(_SECRET_KEY_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +38,7 @@ class ServerSettings:
     """The settings of one embedded AWS.
 
     Attributes:
-        accounts: account ids of 12 digits; unknown access keys belong to the first one.
+        accounts: account ids of 12 digits, the default one first.
         regions: enabled regions; the first one is the default.
         as_of: the day whose instance types exist; None for today's.
         port: TCP port on loopback; 0 for any free one.
@@ -39,6 +46,8 @@ class ServerSettings:
             keeps what is pushed to ECR; None for an ECR that takes no pushes.
         guests: settings of guests; None for instances on which nothing runs.
         jobs: how AWS Batch's jobs run.
+        secret_key: secret of the access keys of its accounts, by which it knows its callers; by
+            default a new one. It is in no argument of a command and in no log.
 
     Raises:
         SettingsError: a value is impossible, or AWS does not have the region.
@@ -51,6 +60,7 @@ class ServerSettings:
     registry: str | None = None
     guests: GuestSettings | None = None
     jobs: JobSettings = field(default_factory=JobSettings)
+    secret_key: str = field(default_factory=new_secret_key, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -87,6 +97,13 @@ class ServerSettings:
         """The URL for `AWS_ENDPOINT_URL`; path-style S3 addressing needs the name `localhost`."""
         return f"http://localhost:{self.port}"
 
+    @property
+    def controls(self) -> Controls:
+        """The controls."""
+        return Controls(
+            endpoint=self.endpoint, key=access_key(self.accounts[0]), secret=self.secret_key
+        )
+
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones.
 
@@ -98,7 +115,8 @@ class ServerSettings:
             region: region code.
         """
         key = access_key(account or self.accounts[0])
-        return _client(service, self.endpoint, key, region or self.regions[0])
+        region = region or self.regions[0]
+        return _client(service, self.endpoint, key, self.secret_key, region)
 
     def to_json(self) -> str:
         """Return the settings as `from_json` reads them."""
@@ -121,6 +139,7 @@ class ServerSettings:
             registry=values["registry"],
             guests=GuestSettings.from_texts(guests) if guests else None,
             jobs=JobSettings(**values["jobs"]),
+            secret_key=values["secret_key"],
         )
 
 
@@ -159,7 +178,7 @@ def account_of(key: str) -> str | None:
 
 
 @cache
-def _client(service: str, endpoint: str, key: str, region: str) -> Any:
+def _client(service: str, endpoint: str, key: str, secret: str, region: str) -> Any:
     # Imported here: starting and stopping a server needs no boto3.
     import boto3
 
@@ -167,7 +186,7 @@ def _client(service: str, endpoint: str, key: str, region: str) -> Any:
         service,
         endpoint_url=endpoint,
         aws_access_key_id=key,
-        aws_secret_access_key=SECRET_KEY,
+        aws_secret_access_key=secret,
         region_name=region,
     )
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
+from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.lifecycle import Project
 
 Command = Callable[..., Any]
@@ -103,6 +105,50 @@ def test_roles_of_a_new_account_are_none(command: Command, endpoint: str) -> Non
     answer = command("roles", "--json")
 
     assert (answer.code, answer.json) == (0, [])
+
+
+def test_control_sets_faults_and_resets(
+    command: Command, nothing_up: Path, clean_aws: EmbeddedAws
+) -> None:
+    fault = {"service": "ec2", "operation": "DescribeVpcs", "code": "AuthFailure", "count": None}
+    ec2 = clean_aws.client("ec2")
+
+    assert command("control", "faults", json.dumps([fault])).code == 0
+    with pytest.raises(ClientError, match="AuthFailure"):
+        ec2.describe_vpcs()
+
+    assert command("control", "reset").code == 0
+    ec2.describe_vpcs()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("faults", "{", "error: this is not JSON: "),
+        ("fault", "[]", "error: there is no control POST /_embedded-aws/fault; the controls are: "),
+    ],
+)
+def test_what_a_control_does_not_take_is_one_line(
+    command: Command, endpoint: str, name: str, value: str, reason: str
+) -> None:
+    answer = command("control", name, value)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(reason)
+    assert answer.err.count("\n") == 1
+
+
+def test_credentials_of_another_embedded_aws_are_told_apart(
+    command: Command, nothing_up: Path, embedded_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded_aws.lead_here(monkeypatch)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "offline")
+
+    for words in (("inventory",), ("roles",), ("control", "reset")):
+        answer = command(*words)
+
+        assert (answer.code, answer.out) == (1, "")
+        assert "does not take the credentials of the environment; run eval" in answer.err
 
 
 def test_roles_of_an_aws_that_is_gone_is_one_line(

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from embedded_aws.errors import ServerError
 from embedded_aws.guests import GuestSettings, guests_unavailable
 from embedded_aws.guests.prepare import PrepareError, prepare
 from embedded_aws.guests.recipe import FILES, STOCK_KERNELS, prepared
-from embedded_aws.process import ServerError, start
+from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -64,10 +63,8 @@ def test_a_quota_of_another_service_is_granted_too(clean_aws: EmbeddedAws) -> No
     ],
 )
 def test_a_bad_grant_is_explained(embedded_aws: EmbeddedAws, posted: bytes, message: str) -> None:
-    request = Request(embedded_aws.endpoint + QUOTAS_PATH, data=posted, method="POST")
-
     with pytest.raises(HTTPError) as caught:
-        urlopen(request)
+        embedded_aws.settings.controls.ask("POST", QUOTAS_PATH, posted)
 
     assert caught.value.code == 400
     assert message in caught.value.read().decode()

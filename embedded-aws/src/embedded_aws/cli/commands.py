@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.error import URLError
+from urllib.error import HTTPError
 
 import boto3
 import typer
@@ -19,11 +19,11 @@ from embedded_aws.cli.options import (
     takes_settings,
 )
 from embedded_aws.cli.output import JsonOption, print_json, print_table
-from embedded_aws.errors import EmbeddedAwsError, program
+from embedded_aws.controls import CONTROLS, Controls
+from embedded_aws.errors import EmbeddedAwsError, ServerError, program
 from embedded_aws.guests.guest_settings import default_roots
 from embedded_aws.inventory import inventory as exists
 from embedded_aws.lifecycle import Project, Running
-from embedded_aws.process import ServerError, check_embedded
 from embedded_aws.role_use import read_role_uses
 from embedded_aws.run import run as run_command
 from embedded_aws.settings import ServerSettings
@@ -118,13 +118,23 @@ def roles(
     as_json: JsonOption = False,
 ) -> None:
     """Show which granted actions each role used, which it never used, and what was denied."""
-    endpoint = os.environ.get("AWS_ENDPOINT_URL") or _running(_project()).settings.endpoint
-    try:
-        rows = [asdict(row) for row in read_role_uses(endpoint, name)]
-    except URLError as error:
-        raise ServerError(f"the embedded AWS does not answer: {error.reason}") from error
+    controls = _controls_of_environment() or _running(_project()).settings.controls
+    rows = [asdict(row) for row in read_role_uses(controls, name)]
     columns = ("role", "grant", "action", "used", "denied", "resource")
     print_table(rows, columns={column: column for column in columns}, as_json=as_json)
+
+
+@app.command()
+def control(
+    name: Annotated[str, typer.Argument(help="The control: faults, quotas or reset.")],
+    value: Annotated[str, typer.Argument(help="What it takes, as JSON.")] = "{}",
+) -> None:
+    """Post to a control of the embedded AWS: set faults or quotas, or reset it."""
+    controls = _controls_of_environment() or _running(_project()).settings.controls
+    try:
+        controls.ask("POST", f"{CONTROLS}{name}", value.encode())
+    except HTTPError as error:
+        raise EmbeddedAwsError(error.read().decode().strip()) from error
 
 
 @app.command()
@@ -186,10 +196,9 @@ def connect(region: str | None = None) -> Callable[[str], Any]:
     Args:
         region: the clients' region; by default the environment's or the embedded AWS's first one.
     """
-    if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
-        check_embedded(endpoint)
+    if controls := _controls_of_environment():
         # Also when another variable has boto3 ignore this one.
-        return partial(boto3.client, endpoint_url=endpoint, region_name=region)
+        return partial(boto3.client, endpoint_url=controls.endpoint, region_name=region)
     return partial(_running(_project()).settings.client, region=region)
 
 
@@ -206,6 +215,24 @@ def asking() -> Iterator[None]:
         raise ServerError(f"the embedded AWS refused the call: {error}") from error
     except BotoCoreError as error:
         raise ServerError(f"the embedded AWS does not answer: {error}") from error
+
+
+def _controls_of_environment() -> Controls | None:
+    """Return the controls of the environment's embedded AWS; None when it leads to none.
+
+    Raises:
+        ServerError: what it leads to is no embedded AWS, or takes other credentials.
+    """
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    if not endpoint:
+        return None
+    controls = Controls(
+        endpoint=endpoint,
+        key=os.environ.get("AWS_ACCESS_KEY_ID", ""),
+        secret=os.environ.get("AWS_SECRET_ACCESS_KEY", ""),
+    )
+    controls.check()
+    return controls
 
 
 def _running(project: Project) -> Running:

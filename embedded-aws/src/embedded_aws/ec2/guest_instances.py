@@ -25,7 +25,6 @@ from embedded_aws.guests.flavours import flavour_of
 from embedded_aws.guests.launch import GuestLaunch
 from embedded_aws.guests.machine import Machine
 from embedded_aws.service_settings import current
-from embedded_aws.settings import access_key
 
 # [S] InstanceState in the EC2 API reference.
 _CODES = {
@@ -83,9 +82,7 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
                 user_data=base64.b64decode(data.get("UserData") or b""),
                 account=call.account,
                 region=call.region,
-                environment=pointing_at(
-                    current().endpoint, region=call.region, key=access_key(call.account)
-                ),
+                environment=_environment(call),
                 ssh=current().faults.take(GUESTS, OPEN_SSH, {}) is None,
             ),
             disk,
@@ -98,6 +95,17 @@ def boot(call: Call, instances: list[Any], disk: Disk, data: Mapping[str, Any]) 
             interface.public_ip_auto_assign = False
         interface.private_ip_address = machine.address.text
         _meanwhile(instance, "pending", machine.start, "running")
+
+
+def _environment(call: Call) -> dict[str, str]:
+    """Return the variables that lead a guest here, with credentials that are not the owner's."""
+    key = call.backend("iam").create_temp_access_key()
+    return pointing_at(
+        current().endpoint,
+        region=call.region,
+        key=key.access_key_id,
+        secret=key.secret_access_key,
+    )
 
 
 def switched_itself_off(instance: Any) -> None:

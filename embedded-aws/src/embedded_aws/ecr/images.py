@@ -46,11 +46,14 @@ def get_authorization_token(call: Call) -> Any:
             "on loopback",
         )
     accounts = call.params.get("registryIds") or [call.account]
+    expires = datetime.now(UTC) + _TOKEN_LIFE
     return {
         "authorizationData": [
             {
-                "authorizationToken": authorization(account, call.region),
-                "expiresAt": datetime.now(UTC) + _TOKEN_LIFE,
+                "authorizationToken": authorization(
+                    account, call.region, expires=expires, secret=current().secret_key
+                ),
+                "expiresAt": expires,
                 "proxyEndpoint": current().endpoint,
             }
             for account in accounts

@@ -40,10 +40,11 @@ class Registry:
 
     Args:
         upstream: `HOST:PORT` of the real registry.
+        secret: the secret key of this embedded AWS.
     """
 
-    def __init__(self, upstream: str) -> None:
-        self._upstream = upstream
+    def __init__(self, upstream: str, secret: str) -> None:
+        self._upstream, self._secret = upstream, secret
 
     @staticmethod
     def serves(request: Request) -> bool:
@@ -66,7 +67,7 @@ class Registry:
 
     def _answer(self, request: Request) -> Response:
         header = request.headers.get("Authorization", "")
-        whose = place_of(header)
+        whose = place_of(header, self._secret)
         if whose is None:
             reason = "authorization token is not valid" if header else "no basic auth credentials"
             raise _refused(HTTPStatus.UNAUTHORIZED, "UNAUTHORIZED", reason)

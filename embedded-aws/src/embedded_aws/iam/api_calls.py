@@ -1,6 +1,5 @@
 """The API call that a request makes."""
 
-import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -77,9 +76,6 @@ def read_call(request: AnyRequest, signed_for: str, account: str, region: str) -
         NotImplementedError: it is no call that the service's model has.
     """
     body = request.get_data()
-    request.environ["wsgi.input"] = BytesIO(body)
-    if request.content_encoding == "gzip":
-        body = gzip.decompress(body)
     own = Request(
         {**request.environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
     )
