@@ -163,6 +163,25 @@ def test_a_function_that_breaks_fails_at_once(stack: Any, function: Function) ->
     assert "of course" in stack.reason("C", "CREATE_FAILED")
 
 
+@pytest.mark.parametrize("body", [b"{", b"[]", b"[" * 100_000], ids=["cut-off", "list", "deep"])
+def test_an_answer_that_is_no_object_fails_at_once(
+    stack: Any, function: Function, body: bytes
+) -> None:
+    def answer(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if event["RequestType"] != "Create":
+            return {"Status": "SUCCESS"}
+        urllib.request.urlopen(
+            urllib.request.Request(event["ResponseURL"], data=body, method="PUT")
+        ).close()
+        return None
+
+    function.answer = answer
+
+    assert stack.create({"C": _custom()}) == "ROLLBACK_COMPLETE"
+
+    assert "is not a JSON object" in stack.reason("C", "CREATE_FAILED")
+
+
 def test_a_function_that_is_not_there_is_named(stack: Any) -> None:
     assert stack.create({"C": _custom()}) == "ROLLBACK_COMPLETE"
 

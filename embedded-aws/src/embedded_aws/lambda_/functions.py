@@ -118,7 +118,12 @@ def _invoke(
     function: LambdaFunction, body: str, request_headers: Any, response_headers: Any
 ) -> str | bytes:
     """Answer Invoke, in place of moto's method, which needs Docker."""
-    event = json.loads(body) if body else {}
+    try:
+        event = json.loads(body) if body else {}
+    except (ValueError, RecursionError) as error:
+        raise Refusal(
+            "InvalidRequestContentException", f"Could not parse request body into json: {error}"
+        ) from error
     throttled = function.reserved_concurrency == 0
     kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
     if kind == "DryRun":

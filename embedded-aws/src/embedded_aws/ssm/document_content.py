@@ -4,7 +4,8 @@
 document plugin reference": schema versions 1.2, 2.0 and 2.2; types of parameters; `{{ name }}`
 stands for a parameter; a step's time-out is 3600 seconds unless it says otherwise. [S]
 amazon-ssm-agent, pluginutil: a time-out that is not within 5 and 172800 seconds is 3600. [M] The
-words of the refusals. Of the plugins only aws:runShellScript runs here.
+words of the refusals. [I] Aliases in YAML are refused. Of the plugins only
+aws:runShellScript runs here.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Any
 import yaml
 
 from embedded_aws.actions import Refusal
+from embedded_aws.plain_yaml import PlainLoader
 
 SHELL = "aws:runShellScript"
 _TYPES = ("Boolean", "Integer", "MapList", "String", "StringList", "StringMap")
@@ -101,8 +103,8 @@ class DocumentContent:
 
 def _parsed(text: str, form: str) -> dict[str, Any]:
     try:
-        content = json.loads(text) if form == "JSON" else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError) as error:
+        content = json.loads(text) if form == "JSON" else yaml.load(text, PlainLoader)
+    except (RecursionError, ValueError, yaml.YAMLError) as error:
         raise _invalid(f"{form} not well-formed. {error}") from error
     if not isinstance(content, dict):
         raise _invalid(f"{form} not well-formed.")

@@ -46,7 +46,14 @@ def deliver(token: str, body: bytes | str) -> bool:
     mailbox = _mailboxes.get(token)
     if mailbox is None:
         return False
-    mailbox.put(json.loads(body))
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        answer = None
+    if isinstance(answer, dict):
+        mailbox.put(answer)
+    else:
+        mailbox.put(HandlerError("The response to the ResponseURL is not a JSON object."))
     return True
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from embedded_aws.cloudformation.errors import ValidationError
+from embedded_aws.plain_yaml import AliasError, PlainLoader
 
 _SECTIONS = frozenset(
     {
@@ -72,7 +73,7 @@ class Template:
         return self.document.get("Description")
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML is untyped
+class _Loader(PlainLoader):
     """YAML as CloudFormation reads it: tags are functions, dates stay text, keys are unique."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -145,6 +146,8 @@ def _read(body: str) -> Any:
     if body.lstrip().startswith("{"):
         try:
             return _long_forms(json.loads(body))
+        except RecursionError as error:
+            raise ValidationError("Template format error: JSON not well-formed.") from error
         except json.JSONDecodeError as error:
             raise ValidationError(
                 f"Template format error: JSON not well-formed. (line {error.lineno}, "
@@ -152,6 +155,13 @@ def _read(body: str) -> Any:
             ) from error
     try:
         return _long_forms(yaml.load(body, Loader=_Loader))
+    except RecursionError as error:
+        raise ValidationError("Template format error: YAML not well-formed.") from error
+    except AliasError as error:
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-formats.html
+        raise ValidationError(
+            "Template error: YAML aliases are not allowed in CloudFormation templates"
+        ) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
