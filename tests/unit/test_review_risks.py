@@ -273,6 +273,16 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
             )
         ],
     ),
+    "jobs-that-the-stack-waits-for": (
+        batch(hours=72),
+        batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 120}),
+        [("high", KILLED, "they may run for 4320; the deployment takes as long as they do")],
+    ),
+    "short-jobs-that-the-stack-waits-for": (
+        batch(hours=1),
+        batch(hours=1, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 7200}),
+        [("medium", KILLED, "so it should end none; the deployment takes as long as they do")],
+    ),
     "jobs-without-limit": (
         batch(hours=None),
         batch(hours=None, Subnets=["s-2"]),
@@ -291,7 +301,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "jobs-spared": (
         batch(hours=72),
         batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 4320}),
-        [("medium", KILLED, "and by its job definition none runs longer")],
+        [("medium", KILLED, "the deployment waits for them, and may fail after 120 minutes")],
     ),
     "jobs-not-spared": (
         batch(),

@@ -91,6 +91,25 @@ def test_what_aws_batch_keeps_and_tries_again(found: Found, text: str, rules: li
 
 
 @pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        pytest.param(TRN1, ["TS-JOB-028"], id="defaults"),
+        pytest.param(TRN1 + "job: {timeout_hours: 2}", [], id="as-long-as-the-stack-waits"),
+        pytest.param(TRN1 + "job: {timeout_hours: 3}", ["TS-JOB-028"], id="longer"),
+        pytest.param(
+            TRN1 + "job: {timeout_hours: 121}",
+            ["TS-JOB-001", "TS-JOB-028"],
+            id="longer-than-any-update-waits",
+        ),
+        pytest.param(PLAIN, [], id="plain-ec2"),
+        pytest.param(BLOCK + "job: {timeout_hours: 240}", [], id="block"),
+    ],
+)
+def test_what_a_change_of_the_nodes_does_to_jobs(found: Found, text: str, rules: list[str]) -> None:
+    assert found(text, "TS-JOB") == rules
+
+
+@pytest.mark.parametrize(
     ("cluster", "variable", "rules"),
     [
         (P4D, "FI_PROVIDER: efa", []),

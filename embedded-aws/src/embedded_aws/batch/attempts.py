@@ -97,6 +97,10 @@ class Attempt:
         """Note that an instance has ended, which may have one of the nodes."""
         self._agenda.add(partial(self._lose_host, instance_id))
 
+    def lose_hosts(self, seconds: float) -> None:
+        """Let it go on for a time, and then end it as if its instances had ended."""
+        self._agenda.add(partial(self._agenda.add_later, seconds, self._lose_hosts))
+
     def _run(self) -> None:
         try:
             instances = node_instances.launch(self.job.call, self.need)
@@ -292,6 +296,10 @@ class Attempt:
         for node in self._nodes:
             if node.process and not node.over:
                 node.process.send(number)
+
+    def _lose_hosts(self) -> None:
+        for node in self._nodes:
+            self._lose_host(node.instance.id)
 
     def _lose_host(self, instance_id: str) -> None:
         for node in self._nodes:

@@ -2,8 +2,10 @@
 
 [S] Batch API reference: names; the service-linked role is used when none is given; an environment
 is deleted only when DISABLED and in no job queue; updates of anything but vCPUs, service role and
-state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude.
-[I] The words of the DISABLED refusal.
+state are infrastructure updates, which BEST_FIT and roles that are not service-linked exclude; an
+environment is UPDATING for as long as jobs run on its former instances. [S] "resource is being
+modified" is the refusal of DeleteJobQueue in astronomer-providers 413; [I] that this is that of
+environments, too. [I] The words of the DISABLED refusal.
 No instance or container is launched for an environment, whatever its minvCpus.
 """
 
@@ -22,11 +24,13 @@ from embedded_aws.batch.compute_resources import (
 from embedded_aws.batch.node_groups import delete_group
 from embedded_aws.batch.refusals import check_name, refuse
 from embedded_aws.iam.roles import role_exists
+from embedded_aws.service_settings import current
 
 # A compute environment, as DescribeComputeEnvironments returns it.
 Environment = dict[str, Any]
 
 _SERVICE_LINKED_ROLE = "aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
+HEALTHY = {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
 _SCALING_FIELDS = {"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"}
 
 
@@ -69,8 +73,7 @@ def create_compute_environment(call: Call) -> dict[str, Any]:
         "ecsClusterArn": cluster.arn,
         "type": kind,
         "state": state,
-        "status": "VALID",
-        "statusReason": "ComputeEnvironment Healthy",
+        **HEALTHY,
         "serviceRole": role or f"arn:aws:iam::{call.account}:role/{_SERVICE_LINKED_ROLE}",
         "containerOrchestrationType": "ECS",
         "uuid": str(mock_random.uuid4()),
@@ -95,6 +98,8 @@ def describe_compute_environments(call: Call) -> dict[str, Any]:
 def update_compute_environment(call: Call) -> dict[str, Any]:
     """Change state, scaling, role, or (as an infrastructure update) everything else."""
     environment = find(call, call.params["computeEnvironment"])
+    if environment["status"] == "UPDATING":
+        raise refuse("Cannot update, resource is being modified.")
     role = call.params.get("serviceRole")
     if role and not role_exists(call, role):
         raise refuse(f"ServiceRole {role} does not exist.")
@@ -120,6 +125,9 @@ def update_compute_environment(call: Call) -> dict[str, Any]:
             environment[key] = call.params[key]
     policy = call.params.get("updatePolicy", {})
     environment["updatePolicy"] = {**environment["updatePolicy"], **policy}
+    scheduler = current().jobs
+    if scheduler and (infrastructure or to_latest):
+        scheduler.exchange_nodes(environment)
     return {
         "computeEnvironmentName": environment["computeEnvironmentName"],
         "computeEnvironmentArn": environment["computeEnvironmentArn"],
@@ -133,6 +141,8 @@ def delete_compute_environment(call: Call) -> dict[str, Any]:
     arn = environment["computeEnvironmentArn"]
     if environment["state"] != "DISABLED":
         raise refuse("Cannot delete, compute environment state must be DISABLED.")
+    if environment["status"] == "UPDATING":
+        raise refuse("Cannot delete, resource is being modified.")
     queues = tables.job_queues(call).values()
     if any(arn in (e["computeEnvironment"] for e in q["computeEnvironmentOrder"]) for q in queues):
         raise refuse("Cannot delete, found existing JobQueue relationship")

@@ -1,12 +1,23 @@
 """Batch compute environments, job queues and job definitions."""
 
 import secrets
+import time
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from embedded_aws.cloudformation.handlers.handler import Handler, changed, changes, present
 from embedded_aws.cloudformation.handlers.tags import Tagging
-from embedded_aws.cloudformation.resource import Made, Properties, Request, resource
+from embedded_aws.cloudformation.resource import (
+    HandlerError,
+    Made,
+    Properties,
+    Request,
+    resource,
+)
+from embedded_aws.service_settings import current
+
+_HANDLER_SECONDS: Final = 7200
+_POLL_SECONDS: Final = 0.1
 
 
 def _in_capitals(properties: Properties) -> dict[str, Any]:
@@ -68,6 +79,20 @@ class ComputeEnvironment(_SwitchedHandler):
             new = _in_capitals(request.properties).get("ComputeResources", {})
             wanted["ComputeResources"] = changes(old, new)
         self._call(request, self.changing, wanted, computeEnvironment=physical_id)
+        self._wait_until_valid(request, physical_id)
+
+    def _wait_until_valid(self, request: Request, physical_id: str) -> None:
+        """Wait while jobs run on the former nodes.
+
+        [I] That CloudFormation does: its handler may call DescribeComputeEnvironments for an
+        update. [S] CloudFormation's schema of schemas: an operation of a handler whose schema says
+        nothing else times out after 120 minutes. [M] The words.
+        """
+        ends_at = time.monotonic() + _HANDLER_SECONDS / current().speed
+        while self._described(request, physical_id)["status"] == "UPDATING":
+            if time.monotonic() > ends_at:
+                raise HandlerError("Exceeded attempts to wait", "NotStabilized")
+            time.sleep(_POLL_SECONDS)
 
 
 @resource("AWS::Batch::JobQueue")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from embedded_aws.actions import Row
-from embedded_aws.batch import tables
+from embedded_aws.batch import compute_environments, tables
 from embedded_aws.batch.attempts import Attempt
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_rows import enter
@@ -22,6 +22,8 @@ from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
 from embedded_aws.hosts.hosts import Hosts
 
+# [I] The reason.
+_UPDATING = {"status": "UPDATING", "statusReason": "ComputeEnvironment is being updated"}
 # Of this machine, however fast the times of AWS Batch pass.
 _TRY_AGAIN_SECONDS = 1
 # Of all jobs at a time; each has some processes and threads.
@@ -63,6 +65,8 @@ class Scheduler:
         self._changed = threading.Condition(tables.guard)
         self._waiting: list[_Waiting] = []
         self._attempts: dict[str, Attempt] = {}
+        # Those whose compute environment has other settings by now.
+        self._on_former_nodes: set[Attempt] = set()
         # The first job of a queue while its instances are launched, by the queue's ARN.
         self._placing: dict[str, _Waiting] = {}
         self._thread: threading.Thread | None = None
@@ -91,6 +95,22 @@ class Scheduler:
                 _enter(waiting.job, "FAILED", reason)
             self._changed.notify()
 
+    def exchange_nodes(self, environment: Row) -> None:
+        """Run jobs on nodes with an environment's new settings.
+
+        Those that run go on for as long as its update policy says. [S] Batch user guide, "Perform
+        infrastructure updates": meanwhile it is UPDATING, and new jobs get new instances. [I] It is
+        VALID again when the last of the former instances has ended, which each does with its job.
+        """
+        policy = environment["updatePolicy"]
+        minutes = 0 if policy["terminateJobsOnUpdate"] else policy["jobExecutionTimeoutMinutes"]
+        with self._changed:
+            for attempt in self._attempts.values():
+                if attempt.need.environment is environment:
+                    environment |= _UPDATING
+                    self._on_former_nodes.add(attempt)
+                    attempt.lose_hosts(self._hosts.seconds(minutes * 60))
+
     def wake(self) -> None:
         """Try launches again that failed."""
         with self._changed:
@@ -114,7 +134,7 @@ class Scheduler:
         """Put the job back, before all others."""
         with self._changed:
             row = attempt.job.row
-            del self._attempts[row["jobId"]]
+            self._forget(row)
             waiting = self._placing.pop(row["jobQueue"])
             if attempt.stop_reason is not None:
                 _enter(attempt.job, "FAILED", attempt.stop_reason)
@@ -134,7 +154,7 @@ class Scheduler:
             and is_tried_again(strategy.get("evaluateOnExit", []), outcome.failure)
         )
         with self._changed:
-            del self._attempts[job.row["jobId"]]
+            self._forget(job.row)
             if again:
                 _enter(job, "RUNNABLE")
                 self._waiting.append(_Waiting(job))
@@ -142,6 +162,14 @@ class Scheduler:
                 status = "SUCCEEDED" if outcome.succeeded else "FAILED"
                 enter(tables.jobs(job.call), job.row, status, outcome.failure.status_reason)
             self._changed.notify()
+
+    def _forget(self, row: Row) -> None:
+        """Forget the attempt of a job, which may have been the last on an environment's nodes."""
+        attempt = self._attempts.pop(row["jobId"])
+        self._on_former_nodes.discard(attempt)
+        environment = attempt.need.environment
+        if not any(each.need.environment is environment for each in self._on_former_nodes):
+            environment |= compute_environments.HEALTHY
 
     def _schedule(self) -> None:
         with self._changed:

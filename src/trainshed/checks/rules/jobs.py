@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 
-from trainshed.checks.rule import Violation, rule
+from trainshed.checks.rule import Basis, Violation, rule
+from trainshed.findings import Severity
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan
 from trainshed.plan.batch import LONGEST_UPDATE_MINUTES
+
+# CloudFormation's schema of schemas, timeoutInMinutes; that of the compute environment has none.
+_STACK_WAITS_HOURS = 2
 
 
 @rule(
@@ -26,15 +30,52 @@ job: {timeout_hours: 240}
 def longer_than_an_update(plan: ClusterPlan) -> Iterator[Violation]:
     """A job should not be allowed to run longer than AWS Batch waits for it."""
     hours = plan.orchestrator.timeout_hours
-    if not isinstance(plan.orchestrator, BatchPlan):
-        return
-    # Updates of an environment on a Capacity Block replace it.
-    if plan.capacity.kind is CapacityKind.CAPACITY_BLOCK:
-        return
-    if hours * 60 > LONGEST_UPDATE_MINUTES:
+    if _updates_wait(plan) and hours * 60 > LONGEST_UPDATE_MINUTES:
         yield Violation(
             path=("job", "timeout_hours"),
             message=f"jobs may run {hours} hours, but when the compute environment's "
             f"infrastructure changes AWS Batch ends them after {LONGEST_UPDATE_MINUTES // 60}",
             remedy="deploy such changes while no job runs",
         )
+
+
+@rule(
+    "TS-JOB-028",
+    title="A deployment waits for running jobs, and may fail",
+    severity=Severity.INFO,
+    basis=Basis.INFERRED,
+    why="""
+When the AMI, the disk, the launch template or another part of the nodes changes, the compute
+environment is `UPDATING` for as long as jobs run on the nodes that it had. CloudFormation waits for
+it, and gives up after two hours, as for every type of resource that names no other time. The
+environment refuses changes meanwhile, so the rollback fails, too. Jobs go on, and new ones get new
+nodes.
+""",
+    sources=(
+        "https://docs.aws.amazon.com/batch/latest/userguide/infrastructure-updates.html",
+        "https://github.com/aws-cloudformation/cloudformation-resource-schema",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+""",
+)
+def deployment_waits(plan: ClusterPlan) -> Iterator[Violation]:
+    """Nobody should change the nodes while a job runs that CloudFormation does not wait for."""
+    hours = plan.orchestrator.timeout_hours
+    if _updates_wait(plan) and hours > _STACK_WAITS_HOURS:
+        yield Violation(
+            path=("job", "timeout_hours"),
+            message="a deployment that changes the AMI, the disk or another part of the nodes "
+            f"waits for running jobs, which may take {hours} hours, and may fail after "
+            f"{_STACK_WAITS_HOURS}",
+            remedy="deploy such changes while no job runs (trainshed job list); a stack that has "
+            "failed goes on when the jobs are over: aws cloudformation continue-update-rollback",
+        )
+
+
+def _updates_wait(plan: ClusterPlan) -> bool:
+    """Whether AWS Batch updates the nodes' environment; one on a Capacity Block is replaced."""
+    of_batch = isinstance(plan.orchestrator, BatchPlan)
+    return of_batch and plan.capacity.kind is not CapacityKind.CAPACITY_BLOCK

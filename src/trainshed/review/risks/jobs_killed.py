@@ -10,6 +10,8 @@ from trainshed.template_changes import Effect
 _ENVIRONMENT, _QUEUE = "AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue"
 _GROUP = "AWS::AutoScaling::AutoScalingGroup"
 _DEFAULT_MINUTES = 30  # AWS Batch API reference, UpdatePolicy
+# CloudFormation's schema of schemas, timeoutInMinutes; that of the environment has none.
+_STACK_WAITS_MINUTES = 120
 _ENDS = "the jobs that run in it are ended, and tried again while their attempts last"
 _RUNS_JOBS = {
     _ENVIRONMENT: ("the compute environment", _ENDS),
@@ -64,7 +66,8 @@ def _environment(affected: Affected, reasons: str) -> Risk:
         return _risk(
             affected,
             Level.MEDIUM,
-            f"{what}: {spared}, and by its job definition none runs longer, so it should end none",
+            f"{what}: {spared}, and by its job definition none runs longer, so it should end none; "
+            f"{_waits(longest)}",
             "ask whether a job was submitted with a longer limit (--timeout-hours); nodes with "
             "jobs stay until these are over",
         )
@@ -72,9 +75,16 @@ def _environment(affected: Affected, reasons: str) -> Risk:
     return _risk(
         affected,
         Level.HIGH,
-        f"{what}: {spared}, and are then ended; {may}",
+        f"{what}: {spared}, and are then ended; {may}; {_waits(minutes)}",
         f"{_WAIT}; a cluster file spares them for job.timeout_hours, at most 7200 minutes",
     )
+
+
+def _waits(minutes: int | None) -> str:
+    """Return what the deployment does while jobs go on for at most some minutes."""
+    if minutes and minutes <= _STACK_WAITS_MINUTES:
+        return "the deployment takes as long as they do"
+    return f"the deployment waits for them, and may fail after {_STACK_WAITS_MINUTES} minutes"
 
 
 def _longest_job_minutes(affected: Affected) -> int | None:
