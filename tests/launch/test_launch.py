@@ -173,6 +173,12 @@ def test_a_lost_main_node_ends_the_children(job: Nodes) -> None:
         assert f"the main node, {job.prefix}10, is lost" in child.said
 
 
+def test_nodes_that_pull_an_image_have_half_an_hour(job: Nodes) -> None:
+    main = job.start(0, "true", wait=None)
+
+    main.wait_until("waiting for node 1, 2 of 3, 1800 s more: it may still pull the image\n")
+
+
 def test_a_child_that_never_comes_is_named(job: Nodes) -> None:
     main = job.start(0, "true", wait=2)
     there = job.start(1, "true", wait=20)

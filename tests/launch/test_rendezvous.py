@@ -39,7 +39,7 @@ def pod(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 def test_batch_says_it_all() -> None:
     assert read_rendezvous(BATCH) == Rendezvous(
-        source="AWS Batch", nodes=4, index=2, main="10.0.0.7", job="0000-1111/1"
+        source="AWS Batch", nodes=4, index=2, main="10.0.0.7", job="0000-1111/1", pulls_image=True
     )
 
 

@@ -63,7 +63,7 @@ class Nodes:
         self,
         index: int,
         *command: str,
-        wait: int = 30,
+        wait: int | None = 30,
         options: tuple[str, ...] = (),
         environment: Mapping[str, str] | None = None,
         machine: NodeRoot | None = None,
@@ -73,7 +73,7 @@ class Nodes:
         Args:
             index: of the node; the main node is 0.
             command: for trainshed-launch.
-            wait: seconds for the nodes to meet.
+            wait: seconds for the nodes to meet; None for what the launcher takes by itself.
             options: more of trainshed-launch.
             environment: more than AWS Batch sets.
             machine: of the node; by default this one.
@@ -94,9 +94,10 @@ class Nodes:
         path = ENVIRONMENT["PATH"] if machine else os.environ["PATH"]
         if index:
             batch["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = f"{self.prefix}10"
+        waits = () if wait is None else ("--wait", str(wait))
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [*program, "--wait", str(wait), *options, "--", *command],
+                [*program, *waits, *options, "--", *command],
                 env={"PATH": path, **batch, **(environment or {})},
                 stdout=output,
                 stderr=subprocess.STDOUT,

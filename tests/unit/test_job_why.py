@@ -137,6 +137,21 @@ def other(status: str = "RUNNING") -> ListedJob:
 
 
 FIRES: dict[str, tuple[Facts, str, str]] = {
+    "pulling the image": (
+        job(
+            status="RUNNING",
+            started_at=NOW - 5 * MINUTE,
+            nodes=(node(status="RUNNING"), node(1, status="STARTING")),
+        ),
+        "030",
+        "the container of node 1 of 2 is not up, 5 minutes after the main node's: the node pulls "
+        "registry.example/train:1 and unpacks it",
+    ),
+    "all pull the image": (
+        job(status="STARTING", nodes=(node(status="STARTING"), node(1, status="STARTING"))),
+        "030",
+        "the container of node 0-1 of 2 is not up: the node pulls",
+    ),
     "dependency": (job(status="PENDING", depends_on=("job-0",)), "002", "it depends on job-0"),
     "dependency failed": (
         job(status="FAILED", depends_on=("job-0",), reason="Dependent Job failed"),
@@ -334,6 +349,12 @@ SILENT: dict[str, Facts] = {
     ),
     "a boot that failed before the job": waiting(
         instances=(replace(OLD, boot="failed: x", launched_at=NOW - 60 * MINUTE, is_running=False),)
+    ),
+    "every container is up": job(
+        status="RUNNING", nodes=(node(status="RUNNING"), node(1, status="RUNNING"))
+    ),
+    "a plain EC2 node that has not got its command": job(
+        scheduler=Scheduler.RUN_COMMAND, status="RUNNING", nodes=(node(1, status="STARTING"),)
     ),
     "a node that has just been launched": waiting(
         instances=(replace(OLD, launched_at=NOW - 9 * MINUTE),)

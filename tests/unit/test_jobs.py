@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainshed.cli.job_display import display
 from trainshed.errors import TrainshedError
 from trainshed.jobs import run_command
 from trainshed.jobs.lookup import find_job
@@ -53,6 +54,17 @@ class Batch:
             "createdAt": 1000,
             **details,
         }
+
+
+def test_a_node_that_pulls_the_container_image_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    region: Any = Batch("STARTING")
+    job = find_job(region, "job-1")
+
+    with display() as show:
+        show(job, ["a line"])
+
+    [shown] = [line for line in capsys.readouterr().out.splitlines() if "pulls" in line]
+    assert shown.endswith(f" node 0-{NODES - 1} STARTING: pulls the container image")
 
 
 def test_the_nodes_of_a_large_job_are_asked_for_by_the_hundred_and_are_in_order() -> None:

@@ -53,7 +53,8 @@ class _Lines:
             self._print(job, f"job {state}")
         changed: dict[str, list[int]] = {}
         for node in job.nodes:
-            text = f"{node.status}: {node.ending}" if node.ending else node.status
+            reason = _reason(job, node)
+            text = f"{node.status}: {reason}" if reason else node.status
             if text != self._nodes.get(node.index):
                 self._nodes[node.index] = text
                 changed.setdefault(text, []).append(node.index)
@@ -106,7 +107,7 @@ class _Table:
                 duration(self._seconds(node)),
                 node.address or "",
                 "" if ending is None or ending.exit_code is None else str(ending.exit_code),
-                (ending.reason or ending.status_reason or "") if ending else "",
+                (ending.reason or ending.status_reason or "") if ending else _reason(job, node),
             )
             table.add_row(*map(rich_line, cells))
         if rest := [node for node in job.nodes if node not in shown]:
@@ -122,6 +123,13 @@ class _Table:
             since = datetime.now(UTC)
             self._since[node.index] = (node.status, since)
         return (datetime.now(UTC) - since).total_seconds()
+
+
+def _reason(job: Job, node: JobNode) -> str:
+    """Return how a node ended, or why it does not run yet."""
+    if node.ending:
+        return str(node.ending)
+    return "pulls the container image" if node in job.pulling else ""
 
 
 def job_text(job: Job) -> str:

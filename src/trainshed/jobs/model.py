@@ -141,6 +141,16 @@ class Job:
         return next(node for node in self.nodes if node.is_main)
 
     @property
+    def pulling(self) -> tuple[JobNode, ...]:
+        """Nodes whose container is not up.
+
+        AWS Batch user guide, "Job states": a job is STARTING until its image is pulled and its
+        container runs.
+        """
+        batch = self.scheduler is Scheduler.BATCH
+        return tuple(node for node in self.nodes if batch and node.status == "STARTING")
+
+    @property
     def attempt(self) -> int:
         """Number of the current or last attempt."""
         return max(1, len(self.attempts) + (0 if self.is_over else 1))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from trainshed.findings import Finding, Severity
+from trainshed.jobs.model import ranges
 from trainshed.jobs.why.facts import Facts, Instance
 
 # A node waits up to half an hour for its file system; without one it joins within minutes.
@@ -54,6 +55,25 @@ def check_joined(facts: Facts) -> Iterator[Finding]:
             else "a node waits half an hour for its file system; look at one: aws ec2 "
             f"get-console-output --output text --instance-id {late[0].instance_id}",
         )
+
+
+def check_containers(facts: Facts) -> Iterator[Finding]:
+    """A node pulls the container image and unpacks it before its command starts."""
+    job = facts.job
+    if not job.pulling:
+        return
+    since = ""
+    if job.started_at:
+        minutes = (facts.now - job.started_at) // timedelta(minutes=1)
+        since = f", {minutes} minutes after the main node's"
+    yield Finding(
+        rule="TS-JOB-030",
+        severity=Severity.WARNING,
+        message=f"the container of node {ranges(each.index for each in job.pulling)} of "
+        f"{job.node_count} is not up{since}: the node pulls {job.image} and unpacks it",
+        remedy="wait: trainshed-launch gives the nodes half an hour, or what its --wait says; a "
+        "smaller image, or one in this region's ECR, comes sooner",
+    )
 
 
 def _ids(instances: list[Instance]) -> str:

@@ -43,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     check_reservation,
     nodes.check_boots,
     nodes.check_joined,
+    nodes.check_containers,
     queue.check_ahead,
     check_unanswered,
 )

@@ -140,7 +140,9 @@ class MainNode:
                     PEER_LOST,
                 )
             if clock.time() >= remind:
-                log(f"waiting for node {names} of {self._rendezvous.nodes}, {left:.0f} s more")
+                pulls = ": it may still pull the image" if self._rendezvous.pulls_image else ""
+                nodes = self._rendezvous.nodes
+                log(f"waiting for node {names} of {nodes}, {left:.0f} s more{pulls}")
                 remind = clock.time() + _REMIND_SECONDS
             await self._next_change(min(left, remind - clock.time()))
         self._refuse_unfit()

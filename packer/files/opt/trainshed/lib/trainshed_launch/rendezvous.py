@@ -24,6 +24,7 @@ class Rendezvous:
         main_index: of the main node.
         main: its address or name; None on the main node itself, where AWS Batch says none.
         job: names the job and its attempt; nodes of another are sent away.
+        pulls_image: each node pulls the container image before it comes.
     """
 
     source: str
@@ -32,6 +33,7 @@ class Rendezvous:
     main_index: int = 0
     main: str | None = None
     job: str = ""
+    pulls_image: bool = False
 
     @property
     def is_main(self) -> bool:
@@ -90,6 +92,7 @@ def _from_batch(environment: Mapping[str, str]) -> Rendezvous:
         main_index=main_index,
         main=main,
         job=f"{job}/{environment.get('AWS_BATCH_JOB_ATTEMPT', '')}",
+        pulls_image=True,
     )
 
 
