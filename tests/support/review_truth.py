@@ -1,6 +1,6 @@
 """Changes with what AWS makes of them, by its documents, and what the review says of each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,40 @@ def said() -> dict[str, set[str]]:
     for risk in risks(before, after, compare_templates(before, after, ROOT)):
         found[risk.stack].add(risk.kind)
     return found
+
+
+def page_lines(found: Mapping[str, set[str]]) -> tuple[str, str]:
+    """Return what docs/review.md says: the table of figures, and what is wrong and why."""
+    entries = truths()
+    tables = sorted({each.table for each in entries})
+    rows = [
+        "| changes | dangerous | missed | harmless | false alarms |",
+        "|---|---|---|---|---|",
+        *(_row(f"`{name}.yaml`", [each for each in entries if each.table == name], found)
+          for name in tables),
+        _row("all", entries, found),
+    ]  # fmt: skip
+    wrong = [
+        f"- {'missed' if each.danger else 'false alarm'}: `{each.name}`: {each.wrong}"
+        for each in entries
+        if each.wrong
+    ]
+    return "\n".join(rows), "\n".join(wrong)
+
+
+def is_right(truth: Truth, found: Mapping[str, set[str]]) -> bool:
+    """Return whether the review names the danger of a change, or none where there is none."""
+    kinds = found[truth.name]
+    return truth.danger in kinds if truth.danger else not kinds
+
+
+def _row(name: str, entries: Sequence[Truth], found: Mapping[str, set[str]]) -> str:
+    cells = [name]
+    for dangerous in (True, False):
+        judged = [each for each in entries if bool(each.danger) is dangerous]
+        wrong = sum(not is_right(each, found) for each in judged)
+        cells += [str(len(judged)), f"{wrong} ({wrong / len(judged):.0%})"]
+    return f"| {' | '.join(cells)} |"
 
 
 def _truth(table: str, entry: Mapping[str, Any]) -> Truth:

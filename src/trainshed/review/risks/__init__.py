@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from trainshed.review.changes import TemplateComparison
 from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackChange
 from trainshed.review.risks.affected import Affected
-from trainshed.review.risks.broad_permission import broad_permission, lost_boundary
+from trainshed.review.risks.broad_permission import broad_permission
 from trainshed.review.risks.data_loss import data_loss
 from trainshed.review.risks.deployment_fails import (
     exports_in_use,
@@ -13,6 +13,7 @@ from trainshed.review.risks.deployment_fails import (
     other_types,
 )
 from trainshed.review.risks.expiry import expiry
+from trainshed.review.risks.identities import identities
 from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import HAS_NODES
 from trainshed.review.risks.open_properties import open_properties
@@ -34,7 +35,7 @@ _RULES = (
     open_properties,
     open_lists,
     secrets_shown,
-    lost_boundary,
+    identities,
     refused_updates,
     replaced,
 )

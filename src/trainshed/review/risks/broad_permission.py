@@ -8,11 +8,10 @@ from trainshed.review.managed_policies import statements_of
 from trainshed.review.model import Level, Risk, RiskKind
 from trainshed.review.permissions import statement_text
 from trainshed.review.risks.access import anyone, assumes, is_of_another_account
-from trainshed.review.risks.affected import Affected, Resources, at
+from trainshed.review.risks.affected import Resources
 from trainshed.review.risks.grants import breadth
 from trainshed.review.values import Names, rendered
 from trainshed.sensitive_names import sounds_like_an_administrator
-from trainshed.template_changes import Effect
 
 _OF_AWS = ":iam::aws:policy/"
 _ASK = "ask which actions it calls and on what, and give these only"
@@ -42,20 +41,6 @@ def broad_permission(
             who = rendered(policy.identity, called)
             name = rendered(policy.policy, called).rpartition("/")[2]
             yield _risk(stack, level, who, f"managed policy {name} for {who}")
-
-
-def lost_boundary(affected: Affected) -> Iterator[Risk]:
-    """Yield roles and users whose permissions a policy no longer limits, or another one does."""
-    name = "PermissionsBoundary"
-    before, after = (at(side, name) for side in (affected.old, affected.new))
-    if affected.change.effect is not Effect.REMOVED and before and before != after:
-        lost = "its permissions boundary is gone: nothing limits what its policies give"
-        yield affected.risk(
-            RiskKind.BROAD_PERMISSION,
-            Level.MEDIUM if after else Level.HIGH,
-            "it has another permissions boundary" if after else lost,
-            "ask why; iam.boundary of the cluster file sets one for all roles",
-        )
 
 
 def _gained(stack: str, statement: Statement, account: str, called: Names) -> Iterator[Risk]:
