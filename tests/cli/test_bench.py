@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from benchmark_logs import NCCOM, hccl, nccl
+from benchmark_logs import NCCOM, hccl, nccl, nccom
 
 Trainshed = Callable[..., Any]
 GB = 1073741824
@@ -103,6 +103,39 @@ def test_it_judges_with_figures_and_findings(
     assert "nothing is wrong" in good.out
     assert slow.code == 1
     assert "peer-direct seems to be off" in slow.out
+
+
+def test_an_operation_that_the_log_lacks_is_given(
+    trainshed: Trainshed, logs: Callable[..., None]
+) -> None:
+    logs(table=nccom({33554432: 6.86}))
+    judge = ("bench", "judge", "table.log", "--type", "trn1.32xlarge", "--nodes", "2")
+
+    without = trainshed(*judge)
+    named = trainshed(*judge, "--operation", "all_reduce")
+    unknown = trainshed(*judge, "--operation", "all_redcue")
+
+    assert without.code == 1
+    assert "the bandwidth was not judged" in without.out and "--operation" in without.out
+    assert "nothing is wrong" not in without.out
+    assert named.code == 1
+    assert "TS-COL-011" in named.out and "of 800 Gbps" in named.out
+    assert unknown.code == 2
+    assert "did you mean all_reduce?" in unknown.err
+
+
+def test_another_operation_than_the_log_s_is_refused(
+    trainshed: Trainshed, logs: Callable[..., None]
+) -> None:
+    logs(good=hccl(21.136))
+
+    answer = trainshed(
+        *("bench", "judge", "good.log", "--type", "dl1.24xlarge", "--nodes", "4"),
+        *("--operation", "broadcast"),
+    )
+
+    assert answer.code == 2
+    assert "--operation broadcast: the log good.log is of all_reduce" in answer.err
 
 
 def test_it_names_the_slow_one_of_three(trainshed: Trainshed, logs: Callable[..., None]) -> None:

@@ -1,5 +1,7 @@
 """Reading the logs of collective benchmarks, and judging them."""
 
+from dataclasses import replace
+
 import pytest
 from benchmark_logs import (
     EFA,
@@ -12,6 +14,7 @@ from benchmark_logs import (
     SOCKET,
     hccl,
     nccl,
+    nccom,
 )
 
 from trainshed.catalogue import lookup
@@ -297,8 +300,8 @@ def test_nothing_is_compared_with_another_size_or_operation() -> None:
     small = hccl(1.0, size=1024)
     other = hccl(20.0, name="hcclBroadcast")
 
-    assert rules(small, "dl1.24xlarge", 4) == []
-    assert rules(other, "dl1.24xlarge", 4) == []
+    assert rules(small, "dl1.24xlarge", 4) == ["TS-COL-013"]
+    assert rules(other, "dl1.24xlarge", 4) == ["TS-COL-013"]
 
 
 def test_what_must_cross_the_network_is_less_than_the_bus_bandwidth() -> None:
@@ -317,7 +320,87 @@ def test_more_than_the_line_rate_is_another_cluster() -> None:
 def test_one_card_s_worth_is_suspicious() -> None:
     # TCP between two p4d.24xlarge uses one card of four.
     assert rules(nccl({GB: 20}), "p4d.24xlarge", 2) == ["TS-COL-011"]
-    assert rules(nccl({1024: 20}), "p4d.24xlarge", 2) == []
+    assert rules(nccl({1024: 20}), "p4d.24xlarge", 2) == ["TS-COL-013"]
+
+
+@pytest.mark.parametrize(
+    ("log", "instance_type", "nodes", "why"),
+    [
+        pytest.param(
+            nccom({MB_32: 6.86}), "trn1.32xlarge", 2, "the log does not name the operation", id="op"
+        ),
+        pytest.param(
+            nccl({GB: 57.2}, program="broadcast_perf"),
+            "p4d.24xlarge",
+            2,
+            "nothing is published of broadcast on 2 x p4d.24xlarge, and no bound is known",
+            id="no-bound",
+        ),
+        pytest.param(
+            nccl({1024: 20}), "p4d.24xlarge", 2, "below 33554432 bytes latency decides", id="small"
+        ),
+        pytest.param(
+            nccl({GB: 5}), "g5.48xlarge", 2, "nothing is published of all_reduce", id="one-card"
+        ),
+        pytest.param(
+            nccl({GB: 5}, ranks=8, hosts=1), "p4d.24xlarge", 1, "nothing is published", id="node"
+        ),
+    ],
+)
+def test_what_was_not_judged_is_said(log: str, instance_type: str, nodes: int, why: str) -> None:
+    said = messages(log, instance_type, nodes)
+
+    assert f"TS-COL-013 warning: the bandwidth was not judged: {why}" in said
+
+
+def test_runs_that_are_compared_with_each_other_are_judged() -> None:
+    run = read(nccl({GB: 230}, ranks=8, hosts=1))
+    node = Cluster(instance=lookup("p4d.24xlarge"), nodes=1)
+
+    assert judge(run, node, compared=True) == []
+
+
+# As people paste it: rows alone, of new versions, of old ones, and of an operation without a root.
+ROW = "   33554432       8388608     float     sum      -1    512.4   65.48  122.78       0" + (
+    "    510.2   65.77  123.31       0"
+)
+WITHOUT_ROOT = ROW.replace("      -1", "")
+NO_REDUCTION = WITHOUT_ROOT.replace("     sum", "")
+
+
+@pytest.mark.parametrize("row", [ROW, WITHOUT_ROOT, NO_REDUCTION])
+@pytest.mark.parametrize(
+    "before", ["", "[1,0]<stdout>:", "Wed Nov 25 10:21:03 2026[1,0]<stdout>: ", "node-7 | 17: "]
+)
+def test_rows_of_nccl_tests_are_read_without_their_headings(row: str, before: str) -> None:
+    lines = ["12 more lines were cut", row, "36 channels, 2 of them idle", row, "and so on"]
+
+    run = read("\n".join(before + line for line in lines))
+
+    assert (run.tool, run.operation, len(run.measurements)) == (Tool.NCCL_TESTS, None, 4)
+    assert (run.largest.size_bytes, run.largest.bus_gb_per_s) == (MB_32, 123.31)
+    assert run.largest.time_us == 510.2
+
+
+def test_a_table_keeps_its_own_columns_behind_any_prefix() -> None:
+    plain = nccl({MB_32: 57.2, GB: 60})
+    text = "\n".join(f"Wed Nov 25 10:21:03 2026[1,0]<stdout>: {x}" for x in plain.split("\n"))
+
+    assert [replace(each, line=0) for each in read(text).measurements] == [
+        replace(each, line=0) for each in read(plain).measurements
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Avg bus bandwidth    : 12.3456", "line 1: .*the table .* is missing; give its rows"),
+        (ROW + " 0 0 0", "line 1: .*the line with the names of the columns is missing"),
+    ],
+)
+def test_what_a_paste_of_nccl_tests_lacks_is_said(text: str, said: str) -> None:
+    with pytest.raises(UnreadableLog, match=said):
+        read(text)
 
 
 def test_another_number_of_nodes_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +15,13 @@ from trainshed.cli.plots import drawing
 from trainshed.collectives import (
     BenchmarkRun,
     Cluster,
+    Operation,
     judge,
     network_use,
     read_benchmark,
     slow_nodes,
 )
+from trainshed.errors import TrainshedError, UnknownName
 from trainshed.files import LARGEST_MADE, read_bytes
 
 app = typer.Typer(add_completion=False)
@@ -73,6 +75,14 @@ def judge_command(
         typer.Option("--type", metavar="TYPE", help="EC2 instance type of the nodes."),
     ],
     nodes: Annotated[int, typer.Option(min=1, help="How many nodes ran it.", metavar="NODES")],
+    operation: Annotated[
+        str | None,
+        typer.Option(
+            help="Operation of a log that does not name it, for instance all_reduce.",
+            show_default=False,
+            metavar="OPERATION",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -87,12 +97,15 @@ def judge_command(
 
     With three logs or more, of the same benchmark on other nodes, it also names the slow ones.
 
-    Exits with 1 when something is wrong, with 2 when a log has no result.
+    Exits with 1 when something is wrong or could not be judged, with 2 when a log has no result.
     """
     cluster = Cluster(instance=lookup(instance_type), nodes=nodes)
-    runs = [_read(file) for file in files]
-    findings = [(run.source, finding) for run in runs for finding in judge(run, cluster)]
-    if len(runs) > 2:
+    runs = [_of_operation(_read(file), operation) for file in files]
+    compared = len(runs) > 2
+    findings = [
+        (run.source, finding) for run in runs for finding in judge(run, cluster, compared=compared)
+    ]
+    if compared:
         findings += [("", finding) for finding in slow_nodes(runs)]
     if as_json:
         print_json(
@@ -111,6 +124,18 @@ def judge_command(
     if plot:
         _draw(runs, cluster, plot)
     raise typer.Exit(bool(findings))
+
+
+def _of_operation(run: BenchmarkRun, asked: str | None) -> BenchmarkRun:
+    """Return a run with the operation that its log lacks."""
+    if asked is None:
+        return run
+    operation = Operation.named(asked)
+    if operation is None:
+        raise UnknownName("operation", asked, Operation)
+    if run.operation not in (None, operation):
+        raise TrainshedError(f"--operation {asked}: the log {run.source} is of {run.operation}")
+    return replace(run, operation=operation)
 
 
 def _read(file: str) -> BenchmarkRun:

@@ -89,18 +89,21 @@ def comparable(run: BenchmarkRun, cluster: Cluster) -> tuple[Measurement, Publis
     return None
 
 
-def judge(run: BenchmarkRun, cluster: Cluster) -> list[Finding]:
+def judge(run: BenchmarkRun, cluster: Cluster, *, compared: bool = False) -> list[Finding]:
     """Return what is wrong with a run, the worst first; nothing when it is as it should be.
 
     Args:
         run: of the nodes of `cluster`.
         cluster: what it ran on.
+        compared: with other runs, by `slow_nodes`, so that one by itself need not be judged.
 
     Raises:
         TrainshedError: the log says that it ran on other nodes.
     """
     _require_agreement(run, cluster)
     found = [finding for rule in _RULES for finding in rule(run, cluster)]
+    if not compared:
+        found += _not_judged(run, cluster)
     return sorted(found, key=lambda finding: finding.severity is not Severity.ERROR)
 
 
@@ -294,8 +297,7 @@ def _line_rate(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
         )
         return
     cards = len(cluster.instance.efa_cards)
-    one_card = use.line_rate_gbps / max(cards, 1)
-    if cards > 1 and run.largest.size_bytes >= _LARGE and use.gbps <= one_card:
+    if _tells_cards(run, cluster) and use.gbps <= (one_card := use.line_rate_gbps / cards):
         yield Finding(
             rule="TS-COL-011",
             severity=Severity.WARNING,
@@ -303,6 +305,38 @@ def _line_rate(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
             f"than one of its {cards} cards carries ({one_card:g} of {use.line_rate_gbps:g} Gbps)",
             remedy="check that traffic runs over EFA, over every interface",
         )
+
+
+def _tells_cards(run: BenchmarkRun, cluster: Cluster) -> bool:
+    """Whether the bandwidth of the largest message tells one card from several."""
+    return len(cluster.instance.efa_cards) > 1 and run.largest.size_bytes >= _LARGE
+
+
+def _not_judged(run: BenchmarkRun, cluster: Cluster) -> Iterator[Finding]:
+    """Say that no figure of a run was held against anything."""
+    use = network_use(run, cluster)
+    beyond = use is not None and use.gbps > use.line_rate_gbps
+    if comparable(run, cluster) or beyond or (use and _tells_cards(run, cluster)):
+        return
+    several = "give the logs of three runs or more, which are compared with each other"
+    nodes = f"{cluster.nodes} x {cluster.instance.name}"
+    if run.operation is None:
+        why, remedy = "the log does not name the operation", "name it by --operation"
+    elif cluster.nodes > 1 and use is None:
+        why = f"nothing is published of {run.operation} on {nodes}, and no bound is known"
+        remedy = f"run {', '.join(sorted(_BY_BUS))}; or {several}"
+    elif cluster.nodes > 1 and run.largest.size_bytes < _LARGE:
+        why = f"below {_LARGE} bytes latency decides, and the largest message is smaller"
+        remedy = "run it with larger messages"
+    else:
+        why = f"nothing is published of {_subject(run)} on {nodes}"
+        remedy = several
+    yield Finding(
+        rule="TS-COL-013",
+        severity=Severity.WARNING,
+        message=f"the bandwidth was not judged: {why}",
+        remedy=remedy,
+    )
 
 
 def _subject(run: BenchmarkRun) -> str:

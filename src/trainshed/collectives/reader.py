@@ -6,16 +6,18 @@ from dataclasses import fields
 from trainshed.collectives.hccl_demo import read_hccl_demo
 from trainshed.collectives.lines import read_lines
 from trainshed.collectives.model import BenchmarkRun, Tool
-from trainshed.collectives.nccl_tests import read_nccl_tests
+from trainshed.collectives.nccl_tests import read_nccl_tests, read_rows_of_nccl_tests
 from trainshed.collectives.nccom_test import read_nccom_test
 from trainshed.collectives.network import read_network
 from trainshed.collectives.table import UnreadableLog
 
-_READERS = {
-    Tool.NCCL_TESTS: read_nccl_tests,
-    Tool.NCCOM_TEST: read_nccom_test,
-    Tool.HCCL_DEMO: read_hccl_demo,
-}
+_READERS = (
+    (Tool.NCCL_TESTS, read_nccl_tests),
+    (Tool.NCCOM_TEST, read_nccom_test),
+    (Tool.HCCL_DEMO, read_hccl_demo),
+    # By its rows alone, when nothing says whose they are.
+    (Tool.NCCL_TESTS, read_rows_of_nccl_tests),
+)
 _FAILURE = re.compile(
     # nccl-tests, hccl_demo, Open MPI, Slurm, and the shell.
     r"Test (?:NCCL|CUDA) failure|One of the hccl_\w+ processes failed"
@@ -36,7 +38,7 @@ def read_benchmark(text: str, source: str) -> BenchmarkRun:
     """
     lines = list(read_lines(text))
     failures = tuple(line for line in lines if _FAILURE.search(line.text))
-    for tool, read in _READERS.items():
+    for tool, read in _READERS:
         try:
             output = read(lines)
         except UnreadableLog as error:
@@ -52,6 +54,6 @@ def read_benchmark(text: str, source: str) -> BenchmarkRun:
     first = next((line for line in lines if line.text.strip()), None)
     quoted = failures[0] if failures else first
     raise UnreadableLog(
-        f"{source}: no result of {', '.join(_READERS)} is in it"
+        f"{source}: no result of {', '.join(dict.fromkeys(tool for tool, _ in _READERS))} is in it"
         + (f"; {quoted}" if quoted else "; it is empty")
     )
