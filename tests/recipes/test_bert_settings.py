@@ -52,7 +52,10 @@ def test_recipes_ask_for_what_the_program_knows_as_published(
     asked = parse(words[words.index("trainshed-bert") + 1 :], device)
     published = parse(["--model", asked.model, *PLACES], device)
 
-    for name in ("zero", "micro_batch", "accumulation", "steps", "sequence_length"):
+    for name in (
+        *("zero", "micro_batch", "accumulation", "steps", "sequence_length"),
+        "learning_rate",
+    ):
         assert getattr(asked, name) == getattr(published, name), name
 
 

@@ -177,6 +177,11 @@ def test_each_maker_that_has_a_benchmark_has_collectives_and_health() -> None:
             "minutes=1.5: write a whole number from 1",
             id="number",
         ),
+        pytest.param(
+            *("bert-1.5b", "dl1.24xlarge", {"learning_rate": "1.5"}),
+            "learning_rate=1.5: write a number below 1, for instance 0.0015, or published",
+            id="rate",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(
@@ -193,8 +198,8 @@ def test_what_is_wrong_is_said(
             *("bert-1.5b", "dl1.24xlarge", 16),
             "trainshed-launch torchrun --nproc-per-node 8 --no-python trainshed-bert --zero 1 "
             "--sequence-length 128 --model 1.5b --micro-batch 16 --accumulation 24 "
-            "--steps 155000 --data synthetic --checkpoint /fsx/checkpoints/bert-1.5b "
-            "--checkpoint-every 200 --keep 2 --seed 12439",
+            "--learning-rate 0.003 --steps 155000 --data synthetic "
+            "--checkpoint /fsx/checkpoints/bert-1.5b --checkpoint-every 200 --keep 2 --seed 12439",
             id="1.5b",
         ),
         pytest.param(
@@ -272,3 +277,21 @@ def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: JobRecipe) -
 def test_inferentia_does_not_train() -> None:
     with pytest.raises(TrainshedError, match="Inferentia does not train"):
         command("bert-340m", "inf2.48xlarge", 1, "/fsx")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "given", "rate"),
+    [
+        (8, {}, "0.0015"),
+        (15, {}, "0.0015"),
+        (16, {}, "0.003"),
+        (16, {"learning_rate": "published"}, "0.003"),
+        (16, {"learning_rate": "0.002"}, "0.002"),
+    ],
+)
+def test_the_learning_rate_is_that_which_was_published_on_so_many_nodes(
+    nodes: int, given: dict[str, str], rate: str
+) -> None:
+    found = command("bert-1.5b", "dl1.24xlarge", nodes, "/fsx", **given)
+
+    assert f" --learning-rate {rate} " in found

@@ -84,7 +84,7 @@ def submit(
     """
     from trainshed.jobs.destination import find_destination
     from trainshed.jobs.lookup import find_job
-    from trainshed.jobs.submission import Submission, launched
+    from trainshed.jobs.submission import Submission, job_name, launched
     from trainshed.recipes import Work, work_on
 
     plan = load_cluster(cluster, clusters, region)
@@ -96,8 +96,7 @@ def submit(
         )
     if recipe:
         work = work_on(plan, recipe, nodes or most, parameters(values))
-        # AWS Batch takes no dot in the name of a job.
-        default_name = recipe.replace(".", "-")
+        default_name = job_name(recipe)
     else:
         words = tuple(command or ())
         work = Work(command=words if plain else launched(words))

@@ -4,6 +4,7 @@ from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.model import Job
 from trainshed.jobs.schedulers import SCHEDULERS
+from trainshed.jobs.submission import job_name
 
 
 def find_job(region: Region, job: str) -> Job:
@@ -11,7 +12,7 @@ def find_job(region: Region, job: str) -> Job:
 
     Args:
         region: where it is.
-        job: its id, or its name: the newest job of that name.
+        job: its id, its name, or that of the recipe that made it: the newest job of that name.
 
     Raises:
         TrainshedError: there is none.
@@ -19,7 +20,7 @@ def find_job(region: Region, job: str) -> Job:
     # One after the other: who uses AWS Batch alone needs no permissions for the other.
     for scheduler in SCHEDULERS.values():
         found = scheduler.describe(region, job)
-        if found is None and (named := list(scheduler.named(region, job))):
+        if found is None and (named := list(scheduler.named(region, job_name(job)))):
             newest = max(named, key=lambda each: each.created_at)
             found = scheduler.describe(region, newest.job_id)
         if found:

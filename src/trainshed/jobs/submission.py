@@ -42,6 +42,11 @@ class Submission:
             )
 
 
+def job_name(recipe: str) -> str:
+    """Return what the jobs of a recipe are called: a job's name has no dot."""
+    return recipe.replace(".", "-")
+
+
 def launched(command: tuple[str, ...]) -> tuple[str, ...]:
     """Put the launcher in front of a command that does not begin with it."""
     return command if PurePath(command[0]).name == LAUNCHER else (LAUNCHER, *command)

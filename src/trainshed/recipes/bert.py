@@ -22,6 +22,9 @@ _HABANA_DEEPSPEED = "Habana Model-References, DeepSpeedExamples/deepspeed-bert, 
 _NEURON = "aws-neuron-samples, dp_bert_hf_pretrain, run_dp_bert_large_hf_pretrain_bf16_s128.sh"
 
 _MICRO_BATCH, _ACCUMULATION, _GLOBAL_BATCH = "micro_batch", "accumulation", "global_batch"
+_LEARNING_RATE, _PUBLISHED = "learning_rate", "published"
+# Of 1.5 billion, by the fewest nodes: it was published on 8 and on 16.
+_LEARNING_RATES = {16: "0.003", 1: "0.0015"}
 
 
 def _micro_batch(default: str, source: str) -> Parameter:
@@ -45,6 +48,18 @@ def _global_batch(default: str, source: str) -> Parameter:
         what="sequences in a step, on however many nodes",
         default=default,
         source=source,
+    )
+
+
+def _learning_rate(source: str) -> Parameter:
+    return Parameter(
+        name=_LEARNING_RATE,
+        what="the highest; published are "
+        + ", ".join(f"{rate} from {nodes} nodes on" for nodes, rate in _LEARNING_RATES.items()),
+        default=_PUBLISHED,
+        source=source,
+        kind=Kind.RATE,
+        choices=(_PUBLISHED,),
     )
 
 
@@ -100,6 +115,7 @@ def _training(
             "--model": model,
             "--micro-batch": values[_MICRO_BATCH],
             "--accumulation": values.get(_ACCUMULATION) or _shares(nodes, values),
+            **_highest_rate(nodes, values),
             "--steps": values["steps"],
             "--data": _folder(nodes, values, "data"),
             "--checkpoint": _folder(nodes, values, "checkpoint"),
@@ -110,6 +126,15 @@ def _training(
         return Work(command=_bert(nodes.ranks_each, zero, options), environment=environment)
 
     return work
+
+
+def _highest_rate(nodes: JobNodes, values: Values) -> Mapping[str, str]:
+    """Return the option of the learning rate; of a model with one published rate, none."""
+    asked = values.get(_LEARNING_RATE)
+    if asked is None:
+        return {}
+    published = next(rate for least, rate in _LEARNING_RATES.items() if nodes.count >= least)
+    return {"--learning-rate": published if asked == _PUBLISHED else str(asked)}
 
 
 def _rehearsal(zero: int) -> Callable[[str], tuple[str, ...]]:
@@ -189,7 +214,11 @@ BERT = (
         AcceleratorFamily.HABANA,
         model="1.5b",
         zero=1,
-        parameters=(_micro_batch("16", _AWS_POST), _accumulation("24", _AWS_POST)),
+        parameters=(
+            _micro_batch("16", _AWS_POST),
+            _accumulation("24", _AWS_POST),
+            _learning_rate(_AWS_POST),
+        ),
         steps=("155000", _HABANA_DEEPSPEED),
     ),
     _recipe(

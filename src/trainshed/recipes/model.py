@@ -12,6 +12,7 @@ from trainshed.errors import TrainshedError, UnknownName
 Values = Mapping[str, int | str]
 
 _SIZE = re.compile(r"([1-9]\d*)([KMG]?)", re.IGNORECASE)
+_RATE = re.compile(r"0?\.\d*[1-9]\d*")
 _BYTES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -21,6 +22,7 @@ class Kind(StrEnum):
     NUMBER = "number"
     SIZE = "size"
     CHOICE = "choice"
+    RATE = "rate"
     TEXT = "text"
 
 
@@ -34,7 +36,7 @@ class Parameter:
         default: as one would write it.
         source: where the default is from.
         kind: what it takes.
-        choices: all values of a choice.
+        choices: all values of a choice; words in place of a rate.
     """
 
     name: str
@@ -61,6 +63,11 @@ class Parameter:
             if not size:
                 raise TrainshedError(f"{self.name}={text}: write bytes, for instance 8, 64K or 1G")
             return int(size[1]) * _BYTES[size[2].upper()]
+        if self.kind is Kind.RATE and text not in self.choices and not _RATE.fullmatch(text):
+            raise TrainshedError(
+                f"{self.name}={text}: write a number below 1, for instance 0.0015, or "
+                f"{' or '.join(self.choices)}"
+            )
         if not text:
             raise TrainshedError(f"{self.name}=: the value is empty")
         return text
