@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from trainshed.catalogue import AcceleratorFamily
 from trainshed.errors import TrainshedError
 from trainshed.jobs.submission import LAUNCHER
-from trainshed.recipes.model import JobNodes, JobRecipe, Kind, Parameter, Values, Work
+from trainshed.recipes.model import PUBLISHED, JobNodes, JobRecipe, Kind, Parameter, Values, Work
 
 # Stands for the folder of the cluster's file system, in a parameter.
 _SHARED = "SHARED"
@@ -22,7 +22,7 @@ _HABANA_DEEPSPEED = "Habana Model-References, DeepSpeedExamples/deepspeed-bert, 
 _NEURON = "aws-neuron-samples, dp_bert_hf_pretrain, run_dp_bert_large_hf_pretrain_bf16_s128.sh"
 
 _MICRO_BATCH, _ACCUMULATION, _GLOBAL_BATCH = "micro_batch", "accumulation", "global_batch"
-_LEARNING_RATE, _PUBLISHED = "learning_rate", "published"
+_LEARNING_RATE = "learning_rate"
 # Of 1.5 billion, by the fewest nodes: it was published on 8 and on 16.
 _LEARNING_RATES = {16: "0.003", 1: "0.0015"}
 
@@ -54,12 +54,10 @@ def _global_batch(default: str, source: str) -> Parameter:
 def _learning_rate(source: str) -> Parameter:
     return Parameter(
         name=_LEARNING_RATE,
-        what="the highest; published are "
-        + ", ".join(f"{rate} from {nodes} nodes on" for nodes, rate in _LEARNING_RATES.items()),
-        default=_PUBLISHED,
+        what="the highest; published are 0.0015 and, from 16 nodes on, 0.003",
+        default=PUBLISHED,
         source=source,
         kind=Kind.RATE,
-        choices=(_PUBLISHED,),
     )
 
 
@@ -134,7 +132,7 @@ def _highest_rate(nodes: JobNodes, values: Values) -> Mapping[str, str]:
     if asked is None:
         return {}
     published = next(rate for least, rate in _LEARNING_RATES.items() if nodes.count >= least)
-    return {"--learning-rate": published if asked == _PUBLISHED else str(asked)}
+    return {"--learning-rate": published if asked == PUBLISHED else str(asked)}
 
 
 def _rehearsal(zero: int) -> Callable[[str], tuple[str, ...]]:

@@ -12,6 +12,8 @@ from trainshed.errors import TrainshedError, UnknownName
 Values = Mapping[str, int | str]
 
 _SIZE = re.compile(r"([1-9]\d*)([KMG]?)", re.IGNORECASE)
+# In place of a rate: the one that was published.
+PUBLISHED = "published"
 _RATE = re.compile(r"0?\.\d*[1-9]\d*")
 _BYTES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
@@ -36,7 +38,7 @@ class Parameter:
         default: as one would write it.
         source: where the default is from.
         kind: what it takes.
-        choices: all values of a choice; words in place of a rate.
+        choices: all values of a choice.
     """
 
     name: str
@@ -63,10 +65,9 @@ class Parameter:
             if not size:
                 raise TrainshedError(f"{self.name}={text}: write bytes, for instance 8, 64K or 1G")
             return int(size[1]) * _BYTES[size[2].upper()]
-        if self.kind is Kind.RATE and text not in self.choices and not _RATE.fullmatch(text):
+        if self.kind is Kind.RATE and text != PUBLISHED and not _RATE.fullmatch(text):
             raise TrainshedError(
-                f"{self.name}={text}: write a number below 1, for instance 0.0015, or "
-                f"{' or '.join(self.choices)}"
+                f"{self.name}={text}: write a number below 1, for instance 0.0015, or {PUBLISHED}"
             )
         if not text:
             raise TrainshedError(f"{self.name}=: the value is empty")
