@@ -149,10 +149,24 @@ def test_the_comment_of_another_author_stays(
     trainshed: Command, github: GitHub, report: str
 ) -> None:
     github.add("mallory", OLD)
+    github.add(None, OLD)
 
     assert trainshed("comment", report).code == 0
 
-    assert bodies(github) == [OLD, REPORT]
+    assert bodies(github) == [OLD, OLD, REPORT]
+
+
+def test_where_the_host_does_not_tell_who_we_are_no_comment_is_changed(
+    trainshed: Command, github: GitHub, report: str
+) -> None:
+    github.accounts[SECRET] = Account(login=BOT, told=False)
+    github.add("mallory", OLD)
+    github.add(None, OLD)
+    github.add(BOT, OLD)
+
+    assert trainshed("comment", report).code == 0
+
+    assert bodies(github) == [OLD, OLD, OLD, REPORT]
 
 
 def test_a_personal_token_finds_its_own(
@@ -379,6 +393,18 @@ def test_gitlab_gets_a_note_and_then_updates_it(
     ]
 
 
+def test_a_token_that_may_edit_all_notes_edits_its_own(
+    trainshed: Command, gitlab: GitLab, report: str
+) -> None:
+    gitlab.accounts[SECRET] = Account(login="project_42_bot", maintains=True)
+    gitlab.add("mallory", OLD)
+    gitlab.add(None, OLD)
+
+    assert trainshed("comment", report).code == 0
+
+    assert bodies(gitlab) == [OLD, OLD, REPORT]
+
+
 def test_a_fork_s_pipeline_asks_the_project_that_it_is_merged_into(
     trainshed: Command, gitlab: GitLab, report: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -554,6 +580,49 @@ def test_an_event_that_is_no_json_is_named(
 
     assert answer.code == 2
     assert f"GITHUB_EVENT_PATH: {tmp_path / 'event.json'} is not JSON" in answer.err
+    assert github.asked == []
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "null",
+        "[]",
+        "7",
+        '"x"',
+        '{"pull_request": 7}',
+        '{"pull_request": {"number": "7"}}',
+        '{"pull_request": {"number": 7}}',
+        '{"pull_request": {"number": 7, "head": {"repo": 1}}}',
+    ],
+)
+def test_an_event_of_another_form_is_named(
+    trainshed: Command, github: GitHub, report: str, tmp_path: Path, event: str
+) -> None:
+    (tmp_path / "event.json").write_text(event)
+
+    answer = trainshed("comment", report)
+
+    assert answer.code == 2
+    assert f"GITHUB_EVENT_PATH: {tmp_path / 'event.json'} is no event of GitHub" in answer.err
+    assert github.asked == []
+
+
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_link_is_not_posted(
+    trainshed: Command, github: GitHub, report: str, tmp_path: Path, linked: str
+) -> None:
+    if linked == "file":
+        file = tmp_path / "linked.md"
+        file.symlink_to(report)
+    else:
+        (tmp_path / "linked").symlink_to(Path(report).parent)
+        file = tmp_path / "linked" / Path(report).name
+
+    answer = trainshed("comment", str(file))
+
+    assert answer.code == 2
+    assert "is a link" in answer.err
     assert github.asked == []
 
 

@@ -14,8 +14,11 @@ https://docs.gitlab.com/api/rest/authentication/
 https://docs.gitlab.com/ci/jobs/ci_job_token/#job-token-access
 https://docs.gitlab.com/user/project/quick_actions/
 
-What is documented as refused is refused. Where the documents leave it open, the answer is the
-stricter one: nobody may update the comment of another author.
+What is documented as refused is refused. GitHub lets a token that writes update the comment of
+another author, too ("Anyone with push access", in its documents on editing comments); so does
+GitLab a maintainer (its table of permissions), but no reporter.
+https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
+https://docs.gitlab.com/user/permissions/
 """
 
 import json
@@ -57,11 +60,21 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Whose a token is, and what it may."""
+    """Whose a token is, and what it may.
+
+    Attributes:
+        login: its name, which its owner may change.
+        writes: it may comment.
+        job: it is GitLab's CI_JOB_TOKEN.
+        maintains: it may edit the comments of others, on GitLab.
+        told: the host tells whose the token is.
+    """
 
     login: str
     writes: bool = True
     job: bool = False
+    maintains: bool = False
+    told: bool = True
 
 
 @dataclass
@@ -72,6 +85,11 @@ class Note:
     author: str | None
     body: str
     system: bool = False
+
+
+def account_id(login: str) -> int:
+    """Return the id of an account, which nobody can change."""
+    return int.from_bytes(login.encode()) % 1_000_003
 
 
 class Host:
@@ -141,9 +159,10 @@ class GitHub(Host):
         if account is None:
             return self.refused(401, "Bad credentials")
         if request.path == "/graphql":
-            # As the gh CLI asks, and prints `github-actions[bot]` in a job.
-            assert request.body == {"query": "query { viewer { login } }"}
-            return Reply(status=200, body={"data": {"viewer": {"login": account.login}}})
+            # The gh CLI asks for the login, and prints `github-actions[bot]` in a job.
+            assert request.body == {"query": "query { viewer { databaseId } }"}
+            viewer = {"databaseId": account_id(account.login)} if account.told else None
+            return Reply(status=200, body={"data": {"viewer": viewer}})
         one = re.fullmatch(r"/repos/us/training/issues/comments/(\d+)", request.path)
         note = next((each for each in self.notes if one and each.id == int(one[1])), None)
         match request.method:
@@ -151,18 +170,18 @@ class GitHub(Host):
                 entries = [self.entry(each) for each in self.notes]
                 return self.page(request, entries, 30, self.root)
             case "POST" if request.path == self.comments:
-                return self.refusal(request, account, None) or Reply(
+                return self.refusal(request, account) or Reply(
                     status=201, body=self.entry(self.add(account.login, request.body["body"]))
                 )
             case "PATCH" if note:
-                if refusal := self.refusal(request, account, note):
+                if refusal := self.refusal(request, account):
                     return refusal
                 note.body = request.body["body"]
                 return Reply(status=200, body=self.entry(note))
         return self.refused(404, "Not Found")
 
-    def refusal(self, request: Request, account: Account, note: Note | None) -> Reply | None:
-        if not account.writes or (note and note.author != account.login):
+    def refusal(self, request: Request, account: Account) -> Reply | None:
+        if not account.writes:
             return self.refused(403, "Resource not accessible by integration")
         if not isinstance((request.body or {}).get("body"), str) or not request.body["body"]:
             return self.refused(422, "Validation Failed", errors=[{"code": "missing_field"}])
@@ -182,7 +201,7 @@ class GitHub(Host):
         return {
             "id": note.id,
             "html_url": f"https://github.com/us/training/pull/7#issuecomment-{note.id}",
-            "user": note.author and {"login": note.author},
+            "user": note.author and {"login": note.author, "id": account_id(note.author)},
             "body": note.body,
         }
 
@@ -217,7 +236,8 @@ class GitLab(Host):
                 },
             )
         if request.path == "/user":
-            return Reply(status=200, body={"id": 5, "username": account.login})
+            body = {"id": account_id(account.login), "username": account.login}
+            return Reply(status=200, body=body)
         one = re.fullmatch(rf"{self.notes_path}/(\d+)", request.path)
         note = next((each for each in self.notes if one and each.id == int(one[1])), None)
         match request.method:
@@ -232,7 +252,7 @@ class GitLab(Host):
                     status=201, body=self.entry(self.add(account.login, self.text(request)))
                 )
             case "PUT" if note:
-                if note.author != account.login:
+                if note.author != account.login and not account.maintains:
                     return Reply(status=403, body={"message": "403 Forbidden"})
                 if refusal := self.refusal(request):
                     return refusal
@@ -261,7 +281,7 @@ class GitLab(Host):
         return {
             "id": note.id,
             "body": note.body,
-            "author": {"id": 5, "username": note.author},
+            "author": note.author and {"id": account_id(note.author), "username": note.author},
             "system": note.system,
         }
 

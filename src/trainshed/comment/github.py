@@ -34,18 +34,18 @@ class PullRequest:
         self._api, self._graphql = api, graphql
         self._issues, self._number = f"repos/{repository}/issues", number
 
-    def author(self) -> str | None:
-        """Return the login of the token's user or app."""
-        # GET /user refuses the token of a job; this is how the gh CLI asks.
-        answer = self._api.call("POST", self._graphql, query="query { viewer { login } }")
+    def author(self) -> int | None:
+        """Return the id of the token's user, or of its app's bot."""
+        # GET /user refuses the token of a job; the gh CLI asks this way, too.
+        answer = self._api.call("POST", self._graphql, query="query { viewer { databaseId } }")
         viewer = (answer.get("data") or {}).get("viewer") or {}
-        login: str | None = viewer.get("login")
-        return login
+        found: int | None = viewer.get("databaseId")
+        return found
 
     def comments(self) -> Iterator[Comment]:
         """Yield the comments of the conversation; those of reviews at lines are others."""
         for entry in self._api.pages(f"{self._issues}/{self._number}/comments"):
-            author = (entry.get("user") or {}).get("login")
+            author = (entry.get("user") or {}).get("id")
             yield Comment(id=entry["id"], author=author, body=entry.get("body") or "")
 
     def create(self, body: str) -> str:
@@ -76,7 +76,7 @@ def post_to_github(report: str, environ: Mapping[str, str]) -> str:
         # A step may write 1 MiB there, and a report is at most a quarter of that.
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(f"{report}\n")
-    pull = _event(needed(environ, "GITHUB_EVENT_PATH")).get("pull_request")
+    pull = _pull_request(needed(environ, "GITHUB_EVENT_PATH"))
     if not pull:
         return "this job is about no pull request: the report is in the summary of the job only"
     repository = needed(environ, "GITHUB_REPOSITORY")
@@ -105,9 +105,20 @@ def post_to_github(report: str, environ: Mapping[str, str]) -> str:
         )
 
 
-def _event(path: str) -> dict[str, Any]:
+def _pull_request(path: str) -> dict[str, Any] | None:
+    """Return the pull request of the event in a file; None for an event without one."""
     try:
-        event: dict[str, Any] = json.loads(read_text(Path(path), LARGEST_MADE))
-    except ValueError as error:
+        event = json.loads(read_text(Path(path), LARGEST_MADE))
+    except (ValueError, RecursionError) as error:
         raise TrainshedError(f"GITHUB_EVENT_PATH: {path} is not JSON: {error}") from error
-    return event
+    match event:
+        case {"pull_request": {"number": int(), "head": {**head}} as pull} if isinstance(
+            head.get("repo"), dict | None
+        ):
+            return dict(pull)
+        case {**other} if not other.get("pull_request"):
+            return None
+    raise TrainshedError(
+        f"GITHUB_EVENT_PATH: {path} is no event of GitHub, which is an object and has the number "
+        "and the head of a pull request; run this command in a job of GitHub Actions"
+    )

@@ -36,15 +36,15 @@ class MergeRequest:
         self._api, self._address = api, address
         self._notes = f"projects/{project}/merge_requests/{number}/notes"
 
-    def author(self) -> str:
-        """Return the name of the token's user."""
-        return str(self._api.call("GET", "user")["username"])
+    def author(self) -> int:
+        """Return the id of the token's user."""
+        return int(self._api.call("GET", "user")["id"])
 
     def comments(self) -> Iterator[Comment]:
         """Yield the comments; what GitLab itself notes is none."""
         for entry in self._api.pages(self._notes, sort="asc", order_by="created_at"):
             if not entry["system"]:
-                author = (entry["author"] or {}).get("username")
+                author = (entry["author"] or {}).get("id")
                 yield Comment(id=entry["id"], author=author, body=entry["body"])
 
     def create(self, body: str) -> str:

@@ -20,20 +20,20 @@ class Comment:
 
     Attributes:
         id: of the host.
-        author: login name; None for one who is gone.
+        author: id of the account; None for one who is gone.
         body: in Markdown.
     """
 
     id: int
-    author: str | None
+    author: int | None
     body: str
 
 
 class Conversation(Protocol):
     """What a pull request and a merge request have in common."""
 
-    def author(self) -> str | None:
-        """Return who writes with our token; None where the host does not tell."""
+    def author(self) -> int | None:
+        """Return the id of the account that our token is of; None where the host does not tell."""
 
     def comments(self) -> Iterable[Comment]:
         """Return the comments, the oldest first."""
@@ -68,9 +68,9 @@ def publish(conversation: Conversation, body: str) -> str:
 
 def _publish(conversation: Conversation, body: str) -> str:
     marked = [each for each in conversation.comments() if each.body.startswith(MARKER)]
-    # Another author's comment is not ours to write, also where the host would let us.
+    # The host may let us write another author's comment, and anybody can write the marker.
     author = conversation.author() if marked else None
     for comment in marked:
-        if author in (None, comment.author):
+        if author is not None and comment.author == author:
             return f"updated {conversation.update(comment.id, body)}"
     return f"posted {conversation.create(body)}"

@@ -13,7 +13,7 @@ _REMEDY = "write it anew with trainshed review --format markdown"
 
 
 def read_report(file: Path) -> str:
-    """Return the text of a report.
+    """Return the text of a report, which is the artifact of a job that runs anybody's code.
 
     Args:
         file: in Markdown, as `trainshed review` writes it.
@@ -21,6 +21,10 @@ def read_report(file: Path) -> str:
     Raises:
         TrainshedError: it is none, or too long for a comment.
     """
+    # Of an artifact that a program unpacked, both may be links to files of the machine.
+    for each in (file.parent, file):
+        if each.is_symlink():
+            raise TrainshedError(f"{each} is a link; name the file that it leads to")
     try:
         text = read_text(file)
     except ReadError as error:
