@@ -118,9 +118,11 @@ ELSEWHERE = {
     "npx cdk deploy PlainCluster": (EC2_JOBS, 'for name in ("PlainNetwork", "PlainCluster")'),
     "aws autoscaling start-instance-refresh --auto-scaling-group-name PlainCluster --preferences "
     "MinHealthyPercentage=0": (OPTIONS, "test_commands_of_the_aws_cli_exist"),
-    "aws ssm start-session --target i-0123456789abcdef0": (
-        OPTIONS,
-        "test_commands_of_the_aws_cli_exist",
+    "trainshed job shell PlainCluster": (EC2_JOBS, '"job", "shell", "PlainCluster"'),
+    "trainshed job shell TrainCluster": (EC2_JOBS, '"job", "shell", "PlainCluster"'),
+    "trainshed job shell TrainCluster --node 10.20.0.11 -- /opt/aws/neuron/bin/neuron-top": (
+        EC2_JOBS,
+        'shell("--node", ',
     ),
     "trainshed-launch --hosts /etc/trainshed/hosts torchrun --nproc-per-node 32 train.py": (
         "tests/launch/test_run_job.py",
@@ -221,7 +223,12 @@ ELSEWHERE = {
     "pip install -e ./embedded-aws -e .": (MAKEFILE, "-e embedded-aws -e ."),
     "pip install PATH/TO/embedded-aws": (WHEELS, 'ROOT / "embedded-aws"'),
     "python3 -m venv .venv && source .venv/bin/activate": (INSTALL, "documented_commands("),
-    "pip install --no-deps CHECKOUT/dist/*.whl": (INSTALL, "documented_commands("),
+    "mkdir -p my-training/wheels && cd my-training": (INSTALL, "documented_commands("),
+    "cp CHECKOUT/dist/*.whl wheels/": (INSTALL, "documented_commands("),
+    "pip install --no-deps wheels/*.whl": (INSTALL, "documented_commands("),
+    "trainshed init --type trn1.32xlarge --region us-west-2": (INSTALL, "documented_commands("),
+    "pip install -r requirements.txt && npm ci": (INSTALL, "documented_commands("),
+    "pytest": ("src/trainshed/project/template/dot-github/workflows/test.yml", "run: pytest"),
     "pip install -r CHECKOUT/requirements.txt": (INSTALL, "documented_commands("),
     "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": (MAKEFILE, "npm ci"),
     "trainshed upgrade": (UPGRADE, '"trainshed", "upgrade"'),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import job_bench
 import pytest
@@ -287,6 +288,88 @@ def test_wrong_input_is_an_error_that_says_what_to_do(
 
     assert done.code == 2
     assert said in done.err
+
+
+@pytest.fixture
+def shell(
+    job: Run, aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`trainshed job shell PlainCluster`; the AWS CLI prints how it is called.
+
+    Only AWS has Session Manager.
+    """
+    for program, script in {
+        "aws": '#!/bin/sh\nprintf "%s\\n" "$@"\n',
+        "session-manager-plugin": "#!/bin/sh\n",
+    }.items():
+        (tmp_path / program).write_text(script)
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path), os.environ["PATH"]]))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_EC2", aws.endpoint)
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "trainshed.cli", "job", "shell", "PlainCluster"]
+        return subprocess.run([*words, *arguments], capture_output=True, text=True)
+
+    return run
+
+
+def oldest_first(aws: EmbeddedAws) -> list[dict[str, Any]]:
+    found = aws.client("ec2").describe_instances(
+        Filters=[{"Name": "instance-state-name", "Values": ["running"]}]
+    )
+    nodes = [each for group in found["Reservations"] for each in group["Instances"]]
+    return sorted(nodes, key=lambda node: (node["LaunchTime"], node["PrivateIpAddress"]))
+
+
+def test_a_shell_opens_on_the_oldest_node_or_on_the_one_that_is_named(
+    aws: EmbeddedAws, shell: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    nodes = oldest_first(aws)
+
+    first, third, named, at = (
+        shell(),
+        shell("--node", "2"),
+        shell("--node", nodes[1]["InstanceId"]),
+        shell("--node", nodes[1]["PrivateIpAddress"]),
+    )
+
+    session = ["ssm", "start-session", "--region", "us-west-2", "--target"]
+    assert first.stdout.splitlines() == [*session, nodes[0]["InstanceId"]]
+    assert first.stderr == (
+        f"node 0 of 3: {nodes[0]['InstanceId']}, {nodes[0]['PrivateIpAddress']}, boot: ok\n"
+    )
+    assert third.stdout.splitlines() == [*session, nodes[2]["InstanceId"]]
+    assert named.stdout == at.stdout
+    assert named.stdout.splitlines() == [*session, nodes[1]["InstanceId"]]
+
+
+def test_a_program_runs_on_a_node(shell: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = shell("--", "sh", "-c", "neuron-ls; date")
+
+    assert done.stdout.splitlines()[-4:] == [
+        *("--document-name", "AWS-StartInteractiveCommand"),
+        *("--parameters", json.dumps({"command": ["sh -c 'neuron-ls; date'"]})),
+    ]
+
+
+def test_a_shell_that_cannot_be_is_said(
+    aws: EmbeddedAws,
+    shell: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    no_node = shell("--node", "3")
+    (tmp_path / "session-manager-plugin").unlink()
+    no_plugin = shell()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", aws.endpoint)
+    no_aws = shell()
+
+    assert [each.returncode for each in (no_node, no_plugin, no_aws)] == [2, 2, 2]
+    assert "error: --node 3: there is no such node; those that run: 0 (i-" in no_node.stderr
+    assert "error: session-manager-plugin is not on PATH; install" in no_plugin.stderr
+    assert "only AWS itself has Session Manager" in no_aws.stderr
 
 
 def test_without_capacity_for_all_nodes_there_are_none(

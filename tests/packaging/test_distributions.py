@@ -124,32 +124,31 @@ def test_packer_is_given_the_template_and_its_version(
 
 
 def documented_commands(checkout: Path) -> list[str]:
-    """Those of docs/your-project.md that make an environment and install into it."""
+    """Those of docs/your-project.md from the wheels to a project, without what npm does."""
+    page = [each.command for each in examples() if each.page == "docs/your-project.md"]
+    first, last = page.index("make dist") + 1, page.index("pytest")
     return [
-        example.command.replace("CHECKOUT", f"'{checkout}'")
-        for example in examples()
-        if example.page == "docs/your-project.md"
-        and example.command.startswith(("python3 -m venv", "pip install"))
+        command.replace("CHECKOUT", f"'{checkout}'").removesuffix(" && npm ci")
+        for command in page[first:last]
     ]
 
 
-def test_they_are_installed_by_the_documented_commands(
+def test_the_documented_commands_lead_from_the_wheels_to_a_project(
     wheels: dict[str, Path], tmp_path: Path
 ) -> None:
-    checkout, folder = tmp_path / "a checkout", tmp_path / "mine"
+    checkout, folder = tmp_path / "a checkout", tmp_path / "my-training"
     (checkout / "dist").mkdir(parents=True)
-    folder.mkdir()
     for wheel in wheels.values():
         shutil.copy(wheel, checkout / "dist")
     shutil.copy(ROOT / "requirements.txt", checkout)
-    make_environment, install_ours, install_others = documented_commands(checkout)
+    *install_ours, install_others, init, install_tests = documented_commands(checkout)
     # With these libraries pip has nothing to fetch. They have the checkout's trainshed too.
     libraries = f"export PIP_NO_INDEX=1 PYTHONPATH='{sysconfig.get_path('purelib')}'"
-    script = [make_environment, install_ours, libraries, install_others, "which trainshed"]
+    script = [*install_ours, libraries, install_others, init, install_tests, "which trainshed"]
 
     done = subprocess.run(
         ["bash", "-ec", "\n".join([*script, "trainshed --version"])],
-        cwd=folder,
+        cwd=tmp_path,
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
         capture_output=True,
         text=True,
@@ -158,3 +157,9 @@ def test_they_are_installed_by_the_documented_commands(
     assert done.returncode == 0, done.stdout + done.stderr
     shown = [f"{folder}/.venv/bin/trainshed", f"trainshed {__version__}"]
     assert done.stdout.splitlines()[-2:] == shown
+    # What is done already is no next step.
+    assert done.stderr.split("next:\n")[1].splitlines() == [
+        "  pip install -r requirements.txt && npm ci",
+        "  pytest      # deploys the cluster to an AWS on this machine",
+    ]
+    assert {"app.py", "clusters", "wheels"} <= {path.name for path in folder.iterdir()}

@@ -7,7 +7,11 @@ from importlib.util import find_spec
 
 from trainshed.errors import TrainshedError
 
-_PLUGIN = "session-manager-plugin"
+PLUGIN = "session-manager-plugin"
+PLUGIN_PAGE = (
+    "https://docs.aws.amazon.com/systems-manager/latest/userguide/"
+    "session-manager-working-with-install-plugin.html"
+)
 
 
 def check_prerequisites(variables: Sequence[str], *, has_files: bool) -> None:
@@ -27,10 +31,9 @@ def check_prerequisites(variables: Sequence[str], *, has_files: bool) -> None:
     # As in locals.pkr.hcl: the template uses Session Manager, but for endpoints other than AWS.
     chosen = has_files or any(one.startswith("ssh_interface=") for one in variables)
     by_session = "ssh_interface=session_manager" in variables or not chosen
-    if by_session and not os.environ.get("AWS_ENDPOINT_URL") and not shutil.which(_PLUGIN):
+    if by_session and not os.environ.get("AWS_ENDPOINT_URL") and not shutil.which(PLUGIN):
         raise TrainshedError(
-            f"{_PLUGIN} is not on PATH, and the build reaches its instance through Session "
-            "Manager; get it from https://docs.aws.amazon.com/systems-manager/latest/userguide/"
-            "session-manager-working-with-install-plugin.html, or choose another way: "
-            "set the variable ssh_interface=private_ip"
+            f"{PLUGIN} is not on PATH, and the build reaches its instance through Session "
+            f"Manager; get it from {PLUGIN_PAGE}, or choose another way: set the variable "
+            "ssh_interface=private_ip"
         )

@@ -31,7 +31,7 @@ GROUPS = {
     "ami": "AMIs: bake, test, publish, roll back, remove.",
     "offline": "An AWS on this machine: no account, no network, no cost.",
     "rehearse": "A job of a cluster on this machine, before you pay for a node.",
-    "job": "Jobs of a cluster: submit, list, watch, logs, cancel, and why one waits or failed.",
+    "job": "Jobs of a cluster: submit, watch, logs, cancel, why one fails; a shell on its nodes.",
     "bench": "Logs of collective benchmarks: read, judged, drawn.",
     "container": "Container images: built, compared with AMIs, pushed to a cluster's repository.",
     "upgrade": "What another version of trainshed would change in your project.",

@@ -14,6 +14,9 @@ from trainshed.plan import ClusterPlan, load_fleet
 from trainshed.region import environment_region
 from trainshed.spec import cluster_files
 
+ClusterArgument = Annotated[
+    str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
+]
 ClustersOption = Annotated[
     str, typer.Option("--clusters", "-c", help="Cluster file, or a glob for several.")
 ]

@@ -8,7 +8,13 @@ import typer
 
 from trainshed.ami.ami import find_ami
 from trainshed.aws import Region
-from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClusterArgument,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+)
 from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.containers.building import build as build_image
@@ -31,9 +37,6 @@ from trainshed.spec.forms import IMAGE_TAG
 
 app = typer.Typer(add_completion=False)
 
-ClusterArgument = Annotated[
-    str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
-]
 EngineOption = Annotated[
     str | None,
     typer.Option(

@@ -169,11 +169,16 @@ def _nodes(instance_type: str) -> int:
 
 def _next_steps(directory: Path) -> list[str]:
     here = directory.resolve() == Path.cwd()
-    steps = [
-        *([] if here else [f"cd {shlex.quote(str(directory))}"]),
+    # The folder's own environment runs this, so trainshed is in it.
+    installed = Path(sys.prefix).is_relative_to(directory.resolve())
+    install = [
         "python3 -m venv .venv && source .venv/bin/activate",
         "mkdir wheels && cp CHECKOUT/dist/*.whl wheels/      # as README.md says",
         "pip install --no-deps wheels/*.whl",
+    ]
+    steps = [
+        *([] if here else [f"cd {shlex.quote(str(directory))}"]),
+        *([] if installed else install),
         "pip install -r requirements.txt && npm ci",
         "pytest      # deploys the cluster to an AWS on this machine",
     ]

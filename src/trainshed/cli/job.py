@@ -10,7 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClusterArgument,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+)
+from trainshed.cli.job_shell import shell
 from trainshed.cli.options import (
     CommandAfterDashes,
     CommandArgument,
@@ -26,10 +33,8 @@ from trainshed.errors import Failure, TrainshedError
 from trainshed.region import environment_region
 
 app = typer.Typer(add_completion=False)
+app.command()(shell)
 
-ClusterArgument = Annotated[
-    str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
-]
 JobArgument = Annotated[
     str,
     typer.Argument(help="Id of a job, or its name: the newest of that name.", show_default=False),

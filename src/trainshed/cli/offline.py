@@ -8,7 +8,13 @@ from embedded_aws.cli.commands import app as embedded_app
 from embedded_aws.cli.commands import asking, connect
 from embedded_aws.errors import program
 from trainshed.aws import Region
-from trainshed.cli.cluster import ALL_CLUSTERS, ClustersOption, RegionOption, load_cluster
+from trainshed.cli.cluster import (
+    ALL_CLUSTERS,
+    ClusterArgument,
+    ClustersOption,
+    RegionOption,
+    load_cluster,
+)
 from trainshed.cli.output import say
 from trainshed.offline.image import add_image_of
 from trainshed.offline.stand_in import add_stand_in
@@ -42,9 +48,7 @@ def ami(
 
 @app.command()
 def image(
-    cluster: Annotated[
-        str, typer.Argument(help="Name of a cluster, or its file.", show_default=False)
-    ],
+    cluster: ClusterArgument,
     clusters: ClustersOption = ALL_CLUSTERS,
     region: RegionOption = None,
 ) -> None:

@@ -22,8 +22,9 @@ from trainshed.jobs.model import (
     LogStream,
     Scheduler,
 )
+from trainshed.jobs.nodes import Node, running_nodes
 from trainshed.jobs.submission import Submission
-from trainshed.tags import BOOT_TAG, CLUSTER_TAG
+from trainshed.tags import BOOT_TAG
 
 # Systems Manager API reference, Command: CommandId; SendCommand: Comment.
 _COMMAND_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -43,19 +44,6 @@ _STATUSES = {
     "Success": "SUCCEEDED",
 }
 _UNFINISHED = ("Pending", "InProgress", "Cancelling")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A node that can take jobs.
-
-    Attributes:
-        instance_id: of the instance.
-        address: private IPv4 address.
-    """
-
-    instance_id: str
-    address: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +125,8 @@ class CommandDestination:
 
     def _free(self, region: Region, count: int) -> list[Node]:
         """Return nodes that run no job, the oldest first."""
-        booted = list(_booted(region, self.cluster, self.group))
+        well = {BOOT_TAG: "ok", "aws:autoscaling:groupName": self.group}
+        booted = running_nodes(region, self.cluster, well)
         online = {
             each["InstanceId"]
             for each in region.pages(
@@ -252,26 +241,6 @@ def _gone(
     )
     there = {each["InstanceId"] for group in reservations for each in group["Instances"]}
     return frozenset(unfinished) - there
-
-
-def _booted(region: Region, cluster: str, group: str) -> Iterator[Node]:
-    """Yield the nodes of a cluster whose boot went well, the oldest first."""
-    wanted = {
-        f"tag:{CLUSTER_TAG}": cluster,
-        f"tag:{BOOT_TAG}": "ok",
-        "tag:aws:autoscaling:groupName": group,
-        "instance-state-name": "running",
-    }
-    filters = [{"Name": name, "Values": [value]} for name, value in wanted.items()]
-    found = [
-        instance
-        for reservation in region.pages(
-            "ec2", "describe_instances", "Reservations", Filters=filters
-        )
-        for instance in reservation["Instances"]
-    ]
-    for each in sorted(found, key=lambda node: (node["LaunchTime"], node["PrivateIpAddress"])):
-        yield Node(instance_id=each["InstanceId"], address=each["PrivateIpAddress"])
 
 
 def _job(command: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -34,5 +34,5 @@ def upgrade_steps(other: OtherVersion, source: Source, upgraded: Path) -> list[s
         *install,
         f"pip install -r {REQUIREMENTS}",
         *([f"npm install --save-dev --save-exact {' '.join(node)}"] if node else []),
-        "pytest && npx cdk diff      # then deploy",
+        "pytest      # then deploy",
     ]
