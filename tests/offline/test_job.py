@@ -133,6 +133,38 @@ def test_a_job_that_fails_ends_the_watching_with_the_node_and_its_exit_code(job:
     assert f"trainshed job logs {job_id} --node 0" in explained.out
 
 
+def test_a_job_whose_program_is_missing_is_explained_with_its_name_and_the_last_lines(
+    job: Run,
+) -> None:
+    script = "echo reading the data; no-such-program --fast"
+    job_id = finished(job, script, "--nodes", "1")
+
+    explained, record = job("why", job_id), job("why", job_id, "--json").json
+
+    assert "exit code 127: the program no-such-program is not in the container image" in (
+        explained.out
+    )
+    lines = explained.out.splitlines()
+    shown = lines[lines.index("node 0 printed last:") + 1 :]
+    assert "  | reading the data" in shown
+    assert "no-such-program" in shown[-1]
+    assert (record["printed"]["node"], shown[-1][4:]) == (0, record["printed"]["lines"][-1])
+
+
+def test_a_file_that_is_here_and_not_on_the_nodes_is_named_before_the_job_runs(
+    job: Run, clusters: Path
+) -> None:
+    (clusters / "train.py").write_text("print('trained')")
+
+    done = job("submit", "TrainCluster", "--nodes", "1", "--", "python", "train.py")
+
+    job_id = done.out.strip()
+    job("watch", job_id)
+    assert done.err.startswith("warning: train.py is a file of this machine: a job of the cluster")
+    assert "the file " in job("why", job_id).out
+    assert "train.py is not in the container image" in job("why", job_id).out
+
+
 def test_watching_shows_each_change_once(
     aws: EmbeddedAws, job: Run, clusters: Path, tmp_path: Path
 ) -> None:

@@ -390,6 +390,17 @@ def test_a_rehearsal_that_is_stopped_leaves_no_log(
     assert not list(tmp_path.iterdir())
 
 
+def test_files_that_a_job_would_not_find_are_named_before_the_rehearsal(
+    rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearse_command, "rehearse", Mock(side_effect=TrainshedError("stopped")))
+
+    answer = rehearse("rehearse", "TrainCluster", "--", "python", "examples/all_reduce.py")
+
+    assert answer.err.startswith("warning: examples/all_reduce.py is a file of this machine: a job")
+    assert answer.err.endswith("error: stopped\n")
+
+
 def test_a_recipe_is_rehearsed_with_its_tiny_model(
     rehearse: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:

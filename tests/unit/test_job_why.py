@@ -10,6 +10,7 @@ import pytest
 from trainshed.aws import AwsRefusal
 from trainshed.capacity_reservations import CapacityReservation
 from trainshed.catalogue import lookup
+from trainshed.jobs.logs import Printed
 from trainshed.jobs.model import Ending, Job, JobNode, ListedJob, Scheduler
 from trainshed.jobs.why import explain_job, gather
 from trainshed.jobs.why.facts import (
@@ -19,6 +20,7 @@ from trainshed.jobs.why.facts import (
     Instance,
     Queue,
 )
+from trainshed.jobs.why.printed import missing
 from trainshed.quotas import AppliedQuota
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -107,6 +109,15 @@ def job(**changes: Any) -> Facts:
 def failed(*endings: Ending, **changes: Any) -> Facts:
     ended = {"status": "FAILED", "attempts": endings, "nodes": (node(0, ending=endings[-1]),)}
     return job(**(ended | changes))
+
+
+def running(**changes: Any) -> Facts:
+    nodes = (node(status="RUNNING"), node(1, status="RUNNING"))
+    return job(**({"status": "RUNNING", "nodes": nodes} | changes))
+
+
+def printed(*lines: str, at: datetime = NOW) -> Printed:
+    return Printed(node=0, lines=lines, at=at)
 
 
 def environment(**changes: Any) -> Facts:
@@ -307,6 +318,42 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
         "019",
         "it was ended on request: wrong data",
     ),
+    "a program that is missing": (
+        replace(
+            failed(ending(127)),
+            printed=printed(
+                "trainshed-launch: ERROR: mpirun cannot be started: No such file or directory"
+            ),
+        ),
+        "015",
+        "exit code 127: the program mpirun is not in the container image",
+    ),
+    "a file that is missing": (
+        replace(
+            failed(ending(2)),
+            printed=printed("python: can't open file '/work/train.py': [Errno 2] No such file"),
+        ),
+        "015",
+        "exit code 2: the file /work/train.py is not in the container image",
+    ),
+    "a missing program of a plain EC2 node": (
+        replace(
+            failed(ending(127), image="", scheduler=Scheduler.RUN_COMMAND),
+            printed=printed("bash: line 1: hl-smi: command not found"),
+        ),
+        "015",
+        "the program hl-smi is not on the node",
+    ),
+    "a job that prints nothing more": (
+        replace(running(), printed=printed("step 100", at=NOW - 47 * MINUTE)),
+        "032",
+        "the main node has printed nothing for 47 minutes",
+    ),
+    "a job that never printed": (
+        running(started_at=NOW - 31 * MINUTE),
+        "032",
+        "the main node has printed nothing for 31 minutes",
+    ),
     "unanswered": (waiting(unanswered=("may not call ec2:X",)), "020", "not looked at: may not"),
 }
 SILENT: dict[str, Facts] = {
@@ -360,6 +407,10 @@ SILENT: dict[str, Facts] = {
         instances=(replace(OLD, launched_at=NOW - 9 * MINUTE),)
     ),
     "a node of which it is not known whether it joined": waiting(instances=(OLD,), joined=None),
+    "a job that printed a moment ago": replace(
+        running(started_at=NOW - 60 * MINUTE), printed=printed("step", at=NOW - 29 * MINUTE)
+    ),
+    "a job that has just begun": running(started_at=NOW - 29 * MINUTE),
     "a success": job(status="SUCCEEDED", attempts=(ending(197), ending(0))),
     "a success whose child node lost its host": job(
         status="SUCCEEDED",
@@ -559,3 +610,26 @@ def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:
         "ec2:describe_launch_template_versions",
         "service-quotas:get_service_quota",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "lacked"),
+    [
+        ("trainshed-launch: ERROR: nosuch cannot be started: No such file or directory", "nosuch"),
+        ("sh: 1: nosuch: not found", "nosuch"),
+        ("/bin/sh: 1: nosuch: not found", "nosuch"),
+        ("bash: line 1: nosuch: command not found", "nosuch"),
+        ("/work/run.sh: line 7: nosuch: command not found", "nosuch"),
+        ("env: \u2018nosuch\u2019: No such file or directory", "nosuch"),
+        ("python3: can't open file '/work/train.py': [Errno 2] No such file", "/work/train.py"),
+        ("sh: 0: cannot open run.sh: No such file", "run.sh"),
+        ("bash: run.sh: No such file or directory", "run.sh"),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'data/shard'", None),
+        ("page not found", None),
+        ("step 12: loss 3.2", None),
+    ],
+)
+def test_last_lines_name_what_is_missing(line: str, lacked: str | None) -> None:
+    found = missing((line, "trainshed-launch: node 0 ended with exit code 127"))
+
+    assert found == lacked or (found is not None and found.split()[-1] == lacked)

@@ -88,6 +88,7 @@ def submit(
     The cluster must be deployed. Put a command after --.
     """
     from trainshed.jobs.destination import find_destination
+    from trainshed.jobs.local_files import local_files_warning
     from trainshed.jobs.lookup import find_job
     from trainshed.jobs.submission import Submission, job_name, launched
     from trainshed.recipes import Work, work_on
@@ -104,6 +105,8 @@ def submit(
         default_name = job_name(recipe)
     else:
         words = tuple(command or ())
+        if warning := local_files_warning(words):
+            say(warning, err=True)
         work = Work(command=words if plain else launched(words))
         default_name = plan.name
     submission = Submission(
@@ -269,7 +272,8 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
     place = _region(region)
     now = datetime.now(UTC)
     found = find_job(place, job)
-    findings = explain_job(gather(place, found, now))
+    facts = gather(place, found, now)
+    findings, printed = explain_job(facts), facts.printed
     if as_json:
         print_json(
             {
@@ -277,6 +281,7 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
                 "name": found.name,
                 "status": found.status,
                 "findings": [asdict(each) for each in findings],
+                "printed": printed and asdict(printed),
             }
         )
     else:
@@ -284,9 +289,12 @@ def why(job: JobArgument, region: JobRegionOption = None, as_json: JsonOption = 
         say(
             f"job {found.job_id} ({found.name}) of {found.node_count} nodes is {found.status}"
             f"{attempt if found.most_attempts > 1 else ''}; submitted {_age(found.created_at)} ago"
+            + (f", printed last {_age(printed.at)} ago" if printed and not found.is_over else "")
         )
         for finding in findings:
             say(str(finding))
+        if printed and findings:
+            say(f"node {printed.node} printed last:", *(f"  | {line}" for line in printed.lines))
         if not findings:
             say("nothing that AWS tells is wrong with it")
     raise typer.Exit(bool(findings))

@@ -17,6 +17,7 @@ from trainshed.cli.options import (
 )
 from trainshed.cli.output import print_records, say
 from trainshed.cli.progress import progress
+from trainshed.jobs.local_files import local_files_warning
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import launched
 from trainshed.recipes import rehearsal_on
@@ -78,6 +79,8 @@ def run(
             words = rehearsal_on(plan, recipe, str(shared))
             say(f"command: {shlex.join(words)}", err=True)
         else:
+            if warning := local_files_warning(command or ()):
+                say(warning, err=True)
             found = tuple(with_files_here(command or ()))
             words = found if plain else launched(found)
         shown = _Shown(step)

@@ -1,6 +1,9 @@
 """Read what the nodes of a job print, from CloudWatch Logs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 from trainshed.aws import Region, accepting
 from trainshed.errors import Failure, TrainshedError
@@ -9,6 +12,7 @@ from trainshed.jobs.watching import watch
 
 # The log driver sends lines to CloudWatch Logs seconds after they were printed.
 _LAST_LINES_SECONDS = 2
+_SHOWN_LINES = 10
 
 
 class LogReader:
@@ -59,6 +63,47 @@ class LogReader:
                 before, self._token = self._token, answer["nextForwardToken"]
                 if self._token == before:
                     return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """What a node printed last.
+
+    Attributes:
+        node: its index.
+        lines: the last ones, at least one.
+        at: when the last one was printed.
+    """
+
+    node: int
+    lines: tuple[str, ...]
+    at: datetime
+
+
+def last_printed(region: Region, node: JobNode) -> Printed | None:
+    """Return what a node printed last; None when it has printed nothing.
+
+    Args:
+        region: where its log is.
+        node: of a job; its latest attempt whose container started counts.
+    """
+    stream = node.log or (node.past_logs[-1] if node.past_logs else None)
+    events: list[Mapping[str, Any]] = []
+    with accepting("ResourceNotFoundException"):
+        if stream:
+            events = region.call(
+                "logs",
+                "get_log_events",
+                logGroupName=stream.group,
+                logStreamName=stream.name,
+                startFromHead=False,
+                limit=_SHOWN_LINES,
+            )["events"]
+    lines = [line for event in events for line in event["message"].splitlines() if line.strip()]
+    if not lines:
+        return None
+    at = datetime.fromtimestamp(events[-1]["timestamp"] / 1000, UTC)
+    return Printed(node=node.index, lines=tuple(lines[-_SHOWN_LINES:]), at=at)
 
 
 def node_of(job: Job, index: int | None) -> JobNode:

@@ -18,6 +18,7 @@ from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
+from trainshed.jobs.local_files import names_a_file
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
@@ -211,7 +212,7 @@ def _is_time(line: str, text: str | None) -> bool:
 
 def with_files_here(command: Sequence[str]) -> list[str]:
     """Return a command that names files by absolute paths: nodes begin in folders of their own."""
-    return [str(Path(word).resolve()) if Path(word).is_file() else word for word in command]
+    return [str(Path(word).resolve()) if names_a_file(word) else word for word in command]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from trainshed.exit_codes import PEER_LOST
 from trainshed.findings import Finding, Severity
 from trainshed.jobs.model import TIMED_OUT, Ending, Job, Scheduler, ranges
 from trainshed.jobs.why.facts import Facts
+from trainshed.jobs.why.printed import missing
 
 _TIME_LIMIT = "Canceled by JobStateTimeLimit"
 _HOST = "Host EC2"
@@ -70,12 +71,13 @@ def check_exit_code(facts: Facts) -> Iterator[Finding]:
         nodes = [
             node.index for node in job.nodes if node.ending and node.ending.exit_code == code
         ] or [job.main.index]
+        meaning = _lacked(facts, nodes) or _meaning(job, code)
         tried = f", tried {len(job.attempts)} of {job.most_attempts} times"
         yield Finding(
             rule="TS-JOB-015",
             severity=Severity.ERROR,
-            message=f"node {ranges(nodes)} ended with exit code {code}: "
-            f"{_meaning(job, code)}{tried if job.most_attempts > 1 else ''}",
+            message=f"node {ranges(nodes)} ended with exit code {code}: {meaning}"
+            f"{tried if job.most_attempts > 1 else ''}",
             remedy=f"trainshed job logs {job.job_id} --node {nodes[0]}",
         )
 
@@ -145,6 +147,14 @@ def _stopped(facts: Facts) -> bool:
     """Whether the exit codes are those of processes that were told to end."""
     job = facts.job
     return job.was_stopped or (job.reason or "").startswith((TIMED_OUT, _TIME_LIMIT))
+
+
+def _lacked(facts: Facts, nodes: list[int]) -> str | None:
+    """Return what a node lacked, if one of these is the node whose last lines say so."""
+    printed = facts.printed
+    lacked = missing(printed.lines) if printed and printed.node in nodes else None
+    where = "in the container image" if facts.job.image else "on the node"
+    return f"{lacked} is not {where}" if lacked else None
 
 
 def _meaning(job: Job, code: int) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trainshed.capacity_reservations import CapacityReservation
+from trainshed.jobs.logs import Printed
 from trainshed.jobs.model import WAITING, Job, ListedJob
 from trainshed.quotas import AppliedQuota
 
@@ -101,6 +102,8 @@ class Facts:
         joined: ids of the instances that have joined ECS; None when that is not known.
         reservations: that the nodes come from.
         quota: of the nodes' instance type.
+        printed: what the node printed last that failed, or that runs the main part; None when it
+            printed nothing, or has not begun.
         unanswered: questions that AWS refused to answer, in its words.
     """
 
@@ -114,6 +117,7 @@ class Facts:
     joined: frozenset[str] | None = None
     reservations: tuple[CapacityReservation, ...] = ()
     quota: AppliedQuota | None = None
+    printed: Printed | None = None
     unanswered: tuple[str, ...] = ()
 
     @property

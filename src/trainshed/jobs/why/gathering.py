@@ -13,6 +13,7 @@ from trainshed.capacity_reservations import CapacityReservation, find_group, fin
 from trainshed.catalogue import lookup
 from trainshed.errors import UnknownName
 from trainshed.jobs.batch import unfinished_jobs
+from trainshed.jobs.logs import Printed, last_printed
 from trainshed.jobs.model import Job, ListedJob, Scheduler
 from trainshed.jobs.why.facts import (
     Environment,
@@ -40,9 +41,6 @@ def gather(region: Region, job: Job, now: datetime) -> Facts:
         job: the job.
         now: the time.
     """
-    if job.scheduler is Scheduler.RUN_COMMAND:
-        # It says itself how each node ended, and waits for nothing.
-        return Facts(job=job, now=now)
     unanswered: list[str] = []
 
     def ask(question: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
@@ -52,6 +50,10 @@ def gather(region: Region, job: Job, now: datetime) -> Facts:
             unanswered.append(str(error))
             return otherwise
 
+    printed = ask(lambda: _printed(region, job), None)
+    if job.scheduler is Scheduler.RUN_COMMAND:
+        # It says itself how each node ended, and waits for nothing.
+        return Facts(job=job, now=now, printed=printed, unanswered=tuple(unanswered))
     no_queue: tuple[Queue | None, tuple[str, ...]] = (None, ())
     no_environments: tuple[Environment, ...] = ()
     queue, order = ask(lambda: _queue(region, job.queue), no_queue)
@@ -67,8 +69,15 @@ def gather(region: Region, job: Job, now: datetime) -> Facts:
         joined=ask(lambda: frozenset(_joined(region, environments)), None),
         reservations=ask(lambda: _reservations(region, environments), ()),
         quota=ask(lambda: _quota(region, environments), None),
+        printed=printed,
         unanswered=tuple(dict.fromkeys(unanswered)),
     )
+
+
+def _printed(region: Region, job: Job) -> Printed | None:
+    """Return what the first node that failed, or else the main node, printed last."""
+    failed = (node for node in job.nodes if node.ending and node.ending.exit_code)
+    return last_printed(region, next(failed, job.main)) if job.nodes else None
 
 
 def _queue(region: Region, arn: str) -> tuple[Queue | None, tuple[str, ...]]:

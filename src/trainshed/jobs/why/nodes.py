@@ -9,6 +9,7 @@ from trainshed.jobs.why.facts import Facts, Instance
 
 # A node waits up to half an hour for its file system; without one it joins within minutes.
 _JOINS_WITHIN = timedelta(minutes=10)
+_SILENT_FOR = timedelta(minutes=30)
 _SHOWN = 3
 _FAILED = "failed: "
 
@@ -73,6 +74,22 @@ def check_containers(facts: Facts) -> Iterator[Finding]:
         f"{job.node_count} is not up{since}: the node pulls {job.image} and unpacks it",
         remedy="wait: trainshed-launch gives the nodes half an hour, or what its --wait says; a "
         "smaller image, or one in this region's ECR, comes sooner",
+    )
+
+
+def check_silence(facts: Facts) -> Iterator[Finding]:
+    """A training prints now and then; one that hangs prints nothing until its time-out."""
+    job, printed = facts.job, facts.printed
+    since = printed.at if printed else job.started_at
+    if job.status != "RUNNING" or since is None or facts.now - since < _SILENT_FOR:
+        return
+    minutes = (facts.now - since) // timedelta(minutes=1)
+    yield Finding(
+        rule="TS-JOB-032",
+        severity=Severity.WARNING,
+        message=f"the main node has printed nothing for {minutes} minutes",
+        remedy=f"if that is not usual, it may hang: trainshed job logs {job.job_id} shows where; "
+        f"end it: trainshed job cancel {job.job_id}",
     )
 
 

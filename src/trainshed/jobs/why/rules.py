@@ -44,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     nodes.check_boots,
     nodes.check_joined,
     nodes.check_containers,
+    nodes.check_silence,
     queue.check_ahead,
     check_unanswered,
 )
