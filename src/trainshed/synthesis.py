@@ -53,6 +53,7 @@ class SynthesisedStack:
         template: its template.
         after: names of the stacks that it is deployed after.
         account: where it is deployed; not one where the app leaves that open.
+        protected: nobody can delete it (termination protection).
     """
 
     path: str
@@ -61,6 +62,7 @@ class SynthesisedStack:
     template: Mapping[str, Any]
     after: frozenset[str] = frozenset()
     account: str = "unknown-account"
+    protected: bool = False
 
     def construct(self, logical_id: str) -> str:
         """Return the path of a resource's construct, or one made of its logical id."""
@@ -170,6 +172,7 @@ def read_assembly(folder: Path) -> dict[str, SynthesisedStack]:
                     names[other] for other in artifact.get("dependencies", ()) if other in names
                 ),
                 account=artifact["environment"].removeprefix("aws://").partition("/")[0],
+                protected=artifact["properties"].get("terminationProtection", False),
             )
     return stacks
 

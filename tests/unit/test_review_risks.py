@@ -1,6 +1,7 @@
 """What a review says may go wrong, over comparisons by the real engine behind `cdk diff`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -427,6 +428,11 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
         launch(ImageId="ami-1"),
         [("high", OPEN, "nodes may answer IMDSv1")],
     ),
+    "public-under-a-condition": (
+        one("AWS::RDS::DBInstance", {"PubliclyAccessible": False}),
+        one("AWS::RDS::DBInstance", {"PubliclyAccessible": {"Fn::If": ["Yes", True, False]}}),
+        [("high", OPEN, "it gets a public address")],
+    ),
     "imdsv2": (tokens("optional"), tokens("required"), []),
     "disk-not-encrypted": (
         disk(Encrypted=True),
@@ -744,6 +750,18 @@ def test_a_stack_that_is_no_longer_in_the_app_is_not_deleted_by_a_deployment(
     assert words in data.message
     assert words in jobs.message
     assert (data.level, jobs.level) == ("high", "medium")
+
+
+def test_a_stack_that_is_no_longer_protected_can_be_deleted() -> None:
+    open_now = stack("Data", one(BUCKET))
+    closed = replace(open_now, protected=True)
+    same = compare_templates({}, {}, ROOT)
+
+    [risk] = risks({"Data": closed}, {"Data": open_now}, same)
+
+    assert (risk.level, risk.kind, risk.stack) == ("high", LOST, "Data")
+    assert "can be deleted from now on" in risk.message
+    assert risks({"Data": open_now}, {"Data": closed}, same) == ()
 
 
 def test_nothing_is_at_risk_where_nothing_differs() -> None:

@@ -18,7 +18,7 @@ from trainshed.review.risks.jobs_killed import jobs_killed
 from trainshed.review.risks.node_updates import HAS_NODES
 from trainshed.review.risks.open_properties import open_properties
 from trainshed.review.risks.open_rules import open_lists, open_rules
-from trainshed.review.risks.protection import protection
+from trainshed.review.risks.protection import protection, unprotected_stacks
 from trainshed.review.risks.refused_updates import refused_updates
 from trainshed.review.risks.replaced import replaced
 from trainshed.review.risks.secrets_shown import secrets_shown
@@ -75,6 +75,7 @@ def _risks(
         account = (stack_after or before[name]).account
         yield from open_rules(name, difference, called)
         yield from broad_permission(name, difference, resources, account, called)
+    yield from unprotected_stacks(before, after)
     yield from exports_in_use(before, after, comparison)
     yield from moves_between_networks(before, after)
     yield from other_types(before, after)

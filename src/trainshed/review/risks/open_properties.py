@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,6 +12,7 @@ from trainshed.review.risks.affected import Affected, at, is_true, leaves_of
 from trainshed.review.risks.world import openness
 from trainshed.template_changes import Effect
 
+_BRANCH = re.compile(r"\.Fn::If\[[12]\]")
 # What a value means, and what to do about it.
 Meaning = tuple[str, str]
 
@@ -22,15 +23,15 @@ def open_properties(affected: Affected) -> Iterator[Risk]:
         return
     old, new = (_values(side.get("Properties", {})) for side in (affected.old, affected.new))
     found: dict[Meaning, None] = {}
-    for path, value in new.items():
-        entry = _entry("opens", path, value)
-        if entry and old.get(path) != value and (affected.old or "fine_when_new" not in entry):
-            found[_meaning(entry)] = None
-    for path, value in old.items():
-        entry = _entry("closes", path, value)
-        now = new.get(path)
-        opens = now is not None and _entry("opens", path, now)
-        if entry and now != value and not opens and not _left_its_list(path, new):
+    for path, values in new.items():
+        for entry in _entries("opens", path, values - old.get(path, set())):
+            if affected.old or "fine_when_new" not in entry:
+                found[_meaning(entry)] = None
+    for path, values in old.items():
+        now = new.get(path, set())
+        if now == values or _entries("opens", path, now) or _left_its_list(path, new):
+            continue
+        for entry in _entries("closes", path, values):
             found[_meaning(entry)] = None
     for name in _table()["encrypts"]:
         if name in affected.old.get("Properties", {}) and name not in affected.new.get(
@@ -46,15 +47,12 @@ def open_properties(affected: Affected) -> Iterator[Risk]:
         yield affected.risk(RiskKind.OPEN_TO_THE_WORLD, Level.HIGH, message, remedy)
 
 
-def _entry(section: str, path: str, value: str) -> Mapping[str, Any] | None:
-    return next(
-        (
-            entry
-            for entry in _table()[section]
-            if entry["value"] == value and f".{path}".endswith(f".{entry['property']}")
-        ),
-        None,
-    )
+def _entries(section: str, path: str, values: Set[str]) -> list[Mapping[str, Any]]:
+    return [
+        entry
+        for entry in _table()[section]
+        if entry["value"] in values and f".{path}".endswith(f".{entry['property']}")
+    ]
 
 
 def _meaning(entry: Mapping[str, Any]) -> Meaning:
@@ -81,9 +79,15 @@ def _kubernetes_for_anybody(cluster: Mapping[str, Any]) -> bool:
     return isinstance(ranges, list) and openness(map(str, ranges)) is not None
 
 
-def _values(properties: Mapping[str, object]) -> dict[str, str]:
-    """Return the innermost properties by path, with values as CloudFormation takes them."""
-    return {path: str(each).lower() for path, each in leaves_of(properties)}
+def _values(properties: Mapping[str, object]) -> dict[str, set[str]]:
+    """Return the innermost properties by path, as CloudFormation takes them.
+
+    One that depends on a condition may have either value.
+    """
+    found: dict[str, set[str]] = {}
+    for path, each in leaves_of(properties):
+        found.setdefault(_BRANCH.sub("", path), set()).add(str(each).lower())
+    return found
 
 
 @cache

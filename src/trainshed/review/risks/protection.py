@@ -8,9 +8,11 @@ from trainshed.review.effects import DELETION, REPLACEMENT, keeps
 from trainshed.review.model import Level, Risk, RiskKind
 from trainshed.review.resource_types import called, holds_data, holds_what_passes
 from trainshed.review.risks.affected import Affected, leaves_of, whole_number
+from trainshed.synthesis import SynthesisedStack
 from trainshed.template_changes import Effect
 
 _POLICIES = {DELETION: "leaves its stack", REPLACEMENT: "is replaced"}
+_ASK = "ask why it need no longer be protected"
 _OFF = "can be deleted from now on"
 # Properties that protect while they have one of these values, by their names in every type.
 _ON = ("true", "active", "enabled", "prevent-all-deletion", "prevent-force-deletion")
@@ -66,9 +68,25 @@ def protection(affected: Affected) -> Iterator[Risk]:
             RiskKind.DATA_LOSS,
             level,
             f"{called(kind)} {each}",
-            "ask why it need no longer be protected",
+            _ASK,
         )
     yield from _shortened(affected, before, after)
+
+
+def unprotected_stacks(
+    before: Mapping[str, SynthesisedStack], after: Mapping[str, SynthesisedStack]
+) -> Iterator[Risk]:
+    """Yield stacks that anybody may delete from now on."""
+    for name, stack in after.items():
+        if name in before and before[name].protected and not stack.protected:
+            yield Risk(
+                kind=RiskKind.DATA_LOSS,
+                level=Level.HIGH,
+                stack=name,
+                resource="the stack",
+                message="the stack can be deleted from now on (termination protection)",
+                remedy=_ASK,
+            )
 
 
 def _leaves(resource: Mapping[str, Any]) -> dict[str, Any]:
