@@ -2,3 +2,7 @@
 
 # Where it mounts the instance store, see trainshed_node.scratch; every user may write there.
 SCRATCH = "/scratch"
+
+# Where a job marks its node unfit, see trainshed_node.unfit, and the mark.
+UNFIT = "/run/trainshed/unfit"
+UNFIT_MARK = f"{UNFIT}/mark"

@@ -336,6 +336,24 @@ def test_a_node_that_gave_up_says_why_and_powers_off(bench: Bench, ubuntu_image:
     assert failures(bench, "never") == 1
 
 
+def test_a_node_that_a_job_marks_powers_off(bench: Bench, ubuntu_image: str) -> None:
+    guest = bench.launch(
+        ubuntu_image,
+        UserData=rendered(FirstBoot(cdk.Stack(), "Boot", cluster="marked")),
+        InstanceInitiatedShutdownBehavior="terminate",
+    )
+    guest.wait_for("the first boot", lambda: tag_of(guest) == "ok")
+
+    # As an ordinary user. What the mark leads to does not matter.
+    guest.try_ssh("ln -s /etc/shadow /run/trainshed/unfit/mark; sleep 60")
+
+    guest.wait_for_state("terminated")
+    assert guest.describe()["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
+    said = bench.ec2.get_console_output(InstanceId=guest.instance_id)["Output"]
+    assert "trainshed: a job marked this node unfit; it powers off" in said
+    assert "root:" not in said
+
+
 def test_a_node_without_its_devices_says_so_and_powers_off(bench: Bench, ubuntu_image: str) -> None:
     devices = {"efa": 8, "habana": 8}
     guest = bench.launch(

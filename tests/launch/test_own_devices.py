@@ -158,6 +158,65 @@ def test_a_job_that_is_asked_to_end_examines_nothing(job: Nodes, tmp_path: Path)
     assert not any("lost a device" in node.said for node in job.started.values())
 
 
+def marks(folder: Path) -> list[str]:
+    """The machines that jobs marked unfit."""
+    found = folder.glob("*/root/run/trainshed/unfit/*")
+    return sorted(path.relative_to(folder).parts[0] for path in found)
+
+
+def test_a_node_that_lacks_a_device_is_marked_and_no_other(job: Nodes, tmp_path: Path) -> None:
+    whole, broken = machine(tmp_path / "whole"), machine(tmp_path / "broken", efa=3)
+    for node in (whole, broken):
+        (node.path / "run/trainshed/unfit").mkdir(parents=True)
+
+    main = job.start(0, "true", wait=WAIT, machine=whole, environment=IMAGE)
+    child = job.start(2, "true", wait=WAIT, machine=broken, environment=IMAGE)
+
+    assert (main.wait(), child.wait()) == (PEER_LOST, PEER_LOST)
+    assert "devices are on the PCI bus; its instance powers off, and if the next" in main.said
+    assert marks(tmp_path) == ["broken"]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_node_that_lost_a_device_is_marked_and_no_other(
+    job: Nodes, tmp_path: Path, rank: int
+) -> None:
+    for index in range(job.nodes):
+        whole = machine(tmp_path / f"machine{index}")
+        (whole.path / "run/trainshed/unfit").mkdir(parents=True)
+        script = LOSES_A_CARD.format(rank=rank)
+        job.start(index, "sh", "-c", script, machine=whole, environment=IMAGE)
+
+    assert job.started[0].wait() == PEER_LOST
+    assert job.started[rank].wait() == PEER_LOST
+    assert marks(tmp_path) == [f"machine{rank}"]
+
+
+def test_a_job_that_fails_by_itself_marks_no_node(tmp_path: Path) -> None:
+    whole = machine(tmp_path / "whole")
+    (whole.path / "run/trainshed/unfit").mkdir(parents=True)
+    problem = {"TRAINSHED_PROBLEM": "no GPU in this container"}
+    for number, environment in enumerate((IMAGE, IMAGE | problem)):
+        with nodes_of_a_job(tmp_path, 1) as job:
+            launcher = job.start(0, "false", machine=whole, environment=environment)
+
+            assert launcher.wait() == (1, 78)[number]
+    assert marks(tmp_path) == []
+
+
+def test_a_mark_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    broken = machine(tmp_path / "broken", efa=3)
+    (broken.path / "run/trainshed/unfit").mkdir(parents=True)
+    read_only = broken.devices + 'mount --bind "$1/run" "$1/run"; mount -o remount,ro,bind "$1/run"'
+    broken = NodeRoot(path=broken.path, devices=read_only)
+
+    with nodes_of_a_job(tmp_path, 1) as job:
+        launcher = job.start(0, "true", machine=broken, environment=IMAGE)
+
+        assert launcher.wait() == PEER_LOST
+    assert "not marked unfit: /run/trainshed/unfit: Read-only file system" in launcher.said
+
+
 @pytest.mark.parametrize("broken", [False, True])
 def test_a_plain_node_is_held_against_its_user_data(tmp_path: Path, broken: bool) -> None:
     node = expect(machine(tmp_path / "node", efa=3 if broken else 4), efa=4)

@@ -221,6 +221,22 @@ def test_a_cancelled_job_writes_its_checkpoint(aws: EmbeddedAws, job: Run, tmp_p
     )
 
 
+def test_a_node_that_a_job_marks_unfit_powers_off_and_is_replaced(
+    aws: EmbeddedAws, job: Run
+) -> None:
+    before = set(running(aws))
+    mark = 'touch "$EMBEDDED_AWS_NODE/run/trainshed/unfit/mark"'
+
+    job_id = start(job, f"test $NODE_RANK != 1 || {mark}")
+
+    assert job("watch", job_id).code == 0
+    until(lambda: len(before - set(running(aws))) == 1, "the end of the node")
+    until(lambda: _booted(aws) == 3, "another node")
+    [lost] = before - set(running(aws))
+    [found] = aws.client("ec2").describe_instances(InstanceIds=[lost])["Reservations"]
+    assert found["Instances"][0]["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"
+
+
 def test_a_node_that_is_terminated_ends_the_job_and_is_replaced(aws: EmbeddedAws, job: Run) -> None:
     job_id = start(job, "echo began; exec sleep 90")
     wait_until_it_prints(job_id, "began").terminate()

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,9 +17,19 @@ EVENT = {"detail": {"instance-id": "i-1", "state": "terminated"}}
 
 
 class Aws:
-    """The three services, with nodes i-1, i-2 and so on that ended for these reasons."""
+    """The three services, with nodes i-1, i-2 and so on that ended for these reasons.
 
-    def __init__(self, *reasons: str | None, console: str | None = "", sums: Any = ()):
+    Nodes of `boots` say that by their tags, the others do not.
+    """
+
+    def __init__(
+        self,
+        *reasons: str | None,
+        console: str | None = "",
+        sums: Any = (),
+        boots: Mapping[int, str] = {},
+    ):
+        self.boots = boots
         self.reasons = reasons
         self.console = console
         self.sums = sums
@@ -32,7 +43,14 @@ class Aws:
     def paginate(self, *, Filters: list[dict[str, Any]]) -> list[dict[str, Any]]:
         [wanted] = [each["Values"] for each in Filters if each["Name"] == "state-reason-code"]
         instances = [
-            {"InstanceId": f"i-{number}", "StateReason": {"Code": reason}}
+            {
+                "InstanceId": f"i-{number}",
+                "StateReason": {"Code": reason},
+                "Tags": [
+                    {"Key": "trainshed:cluster", "Value": "C"},
+                    {"Key": "trainshed:boot", "Value": self.boots.get(number, "failed: lost")},
+                ],
+            }
             for number, reason in enumerate(self.reasons, start=1)
             if reason in wanted
         ]
@@ -104,6 +122,18 @@ def test_what_did_not_power_itself_off_is_not_counted(run: Any, reason: str | No
     aws = run(Aws(reason, OFF, OFF, OFF, sums=[5.0]))
 
     assert (aws.counted, aws.updates) == (0, [])
+
+
+def test_a_node_that_booted_well_and_was_marked_by_its_job_is_not_counted(run: Any) -> None:
+    aws = run(Aws(OFF, OFF, OFF, sums=[5.0], boots={1: "ok"}))
+
+    assert (aws.counted, aws.updates) == (0, [])
+
+
+def test_nodes_that_jobs_marked_do_not_bring_the_limit_nearer(run: Any) -> None:
+    aws = run(Aws(OFF, OFF, OFF, OFF, boots={2: "ok", 3: "ok"}))
+
+    assert (aws.counted, aws.updates) == (1, [])
 
 
 @pytest.mark.parametrize(

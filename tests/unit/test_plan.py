@@ -702,7 +702,7 @@ def test_the_container_sees_the_file_system_and_the_instance_store(
 ) -> None:
     plan = planned(text(name, nodes=1, added=storage))
 
-    assert batch_of(plan).container.folders == folders
+    assert batch_of(plan).container.folders == {**folders, "unfit": "/run/trainshed/unfit"}
     assert {each.field: each.value for each in plan.decisions}["scratch space"] == decided
 
 

@@ -77,6 +77,14 @@ class Plugin:
         """
         return {}
 
+    def power_off_marks(self) -> Mapping[str, str]:
+        """Return the file at which an AMI powers itself off by a pattern of the AMI's name.
+
+        Every user may make it, in a folder of its own; it is looked for when a job or a step of a
+        command has ended.
+        """
+        return {}
+
     def seed(self, client: Callable[[str], Any], account: str, region: str) -> None:
         """Create what each new account has from the start, and after each reset.
 

@@ -13,7 +13,7 @@ from trainshed.catalogue import all_regions, lookup, zones_offering
 from trainshed.catalogue.lookup import withdrawn_records
 from trainshed.cells import ORCHESTRATORS
 from trainshed.errors import TrainshedError
-from trainshed.node_folders import SCRATCH
+from trainshed.node_folders import SCRATCH, UNFIT_MARK
 from trainshed.region import environment_region
 
 # By base: its root, and the orchestrators that Amazon's or Canonical's AMIs add something for.
@@ -71,6 +71,10 @@ class TrainshedPlugin(Plugin):
     def instance_store_mounts(self) -> dict[str, str]:
         """Return where the first boot of an AMI of ours mounts the instance store."""
         return {r"trainshed-.+": SCRATCH}
+
+    def power_off_marks(self) -> dict[str, str]:
+        """Return the mark at which nodes of an AMI of ours power off."""
+        return {r"trainshed-.+": UNFIT_MARK}
 
     def inventory(self, client: Callable[[str], Any]) -> Iterator[Row]:
         """Yield the parameters from which nodes learn what to mount."""

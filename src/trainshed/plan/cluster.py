@@ -9,6 +9,7 @@ from trainshed.devices import node_devices
 from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
+from trainshed.node_folders import UNFIT
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.batch import BatchPlan, plan_batch
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
@@ -183,7 +184,7 @@ def make_plan(
     ami = plan_ami(notes, instance, region)
     root_volume = plan_root_volume(notes, instance)
     scratch = plan_scratch(notes, instance)
-    folders = {"lustre": lustre and lustre.mount, "scratch": scratch}
+    folders = {"lustre": lustre and lustre.mount, "scratch": scratch, "unfit": UNFIT}
     orchestrator: BatchPlan | Ec2Plan
     match spec.orchestrator:
         case Orchestrator.BATCH:

@@ -21,9 +21,16 @@ _CHILD = 1
 # Of a main node, and of a child: what its shell does before its command.
 _WRAPPED = 'if [ "$AWS_BATCH_JOB_NODE_INDEX" = {index} ]; then {first}; fi; exec "$@"'
 _LATE_SECONDS = 30
-# As our images for accelerators say, whichever it is: trainshed-launch then looks for the devices
-# that the job definition counts on.
-_WITH_DEVICES = "export TRAINSHED_ACCELERATOR=any"
+# The instance that the child has first lacks its devices, for as long as it is there. There the
+# variable says what our images for accelerators say, whichever it is: trainshed-launch then looks
+# for the devices that the job definition counts on.
+_LACKS_DEVICES = """
+if [ "$AWS_BATCH_JOB_NODE_INDEX:$AWS_BATCH_JOB_ATTEMPT" = {index}:1 ]; then
+  touch "$EMBEDDED_AWS_NODE/lacks-devices"
+fi
+if [ -e "$EMBEDDED_AWS_NODE/lacks-devices" ]; then export TRAINSHED_ACCELERATOR=any; fi
+exec "$@"
+"""
 
 
 class FaultKind(StrEnum):
@@ -84,8 +91,7 @@ def _never(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lacks_devices(command: tuple[str, ...]) -> tuple[str, ...]:
-    wrapped = _WRAPPED.format(index=_CHILD, first=_WITH_DEVICES)
-    return ("sh", "-c", wrapped, "lacks-devices", *command)
+    return ("sh", "-c", _LACKS_DEVICES.format(index=_CHILD), "lacks-devices", *command)
 
 
 def _kill_child(aws: EmbeddedAws, job: str, processes: Sequence[psutil.Process]) -> None:
@@ -176,7 +182,7 @@ BEHAVIOURS: Mapping[FaultKind, Behaviour] = {
     FaultKind.MISSING_IMAGE: Behaviour(expected="each attempt fails with CannotPullContainerError"),
     FaultKind.MISSING_DEVICE: Behaviour(
         expected="trainshed-launch names node 1 and the devices it lacks, the exit code is 197, "
-        "and the job is tried again, with the same node",
+        "node 1's instance powers off, and the job is tried again, with another in its place",
         wrap=_lacks_devices,
         of_child=True,
     ),

@@ -94,11 +94,13 @@ class FailedBootLimit(Construct):
 
     A node whose first boot fails powers off and is replaced: for ever, when the AMI or the file
     system is broken. A function sees each instance end, knows by EC2's `StateReason`
-    (`Client.InstanceInitiatedShutdown`) which powered themselves off, and at `limit` of them in
-    `hours` stops the launches: jobs that run go on, and no node is launched any more. Its log has
-    what the nodes said on their consoles, and the command that has nodes launched again; the metric
-    `NodesPoweredOff` (namespace `trainshed/boots`, dimension `Cluster`) counts the nodes. The nodes
-    themselves need no permissions for that, and their AMI no program.
+    (`Client.InstanceInitiatedShutdown`) which powered themselves off, and by the tag
+    `trainshed:boot` which of them had booted well: those were marked unfit by jobs, and do not
+    count. At `limit` of the others in `hours` it stops the launches: jobs that run go on, and no
+    node is launched any more. Its log has what the nodes said on their consoles, and the command
+    that has nodes launched again; the metric `NodesPoweredOff` (namespace `trainshed/boots`,
+    dimension `Cluster`) counts the nodes. The nodes themselves need no permissions for that, and
+    their AMI no program.
 
     Follows the EC2 user guide, "State change events for your instances".
 

@@ -13,6 +13,9 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
+# A node that booted well and powers itself off later was marked by its job, which must not stop
+# the launches of its cluster.
+BOOTED = {"Key": "trainshed:boot", "Value": "ok"}
 # Not `trainshed`, which nodes write: a job must not count nodes that never failed.
 NAMESPACE, METRIC = "trainshed/boots", "NodesPoweredOff"
 
@@ -55,6 +58,7 @@ def _powered_themselves_off(ec2: Any, cluster: str) -> set[str]:
         for page in pages
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
+        if BOOTED not in instance.get("Tags", [])
     }
 
 

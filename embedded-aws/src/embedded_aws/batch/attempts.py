@@ -30,7 +30,8 @@ from embedded_aws.batch.node_instances import CannotPlace, Need
 from embedded_aws.batch.outcomes import BROKEN, Outcome, Watcher
 from embedded_aws.batch.retry_rules import Failure
 from embedded_aws.batch.task_refused import TaskRefused
-from embedded_aws.ec2.instance_files import instance_files
+from embedded_aws.ec2.guest_instances import switched_itself_off
+from embedded_aws.ec2.instance_files import instance_files, powers_off
 from embedded_aws.ec2.instance_store import mounted_store
 from embedded_aws.hosts.hosts import Hosts, NoHost
 from embedded_aws.hosts.process import Command, Listener
@@ -50,11 +51,13 @@ class Attempt:
     Attributes:
         job: the job.
         need: its instances.
+        instances: moto's, one for each node, once they were launched.
         stop_reason: why it is being ended; None when it is not.
 
     Args:
         job: the job.
         need: its instances.
+        earlier: moto's instances of the attempt before, if there was one.
         number: of the attempt, from 1.
         queue: name of the job queue.
         hosts: on which the processes run.
@@ -66,12 +69,14 @@ class Attempt:
         job: Job,
         need: Need,
         *,
+        earlier: Sequence[Any],
         number: int,
         queue: str,
         hosts: Hosts,
         watcher: Watcher,
     ) -> None:
         self.job, self.need = job, need
+        self.instances = earlier
         self._number, self._queue = number, queue
         self._hosts, self._watcher = hosts, watcher
         self._agenda = Agenda()
@@ -103,14 +108,14 @@ class Attempt:
 
     def _run(self) -> None:
         try:
-            instances = node_instances.launch(self.job.call, self.need)
+            self.instances = node_instances.launch(self.job.call, self.need, self.instances)
         except CannotPlace as reason:
             self._watcher.blocked(self, str(reason))
             return
         self._watcher.launched(self)
         outcome = BROKEN
         try:
-            self._run_on(instances)
+            self._run_on(self.instances)
             outcome = self._outcome()
         finally:
             self._watcher.ended(self, outcome)
@@ -122,7 +127,9 @@ class Attempt:
                 dir=self._hosts.folder, prefix="job-", ignore_cleanup_errors=True
             )
             path = Path(left.enter_context(folder))
-            left.callback(node_instances.terminate, self.job.call, self.need, instances)
+            for instance in instances:
+                # Ends its processes alone.
+                left.callback(self._hosts.end, instance)
             self._begin(instances)
             self._run_nodes(path)
 
@@ -260,6 +267,9 @@ class Attempt:
             # As a shell gives the code of what signal n ended.
             code = 128 - code if code is not None and code < 0 else code
             self._end_node(node, code, None, self.stop_reason or node.status_reason or _EXITED)
+        instance = node.instance
+        if instance.state == "running" and powers_off(instance, self._hosts.disk(instance)):
+            switched_itself_off(instance)
 
     def _end_node(self, node: Node, code: int | None, reason: str | None, status: str) -> None:
         """Note the end of a node.

@@ -130,7 +130,7 @@ def _container(
     files = Files(
         image=below,
         folder=str(folder),
-        bound=[*_volumes(properties, folder, mounted), *_devices(linux)],
+        bound=[*_volumes(properties, folder, root, mounted), *_devices(linux)],
         memory=memory,
         sys_class=str(root / SYS_CLASS),
         read_only=properties.get("readonlyRootFilesystem", False),
@@ -145,12 +145,13 @@ def _container(
 
 
 def _volumes(
-    properties: Mapping[str, Any], folder: Path, mounted: Mapping[str, Path]
+    properties: Mapping[str, Any], folder: Path, root: Path, mounted: Mapping[str, Path]
 ) -> list[Bound]:
     sources = {}
     for number, volume in enumerate(properties.get("volumes", [])):
         path = volume.get("host", {}).get("sourcePath", "")
-        source = mounted.get(path, Path(path))
+        own = root / path.lstrip("/")
+        source = mounted.get(path, own if path and own.exists() else Path(path))
         if not (source.is_absolute() and source.exists()):
             source = folder / f"volume-{number}"
             source.mkdir()

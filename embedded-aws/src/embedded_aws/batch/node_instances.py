@@ -5,7 +5,8 @@ template gives the rest; jobs that no instance can be launched for wait in RUNNA
 reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, [M] the others' words).
 [I] On AWS an Auto Scaling group launches one instance after the other, which outlive a job for some
 minutes and run several container jobs at a time; here each job has its own, launched all or none,
-which end with the attempt. The group's activities tell of them as on AWS.
+which end with it: the next attempt gets those that still run, each node the same one. The group's
+activities tell of them as on AWS.
 [S] ECS developer guide, "Amazon ECS container instance IAM role": an instance joins the cluster if
 its role lets the agent register there and poll. [I] The reason of a job whose instances do not; on
 AWS they keep running.
@@ -113,24 +114,37 @@ def _records(name: str) -> list[dict[str, Any]]:
     return sorted(map(dict, records), key=lambda record: record["VCpuInfo"]["DefaultVCpus"])
 
 
-def launch(call: Call, need: Need) -> list[Any]:
-    """Launch the instances of a job, all or none; return moto's.
+def launch(call: Call, need: Need, earlier: Sequence[Any]) -> list[Any]:
+    """Launch the instances that a job lacks, all or none; return moto's, one for each node.
+
+    Args:
+        call: in whose account and region.
+        need: of the job.
+        earlier: moto's instances of the attempt before, if there was one.
 
     Raises:
         CannotPlace: EC2 refused.
     """
+    if gone := [each for each in earlier if each.state != "running"]:
+        terminate(call, need, gone)
+    nodes = [each if each.state == "running" else None for each in earlier] or [None] * need.count
+    new = iter(_launch(call, need, nodes.count(None)) if None in nodes else ())
+    return [node or next(new) for node in nodes]
+
+
+def _launch(call: Call, need: Need, count: int) -> list[Any]:
     subnet_id = need.environment["computeResources"]["subnets"][0]
     subnet = subnet_of(call, subnet_id)
     group = node_groups.group_of(call, need.environment)
     try:
         launched = run_instances(
             call,
-            _request(call, need, subnet_id, group.name),
+            _request(call, need, count, subnet_id, group.name),
             instance_type=need.instance_type,
             subnet=subnet,
         )
     except LaunchRefused as refused:
-        node_groups.record_refusal(group, need.count, subnet, refused.message)
+        node_groups.record_refusal(group, count, subnet, refused.message)
         raise CannotPlace(_reason(refused.code, need.instance_type)) from refused
     node_groups.add_members(group, launched, subnet)
     instances = [call.backend("ec2").get_instance(each["InstanceId"]) for each in launched]
@@ -148,7 +162,7 @@ def _joins(call: Call, cluster: str, instance: Any) -> bool:
     ) and agent_may(call, instance, "ecs", "Poll", {"containerInstance": own})
 
 
-def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[str, Any]:
+def _request(call: Call, need: Need, count: int, subnet_id: str, group_name: str) -> dict[str, Any]:
     """Return the parameters of RunInstances."""
     resources = need.environment["computeResources"]
     template = launch_template(call, resources)
@@ -161,8 +175,8 @@ def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[st
     request = {
         "InstanceType": need.instance_type,
         "IamInstanceProfile": _profile(resources["instanceRole"]),
-        "MinCount": need.count,
-        "MaxCount": need.count,
+        "MinCount": count,
+        "MaxCount": count,
         "TagSpecifications": [
             {
                 "ResourceType": "instance",

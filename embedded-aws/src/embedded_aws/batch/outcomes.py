@@ -1,9 +1,11 @@
 """How an attempt of a job ended, and who is told."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from embedded_aws.batch.job import Job
+from embedded_aws.batch.node_instances import Need
 from embedded_aws.batch.retry_rules import Failure
 
 
@@ -39,10 +41,14 @@ class Watched(Protocol):
 
     Attributes:
         job: of which it is an attempt.
+        need: its instances.
+        instances: moto's, one for each node, once they were launched.
         stop_reason: why it is being ended; None when it is not.
     """
 
     job: Job
+    need: Need
+    instances: Sequence[Any]
     stop_reason: str | None
 
 
@@ -56,4 +62,4 @@ class Watcher(Protocol):
         """It ended before it began, because no instances can be launched."""
 
     def ended(self, attempt: Watched, outcome: Outcome) -> None:
-        """It ended, and nothing of it is left."""
+        """It ended, and nothing of it is left but its instances."""

@@ -11,13 +11,14 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 from embedded_aws.actions import Row
 from embedded_aws.batch import compute_environments, tables
 from embedded_aws.batch.attempts import Attempt
 from embedded_aws.batch.job import Job
 from embedded_aws.batch.job_rows import enter
-from embedded_aws.batch.node_instances import CannotPlace, Need, need_of
+from embedded_aws.batch.node_instances import CannotPlace, Need, need_of, terminate
 from embedded_aws.batch.outcomes import Outcome, Watched
 from embedded_aws.batch.retry_rules import is_tried_again
 from embedded_aws.hosts.hosts import Hosts
@@ -36,12 +37,16 @@ class _Waiting:
 
     Attributes:
         job: the job.
+        need: the instances of its attempt before, if there was one.
+        earlier: moto's.
         reason: why it cannot be placed.
         since: when that was first seen.
         again_at: when to try again.
     """
 
     job: Job
+    need: Need | None = None
+    earlier: Sequence[Any] = ()
     reason: str | None = None
     since: float = 0
     again_at: float = 0
@@ -91,8 +96,7 @@ class Scheduler:
             if attempt := self._attempts.get(row["jobId"]):
                 attempt.stop(reason)
             for waiting in [each for each in self._waiting if each.job.row is row]:
-                self._waiting.remove(waiting)
-                _enter(waiting.job, "FAILED", reason)
+                self._fail(waiting, reason)
             self._changed.notify()
 
     def exchange_nodes(self, environment: Row) -> None:
@@ -136,12 +140,12 @@ class Scheduler:
             row = attempt.job.row
             self._forget(row)
             waiting = self._placing.pop(row["jobQueue"])
+            self._waiting.insert(0, waiting)
             if attempt.stop_reason is not None:
-                _enter(attempt.job, "FAILED", attempt.stop_reason)
+                self._fail(waiting, attempt.stop_reason)
             else:
                 waiting.again_at = monotonic() + _TRY_AGAIN_SECONDS
                 waiting.block(reason)
-                self._waiting.insert(0, waiting)
             self._changed.notify()
 
     def ended(self, attempt: Watched, outcome: Outcome) -> None:
@@ -153,11 +157,15 @@ class Scheduler:
             and len(job.row["attempts"]) < strategy.get("attempts", 1)
             and is_tried_again(strategy.get("evaluateOnExit", []), outcome.failure)
         )
+        keeps = again and attempt not in self._on_former_nodes
+        if not keeps:
+            terminate(job.call, attempt.need, attempt.instances)
         with self._changed:
             self._forget(job.row)
             if again:
                 _enter(job, "RUNNABLE")
-                self._waiting.append(_Waiting(job))
+                earlier = attempt.instances if keeps else ()
+                self._waiting.append(_Waiting(job, attempt.need, earlier))
             else:
                 status = "SUCCEEDED" if outcome.succeeded else "FAILED"
                 enter(tables.jobs(job.call), job.row, status, outcome.failure.status_reason)
@@ -186,8 +194,7 @@ class Scheduler:
             return
         states = {other["status"] for other in waiting.job.after}
         if "FAILED" in states:
-            self._waiting.remove(waiting)
-            _enter(waiting.job, "FAILED", "Dependent Job failed")
+            self._fail(waiting, "Dependent Job failed")
         elif states <= {"SUCCEEDED"}:
             _enter(waiting.job, "RUNNABLE")
         elif row["status"] == "SUBMITTED":
@@ -218,12 +225,9 @@ class Scheduler:
                 return []
         limits = self._time_limits(first)
         if limits and min(limits) <= monotonic():
-            self._waiting.remove(first)
             row["isCancelled"] = True
             cause = (first.reason or "").partition(" ")[0]
-            _enter(
-                first.job, "FAILED", f"Canceled by JobStateTimeLimit action due to reason: {cause}"
-            )
+            self._fail(first, f"Canceled by JobStateTimeLimit action due to reason: {cause}")
             return self._start_jobs(jobs[1:]) if jobs[1:] else []
         return [*limits, *([first.again_at] if first.again_at > monotonic() else [])]
 
@@ -258,6 +262,7 @@ class Scheduler:
         attempt = Attempt(
             job,
             need,
+            earlier=waiting.earlier,
             number=len(job.row["attempts"]) + 1,
             queue=_queue(job)["jobQueueName"],
             hosts=self._hosts,
@@ -266,6 +271,15 @@ class Scheduler:
         self._attempts[job.row["jobId"]] = attempt
         self._placing[job.row["jobQueue"]] = waiting
         attempt.start()
+
+    def _fail(self, waiting: _Waiting, reason: str) -> None:
+        """End a job that waits."""
+        self._waiting.remove(waiting)
+        _enter(waiting.job, "FAILED", reason)
+        if waiting.need and waiting.earlier:
+            # Whoever hears of their end takes the guard.
+            ending = (waiting.job.call, waiting.need, waiting.earlier)
+            threading.Thread(target=terminate, args=ending, daemon=True).start()
 
     def _time_limits(self, waiting: _Waiting) -> list[float]:
         """Return when a job's queue cancels it, if nothing changes."""

@@ -2,17 +2,21 @@
 
 [S] EC2 user guide, "Detect whether a host is an EC2 instance": on Nitro instances the asset tag of
 the board is the instance id. [S] The kernel's dmi-id.c: everybody may read it. [S] Docker's
-documentation: containers see the host's /sys.
+documentation: containers see the host's /sys. A plug-in says at which file an AMI powers off, as
+a path unit of systemd does.
 """
 
 from pathlib import Path
 from typing import Any
+
+from embedded_aws.plugins import find_for_ami
 
 # Of the kernel's devices, below the folder of an instance's files.
 SYS_CLASS = "sys/class"
 # The variable with that folder, for processes that see this machine's files in its place.
 VARIABLE = "EMBEDDED_AWS_NODE"
 _ASSET_TAG = f"{SYS_CLASS}/dmi/id/board_asset_tag"
+_EVERYONE = 0o1777
 
 
 def instance_files(instance: Any, disk: Path) -> Path:
@@ -26,4 +30,18 @@ def instance_files(instance: Any, disk: Path) -> Path:
     tag = root / _ASSET_TAG
     tag.parent.mkdir(parents=True, exist_ok=True)
     tag.write_text(f"{instance.id}\n")
+    if mark := _power_off_mark(instance, root):
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.parent.chmod(_EVERYONE)
     return root
+
+
+def powers_off(instance: Any, disk: Path) -> bool:
+    """Return whether the file is there at which moto's instance powers itself off."""
+    mark = _power_off_mark(instance, disk / "root")
+    return mark is not None and mark.exists()
+
+
+def _power_off_mark(instance: Any, root: Path) -> Path | None:
+    path = find_for_ami(instance, lambda plugin: plugin.power_off_marks())
+    return root / path.lstrip("/") if path else None

@@ -93,7 +93,7 @@ class Hosts:
             return self._hosts[instance.id]
 
     def end(self, instance: Any) -> None:
-        """End the processes of moto's instance, which has been stopped or terminated."""
+        """End the processes of moto's instance, for good if it is terminated."""
         with self._guard:
             if host := self._hosts.pop(instance.id, None):
                 host.close()

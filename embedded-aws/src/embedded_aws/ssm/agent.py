@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from embedded_aws.agenda import Agenda
+from embedded_aws.ec2.guest_instances import switched_itself_off
+from embedded_aws.ec2.instance_files import powers_off
 from embedded_aws.ec2.instance_processes import instance_variables
 from embedded_aws.hosts import process
 from embedded_aws.hosts.hosts import Hosts, NoHost
@@ -205,6 +207,9 @@ class Agent:
                 # [M] The agent skips them.
                 run.details, run.code = "Success", 0
         self._over()
+        instance = self._invocation.instance
+        if instance.state == "running" and powers_off(instance, self._hosts.disk(instance)):
+            switched_itself_off(instance)
 
     def _end(self, running: _Running, details: str, code: int) -> None:
         run = running.run

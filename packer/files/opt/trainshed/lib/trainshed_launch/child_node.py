@@ -24,6 +24,9 @@ _RETRY_SECONDS = 1
 class ChildNode:
     """The launcher of a child node.
 
+    Attributes:
+        unfit: this node lacks a device.
+
     Args:
         rendezvous: of this node.
         settings: of the launch; the command is what the main node says.
@@ -34,7 +37,7 @@ class ChildNode:
         self._settings = settings
         self._process: Process | None = None
         self._sent: list[str] = []
-        self._lost_a_device = False
+        self.unfit = False
         # Tasks that nobody refers to may be collected before they end.
         self._tasks: set[asyncio.Future[Any]] = set()
 
@@ -45,6 +48,7 @@ class ChildNode:
             LaunchError: the main node did not answer, sent this node away, or is lost.
         """
         here = await asyncio.to_thread(examine, self._settings.environment)
+        self.unfit = here.unfit
         if here.problem:
             log(f"ERROR: this node takes no part: {here.problem}")
         channel = await self._join(here)
@@ -132,7 +136,7 @@ class ChildNode:
                 self._tasks.add(asyncio.ensure_future(self._examine_again(channel)))
             elif message["kind"] == "stop":
                 code = await self._process.stop() if self._process else failed
-                return PEER_LOST if self._lost_a_device else code
+                return PEER_LOST if self.unfit else code
         raise LaunchError(f"the main node, {self._rendezvous.main}, is lost", PEER_LOST)
 
     def _tail(self) -> dict[str, Any]:
@@ -148,11 +152,11 @@ class ChildNode:
 
     async def _examine_again(self, channel: Channel) -> None:
         """Say what became of the devices while the command ran."""
-        problem = (await asyncio.to_thread(examine, self._settings.environment)).problem
-        if problem:
-            log(f"ERROR: this node lost a device while the command ran: {problem}")
-            self._lost_a_device = True
-        channel.send("examined", problem=problem)
+        here = await asyncio.to_thread(examine, self._settings.environment)
+        self.unfit = here.unfit
+        if here.problem:
+            log(f"ERROR: this node lost a device while the command ran: {here.problem}")
+        channel.send("examined", problem=here.problem)
 
     async def _run(self, channel: Channel, message: Mapping[str, Any]) -> None:
         """Run a command of mpirun's, as ssh would: by a shell."""

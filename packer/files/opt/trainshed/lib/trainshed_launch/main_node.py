@@ -69,6 +69,9 @@ class _Child:
 class MainNode:
     """The launcher of the main node.
 
+    Attributes:
+        unfit: this node lacks a device.
+
     Args:
         rendezvous: of this node.
         settings: of the launch.
@@ -85,6 +88,7 @@ class MainNode:
         self._terminated = False
         self._here = ""
         self._instance: Instance | None = None
+        self.unfit = False
 
     async def run(self) -> int:
         """Run the command on all nodes; return the exit code of the job.
@@ -104,6 +108,7 @@ class MainNode:
         try:
             # The others may join meanwhile, so that they hear of what is wrong here.
             this_node = await asyncio.to_thread(examine, self._settings.environment)
+            self.unfit = this_node.unfit
             if this_node.problem:
                 raise LaunchError(f"this node takes no part: {this_node.problem}", this_node.code)
             self._instance = this_node.instance
@@ -301,7 +306,8 @@ class MainNode:
             child.channel.send("examine")
         problem = ""
         if own_code:
-            problem = (await asyncio.to_thread(examine, self._settings.environment)).problem
+            this_node = await asyncio.to_thread(examine, self._settings.environment)
+            problem, self.unfit = this_node.problem, this_node.unfit
         clock = asyncio.get_running_loop()
         deadline = clock.time() + _EXAMINE_SECONDS
         while clock.time() < deadline and not all(each.examined or each.gone for each in asked):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed_launch.errors import CONFIGURATION_ERROR, PEER_LOST, LaunchError
+from trainshed_launch.unfit import can_mark
 from trainshed_node.devices import device_problems
 from trainshed_node.errors import NodeError
 from trainshed_node.instance import Instance, this_instance
@@ -27,11 +28,13 @@ class ThisNode:
     Attributes:
         problem: why it cannot take part; empty if it can.
         code: exit code of the job in that case.
+        unfit: it lacks a device, and is no node for other jobs either.
         instance: which EC2 instance it is; None when nothing says so.
     """
 
     problem: str
     code: int
+    unfit: bool
     instance: Instance | None
 
 
@@ -48,17 +51,19 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
         # As the job definition says, or on a plain node its user data.
         instance = this_instance(environment, environment.get(_REGION) or read_settings().region)
         if _PROBLEM in environment:
-            return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, instance)
+            return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, False, instance)
         problems = "; ".join(device_problems(_expected_devices(environment)))
     except NodeError as error:
         raise LaunchError(str(error)) from error
     if problems:
+        name = instance.name if instance else "its instance"
+        remedy = f"{name} powers off" if can_mark(environment) else f"terminate {name}"
         problems += (
-            f"; terminate {instance.name if instance else 'its instance'}, and if the next one says"
-            " the same, correct the AMI, the launch template or the job definition"
+            f"; {remedy}, and if the next one says the same, correct the AMI, the launch template "
+            "or the job definition"
         )
     # Another attempt may get other nodes.
-    return ThisNode(problems, PEER_LOST, instance)
+    return ThisNode(problems, PEER_LOST, bool(problems), instance)
 
 
 def _expected_devices(environment: Mapping[str, str]) -> Mapping[str, int]:
