@@ -164,14 +164,6 @@ class Stack:
                     ],
                 },
             },
-            "Role": {
-                "Type": "AWS::IAM::Role",
-                "Properties": {"AssumeRolePolicyDocument": {"Statement": []}},
-            },
-            "Profile": {
-                "Type": "AWS::IAM::InstanceProfile",
-                "Properties": {"Roles": [{"Ref": "Role"}]},
-            },
             "Environment": {
                 "Type": "AWS::Batch::ComputeEnvironment",
                 "Properties": {
@@ -187,7 +179,7 @@ class Stack:
                         "InstanceTypes": ["trn1.32xlarge"],
                         "Subnets": [bench.subnet],
                         "SecurityGroupIds": [{"Ref": "Group"}],
-                        "InstanceRole": {"Ref": "Profile"},
+                        "InstanceRole": bench.node_role,
                         "Ec2Configuration": [{"ImageType": "ECS_AL2023", "ImageIdOverride": ami}],
                     },
                 },
@@ -210,7 +202,6 @@ class Stack:
         self.cloudformation.create_stack(
             StackName=self.bench.name,
             TemplateBody=self.template(OLD),
-            Capabilities=["CAPABILITY_IAM"],
         )
         assert self.status() == "CREATE_COMPLETE"
         submitted = self.bench.batch.submit_job(
@@ -223,7 +214,6 @@ class Stack:
         self.cloudformation.update_stack(
             StackName=self.bench.name,
             TemplateBody=self.template(NEW),
-            Capabilities=["CAPABILITY_IAM"],
         )
 
     def status(self) -> str:
