@@ -28,6 +28,7 @@ _BAD_CREDENTIALS = frozenset(
         "IncompleteSignature",
         "InvalidAccessKeyId",
         "InvalidClientTokenId",
+        "InvalidSignatureException",
         "RequestExpired",
         "SignatureDoesNotMatch",
         "UnrecognizedClientException",
@@ -195,6 +196,12 @@ def _asking(service: str, region: str) -> Iterator[None]:
         raise AwsRefusal("WaiterError", one_line(str(error))) from error
     except exceptions.BotoCoreError as error:
         raise TrainshedError(f"AWS cannot be asked: {one_line(str(error))}") from error
+    # Botocore's own for its input are of the kind above.
+    except ValueError as error:
+        raise TrainshedError(
+            f"AWS has no such address: {one_line(str(error))}; unset AWS_ENDPOINT_URL, or set it "
+            "to the URL of an embedded AWS, for instance http://localhost:4566"
+        ) from error
 
 
 def _refusal(error: Any, service: str, region: str) -> TrainshedError:

@@ -251,6 +251,28 @@ def test_an_endpoint_that_cannot_be_reached_is_reported(
     assert "error: AWS cannot be reached: Could not connect" in answer.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    "url", ["file:///etc", "localhost", "http://localhost:port", "http://[::1", "http://a b"]
+)
+@pytest.mark.parametrize(
+    "words",
+    [("catalogue", "sync"), ("ami", "list"), ("cost", "sync"), ("job", "list", "TrainCluster")],
+)
+def test_an_endpoint_that_is_no_url_is_wrong_input(
+    trainshed: Trainshed, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], url: str
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+
+    answer = trainshed(*words, "--region", "us-west-2")
+
+    assert answer.code == 2
+    last = answer.err.splitlines()[-1]
+    assert last.startswith("error: AWS has no such address: ")
+    assert "; unset AWS_ENDPOINT_URL, or set it to the URL of an embedded AWS" in last
+
+
 def test_a_folder_that_is_not_there_is_wrong_input(trainshed: Trainshed, tmp_path: Path) -> None:
     answer = trainshed("catalogue", "sync", "--output", str(tmp_path / "no"))
 

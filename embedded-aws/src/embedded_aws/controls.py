@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -60,6 +61,11 @@ class Controls:
         except URLError as error:
             raise ServerError(
                 f"the embedded AWS does not answer: {self.endpoint}: {error.reason}"
+            ) from error
+        except (HTTPException, OSError) as error:
+            raise ServerError(
+                f"what answers at {self.endpoint}, which AWS_ENDPOINT_URL names, is no embedded "
+                "AWS; unset it"
             ) from error
 
     def ask(self, method: str, path: str, body: bytes) -> bytes:

@@ -198,6 +198,60 @@ def test_inventory_of_an_aws_that_is_gone_is_one_line(
     assert answer.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc",
+        "ftp://localhost",
+        "localhost:4566",
+        "localhost",
+        "http://",
+        "http://localhost:port",
+        "http://localhost:99999",
+        "http://[::1",
+        "http://local host",
+    ],
+)
+@pytest.mark.parametrize("words", [("inventory",), ("roles",), ("control", "reset")])
+def test_what_is_no_url_of_an_aws_is_one_line(
+    command: Command,
+    nothing_up: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    url: str,
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+
+    answer = command(*words)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"error: AWS_ENDPOINT_URL is {url!r}, which is no URL of an AWS; ")
+    assert answer.err.count("\n") == 1
+
+
+def test_inventory_tells_apart_what_speaks_no_http(
+    command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("localhost", 0)) as other:
+        url = f"http://localhost:{other.getsockname()[1]}"
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+
+        def answer_once() -> None:
+            with other.accept()[0] as connection:
+                connection.recv(1)
+                connection.sendall(b"SSH-2.0-other\r\n")
+
+        threading.Thread(target=answer_once, daemon=True).start()
+
+        answer = command("inventory")
+
+    assert answer.code == 1
+    assert answer.err == (
+        f"error: what answers at {url}, which AWS_ENDPOINT_URL names, is no embedded AWS; "
+        "unset it\n"
+    )
+
+
 def test_inventory_asks_no_other_server(
     command: Command, nothing_up: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 
 import boto3
 import typer
@@ -226,6 +227,7 @@ def _controls_of_environment() -> Controls | None:
     endpoint = os.environ.get("AWS_ENDPOINT_URL")
     if not endpoint:
         return None
+    _check_url(endpoint)
     controls = Controls(
         endpoint=endpoint,
         key=os.environ.get("AWS_ACCESS_KEY_ID", ""),
@@ -233,6 +235,20 @@ def _controls_of_environment() -> Controls | None:
     )
     controls.check()
     return controls
+
+
+def _check_url(endpoint: str) -> None:
+    try:
+        parts = urlsplit(endpoint)
+        # Reading the port checks it.
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or not endpoint.isprintable() or " " in endpoint:
+        raise EmbeddedAwsError(
+            f"AWS_ENDPOINT_URL is {endpoint!r}, which is no URL of an AWS; unset it, or set it to "
+            "one such as http://localhost:4566"
+        )
 
 
 def _running(project: Project) -> Running:
