@@ -194,3 +194,25 @@ def test_nothing_is_left_of_a_boot_after_a_reset(bench: CommandBench) -> None:
 
     _, alive = psutil.wait_procs(processes, timeout=20)
     assert alive == []
+
+
+def test_an_instance_reaches_the_services_that_its_subnet_leads_to(bench: CommandBench) -> None:
+    vpc = bench.ec2.create_vpc(CidrBlock="10.30.0.0/16")["Vpc"]["VpcId"]
+    made = bench.ec2.create_subnet(VpcId=vpc, CidrBlock="10.30.0.0/20")["Subnet"]
+    bench.ec2.create_vpc_endpoint(
+        VpcId=vpc,
+        VpcEndpointType="Interface",
+        ServiceName="com.amazonaws.us-west-2.monitoring",
+        PrivateDnsEnabled=True,
+    )
+    script = "echo all $AWS_ENDPOINT_URL; echo metrics $AWS_ENDPOINT_URL_CLOUDWATCH"
+
+    closed = launch(bench, script, SubnetId=made["SubnetId"])
+    by_nat = launch(bench, script)
+
+    endpoint = bench.aws.endpoint
+    lines(bench, closed, "all http://127.0.0.1:9", f"metrics {endpoint}")
+    lines(bench, by_nat, f"all {endpoint}", "metrics")
+    managed = bench.ssm.describe_instance_information()["InstanceInformationList"]
+    ids = {each["InstanceId"] for each in managed}
+    assert (closed in ids, by_nat in ids) == (False, True)

@@ -251,6 +251,21 @@ def test_a_subnet_without_a_way_out(network: Account) -> None:
     assert rules(network.ask(network=network.network)) == []
 
 
+def test_plain_ec2_needs_other_endpoints(network: Account) -> None:
+    ec2 = network.aws.client("ec2")
+    ec2.delete_route(RouteTableId=network.ids["table"], DestinationCidrBlock="0.0.0.0/0")
+
+    [found] = [
+        each
+        for each in network.ask(network=network.network, orchestrator="ec2", image=None)
+        if each.rule == "TS-ACC-025"
+    ]
+
+    assert "no endpoints for cloudformation, ec2, ec2messages, logs, ssm, ssmmessages" in (
+        found.message
+    )
+
+
 def test_another_network_may_have_the_endpoints(network: Account) -> None:
     ec2 = network.aws.client("ec2")
     ec2.delete_route(RouteTableId=network.ids["table"], DestinationCidrBlock="0.0.0.0/0")

@@ -32,7 +32,7 @@ class Account:
     ids: dict[str, str] = field(default_factory=dict)
 
     def plan(self, **fields: Any) -> ClusterPlan:
-        """Return the plan of a cluster that is fine, but for these fields."""
+        """Return the plan of a cluster that is fine, but for these fields; None leaves one out."""
         cluster = {
             "name": "TrainCluster",
             "region": REGION,
@@ -41,7 +41,8 @@ class Account:
             "image": {"uri": "registry.example/train:1"},
         }
         file = self.folder / "train.yaml"
-        file.write_text(json.dumps({**cluster, **fields}))
+        given = {**cluster, **fields}
+        file.write_text(json.dumps({key: given[key] for key in given if given[key] is not None}))
         [plan] = load_fleet([file]).clusters
         return plan
 

@@ -125,7 +125,7 @@ FOUND = {
     "what plain EC2 needs of a subnet": (
         "TS-NET-003",
         text(added=f"network: {{{EXISTING}}}\norchestrator: ec2"),
-        "whether subnet-0123456789abcdef0 reaches S3, SSM and CloudWatch Logs, and",
+        "reaches the services cloudformation, ec2, ec2messages, logs, s3, ssm, ssmmessages, and",
     ),
     "a reservation counts against the quota": (
         "TS-QUO-001",

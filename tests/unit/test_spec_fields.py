@@ -146,8 +146,8 @@ WRONG = {
     ),
     "entry of a list": (
         "network: {endpoints: [ecs, ecrr]}",
-        "network.endpoints.1: 'ecrr' is not allowed; did you mean ecr? (allowed: batch, ecr, ecs, "
-        "logs, ssm)",
+        "network.endpoints.1: 'ecrr' is not allowed; did you mean ecr? (allowed: batch, "
+        "cloudformation, ec2, ecr, ecs, logs, ssm)",
     ),
     "choice": (
         "storage: {lustre: {deployment: scratch2}}",

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import boto3
+from networks import add_nat
 
 from embedded_aws.embedded import EmbeddedAws
 
@@ -43,8 +44,10 @@ class CommandBench:
     @cached_property
     def subnet(self) -> str:
         vpc = self.ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
-        subnet = self.ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20")
-        return str(subnet["Subnet"]["SubnetId"])
+        made = self.ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20")
+        subnet = str(made["Subnet"]["SubnetId"])
+        add_nat(self.ec2, subnet)
+        return subnet
 
     def profile(self, *actions: str) -> str:
         """Make an instance profile whose role may do something; return its name."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from networks import add_nat
+
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.process import start
@@ -57,7 +59,9 @@ class JobBench:
         subnet = self.ec2.create_subnet(
             VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="usw2-az4"
         )
-        return str(subnet["Subnet"]["SubnetId"])
+        subnet_id = str(subnet["Subnet"]["SubnetId"])
+        add_nat(self.ec2, subnet_id)
+        return subnet_id
 
     @cached_property
     def queue(self) -> str:

@@ -128,6 +128,11 @@ class ClusterPlan:
         return TRAITS[self.orchestrator.kind].job_addresses
 
     @property
+    def services(self) -> tuple[str, ...]:
+        """What nodes cannot do without, by the names of the services' endpoints."""
+        return TRAITS[self.orchestrator.kind].services
+
+    @property
     def addresses_per_node(self) -> int:
         """Private addresses that one node takes: its own, and those that a job adds."""
         return node_addresses(self.interfaces) + self.job_addresses

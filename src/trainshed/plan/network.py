@@ -23,6 +23,8 @@ JOB_RULES = "all traffic between its members, TCP 443 to anywhere"
 # An interface endpoint takes one address for each service name behind it.
 _ENDPOINT_SERVICES = {
     Endpoint.BATCH: ("batch",),
+    Endpoint.CLOUDFORMATION: ("cloudformation",),
+    Endpoint.EC2: ("ec2",),
     Endpoint.ECR: ("ecr.api", "ecr.dkr"),
     Endpoint.ECS: ("ecs", "ecs-agent", "ecs-telemetry"),
     Endpoint.LOGS: ("logs",),

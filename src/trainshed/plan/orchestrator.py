@@ -16,12 +16,14 @@ class OrchestratorTraits:
         profile: layout of the interfaces that is made for it.
         profile_reason: why.
         job_addresses: private addresses that a job takes on each node, beside the node's own.
+        services: what a node cannot do without, by the names of the services' endpoints.
     """
 
     ami: str
     profile: InterfaceProfile
     profile_reason: str
     job_addresses: int
+    services: tuple[str, ...]
 
 
 TRAITS: Mapping[Orchestrator, OrchestratorTraits] = {
@@ -31,6 +33,9 @@ TRAITS: Mapping[Orchestrator, OrchestratorTraits] = {
         profile_reason="the layout made for multi-node jobs of AWS Batch",
         # The awsvpc interface of the container.
         job_addresses=1,
+        # Amazon ECS developer guide, "Amazon ECS interface VPC endpoints". Without EC2, a boot goes
+        # on after half a minute, without its tag.
+        services=("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs", "s3", "ssm"),
     ),
     Orchestrator.EC2: OrchestratorTraits(
         ami="ec2",
@@ -38,5 +43,8 @@ TRAITS: Mapping[Orchestrator, OrchestratorTraits] = {
         profile_reason="the EC2 user guide's layout, for nodes whose jobs use the node's own "
         "interfaces",
         job_addresses=0,
+        # Systems Manager user guide, "Improve the security of EC2 instances by using VPC
+        # endpoints"; EC2 takes the tag of a boot, CloudFormation its signal.
+        services=("cloudformation", "ec2", "ec2messages", "logs", "s3", "ssm", "ssmmessages"),
     ),
 }

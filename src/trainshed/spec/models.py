@@ -66,6 +66,8 @@ class Endpoint(StrEnum):
     """AWS services that can be reached through interface endpoints instead of the NAT gateway."""
 
     BATCH = "batch"
+    CLOUDFORMATION = "cloudformation"
+    EC2 = "ec2"
     ECR = "ecr"
     ECS = "ecs"
     LOGS = "logs"

@@ -23,7 +23,7 @@ from embedded_aws.batch.compute_environments import Environment
 from embedded_aws.batch.compute_resources import EC2_TYPES, launch_template
 from embedded_aws.batch.job_containers import Container, requirement
 from embedded_aws.cloudformation.clients import client
-from embedded_aws.ec2.instance_agents import agent_may
+from embedded_aws.ec2.instance_agents import agent_can
 from embedded_aws.ec2.instance_types import family_records, require
 from embedded_aws.ec2.service_launches import LaunchRefused, run_instances
 from embedded_aws.ec2.subnets import subnet_of
@@ -157,9 +157,9 @@ def _launch(call: Call, need: Need, count: int) -> list[Any]:
 def _joins(call: Call, cluster: str, instance: Any) -> bool:
     """Whether the agent of moto's instance may register in an ECS cluster and poll."""
     own = call.arn("ecs", f"container-instance/{cluster.rpartition('/')[2]}/{instance.id}")
-    return agent_may(
+    return agent_can(
         call, instance, "ecs", "RegisterContainerInstance", {"cluster": cluster}
-    ) and agent_may(call, instance, "ecs", "Poll", {"containerInstance": own})
+    ) and agent_can(call, instance, "ecs", "Poll", {"containerInstance": own})
 
 
 def _request(call: Call, need: Need, count: int, subnet_id: str, group_name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an agent on an instance may call, with the credentials of its instance profile.
+"""What an agent on an instance can call: its subnet leads there, its instance profile allows it.
 
 [S] EC2 user guide: a session of an instance's role is called by the instance's id.
 """
@@ -9,6 +9,7 @@ from typing import Any
 
 from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_processes import role_of
+from embedded_aws.ec2.reached_services import reaches
 from embedded_aws.iam.api_calls import ApiCall
 from embedded_aws.iam.enforcement import denied
 from embedded_aws.iam.required_permissions import required_permissions
@@ -22,10 +23,10 @@ class _AgentSession:
     policy: str = ""
 
 
-def agent_may(
+def agent_can(
     call: Call, instance: Any, service: str, operation: str, params: Mapping[str, Any]
 ) -> bool:
-    """Whether the role of moto's instance, if it has one, allows a call.
+    """Whether moto's instance reaches a service and has a role that allows the call.
 
     Args:
         call: of the instance's account and region.
@@ -35,7 +36,7 @@ def agent_may(
         params: of the operation.
     """
     role = role_of(instance)
-    if role is None:
+    if role is None or not reaches(instance, service):
         return False
     session = _AgentSession(
         account_id=call.account,

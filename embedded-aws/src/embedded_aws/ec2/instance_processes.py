@@ -10,6 +10,7 @@ from typing import Any
 
 from embedded_aws.actions import Call
 from embedded_aws.ec2.instance_files import VARIABLE, instance_files
+from embedded_aws.ec2.reached_services import endpoint_variables
 from embedded_aws.hosts.environment import host_variables
 from embedded_aws.hosts.hosts import Hosts
 from embedded_aws.iam.service_principals import lets_in
@@ -39,6 +40,7 @@ def instance_variables(call: Call, instance: Any, hosts: Hosts) -> dict[str, str
     address = None if hosts.apart else instance.private_ip
     variables = {
         **host_variables(endpoint, address),
+        **endpoint_variables(instance, endpoint),
         "AWS_REGION": call.region,
         "AWS_DEFAULT_REGION": call.region,
         VARIABLE: str(instance_files(instance, hosts.disk(instance))),

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from embedded_aws.actions import Call, Refusal, action
-from embedded_aws.ec2.instance_agents import agent_may
+from embedded_aws.ec2.instance_agents import agent_can
 from embedded_aws.ssm.pages import page
 from embedded_aws.ssm.targets import tags_of
 
@@ -22,7 +22,7 @@ _PLATFORMS = {"ubuntu/": ("Ubuntu", "22.04"), "": ("Amazon Linux", "2023")}
 def is_managed(call: Call, instance: Any) -> bool:
     """Whether moto's instance runs and its agent may talk to Systems Manager."""
     ping = {"InstanceId": instance.id}
-    return instance.state == "running" and agent_may(
+    return instance.state == "running" and agent_can(
         call, instance, "ssm", "UpdateInstanceInformation", ping
     )
 

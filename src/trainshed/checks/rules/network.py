@@ -88,7 +88,8 @@ def default_group_is_changed(plan: ClusterPlan) -> Iterator[Violation]:
     why="""
 Nodes have no public address, so the subnet must be a private one whose routes lead to AWS's APIs
 through a NAT gateway or endpoints, and the VPC must resolve names. Otherwise nodes boot, are
-billed, and never take a job: they cannot join their cluster, or cannot pull the image.
+billed, and never take a job: they cannot join their cluster, cannot pull the image, or cannot tell
+CloudFormation that they have booted, which undoes the deployment.
 """,
     severity=Severity.INFO,
     sources=(
@@ -108,13 +109,10 @@ def existing_subnet_reaches(plan: ClusterPlan) -> Iterator[Violation]:
     network = plan.network
     if network.subnet_id is None:
         return
-    services = "S3, SSM and CloudWatch Logs"
-    if isinstance(plan.orchestrator, BatchPlan):
-        services = f"ECS, ECR, {services}"
     yield Violation(
         path=("network", "subnet"),
-        message=f"nothing here says whether {network.subnet_id} reaches {services}, and whether "
-        f"{network.vpc_id} resolves names",
+        message=f"nothing here says whether {network.subnet_id} reaches the services "
+        f"{', '.join(plan.services)}, and whether {network.vpc_id} resolves names",
         remedy="check that it is private, with a route to a NAT gateway or endpoints for them, and "
         "that the VPC has enableDnsSupport and enableDnsHostnames (docs/networks.md)",
     )

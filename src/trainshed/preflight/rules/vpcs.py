@@ -16,10 +16,6 @@ from trainshed.preflight.rules.subnets import existing_subnet
 from trainshed.quotas import find_quota
 
 _WHEN = "network.vpc names an existing VPC"
-# What a node's programs call, by the endpoint's service name; docs/networks.md.
-_FOR_ALL = ("s3", "ssm")
-_FOR_BATCH = ("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs")
-_FOR_COMMANDS = ("ec2messages", "logs", "ssmmessages")
 _ANYWHERE = "0.0.0.0/0"
 
 
@@ -177,7 +173,8 @@ def _routes(subject: Subject) -> Mapping[str, Any]:
     when=_WHEN,
     why="""
 Nodes have no public address. Without a route through NAT, or endpoints for each service that they
-call, they do not join AWS Batch, pull no image and send no log: jobs stay in STARTING.
+call, those of AWS Batch do not join it, pull no image and send no log: jobs stay in STARTING. Those
+of plain EC2 cannot tell that they have booted: the deployment is undone after 45 billed minutes.
 """,
     actions=("ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints"),
     sources=(
@@ -197,7 +194,7 @@ def way_out(subject: Subject) -> Iterator[Violation]:
     works = [route for route in default if route.get("State") == "active"]
     if any(_leads_on(route) for route in table.get("Routes", ())):
         return
-    missing = sorted(_needed(subject) - _endpoints(subject, table["RouteTableId"]))
+    missing = sorted({*subject.plan.services} - _endpoints(subject, table["RouteTableId"]))
     if missing:
         why = "has no route out"
         if default and not works:
@@ -220,11 +217,6 @@ def _leads_on(route: Mapping[str, Any]) -> bool:
         and "DestinationIpv6CidrBlock" not in route
         and not route.get("GatewayId", "").startswith(inside)
     )
-
-
-def _needed(subject: Subject) -> set[str]:
-    batch = isinstance(subject.plan.orchestrator, BatchPlan)
-    return {*_FOR_ALL, *(_FOR_BATCH if batch else _FOR_COMMANDS)}
 
 
 def _endpoints(subject: Subject, table_id: str) -> set[str]:
