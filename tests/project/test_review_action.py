@@ -585,7 +585,8 @@ def test_the_guide_names_every_input_and_every_threshold() -> None:
     cells = {
         name
         for line in page.splitlines()
-        if line.startswith("| `")
+        # Not the files of the table that the review is held against.
+        if line.startswith("| `") and ".yaml` |" not in line
         for name in re.findall(r"`([^`]+)`", line.split("|")[1])
     }
 
