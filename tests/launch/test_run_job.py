@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from launched_nodes import LAUNCH, Node
 
+from trainshed_launch.scope import memory_limit_kib
+
 PROGRAM = LAUNCH.with_name("trainshed-run-job")
 Start = Callable[..., Node]
 # A training that writes a checkpoint when it is asked to end.
@@ -152,3 +154,10 @@ def test_what_is_no_job_is_said_in_one_line(start: Start, text: str, said: str) 
     assert node.wait() in (78, 127)
     assert f"trainshed-launch: ERROR: {said}" in node.said
     assert node.said.count("\n") == 1
+
+
+def test_a_job_leaves_memory_to_the_host_and_takes_none_of_the_huge_pages() -> None:
+    meminfo = "MemTotal:       1000000 kB\nHugePages_Total:     100\nHugetlb:          200000 kB\n"
+
+    assert memory_limit_kib(meminfo) == 760_000
+    assert memory_limit_kib("MemTotal:       1000000 kB\n") == 950_000

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trainshed_launch.errors import LaunchError
+from trainshed_launch.scope import keep_killable, scoped
 
 # <linux/prctl.h>
 _PR_SET_PDEATHSIG = 1
@@ -71,7 +72,7 @@ def run_job(job: Job, variables: Mapping[str, str], launcher: Path) -> int:
     Systems Manager's agent kills this process, and its group, when a command is cancelled or takes
     too long. So what it starts is in a session of its own, and gets SIGTERM from the kernel when
     this process dies: the launcher then ends the job as it should, and a training writes its
-    checkpoint.
+    checkpoint. See `scoped` for its memory.
 
     Args:
         job: the job.
@@ -87,7 +88,7 @@ def run_job(job: Job, variables: Mapping[str, str], launcher: Path) -> int:
     environment = {"HOME": "/root", **os.environ, **variables, **job.environment}
     try:
         process = subprocess.Popen(
-            command,
+            scoped(command, environment.get("PATH")),
             stdin=subprocess.DEVNULL,
             env=environment | {"TRAINSHED_JOB": job.name},
             start_new_session=True,
@@ -108,6 +109,7 @@ def _prepare() -> None:
     # more. Jobs of AWS Batch may have a million.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    keep_killable()
 
 
 def _decoded(what: str, text: str) -> dict[str, Any]:
