@@ -41,6 +41,9 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         placement_group_name=launch.placement_group_name(),
         attempts=plan.attempts,
         timeout=cdk.Duration.hours(plan.timeout_hours),
+        capacity_wait=cdk.Duration.hours(plan.capacity_wait_hours)
+        if plan.capacity_wait_hours
+        else None,
         update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
         buckets=cluster.job_access.buckets,

@@ -1,4 +1,4 @@
-"""A job has the permissions that its cluster's file gives it: shown by use."""
+"""A job has the permissions and limits that its cluster's file gives it."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ def cluster(
             "name": "TrainCluster",
             "region": "us-west-2",
             "instance": {"type": "trn1.32xlarge", "nodes": {"max": 2}},
-            "job": {"buckets": buckets},
+            "job": {"buckets": buckets, "capacity_wait_hours": 3},
         }
     )
     assembly = synthesise(plan_fleet([spec]))
@@ -119,6 +119,17 @@ def test_a_job_reads_and_writes_its_data_and_deletes_nothing(
             "s3:PutObject",
         },
     )
+
+
+def test_a_job_waits_for_capacity_as_long_as_the_file_says(
+    clean_aws: EmbeddedAws, cluster: Deployment
+) -> None:
+    [queue] = clean_aws.client("batch").describe_job_queues(
+        jobQueues=[cluster.outputs["JobQueue"]]
+    )["jobQueues"]
+
+    limits = {each["reason"]: each["maxTimeSeconds"] for each in queue["jobStateTimeLimitActions"]}
+    assert limits["CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"] == 3 * 3600
 
 
 def test_a_node_pulls_its_image_and_writes_its_logs(

@@ -217,7 +217,7 @@ def test_a_job_that_can_never_fit_is_cancelled_soon_and_one_without_capacity_lat
     assert reasons(plain) == {
         "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": 600,
         "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": 600,
-        "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY": 86400,
+        "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY": 7200,
     }
 
 
@@ -523,6 +523,11 @@ def test_the_environment_waits_for_every_right_of_its_nodes() -> None:
             },
             "AWS_BATCH_JOB_ID",
             id="reserved-variable",
+        ),
+        pytest.param(
+            {"capacity_wait": cdk.Duration.hours(25)},
+            "capacity_wait is 90000 seconds; AWS Batch takes 600 to 86400",
+            id="capacity-wait",
         ),
     ],
 )

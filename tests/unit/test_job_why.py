@@ -21,6 +21,7 @@ from trainshed.jobs.why.facts import (
     Queue,
 )
 from trainshed.jobs.why.printed import missing
+from trainshed.prices import load_prices
 from trainshed.quotas import AppliedQuota
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -344,6 +345,23 @@ FIRES: dict[str, tuple[Facts, str, str]] = {
         "015",
         "the program hl-smi is not on the node",
     ),
+    "nodes that wait for others": (
+        waiting(
+            queue=replace(QUEUE, capacity_wait_seconds=7200),
+            job=replace(WAITING, reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - none"),
+            instances=(OLD,),
+            joined=frozenset({"i-1"}),
+            node_price=load_prices("us-west-2").price("on-demand/trn1.32xlarge"),
+        ),
+        "033",
+        "of the job's 2 nodes, 1 run and wait for the others, for 21.50 USD an hour; its queue "
+        "lets it wait for 2 hours (job.capacity_wait_hours): end it",
+    ),
+    "nodes of unknown price that wait for others": (
+        waiting(instances=(OLD,), joined=frozenset({"i-1"}), failed_launches=(LAUNCH,)),
+        "033",
+        "for a price that is not known; its queue lets it wait: end it",
+    ),
     "a job that prints nothing more": (
         replace(running(), printed=printed("step 100", at=NOW - 47 * MINUTE)),
         "032",
@@ -442,8 +460,31 @@ def test_a_rule_says_nothing_of_what_is_right(case: str) -> None:
 def test_a_cause_is_named_by_one_rule() -> None:
     alone = {case for case, (facts, _, _) in FIRES.items() if len(explain_job(facts)) == 1}
 
-    # Its exit code is named, too.
-    assert set(FIRES) - alone <= {"no command", "out of memory"}
+    # Its exit code is named, too; or why EC2 lacks the others.
+    assert set(FIRES) - alone <= {
+        "no command",
+        "out of memory",
+        "nodes that wait for others",
+        "nodes of unknown price that wait for others",
+    }
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"instances": (OLD, replace(OLD, instance_id="i-2"))}, id="all-are-there"),
+        pytest.param({"ahead": (replace(other(), nodes=1),)}, id="another-job-has-it"),
+        pytest.param({"reservations": (BLOCK,)}, id="paid-for-anyway"),
+        pytest.param({"failed_launches": ()}, id="the-others-come"),
+    ],
+)
+def test_nodes_that_do_not_wait_for_capacity_cost_nothing_more(changes: dict[str, Any]) -> None:
+    lacking = waiting(instances=(OLD,), failed_launches=(LAUNCH,))
+
+    found = explain_job(replace(lacking, **changes))
+
+    assert "TS-JOB-033" in [each.rule for each in explain_job(lacking)]
+    assert "TS-JOB-033" not in [each.rule for each in found]
 
 
 class Answers:
@@ -471,6 +512,10 @@ QUEUES = [
     {
         "jobQueueName": "queue",
         "state": "ENABLED",
+        "jobStateTimeLimitActions": [
+            {"reason": "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT", "maxTimeSeconds": 600},
+            {"reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", "maxTimeSeconds": 7200},
+        ],
         "computeEnvironmentOrder": [{"order": 1, "computeEnvironment": "arn:nodes"}],
     }
 ]
@@ -601,6 +646,8 @@ def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:
     facts = gather(region, WAITING, NOW)
 
     assert facts.queue and facts.environments
+    assert facts.queue.capacity_wait_seconds == 7200
+    assert facts.node_price and facts.node_price.usd == 21.5
     assert facts.joined is None
     assert [each.rpartition(" ")[2] for each in facts.unanswered] == [
         "batch:list_jobs",

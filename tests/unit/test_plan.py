@@ -117,6 +117,14 @@ WRONG = {
         "a.yaml:4: capacity.capacity_block: trn1n.32xlarge is not sold in Capacity Blocks (its "
         "usage classes: on-demand, spot)",
     ),
+    "a limit for jobs of a Capacity Block": (
+        text(
+            "p5.48xlarge",
+            added="capacity: {capacity_block: cr-01234567}\njob: {capacity_wait_hours: 3}",
+        ),
+        "a.yaml:5: job.capacity_wait_hours: is for nodes on demand or of a reservation: jobs wait "
+        "for the start of a Capacity Block, which may be weeks ahead; leave it out",
+    ),
     "public CIDR": (
         text(added="network: {cidr: 8.8.0.0/16}"),
         "a.yaml:4: network.cidr: 8.8.0.0/16 is not allowed; did you mean 10.20.0.0/16? (allowed: "
@@ -782,6 +790,25 @@ def test_a_placement_group_is_made_only_where_none_comes_with_the_capacity(
     capacity = planned(text("p5.48xlarge", added=added)).capacity
 
     assert (capacity.own_placement_group, capacity.placement_group_name) == (own, name)
+
+
+@pytest.mark.parametrize(
+    ("added", "hours"),
+    [
+        ("", 2),
+        ("job: {capacity_wait_hours: 24}", 24),
+        ("capacity: {reservation: cr-01234567}", 2),
+        ("capacity: {capacity_block: cr-01234567}", None),
+    ],
+)
+def test_a_job_waits_two_hours_for_capacity_and_for_a_block_as_long_as_it_takes(
+    planned: Planned, added: str, hours: int | None
+) -> None:
+    plan = planned(text("p5.48xlarge", added=added))
+
+    told = [each.value for each in plan.decisions if each.field == "wait for capacity"]
+    assert batch_of(plan).capacity_wait_hours == hours
+    assert told == ([f"{hours} hours"] if hours else [])
 
 
 def test_addresses_count_the_jobs_own_interface(planned: Planned) -> None:

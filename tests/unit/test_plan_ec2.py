@@ -120,6 +120,11 @@ def test_an_existing_network_needs_nothing_of_its_default_group() -> None:
             "themselves, and once; leave it out",
         ),
         (
+            text("job: {capacity_wait_hours: 3}"),
+            "a.yaml:5: job.capacity_wait_hours: is for orchestrator batch: with ec2, jobs run on "
+            "the nodes themselves, and once; leave it out",
+        ),
+        (
             text("job: {attempts: 2}"),
             "a.yaml:5: job.attempts: is for orchestrator batch: with ec2, jobs run on the nodes "
             "themselves, and once; leave it out",

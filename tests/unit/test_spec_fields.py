@@ -25,7 +25,8 @@ WRONG = {
     "unknown nested key": (
         "job: {attempt: 1}",
         "job.attempt: unknown key; did you mean attempts? (allowed: shared_memory_gib, "
-        "environment, buckets, policies, attempts, timeout_hours)",
+        "environment, buckets, policies, attempts, timeout_hours, "
+        "capacity_wait_hours)",
     ),
     "number as a key": (
         "1: 2",

@@ -111,6 +111,7 @@ class BatchMultiNode(Construct):
         placement_group_name: str | None = None,
         attempts: int = 3,
         timeout: Duration | None = None,
+        capacity_wait: Duration | None = None,
         update_timeout: Duration | None = None,
         capacity_block: bool = False,
         buckets: Sequence[BucketGrant] = (),
@@ -133,6 +134,8 @@ class BatchMultiNode(Construct):
             placement_group_name: cluster placement group; by default none.
             attempts: how often a job is tried when its host fails, 1 to 10.
             timeout: how long one attempt may take, at least a minute; by default 72 hours.
+            capacity_wait: how long a job may wait for instances that EC2 lacks, 10 minutes to 24
+                hours; by default 2 hours; with `capacity_block` as long as it takes.
             update_timeout: how long running jobs go on when the infrastructure is updated, up to
                 `LONGEST_UPDATE_MINUTES`, the default; with `capacity_block` they are ended.
             capacity_block: the nodes come from a Capacity Block, so jobs may wait for its start,
@@ -145,10 +148,12 @@ class BatchMultiNode(Construct):
         """
         super().__init__(scope, construct_id)
         timeout_seconds = (timeout or Duration.hours(72)).to_seconds()
+        wait_seconds = int((capacity_wait or Duration.hours(2)).to_seconds())
         update_minutes = update_timeout.to_minutes() if update_timeout else LONGEST_UPDATE_MINUTES
         problems = (
             *_environment_problems(launch_template_version, instance_type, image_type),
             *_job_problems(attempts, timeout_seconds, update_minutes, container),
+            *_queue_problems(wait_seconds),
         )
         if problems:
             raise ConstructError(self, "; ".join(problems))
@@ -210,7 +215,8 @@ class BatchMultiNode(Construct):
             self,
             "Queue",
             compute_environment_arn=self.compute_environment_arn,
-            capacity_block=capacity_block,
+            # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
+            capacity_wait_seconds=None if capacity_block else wait_seconds,
         )
         self.job_definition = multi_node_job(
             self,
@@ -231,6 +237,11 @@ class BatchMultiNode(Construct):
         environment = self.compute_environment
         environment.add_property_deletion_override("Tags")
         environment.add_property_override("ComputeResources.Tags", environment.tags.rendered_tags)
+
+
+def _queue_problems(wait_seconds: int) -> Iterator[str]:
+    if not 600 <= wait_seconds <= 86_400:
+        yield f"capacity_wait is {wait_seconds} seconds; AWS Batch takes 600 to 86400"
 
 
 def _environment_problems(version: str, instance_type: str, image_type: str) -> Iterator[str]:

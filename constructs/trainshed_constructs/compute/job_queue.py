@@ -3,9 +3,8 @@
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
-# Seconds that the job at the head of the queue may wait; AWS Batch takes 600 to 86400. Capacity
-# for accelerators may come late, a job that can never fit will not.
-_CAPACITY_WAIT = 86_400
+# Seconds that the job at the head of the queue may wait; AWS Batch takes 600 to 86400. A job that
+# can never fit need not wait.
 _MISCONFIGURATION_WAIT = 600
 
 
@@ -14,20 +13,25 @@ def job_queue(
     construct_id: str,
     *,
     compute_environment_arn: str,
-    capacity_block: bool,
+    capacity_wait_seconds: int | None,
 ) -> batch.CfnJobQueue:
     """Declare a first-in-first-out queue of one environment; see `BatchMultiNode`.
 
     It cancels a job that blocks it: AWS Batch user guide, "Job queue blocked events". AWS Batch
     does not always give a reason when capacity is missing, so do not rely on that one alone.
+
+    Args:
+        scope: parent.
+        construct_id: id within the parent.
+        compute_environment_arn: of the environment.
+        capacity_wait_seconds: how long a job may wait for capacity; None without a limit.
     """
     limits = {
         "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE": _MISCONFIGURATION_WAIT,
         "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT": _MISCONFIGURATION_WAIT,
     }
-    if not capacity_block:
-        # Jobs for a Capacity Block wait for its start, which may be weeks ahead.
-        limits["CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"] = _CAPACITY_WAIT
+    if capacity_wait_seconds is not None:
+        limits["CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"] = capacity_wait_seconds
     return batch.CfnJobQueue(
         scope,
         construct_id,

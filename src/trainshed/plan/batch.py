@@ -10,7 +10,7 @@ from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
-from trainshed.plan.notes import Notes
+from trainshed.plan.notes import Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
 from trainshed.spec import Orchestrator
 
@@ -26,6 +26,8 @@ class BatchPlan:
         image_type: AWS Batch's `imageType`.
         attempts: tries of a job that lost a node.
         timeout_hours: a job that runs longer is ended.
+        capacity_wait_hours: a job that waits longer for instances that EC2 lacks is cancelled; None
+            with a Capacity Block, for whose start jobs wait.
         container: what the container of one node gets.
         image: container image of the jobs, of the cluster's own repository or of another.
         repository: the cluster's own ECR repository, or None.
@@ -38,6 +40,7 @@ class BatchPlan:
     image_type: str
     attempts: int
     timeout_hours: int
+    capacity_wait_hours: int | None
     container: ContainerPlan
     image: ImagePlan
     repository: RepositoryPlan | None
@@ -74,6 +77,7 @@ def plan_batch(
         image_type=image_type,
         attempts=notes.spec.job.attempts,
         timeout_hours=notes.spec.job.timeout_hours,
+        capacity_wait_hours=_capacity_wait(notes, capacity),
         container=container,
         image=image,
         repository=plan_repository(notes.spec),
@@ -103,6 +107,26 @@ def _image_type(instance: InstanceType) -> tuple[str, str]:
     if accelerator.name == "V100":
         return "ECS_AL2023", "AWS Batch's type for NVIDIA GPUs does not take V100"
     return "ECS_AL2023_NVIDIA", "AWS Batch's type for NVIDIA GPUs"
+
+
+def _capacity_wait(notes: Notes, capacity: CapacityPlan) -> int | None:
+    job = notes.spec.job
+    if capacity.kind is CapacityKind.CAPACITY_BLOCK:
+        if "capacity_wait_hours" in job.model_fields_set:
+            notes.problem(
+                "job.capacity_wait_hours",
+                "is for nodes on demand or of a reservation: jobs wait for the start of a Capacity "
+                "Block, which may be weeks ahead; leave it out",
+            )
+        return None
+    hours = job.capacity_wait_hours
+    notes.decide(
+        "wait for capacity",
+        f"{hours} hours",
+        f"{origin(job, 'capacity_wait_hours')}; the nodes that a job has got are billed while it "
+        "waits for the others",
+    )
+    return hours
 
 
 def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:

@@ -18,7 +18,7 @@ _BOOT_MINUTES = 45
 # Fields that say something to AWS Batch only.
 _OF_BATCH = {
     "image": ("repository", "existing", "tag", "digest", "uri"),
-    "job": ("shared_memory_gib", "attempts"),
+    "job": ("shared_memory_gib", "attempts", "capacity_wait_hours"),
 }
 
 

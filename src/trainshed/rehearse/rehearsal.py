@@ -29,8 +29,8 @@ from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, child_processes
 from trainshed.rehearse.workplace import Workplace
 from trainshed.sources import shipped
 
-# The time limit of our queues for missing capacity, a day, takes some seconds.
-_FAST = 20_000
+# The time limit of a queue for missing capacity, two hours by default, takes some seconds.
+_FAST = 2_000
 # Unless a number is given.
 _NODES = 4
 # The account and its limits are our own: nobody is slowed down.

@@ -39,7 +39,10 @@ def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
     )
     yield PlannedPart(
         kind="queue",
-        facts=(Fact(name="job queue"),),
+        facts=(
+            Fact(name="job queue"),
+            Fact(name="wait for capacity", value=_capacity_wait(batch), minor=True),
+        ),
         behind=Behind(stack=stack, types=("AWS::Batch::JobQueue",)),
     )
     yield PlannedPart(
@@ -54,6 +57,11 @@ def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
         ),
         behind=Behind(stack=stack, types=("AWS::Batch::ComputeEnvironment",)),
     )
+
+
+def _capacity_wait(batch: BatchPlan) -> str:
+    hours = batch.capacity_wait_hours
+    return f"{hours} hours" if hours else "until the Capacity Block begins"
 
 
 def _job_facts(plan: ClusterPlan) -> Iterator[Fact]:

@@ -349,6 +349,10 @@ class JobSpec(Model):
     notices only the main node by itself. A job that ends with any other code is not tried again."""
     timeout_hours: Whole = Field(default=72, ge=1, le=8760)
     """A job that runs longer is stopped."""
+    capacity_wait_hours: Whole = Field(default=2, ge=1, le=24)
+    """A job that waits longer for instances that EC2 lacks is cancelled by its queue, because those
+    that it has got already run, and are billed, without doing anything. Jobs of a Capacity Block
+    wait for its start."""
 
 
 class ClusterSpec(Document):

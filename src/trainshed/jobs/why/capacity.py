@@ -84,6 +84,25 @@ def check_reservation(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def check_idle_nodes(facts: Facts) -> Iterator[Finding]:
+    """Nodes of a job that has not got all are billed while it waits; reserved ones are anyway."""
+    placed = sum(each.nodes for each in facts.ahead if each.status != "RUNNABLE")
+    idle, wanted = sum(each.is_running for each in facts.instances) - placed, facts.job.node_count
+    lacks = facts.failed_launches or (facts.job.reason or "").startswith("CAPACITY:")
+    if not (facts.waits and lacks) or facts.reservations or not 0 < idle < wanted:
+        return
+    price = facts.node_price
+    cost = f"{price.usd * idle:,.2f} USD an hour" if price else "a price that is not known"
+    limit = facts.queue.capacity_wait_seconds if facts.queue else None
+    until = f" for {limit / 3600:g} hours (job.capacity_wait_hours)" if limit else ""
+    yield Finding(
+        rule="TS-JOB-033",
+        severity=Severity.WARNING,
+        message=f"of the job's {wanted} nodes, {idle} run and wait for the others, for {cost}",
+        remedy=f"its queue lets it wait{until}: end it, ask for {idle} nodes, or reserve them",
+    )
+
+
 def _why_closed(it: CapacityReservation, now: datetime) -> tuple[str, str] | None:
     """Return why a reservation takes no launch at this time, and what to do; None if it does."""
     another = "name another in capacity of the cluster file, and deploy"

@@ -127,7 +127,7 @@ def check_stopped(facts: Facts) -> Iterator[Finding]:
             severity=Severity.ERROR,
             message=f"the queue ended it because it waited too long: {job.reason.rstrip('.')}",
             remedy="submit it again when there is capacity, with fewer nodes, or after mending "
-            "what the reason names",
+            "what the reason names; for capacity, job.capacity_wait_hours is the limit",
         )
     elif job.was_stopped:
         yield Finding(

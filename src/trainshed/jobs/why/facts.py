@@ -6,6 +6,7 @@ from datetime import datetime
 from trainshed.capacity_reservations import CapacityReservation
 from trainshed.jobs.logs import Printed
 from trainshed.jobs.model import WAITING, Job, ListedJob
+from trainshed.prices import Price
 from trainshed.quotas import AppliedQuota
 
 
@@ -18,12 +19,14 @@ class Queue:
         state: ENABLED or DISABLED.
         status: VALID, INVALID, UPDATING and others.
         reason: statusReason.
+        capacity_wait_seconds: how long it lets a job wait for capacity; None without a limit.
     """
 
     name: str
     state: str
     status: str
     reason: str
+    capacity_wait_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +105,7 @@ class Facts:
         joined: ids of the instances that have joined ECS; None when that is not known.
         reservations: that the nodes come from.
         quota: of the nodes' instance type.
+        node_price: what a node costs an hour on demand; None when it is unknown.
         printed: what the node printed last that failed, or that runs the main part; None when it
             printed nothing, or has not begun.
         unanswered: questions that AWS refused to answer, in its words.
@@ -117,6 +121,7 @@ class Facts:
     joined: frozenset[str] | None = None
     reservations: tuple[CapacityReservation, ...] = ()
     quota: AppliedQuota | None = None
+    node_price: Price | None = None
     printed: Printed | None = None
     unanswered: tuple[str, ...] = ()
 

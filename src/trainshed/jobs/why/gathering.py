@@ -22,6 +22,7 @@ from trainshed.jobs.why.facts import (
     Instance,
     Queue,
 )
+from trainshed.prices import Price, Purchase, instance_item, load_prices
 from trainshed.quotas import AppliedQuota, find_quota
 from trainshed.tags import BOOT_TAG, CLUSTER_TAG
 
@@ -69,6 +70,7 @@ def gather(region: Region, job: Job, now: datetime) -> Facts:
         joined=ask(lambda: frozenset(_joined(region, environments)), None),
         reservations=ask(lambda: _reservations(region, environments), ()),
         quota=ask(lambda: _quota(region, environments), None),
+        node_price=_node_price(region, environments),
         printed=printed,
         unanswered=tuple(dict.fromkeys(unanswered)),
     )
@@ -89,6 +91,14 @@ def _queue(region: Region, arn: str) -> tuple[Queue | None, tuple[str, ...]]:
             state=each["state"],
             status=each.get("status", "VALID"),
             reason=each.get("statusReason", ""),
+            capacity_wait_seconds=next(
+                (
+                    limit["maxTimeSeconds"]
+                    for limit in each.get("jobStateTimeLimitActions", ())
+                    if limit["reason"] == "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"
+                ),
+                None,
+            ),
         )
         return queue, tuple(entry["computeEnvironment"] for entry in order)
     return None, ()
@@ -126,6 +136,14 @@ def _environment(each: Mapping[str, Any]) -> Environment:
         if template and "launchTemplateId" in template
         else None,
     )
+
+
+def _node_price(region: Region, environments: Iterable[Environment]) -> Price | None:
+    """Return what a node costs, where the environments have one type."""
+    types = {name for each in environments for name in each.instance_types}
+    if len(types) != 1:
+        return None
+    return load_prices(region.name).price(instance_item(Purchase.ON_DEMAND, *types))
 
 
 def _ahead(region: Region, job: Job) -> Iterator[ListedJob]:

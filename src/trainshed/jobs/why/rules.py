@@ -6,6 +6,7 @@ from trainshed.findings import Finding, Severity
 from trainshed.jobs.why import commands, ended, nodes, queue
 from trainshed.jobs.why.capacity import (
     check_failed_launches,
+    check_idle_nodes,
     check_quota,
     check_reservation,
 )
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     check_failed_launches,
     check_quota,
     check_reservation,
+    check_idle_nodes,
     nodes.check_boots,
     nodes.check_joined,
     nodes.check_containers,
