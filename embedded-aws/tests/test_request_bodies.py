@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -59,7 +60,7 @@ def test_no_body_and_an_empty_object_are_read(aws: EmbeddedAws, body: bytes) -> 
 
 
 @pytest.fixture(scope="module")
-def function(embedded_aws: EmbeddedAws) -> str:
+def function(embedded_aws: EmbeddedAws) -> Iterator[str]:
     """A function that answers with its event."""
     role = embedded_aws.client("iam").create_role(RoleName="bodies", AssumeRolePolicyDocument="{}")[
         "Role"
@@ -76,7 +77,9 @@ def function(embedded_aws: EmbeddedAws) -> str:
         },
     }
     embedded_aws.deploy({"Resources": {"Function": resource}}, stack_name="Bodies")
-    return "/2015-03-31/functions/bodies/invocations"
+    yield "/2015-03-31/functions/bodies/invocations"
+    # Others of the session may count the stacks.
+    embedded_aws.client("cloudformation").delete_stack(StackName="Bodies")
 
 
 @pytest.mark.parametrize("body", [b"[1, 2]", b"null", b'"text"'])
