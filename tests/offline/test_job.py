@@ -399,6 +399,14 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("submit", "TrainCluster", "--timeout-hours", "nan", "--", "true"),
         "--timeout-hours nan: write a number of hours",
     ),
+    "a time-out of ages": (
+        ("submit", "TrainCluster", "--timeout-hours", "1e308", "--", "true"),
+        "--timeout-hours 1e+308: write a number of hours above 0, at most 8760",
+    ),
+    "a negative time-out": (
+        ("submit", "TrainCluster", "--timeout-hours", "-1", "--", "true"),
+        "--timeout-hours -1: write a number of hours above 0, at most 8760",
+    ),
     "an empty program": (
         ("submit", "TrainCluster", "--", ""),
         "the first word of the command is empty; name a program",

@@ -227,6 +227,7 @@ def test_a_type_on_sale_has_no_such_warning() -> None:
         ({"hours": 0.0}, "a run of 0 hours"),
         ({"hours": math.nan}, "a run of nan hours"),
         ({"hours": math.inf}, "a run of inf hours"),
+        ({"hours": 1e308}, r"a run of 1e\+308 hours: give a number above 0, at most 87600"),
         ({"nodes": 2}, "say for how many hours"),
     ],
 )

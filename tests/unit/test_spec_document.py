@@ -1,12 +1,16 @@
 """YAML to values and lines, and every text that is no cluster."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from trainshed.documents.yaml import parse_document
+from trainshed.documents.yaml import DocumentError, parse_document
 from trainshed.errors import TrainshedError
 from trainshed.plan import ClusterPlan
 from trainshed.spec import cluster_files, read_spec
@@ -19,6 +23,27 @@ BILLION = "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9) if before else 'x, x, x'}]\n"
     for before, name in zip(["", *"abcdefghijk"], "abcdefghijkl", strict=True)
 )
+
+TAGS = [
+    *(f"!!{name}" for name in ("bool", "int", "float", "null", "str", "timestamp", "merge", "set")),
+    *("!!python/name:os.system", "!<tag:yaml.org,2002:int>", "!Ref", "!"),
+]
+SCALARS = [
+    "",
+    "abc",
+    "yes",
+    "1",
+    "1:60",
+    "0x",
+    "_",
+    "-",
+    "+",
+    ".",
+    "~",
+    ".inf",
+    "1e9999",
+    "2020-99-99",
+]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +80,14 @@ BILLION = "".join(
             GOOD + "owner: !!python/object/apply:os.getcwd []\n", "a.yaml:4: the tag", id="python"
         ),
         pytest.param(GOOD + "owner: !!binary aGk=\n", "a.yaml:4: the tag tag:yaml", id="binary"),
+        pytest.param(
+            GOOD + 'owner: !!bool "abc"\n',
+            "a.yaml:4: 'abc' does not fit its tag !!bool; leave the tag out",
+            id="no-bool",
+        ),
+        pytest.param(
+            GOOD + "owner: !!int ''\n", "a.yaml:4: '' does not fit its tag !!int", id="no-int"
+        ),
         pytest.param(GOOD + "network: !!set {a}\n", "a.yaml:4: the tag tag:yaml", id="set"),
         pytest.param(GOOD + "? [a, b]\n: 1\n", "a.yaml:4: a key must be text", id="list-as-key"),
         pytest.param(
@@ -81,6 +114,21 @@ def test_a_text_that_is_no_cluster_is_reported_in_one_line(
     (message,) = problems(text)
 
     assert line in message
+
+
+@given(
+    version=st.sampled_from(["", "%YAML 1.1\n---\n", "%YAML 1.2\n---\n"]),
+    tag=st.sampled_from(TAGS),
+    scalar=st.sampled_from(SCALARS) | st.text(),
+    place=st.sampled_from(["owner: {}\n", "{}: x\n", "job: [{}]\n", "<<: {}\n"]),
+)
+def test_any_tag_on_any_scalar_is_read_or_refused(
+    version: str, tag: str, scalar: str, place: str
+) -> None:
+    text = version + place.format(f"{tag} {json.dumps(scalar)}")
+
+    with suppress(DocumentError):
+        assert isinstance(parse_document(text).value, dict)
 
 
 def test_a_text_that_grows_without_bound_is_refused(problems: Problems) -> None:

@@ -1,6 +1,5 @@
 """`trainshed job`: submit a command to a cluster, follow it, end it, say why it does not run."""
 
-import math
 import os
 import shlex
 import time
@@ -34,6 +33,9 @@ from trainshed.region import environment_region
 
 app = typer.Typer(add_completion=False)
 app.command()(shell)
+
+# A year, as the field job.timeout_hours takes.
+_MOST_HOURS = 8760
 
 JobArgument = Annotated[
     str,
@@ -354,8 +356,11 @@ def _variable(text: str) -> tuple[str, str]:
 
 
 def _seconds(hours: float) -> int:
-    if not math.isfinite(hours):
-        raise TrainshedError(f"--timeout-hours {hours}: write a number of hours")
+    # Also false for what is not a number.
+    if not 0 < hours <= _MOST_HOURS:
+        raise TrainshedError(
+            f"--timeout-hours {hours:g}: write a number of hours above 0, at most {_MOST_HOURS}"
+        )
     return round(hours * 3600)
 
 

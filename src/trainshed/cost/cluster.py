@@ -9,6 +9,9 @@ from trainshed.errors import TrainshedError
 from trainshed.plan import CapacityKind, ClusterPlan
 from trainshed.prices import PriceList, Purchase, instance_item
 
+# Ten years: what is longer is a slip.
+_MOST_HOURS = 87_600
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterCost:
@@ -102,8 +105,10 @@ def _run_nodes(plan: ClusterPlan, nodes: int | None, hours: float) -> int:
             f"a run on {asked} nodes: {plan.name} has 1 to {most} (instance.nodes.max)"
         )
     # Also false for what is not a number.
-    if not 0 < hours < float("inf"):
-        raise TrainshedError(f"a run of {hours:g} hours: give a number above 0")
+    if not 0 < hours <= _MOST_HOURS:
+        raise TrainshedError(
+            f"a run of {hours:g} hours: give a number above 0, at most {_MOST_HOURS}"
+        )
     return asked
 
 

@@ -1,5 +1,6 @@
 """From YAML text to plain values, and the line that each of them stands on."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,8 +58,8 @@ def parse_document(
         most_values: that the text may have, and with its anchors repeated may stand for.
 
     Raises:
-        DocumentError: invalid YAML, a duplicate key, an unknown tag, an anchor inside itself, or
-            a text that is too deep or stands for too many values.
+        DocumentError: invalid YAML, a duplicate key, an unknown tag or one that its value does not
+            fit, an anchor inside itself, or a text that is too deep or stands for too many values.
     """
     yaml = YAML(typ="safe", pure=True)
     # ruamel only calls it, which the type does not say.
@@ -193,10 +194,12 @@ class _Reading:
         return found, positions
 
     def _scalar(self, node: ScalarNode) -> Scalar:
+        written = str(node.value)
         if str(node.tag) in self.tags:
-            return str(node.value)
+            return written
+        kind = str(node.tag).removeprefix(_TAG)
         try:
-            match str(node.tag).removeprefix(_TAG):
+            match kind:
                 case "null":
                     return None
                 case "bool":
@@ -205,17 +208,21 @@ class _Reading:
                     number = int(self.yaml.constructor.construct_yaml_int(node))
                     if number.bit_length() <= _INTEGER_BITS:
                         whole = _Whole(number)
-                        whole.written = str(node.value)
+                        whole.written = written
                         return whole
                     raise DocumentError("the number is too large", _line(node))
                 case "float":
                     fraction = _Fraction(self.yaml.constructor.construct_yaml_float(node))
-                    fraction.written = str(node.value)
+                    fraction.written = written
                     return fraction
                 case "str" | "timestamp" | "value" | "merge":
-                    return str(node.value)
-        except ValueError as error:  # more digits than Python reads
-            raise DocumentError("the number is too large", _line(node)) from error
+                    return written
+        # What ruamel raises for a value that its tag does not fit.
+        except (KeyError, IndexError, ValueError) as error:
+            if len(written) > sys.get_int_max_str_digits():
+                raise DocumentError("the number is too large", _line(node)) from error
+            problem = f"{written!r} does not fit its tag !!{kind}; leave the tag out"
+            raise DocumentError(problem, _line(node)) from error
         raise DocumentError(f"the tag {node.tag} is not known", _line(node))
 
 
