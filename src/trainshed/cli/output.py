@@ -5,7 +5,7 @@ All goes through here, because most of it has texts of others: names, tags, answ
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import typer
@@ -14,6 +14,7 @@ from trainshed.printable import printable
 
 # Wide enough that each record of a piped table is one line.
 _PIPE_WIDTH = 10_000
+_LONG_WORD = 24
 NO_HEADINGS: Final[Mapping[str, str]] = {}
 
 
@@ -50,8 +51,9 @@ def print_records(
 ) -> None:
     """Print records as a table, or as a JSON list.
 
-    A table fits the terminal; what does not fit into its cell goes on in the next line. In a pipe
-    each record is one line.
+    A table fits the terminal, and breaks no word: what does not fit into its cell goes on in the
+    next line, and where even the words do not fit, each cell is a line. In a pipe each record is
+    one line.
 
     Args:
         records: one mapping a row; JSON gets them whole.
@@ -64,16 +66,62 @@ def print_records(
         print_json(list(records))
         return
     from rich.console import Console
+
+    columns = tuple(columns)
+    names = [headings.get(key, key.replace("_", " ")) for key in columns]
+    rows = [[printable(_cell(record.get(key))) for key in columns] for record in records]
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    # A cell has a space on each side and a line after it, and the table one line more.
+    widths = column_widths([names, *rows], console.width - 3 * len(names) - 1)
+    if widths:
+        console.print(_table(names, rows, widths, title))
+    else:
+        say(*([title] if title else []), *_blocks(names, rows))
+
+
+def column_widths(rows: Sequence[Sequence[str]], available: int) -> list[int] | None:
+    """Return how wide each column may be without breaking words; None when all cannot be.
+
+    Words longer than most, such as addresses, may be broken.
+
+    Args:
+        rows: the cells, of the heading too.
+        available: characters for all columns.
+    """
+    columns = list(zip(*rows, strict=True))
+    words = [
+        max(min(len(word), _LONG_WORD) for cell in cells for word in (cell.split() or [""]))
+        for cells in columns
+    ]
+    whole = [max(map(len, cells)) for cells in columns]
+    spare, wanted = available - sum(words), sum(whole) - sum(words)
+    if spare < 0:
+        return None
+    if wanted <= spare:
+        return whole
+    return [word + spare * (full - word) // wanted for word, full in zip(words, whole, strict=True)]
+
+
+def _table(
+    names: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int], title: str | None
+) -> Any:
     from rich.table import Table
 
     table = Table(title=title and rich_line(title), title_justify="left")
-    columns = tuple(columns)
-    for key in columns:
-        heading = headings.get(key, key.replace("_", " "))
-        table.add_column(rich_line(heading), overflow="fold")
-    for record in records:
-        table.add_row(*(rich_line(_cell(record.get(key))) for key in columns))
-    Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
+    for name, width in zip(names, widths, strict=True):
+        table.add_column(rich_line(name), overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*map(rich_line, row))
+    return table
+
+
+def _blocks(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a line for each cell, in place of a table that would break words."""
+    for first, *others in rows:
+        yield f"{names[0]}: {first}"
+        yield from (
+            f"  {name}: {cell}" for name, cell in zip(names[1:], others, strict=True) if cell
+        )
 
 
 def print_facts(facts: Mapping[str, Any], *, heading: str, values: str) -> None:
