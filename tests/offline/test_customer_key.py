@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import job_bench
 import pytest
 
+from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from trainshed.plan import Fleet, plan_fleet
@@ -60,6 +62,47 @@ def test_the_documented_key_policy_is_enough_and_less_is_refused(
     assert groups
     assert {group.get("kmsKeyId") for group in groups} == {key}
     assert repository["encryptionConfiguration"] == {"encryptionType": "KMS", "kmsKey": key}
+
+
+@pytest.mark.parametrize(
+    ("sids", "speed", "starts"),
+    [
+        pytest.param(
+            ("Account", "Logs", "VolumesOfNodes", "GrantsForVolumesOfNodes"), 60, True, id="all"
+        ),
+        # The 45 minutes of the creation policy pass in some seconds.
+        pytest.param(("Account", "Logs", "VolumesOfNodes"), 600, False, id="no-grants"),
+    ],
+)
+def test_nodes_start_if_auto_scaling_may_use_the_key(
+    publish_ami: Callable[..., str],
+    synthesise: Callable[[Fleet], Path],
+    tmp_path: Path,
+    sids: tuple[str, ...],
+    speed: int,
+    starts: bool,
+) -> None:
+    policy = json.loads(POLICY)
+    policy["Statement"] = [each for each in policy["Statement"] if each["Sid"] in sids]
+    with job_bench.job_aws(tmp_path, JobSettings(loopback=True, speed=speed)) as aws:
+        publish_ami(aws, "neuron/ec2")
+        key = aws.client("kms").create_key(Policy=json.dumps(policy))["KeyMetadata"]["Arn"]
+        spec = {"name": "TrainCluster", "region": "us-west-2", "kms_key": key}
+        spec |= {"orchestrator": "ec2", "instance": {"type": "trn1.32xlarge"}}
+        assembly = synthesise(plan_fleet([ClusterSpec.model_validate(spec)]))
+
+        def deploy(stack: str) -> None:
+            template = json.loads((assembly / f"{stack}.template.json").read_text())
+            aws.deploy(template, stack_name=stack)
+
+        deploy("TrainNetwork")
+        if starts:
+            deploy("TrainCluster")
+        else:
+            with pytest.raises(DeploymentFailed, match="Received 0 SUCCESS signal"):
+                deploy("TrainCluster")
+            group = aws.client("ec2").describe_instances()["Reservations"][0]["Instances"][0]
+            assert group["State"]["Name"] == "terminated"
 
 
 def test_a_key_can_be_given_to_log_groups_that_exist(

@@ -4,6 +4,7 @@ The cluster of `account` is fine; `network` has an existing network for it.
 """
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,8 @@ from trainshed.findings import Finding, Severity
 from trainshed.preflight import account_rules, ask_account
 
 NOT_TRIED = "TS-ACC-091"
+ROOT = Path(__file__).parents[2]
+DOCUMENTED, _ = re.findall(r"```json\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
 KEY = "arn:aws:kms:us-west-2:123456789012:key/11111111-1111-1111-1111-111111111111"
 
 
@@ -842,10 +845,12 @@ def test_a_file_system_that_cannot_be_mounted(network: Account) -> None:
 
 def test_a_key(account: Account) -> None:
     kms = account.aws.client("kms")
-    key = kms.create_key()["KeyMetadata"]["Arn"]
-    off = kms.create_key()["KeyMetadata"]
+    key = kms.create_key(Policy=DOCUMENTED)["KeyMetadata"]["Arn"]
+    off = kms.create_key(Policy=DOCUMENTED)["KeyMetadata"]
     kms.disable_key(KeyId=off["KeyId"])
-    signing = kms.create_key(KeySpec="RSA_2048", KeyUsage="ENCRYPT_DECRYPT")["KeyMetadata"]["Arn"]
+    signing = kms.create_key(KeySpec="RSA_2048", KeyUsage="ENCRYPT_DECRYPT", Policy=DOCUMENTED)[
+        "KeyMetadata"
+    ]["Arn"]
 
     assert rules(account.ask(kms_key=key)) == []
     for wrong, message in (
@@ -856,6 +861,28 @@ def test_a_key(account: Account) -> None:
         found = only(account.ask(kms_key=wrong))
         assert found.rule == "TS-ACC-070"
         assert message in found.message
+
+
+def test_the_policy_of_a_key_lets_services_in(account: Account) -> None:
+    kms = account.aws.client("kms")
+    key = kms.create_key()["KeyMetadata"]["Arn"]
+    role = (
+        "arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/"
+        "AWSServiceRoleForAutoScaling"
+    )
+
+    default = [each for each in account.ask(kms_key=key) if each.rule == "TS-ACC-071"]
+    kms.create_grant(
+        KeyId=key, GranteePrincipal=role, Operations=["CreateGrant", "Decrypt", "DescribeKey"]
+    )
+    granted = only(account.ask(kms_key=key))
+
+    logs, volumes = (each.message for each in default)
+    assert "not allow logs.us-west-2.amazonaws.com kms:Encrypt, kms:Decrypt, " in logs
+    assert logs.endswith("no log group can be made with it")
+    assert f"allow {role} kms:CreateGrant, kms:Decrypt, " in volumes
+    assert volumes.endswith("no node starts")
+    assert (granted.rule, granted.message) == ("TS-ACC-071", logs)
 
 
 @pytest.mark.parametrize(("version", "expected"), [("5", ["TS-ACC-080"]), ("6", [])])

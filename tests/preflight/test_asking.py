@@ -427,6 +427,8 @@ def test_the_policy_names_what_can_be_named(account: Account) -> None:
         "ec2:DescribeVpcAttribute",
         "fsx:DescribeFileSystems",
         "kms:DescribeKey",
+        "kms:GetKeyPolicy",
+        "kms:ListGrants",
     )
     assert not resources.keys() & set(unneeded)
     verbs = {name.partition(":")[2] for name in resources}

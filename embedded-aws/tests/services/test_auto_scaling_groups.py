@@ -1,5 +1,6 @@
 """Auto Scaling groups: what they launch, refuse, keep up and end."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from embedded_aws.service_settings import current
 
 _pause = threading.Event()
 _TOO_OFTEN = 500
+AUTO_SCALING = "role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 SHORT = "We currently do not have sufficient trn1.32xlarge capacity in the Availability Zone."
 
 
@@ -387,6 +389,53 @@ def test_protected_instances_stay_and_the_activity_says_so(
     newest = activities(autoscaling, name)[0]
     assert newest["StatusCode"] == "Cancelled"
     assert newest["Description"].startswith("Could not scale to desired capacity because all")
+
+
+def _use_of_a_key(principals: list[str]) -> str:
+    statement = {"Effect": "Allow", "Action": "kms:*", "Resource": "*"}
+    named = [f"arn:aws:iam::123456789012:{each}" for each in principals]
+    return json.dumps({"Statement": [{**statement, "Principal": {"AWS": named}}]})
+
+
+@pytest.mark.parametrize(
+    ("principals", "granted", "launches"),
+    [
+        pytest.param(["root"], False, False, id="the-account-alone"),
+        pytest.param(["root"], True, True, id="a-grant"),
+        pytest.param(["root", AUTO_SCALING], False, True, id="the-policy"),
+    ],
+)
+def test_instances_start_if_auto_scaling_may_use_the_key_of_their_volumes(
+    client: Callable[..., Any],
+    autoscaling: Any,
+    ec2: Any,
+    name: str,
+    group: Callable[..., dict[str, Any]],
+    template: dict[str, str],
+    principals: list[str],
+    granted: bool,
+    launches: bool,
+) -> None:
+    kms = client("kms")
+    key = kms.create_key(Policy=_use_of_a_key(principals))["KeyMetadata"]["Arn"]
+    if granted:
+        role = f"arn:aws:iam::123456789012:{AUTO_SCALING}"
+        kms.create_grant(KeyId=key, GranteePrincipal=role, Operations=["CreateGrant", "Decrypt"])
+    disk = {"VolumeSize": 100, "Encrypted": True, "KmsKeyId": key}
+    version = ec2.create_launch_template_version(
+        LaunchTemplateName=template["LaunchTemplateName"],
+        SourceVersion="1",
+        LaunchTemplateData={"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": disk}]},
+    )["LaunchTemplateVersion"]["VersionNumber"]
+    encrypted = {**template, "Version": str(version)}
+
+    autoscaling.create_auto_scaling_group(**group(LaunchTemplate=encrypted, DesiredCapacity=1))
+
+    [activity] = activities(autoscaling, name)
+    assert len(ids(autoscaling, name)) == launches
+    assert activity["StatusCode"] == ("Successful" if launches else "Failed")
+    said = activity.get("StatusMessage", "")
+    assert ("The KMS key provided is in an incorrect state" in said) != launches
 
 
 def test_a_launch_into_a_subnet_that_is_gone_fails(

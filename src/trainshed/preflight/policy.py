@@ -127,6 +127,8 @@ _RESOURCES: Mapping[str, Callable[[Subject], list[str]]] = {
     "ec2:DescribeVpcs": _for_new_network,
     "fsx:DescribeFileSystems": _anything_if(lambda plan: plan.lustre and plan.lustre.existing),
     "kms:DescribeKey": _key,
+    "kms:GetKeyPolicy": _key,
+    "kms:ListGrants": _key,
     "resource-groups:GetGroupConfiguration": _group,
     "resource-groups:ListGroupResources": _group,
     "s3:ListBucket": _buckets,

@@ -7,7 +7,11 @@ from botocore.exceptions import ClientError
 
 from embedded_aws.actions import Call, Row
 from embedded_aws.cloudformation.clients import client
+from embedded_aws.ec2.volume_keys import KEY_UNUSABLE, unusable_key
 from embedded_aws.service_settings import current
+
+# [S] Groups launch by it, those of AWS Batch, too.
+_AUTO_SCALING = "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 
 
 class LaunchRefused(Exception):
@@ -51,4 +55,9 @@ def run_instances(
     except ClientError as error:
         refused = error.response["Error"]
         raise LaunchRefused(refused["Code"], refused["Message"]) from error
+    ids = [each["InstanceId"] for each in launched]
+    role = f"arn:aws:iam::{call.account}:role/{_AUTO_SCALING}"
+    if any(unusable_key(call, call.backend("ec2").get_instance(each), role) for each in ids):
+        ec2.terminate_instances(InstanceIds=ids)
+        raise LaunchRefused("Client.InvalidKMSKey.InvalidState", KEY_UNUSABLE)
     return launched

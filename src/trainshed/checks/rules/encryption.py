@@ -4,8 +4,40 @@ from collections.abc import Iterator
 
 from trainshed.checks.file_system import new_file_system
 from trainshed.checks.rule import Violation, rule
+from trainshed.findings import Severity
 from trainshed.plan import ClusterPlan
 from trainshed.spec import DeploymentType
+
+
+@rule(
+    "TS-SEC-005",
+    title="The policy of your own key must let services use it",
+    why="""
+The policy that a key has by default lets the account use it, and no service: CloudWatch Logs then
+refuses log groups, and nodes end right after their launch, because the service-linked role of EC2
+Auto Scaling, which launches them, cannot encrypt their volumes.
+""",
+    severity=Severity.INFO,
+    sources=(
+        "https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html",
+        "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
+    ),
+    example="""
+name: Example
+region: us-west-2
+instance: {type: trn1.32xlarge}
+kms_key: arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d-4e5f-6789-abcd-ef0123456789
+""",
+)
+def key_policy(plan: ClusterPlan) -> Iterator[Violation]:
+    """Nothing here says what the policy of a key is."""
+    if plan.security.kms_key:
+        yield Violation(
+            path=("kms_key",),
+            message="nothing here says whether the key's policy lets CloudWatch Logs and EC2 Auto "
+            "Scaling use it",
+            remedy="compare it with the one of docs/security.md",
+        )
 
 
 @rule(
