@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainshed.ami.packer import Packer
 from trainshed.ami.revision import revision
-from trainshed.ami.subnets import BuildSubnet, find_subnets
+from trainshed.ami.subnets import BuildSubnet, find_subnets, read_filter
 from trainshed.aws import Region
 from trainshed.cells import Cell
 from trainshed.errors import TrainshedError
 from trainshed.pins.reader import read_pins
 from trainshed.pins.recipe import ami_recipe, require_current_recipes
+
+# Stands for the subnets that only AWS knows.
+LISTED = "SUBNET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +41,15 @@ class BuildRequest:
     minutes: int
 
     def command(
-        self, packer: Packer, template: Path, region: str, subnet: BuildSubnet | None
+        self, program: str, template: Path, region: str, subnet_id: str | None
     ) -> list[str]:
         """Return Packer's command line.
 
         Args:
-            packer: which.
+            program: Packer.
             template: folder that this Packer can read.
             region: to build in.
-            subnet: to build in, or None to leave it to the template's variables.
+            subnet_id: to build in, or None to leave it to the template's variables.
         """
         own = {
             "accelerator": self.accelerator,
@@ -58,10 +60,10 @@ class BuildRequest:
         }
         if self.base is not None:
             own[f"{self.accelerator}_base"] = self.base
-        if subnet is not None:
-            own["subnet_id"] = subnet.subnet_id
+        if subnet_id is not None:
+            own["subnet_id"] = subnet_id
         return [
-            *(packer.program, "build", "-color=false", "-timestamp-ui"),
+            *(program, "build", "-color=false", "-timestamp-ui"),
             *(f"-var-file={path.resolve()}" for path in self.variable_files),
             *(f"-var={variable}" for variable in self.variables),
             *(f"-var={name}={value}" for name, value in own.items()),
@@ -104,7 +106,32 @@ class BuildRequest:
             TrainshedError: a malformed filter, or no subnet.
             AwsRefusal: a subnet does not exist, or a permission is lacking.
         """
-        chosen = self.variable_files or any(one.startswith("subnet_") for one in self.variables)
-        if chosen and not (named or filters):
+        if self._variables_choose and not (named or filters):
             return [None]
         return find_subnets(region, named=named, filters=filters)
+
+    def foreseen_subnets(
+        self, *, named: Sequence[str], filters: Sequence[str]
+    ) -> Sequence[str | None]:
+        """Return what `subnets` would, as far as it is known without asking AWS.
+
+        Args:
+            named: ids of subnets.
+            filters: `NAME=VALUE` of ec2:DescribeSubnets.
+
+        Returns:
+            Ids; None when the template's variables choose; `SUBNET` for those that AWS would list.
+
+        Raises:
+            TrainshedError: a malformed filter.
+        """
+        for text in filters:
+            read_filter(text)
+        if named:
+            return list(dict.fromkeys(named))
+        return [None if self._variables_choose and not filters else LISTED]
+
+    @property
+    def _variables_choose(self) -> bool:
+        """Whether the template's variables may choose the subnet."""
+        return bool(self.variable_files) or any(one.startswith("subnet_") for one in self.variables)

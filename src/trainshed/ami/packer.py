@@ -15,6 +15,10 @@ from typing import IO
 from trainshed.ami.packer_compat import needs_compatible_copy
 from trainshed.errors import TrainshedError
 
+# As plugins.pkr.hcl requires. Packages of distributions are older, or another program.
+RIGHT_PACKER = (
+    "Packer 1.9.4 or later from HashiCorp, https://developer.hashicorp.com/packer/install"
+)
 _POLL_SECONDS = 0.1
 _VERSION = re.compile(r"Packer v(\d+)\.(\d+)\.(\d+)")
 
@@ -60,10 +64,7 @@ def find_packer() -> Packer:
     """
     program = shutil.which("packer")
     if program is None:
-        raise TrainshedError(
-            "packer is not on PATH; get it from https://developer.hashicorp.com/packer/install, "
-            "or Debian 12's: apt-get install packer"
-        )
+        raise TrainshedError(f"packer is not on PATH; get {RIGHT_PACKER}")
     answer = subprocess.run(
         [program, "version"], capture_output=True, text=True, env=environment(), check=False
     )

@@ -44,7 +44,9 @@ def find_subnets(
         answer = region.call("ec2", "describe_subnets", SubnetIds=list(named))
         found = {subnet.subnet_id: subnet for subnet in map(_subnet, answer["Subnets"])}
         return [found[subnet_id] for subnet_id in dict.fromkeys(named)]
-    wanted = [_filter(text) for text in filters] or [{"Name": "default-for-az", "Values": ["true"]}]
+    wanted = [read_filter(text) for text in filters] or [
+        {"Name": "default-for-az", "Values": ["true"]}
+    ]
     subnets = sorted(
         map(_subnet, region.pages("ec2", "describe_subnets", "Subnets", Filters=wanted)),
         key=lambda subnet: (subnet.zone, subnet.subnet_id),
@@ -57,14 +59,19 @@ def find_subnets(
     return subnets
 
 
-def _subnet(entry: dict[str, Any]) -> BuildSubnet:
-    return BuildSubnet(subnet_id=entry["SubnetId"], zone=entry["AvailabilityZone"])
+def read_filter(text: str) -> dict[str, Any]:
+    """Read a filter of ec2:DescribeSubnets.
 
-
-def _filter(text: str) -> dict[str, Any]:
+    Raises:
+        TrainshedError: it is not `NAME=VALUE`.
+    """
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise TrainshedError(
             f"subnet filter {text!r} is not NAME=VALUE, for instance tag:Name=build-*"
         )
     return {"Name": name, "Values": [value]}
+
+
+def _subnet(entry: dict[str, Any]) -> BuildSubnet:
+    return BuildSubnet(subnet_id=entry["SubnetId"], zone=entry["AvailabilityZone"])

@@ -148,11 +148,12 @@ def test_a_source_ami_that_is_gone_is_reported_with_its_name(
     assert "al2023-withdrawn-" in answer.err and "pins.json" in answer.err
 
 
-@needs_packer
 @pytest.mark.parametrize("words", [[], ["--var", "ssh_interface=session_manager"]])
 def test_without_the_session_manager_plugin_no_instance_is_launched_on_aws(
-    build: Command, account: Any, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    build: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
+    program(tmp_path / "packer", 'echo "Packer v1.16.0"\n')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("AWS_ENDPOINT_URL")
 
     answer = build(*words)
@@ -184,7 +185,6 @@ def test_what_the_template_refuses_is_an_invalid_template(
     assert "line 0" not in answer.err and "source code" not in answer.err
 
 
-@needs_packer
 def test_dry_run_prints_packers_command_for_each_subnet_and_runs_nothing(
     build: Command, account: Any, tmp_path: Path
 ) -> None:
@@ -204,7 +204,6 @@ def test_dry_run_prints_packers_command_for_each_subnet_and_runs_nothing(
     assert not (tmp_path / "out").exists()
 
 
-@needs_packer
 def test_a_base_is_handed_on_and_has_a_folder_of_its_own(trainshed: Command, account: Any) -> None:
     subnet = f"--subnet={account.subnets[WEST][0]}"
 
@@ -217,7 +216,6 @@ def test_a_base_is_handed_on_and_has_a_folder_of_its_own(trainshed: Command, acc
     assert f"-var=output={ROOT}/build/nvidia-ec2-ubuntu-24.04" in words
 
 
-@needs_packer
 @pytest.mark.parametrize(
     ("cell", "base", "message"),
     [
@@ -248,7 +246,60 @@ def test_without_packer_it_says_where_to_get_it(
     answer = build()
 
     assert answer.code == 2
-    assert "https://developer.hashicorp.com/packer/install" in answer.err
+    assert answer.err == (
+        "error: packer is not on PATH; get Packer 1.9.4 or later from HashiCorp, "
+        "https://developer.hashicorp.com/packer/install\n"
+    )
+    assert 'required_version = ">= 1.9.4"' in (ROOT / "packer/plugins.pkr.hcl").read_text()
+
+
+def test_a_packer_that_cannot_require_imdsv2_bakes_nothing_for_aws(
+    build: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path / "packer", 'echo "Packer v1.6.6"\n')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("AWS_ENDPOINT_URL")
+
+    answer = build()
+
+    assert answer.code == 2
+    assert f"{tmp_path}/packer is Packer 1.6.6, which cannot require IMDSv2" in answer.err
+    assert "get Packer 1.9.4 or later" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "subnets"),
+    [
+        pytest.param([], ["SUBNET"], id="default-vpc"),
+        pytest.param(["--subnet-filter", "tag:Name=build-*"], ["SUBNET"], id="filter"),
+        pytest.param(["--subnet", "subnet-1", "--subnet", "subnet-2"], ["subnet-1", "subnet-2"]),
+        pytest.param(["--var", "subnet_id=subnet-3"], ["subnet-3"], id="variable"),
+    ],
+)
+def test_dry_run_needs_no_packer_no_credentials_and_no_network(
+    trainshed: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    subnets: list[str],
+) -> None:
+    (tmp_path / "git").symlink_to(shutil.which("git") or "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    answer = trainshed("ami", "build", "neuron", "ecs", "--region", WEST, "--dry-run", *words)
+
+    assert answer.code == 0
+    printed = [
+        word.removeprefix("-var=subnet_id=")
+        for line in answer.out.splitlines()
+        for word in shlex.split(line)
+        if word.startswith("-var=subnet_id=")
+    ]
+    assert printed == subnets
+    assert ("SUBNET: each subnet that AWS lists" in answer.err) == (subnets == ["SUBNET"])
 
 
 def program(path: Path, text: str) -> None:
@@ -437,7 +488,6 @@ def test_a_foreign_instance_is_no_leftover(account: Any, monkeypatch: pytest.Mon
     assert found == []
 
 
-@needs_packer
 def test_recipes_that_are_not_those_of_the_pins_are_refused_until_they_are_written(
     trainshed: Command, account: Any, tmp_path: Path
 ) -> None:
@@ -458,7 +508,6 @@ def test_recipes_that_are_not_those_of_the_pins_are_refused_until_they_are_writt
     assert trainshed(*build).code == 0
 
 
-@needs_packer
 def test_a_recipe_that_the_pins_do_not_have_is_refused(
     trainshed: Command, account: Any, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trainshed.ami.build_request import BuildRequest
+from trainshed.ami.build_request import LISTED, BuildRequest
 from trainshed.ami.building import LOG, build
 from trainshed.ami.packer import find_packer
 from trainshed.ami.prerequisites import check_prerequisites
@@ -90,7 +90,8 @@ def build_command(
         int, typer.Option(help="Stop the build after this long.")
     ] = BUILD_MINUTES,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only print Packer's command line.")
+        bool,
+        typer.Option("--dry-run", help="Only print Packer's command line; asks nothing of AWS."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,15 +112,16 @@ def build_command(
         minutes=timeout_minutes,
     )
     request.check()
-    packer = find_packer()
-    if not dry_run:
-        check_prerequisites(request.variables, has_files=bool(var_file))
     (here,) = regions([region] if region else None)
-    subnets = request.subnets(here, named=subnet or (), filters=subnet_filter or ())
     if dry_run:
-        for each in subnets:
-            say(shlex.join(request.command(packer, template.resolve(), here.name, each)))
+        for each in request.foreseen_subnets(named=subnet or (), filters=subnet_filter or ()):
+            say(shlex.join(request.command("packer", template.resolve(), here.name, each)))
+            if each == LISTED:
+                say(f"{LISTED}: each subnet that AWS lists, in turn", err=True)
         return
+    packer = find_packer()
+    check_prerequisites(packer, request.variables, has_files=bool(var_file))
+    subnets = request.subnets(here, named=subnet or (), filters=subnet_filter or ())
     try:
         with progress() as show:
             amis = build(request, packer, here, subnets, show=show)
