@@ -90,6 +90,19 @@ def test_nothing_is_written_through_a_dangling_symlink(trainshed: Command, tmp_p
     assert not files(tmp_path)
 
 
+def test_nothing_is_written_through_a_link_to_a_folder(trainshed: Command, tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "mine", tmp_path / "elsewhere"
+    project.mkdir()
+    elsewhere.mkdir()
+    (project / "clusters").symlink_to(elsewhere)
+
+    answer = trainshed("init", str(project), *TRN1)
+
+    assert answer.code == 2
+    assert f"{project} has clusters already; nothing was written" in answer.err
+    assert not files(tmp_path)
+
+
 def test_nothing_is_written_when_a_file_is_where_a_folder_is_needed(
     trainshed: Command, tmp_path: Path
 ) -> None:

@@ -33,14 +33,16 @@ def write_project(folder: Path, files: Mapping[str, str], *, with_packer: bool) 
         with_packer: also copy packer/ and containers/, to be changed there.
 
     Raises:
-        ProjectExists: one of these is there, or no folder where one is needed; nothing was written.
+        ProjectExists: one of these is there, or no folder where one is needed, or a link to one,
+            through which we would write outside of the project; nothing was written.
         TrainshedError: the folder cannot be written.
     """
     copied = ("packer", "containers") if with_packer else ()
     # A dangling symlink is there too: writing would follow it.
     there = {name: None for name in (*files, *copied) if lexists(folder / name)}
     for parent in (parent for name in files for parent in Path(name).parents[:-1]):
-        if lexists(folder / parent) and not (folder / parent).is_dir():
+        path = folder / parent
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
             there[str(parent)] = None
     if there:
         raise ProjectExists(folder, there)
