@@ -1,22 +1,46 @@
-"""Clean up when a command is stopped."""
+"""React when a command is asked to stop: by Ctrl-C, SIGTERM, or a terminal that is closed."""
 
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Make SIGTERM end this like Ctrl-C, so that clean-up runs.
+def on_stop(react: Callable[[int], None]) -> Iterator[None]:
+    """Call a function with the signal that asks the command to stop.
 
-    Not where the parent process has this ignore SIGTERM, and so asks that nothing ends it.
+    Not for what the parent process has this ignore, and so asks that it does not end it.
     """
-    before = signal.getsignal(signal.SIGTERM)
-    if before is signal.SIG_IGN:
-        yield
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def asked(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            _leave_terminal()
+            # The terminal tells it, and so does the shell: the second must not end the clean-up.
+            signal.signal(number, signal.SIG_IGN)
+        react(number)
+
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, asked)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            if signal.getsignal(number) is asked:
+                signal.signal(number, handler)
+
+
+def _leave_terminal() -> None:
+    """Print into nothing: on a closed terminal it is an error, which would end the clean-up."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for file in (0, 1, 2):
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(file).st_mode):
+                os.dup2(nothing, file)
+    os.close(nothing)

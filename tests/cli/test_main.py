@@ -1,6 +1,7 @@
 """The command line before any group of it is loaded, and where its output cannot go."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from all_commands import commands
+from terminal import by_default
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
@@ -40,8 +42,29 @@ def test_help_loads_no_group() -> None:
 
     assert "offline" in shown.stdout
     assert shown.stdout.splitlines()[-1] == str(
-        ["trainshed.printable", "trainshed.cli.output", "trainshed.errors", "trainshed.cli"]
+        [
+            *("trainshed.stopping", "trainshed.cli", "trainshed.printable"),
+            *("trainshed.cli.output", "trainshed.errors", "trainshed.cli.command_line"),
+        ]
     )
+
+
+@pytest.mark.parametrize(("stop", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_what_stops_it_while_it_loads_is_no_traceback(tmp_path: Path, stop: str, code: int) -> None:
+    (tmp_path / "typer.py").write_text("print(flush=True)\nimport signal\nsignal.pause()\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "trainshed.cli", "--version"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=by_default,
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        process.send_signal(signal.Signals[stop])
+
+        assert process.stderr.read() == b""
+    assert process.returncode == code
 
 
 @pytest.mark.parametrize("words", [(), *(words for words, _ in commands())], ids=" ".join)

@@ -2,8 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 from command_line import Answer
 from reviewed_project import APP, CLUSTER, commit_all, git, write_project
+from terminal import session
 
 from trainshed import __version__
 from trainshed.checks.templates import checkov
@@ -411,7 +410,10 @@ def test_a_report_goes_where_a_link_leads_and_into_a_pipe(project: Project) -> N
         assert (project.folder / "report.md").read_bytes() == reading.read()
 
 
-def test_a_stopped_review_leaves_no_worktree(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("way", "code"), [("Ctrl-C", 130), ("SIGINT", 130), ("SIGTERM", 143), ("close", 129)]
+)
+def test_a_stopped_review_leaves_no_worktree(project: Project, way: str, code: int) -> None:
     started = project.folder.parent / "started"
     os.mkfifo(started)
     waiting = (
@@ -421,16 +423,13 @@ def test_a_stopped_review_leaves_no_worktree(project: Project) -> None:
     commit_all()
     git("branch", "--force", "main")
     (project.folder / "app.py").write_text(APP)
-    with subprocess.Popen(
-        [sys.executable, "-m", "trainshed.cli", "review", "--base", "main"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
+    command = [sys.executable, "-m", "trainshed.cli", "review", "--base", "main"]
+    with session(command, folder=project.folder, environment=os.environ) as review:
         assert started.read_text() == "x"
         assert worktrees() == 2
-        process.send_signal(signal.SIGTERM)
+        review.stop(way)
 
-    assert process.returncode == 128 + signal.SIGINT
+    assert review.process.returncode == code
     assert worktrees() == 1
     assert [*(project.folder.parent / "tmp").iterdir()] == []
 

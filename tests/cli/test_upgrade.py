@@ -160,7 +160,7 @@ def test_a_stopped_upgrade_leaves_no_temporary_folder(project: Path) -> None:
     process.terminate()
     _, errors = process.communicate()
 
-    assert process.returncode == 130
+    assert process.returncode == 143
     assert "Traceback" not in errors
     assert not [*temporary.iterdir()]
 

@@ -196,8 +196,10 @@ STOPPED = """
 import os, signal, sys
 from pathlib import Path
 from trainshed.review.repository import checked_out, find_base
-from trainshed.stopping import stoppable
-with stoppable(), checked_out(find_base(Path(), "main")):
+from trainshed.stopping import on_stop
+def interrupt(number):
+    raise KeyboardInterrupt
+with on_stop(interrupt), checked_out(find_base(Path(), "main")):
     print("checked out", flush=True)
     signal.pause()
 """

@@ -1,4 +1,4 @@
-"""What ends a command that cleans up."""
+"""What asks a command to stop."""
 
 import signal
 import subprocess
@@ -6,43 +6,58 @@ import sys
 
 import pytest
 
-from trainshed.stopping import stoppable
+from trainshed.stopping import on_stop
 
-STOPPED = """
+STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
+ASKED = """
 import os, signal
-from trainshed.stopping import stoppable
+from trainshed.stopping import on_stop
 
-try:
-    with stoppable():
-        os.kill(os.getpid(), signal.{stop})
-        print("goes on")
-except KeyboardInterrupt:
-    print("cleans up")
+with on_stop(print):
+    os.kill(os.getpid(), signal.{stop})
+    print("goes on")
+"""
+TWICE = """
+import os, signal
+from trainshed.stopping import on_stop
+
+with on_stop(lambda number: print("outer")):
+    with on_stop(lambda number: print("inner")):
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGHUP)
+    os.kill(os.getpid(), signal.SIGHUP)
 """
 
 
-@pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize(("action", "said"), [("SIG_DFL", "cleans up"), ("SIG_IGN", "goes on")])
-def test_a_signal_stops_it_unless_the_parent_process_ignores_it(
-    stop: str, action: str, said: str
-) -> None:
-    parent = f"import os, signal, sys; signal.signal(signal.{stop}, signal.{action});"
+def printed(code: str, before: str = "") -> str:
+    """What a program prints whose parent process has done something before."""
     child = "os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])"
-
     done = subprocess.run(
-        [sys.executable, "-c", f"{parent} {child}", STOPPED.format(stop=stop)],
+        [sys.executable, "-c", f"import os, signal, sys; {before}; {child}", code],
         capture_output=True,
         text=True,
         check=True,
     )
+    return done.stdout
 
-    assert done.stdout == f"{said}\n"
+
+@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("action", ["SIG_DFL", "SIG_IGN"])
+def test_a_signal_asks_unless_the_parent_process_ignores_it(stop: str, action: str) -> None:
+    said = printed(ASKED.format(stop=stop), f"signal.signal(signal.{stop}, signal.{action})")
+
+    number = f"{signal.Signals[stop].value}\n" if action == "SIG_DFL" else ""
+    assert said == f"{number}goes on\n"
 
 
-def test_sigterm_is_as_before_afterwards() -> None:
-    before = signal.getsignal(signal.SIGTERM)
+def test_a_closed_terminal_asks_once() -> None:
+    assert printed(TWICE, "signal.signal(signal.SIGHUP, signal.SIG_DFL)") == "inner\n"
 
-    with stoppable():
-        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
 
-    assert signal.getsignal(signal.SIGTERM) is before
+def test_signals_are_as_before_afterwards() -> None:
+    before = [signal.getsignal(signal.Signals[stop]) for stop in STOPS]
+
+    with on_stop(lambda _: None):
+        pass
+
+    assert [signal.getsignal(signal.Signals[stop]) for stop in STOPS] == before

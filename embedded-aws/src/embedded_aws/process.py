@@ -73,14 +73,18 @@ def start(settings: ServerSettings, *, log: Path, outlive: bool = False) -> Serv
             start_new_session=True,
         )
     assert process.stdin and process.stdout
-    # Everybody may read the arguments of a process, and the settings have a secret.
-    with suppress(BrokenPipeError):
-        process.stdin.write(settings.to_json().encode() + b"\n")
-        process.stdin.flush()
-    if outlive:
-        process.stdin.close()
-    with process.stdout:
-        line = process.stdout.readline()
+    try:
+        # Everybody may read the arguments of a process, and the settings have a secret.
+        with suppress(BrokenPipeError):
+            process.stdin.write(settings.to_json().encode() + b"\n")
+            process.stdin.flush()
+        if outlive:
+            process.stdin.close()
+        with process.stdout:
+            line = process.stdout.readline()
+    except BaseException:  # Ctrl-C, for instance
+        Server(process=process, settings=settings, log=log).stop()
+        raise
     announced = json.loads(line) if line else {}
     if "port" in announced:
         settings = replace(settings, port=announced["port"])

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from trainshed.ami.build_request import BuildRequest
-from trainshed.ami.failures import BuildError, Cause, classify, interrupted
+from trainshed.ami.failures import BuildError, Cause, Interrupted, classify
 from trainshed.ami.leftovers import (
     Leftover,
     logged_leftovers,
@@ -108,7 +108,7 @@ def _install_plugins(
 ) -> None:
     show("packer init")
     ended = _attempt([packer.program, "init", str(template)], request, log, held, show)
-    if ended.stopped:
+    if ended.signal is not None or not ended.in_time:
         raise _failure(request, ended)
     if ended.code:
         raise BuildError(
@@ -120,9 +120,9 @@ def _install_plugins(
 
 
 def _failure(request: BuildRequest, ended: Ended) -> BuildError:
-    if ended.stopped == "interrupted":
-        return interrupted()
-    if ended.stopped:
+    if ended.signal is not None:
+        return Interrupted(ended.signal)
+    if not ended.in_time:
         return BuildError(
             Cause.TIMEOUT,
             f"the build was stopped after {request.minutes} minutes; allow it more",

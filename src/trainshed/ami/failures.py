@@ -1,6 +1,7 @@
 """Why a build failed, from the output of Packer: one message, and what to do about it."""
 
 import re
+import signal
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -41,6 +42,18 @@ class BuildError(Failure):
     def __init__(self, cause: Cause, message: str) -> None:
         self.cause, self.message = cause, message
         super().__init__(f"{cause}: {message}")
+
+
+class Interrupted(BuildError):
+    """A build that was asked to stop, and that Packer cleaned up.
+
+    Args:
+        number: the signal that asked.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(Cause.INTERRUPTED, "the build was stopped, and Packer has cleaned up")
+        self.exit_code = 128 + number
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +188,7 @@ def classify(said: str) -> BuildError:
     """
     text = _PREFIX.sub("", _STAMP.sub("", said))
     if "Cleanly cancelled builds" in text or "Cancelling build after receiving" in text:
-        return interrupted()
+        return Interrupted(signal.SIGINT)
     if errors := _SCRIPT_ERROR.findall(text):
         return _script_failure(text, errors)
     if denied := _denial(text):
@@ -197,11 +210,6 @@ def classify(said: str) -> BuildError:
         summary, _, detail = _NO_HELP.sub("", wrong[1]).partition("\n")
         return BuildError(Cause.INVALID_TEMPLATE, f"{one_line(summary)}: {one_line(detail)}")
     return BuildError(Cause.OTHER, "Packer gave no reason")
-
-
-def interrupted() -> BuildError:
-    """Return the failure of a build that was asked to stop, and that Packer cleaned up."""
-    return BuildError(Cause.INTERRUPTED, "the build was stopped, and Packer has cleaned up")
 
 
 def _denial(text: str) -> BuildError | None:

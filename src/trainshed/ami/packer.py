@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from types import FrameType
 from typing import IO
 
 from trainshed.ami.packer_compat import needs_compatible_copy
 from trainshed.errors import TrainshedError
+from trainshed.stopping import on_stop
 
 # As plugins.pkr.hcl requires. Packages of distributions are older, or another program.
 RIGHT_PACKER = (
@@ -48,12 +48,14 @@ class Ended:
     Attributes:
         code: its exit code.
         said: all that it said.
-        stopped: why it was asked to stop: `interrupted`, `timeout`, or empty.
+        signal: that asked it to stop, if one did.
+        in_time: whether it ended before its time was over.
     """
 
     code: int
     said: str
-    stopped: str
+    signal: int | None
+    in_time: bool
 
 
 def find_packer() -> Packer:
@@ -92,7 +94,7 @@ def run(
     minutes: int,
     on_line: Callable[[str], None],
 ) -> Ended:
-    """Run a command of Packer to its end; Ctrl-C and SIGTERM stop it so that it cleans up.
+    """Run a command of Packer to its end; what stops this command stops it so that it cleans up.
 
     Packer writes into the log by itself: were this process killed, Packer would go on, and clean
     up, with its log whole.
@@ -105,61 +107,68 @@ def run(
         on_line: gets each line as it appears, and now and then an empty one.
     """
     start = log.stat().st_size if log.exists() else 0
-    with log.open("ab") as sink:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            env=environment(),
-            pass_fds=[held.fileno()],
-            # A Ctrl-C is for us to hand on, once.
-            start_new_session=True,
-        )
-    stop = _Stop(process, seconds=60 * minutes)
-    with stop, log.open("rb") as source:
-        source.seek(start)
-        while process.poll() is None:
-            stop.check_time()
-            _read_lines(source, on_line)
-            on_line("")
-            sleep(_POLL_SECONDS)
-        _read_lines(source, on_line)
+    stop, deadline, in_time = _Stop(), monotonic() + 60 * minutes, True
+    with on_stop(stop.ask):
+        with log.open("ab") as sink:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                env=environment(),
+                pass_fds=[held.fileno()],
+                # A Ctrl-C is for us to hand on, once.
+                start_new_session=True,
+            )
+        stop.hand_on_to(process)
+        try:
+            with log.open("rb") as source:
+                source.seek(start)
+                while process.poll() is None:
+                    if monotonic() > deadline:
+                        in_time = False
+                        stop.interrupt()
+                    _read_lines(source, on_line)
+                    on_line("")
+                    sleep(_POLL_SECONDS)
+                _read_lines(source, on_line)
+        finally:
+            # What Packer prints cannot be shown, for instance: it would go on alone.
+            stop.interrupt()
+            process.wait()
     said = log.read_bytes()[start:].decode(errors="replace")
-    return Ended(code=process.returncode, said=said, stopped=stop.reason)
+    return Ended(code=process.returncode, said=said, signal=stop.signal, in_time=in_time)
 
 
 class _Stop:
-    """Passes a request to stop on to Packer, as a terminal does: SIGINT to its whole group.
+    """Hands a request to stop on to Packer, as a terminal does: SIGINT to its whole group.
 
     Packer's first process ignores a SIGINT that is for it alone. A second request kills Packer.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], *, seconds: int) -> None:
-        self.reason = ""
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._interrupted = False
+
+    def ask(self, number: int) -> None:
+        self.signal = self.signal or number
+        self._send(signal.SIGKILL if self._interrupted else signal.SIGINT)
+
+    def hand_on_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Name Packer, which may have been asked to stop while it was being started."""
         self._process = process
-        self._deadline = monotonic() + seconds
-        self._signals = (signal.SIGINT, signal.SIGTERM)
+        if self.signal is not None:
+            self.interrupt()
 
-    def __enter__(self) -> None:
-        self._before = {number: signal.signal(number, self._asked) for number in self._signals}
+    def interrupt(self) -> None:
+        if not self._interrupted:
+            self._send(signal.SIGINT)
 
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def check_time(self) -> None:
-        if monotonic() > self._deadline and not self.reason:
-            self._stop("timeout")
-
-    def _asked(self, _number: int, _frame: FrameType | None) -> None:
-        self._stop("interrupted")
-
-    def _stop(self, reason: str) -> None:
-        hard = bool(self.reason)
-        self.reason = self.reason or reason
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL if hard else signal.SIGINT)
+    def _send(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._interrupted = True
+            os.killpg(self._process.pid, number)
 
 
 def _read_lines(source: IO[bytes], on_line: Callable[[str], None]) -> None:

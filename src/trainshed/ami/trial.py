@@ -20,7 +20,6 @@ from trainshed.ami.subnets import find_subnets
 from trainshed.aws import AwsRefusal, Region, accepting
 from trainshed.errors import Failure
 from trainshed.interfaces import NetworkInterface
-from trainshed.stopping import stoppable
 
 _MARK = "trainshed-selftest"
 # A console may break lines and mix others in between: so short numbered ones, and a checksum.
@@ -101,8 +100,7 @@ def try_ami(
     show(f"launching {place.instance_type} of {ami.image_id} in {region.name}")
     instance_id = _launch(region, ami, place, interfaces)
     try:
-        with stoppable():
-            selftest = _listen(region, instance_id, place, show)
+        selftest = _listen(region, instance_id, place, show)
         return require_devices(selftest, instance) if instance else selftest
     finally:
         _terminate(region, instance_id, place)

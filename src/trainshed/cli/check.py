@@ -21,7 +21,6 @@ from trainshed.cli.progress import progress
 from trainshed.cli.report import exit_if_failed, print_report
 from trainshed.errors import TrainshedError
 from trainshed.plan import Fleet
-from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
 
@@ -59,7 +58,7 @@ def check(
         else load_clusters(clusters, region)
     )
     fleet = Fleet(clusters=tuple({plan.name: plan for plan in plans}.values()))
-    with stoppable(), progress() as step:
+    with progress() as step:
         report = check_templates(fleet.clusters, Path(), region, step)
     findings = [finding for plan in fleet.clusters for finding in judge(plan, fleet)]
     findings += report.findings

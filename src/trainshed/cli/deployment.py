@@ -18,7 +18,6 @@ from trainshed.deployment import (
     storage_and_compute,
 )
 from trainshed.plan import ClusterPlan
-from trainshed.stopping import stoppable
 from trainshed.synthesis import read_app, synthesise
 
 
@@ -32,11 +31,7 @@ def show_deployment(plan: ClusterPlan, clusters: str, as_json: bool) -> None:
     """
     app = read_app(Path())
     app = replace(app, context={**app.context, "clusters": clusters})
-    with (
-        stoppable(),
-        TemporaryDirectory(prefix="trainshed-explain-") as temporary,
-        progress() as step,
-    ):
+    with TemporaryDirectory(prefix="trainshed-explain-") as temporary, progress() as step:
         step("synthesising the app")
         folder = Path(temporary).resolve()
         graph = resource_graph(synthesise(app, Path(sys.executable), folder, __version__))

@@ -240,7 +240,8 @@ def logs(
         for _, lines in follow_job(place, found, node, time.sleep):
             say(*lines)
     except KeyboardInterrupt:
-        raise _no_longer_watched(found.job_id, "") from None
+        _tell_it_goes_on(found.job_id, "")
+        raise
 
 
 @app.command()
@@ -312,7 +313,7 @@ def _follow(place: Any, job: Any, there: str) -> None:
 
     Raises:
         Failure: the job failed.
-        Exit: somebody pressed Ctrl-C.
+        KeyboardInterrupt: it is no longer to be watched.
     """
     from trainshed.cli.job_display import display
     from trainshed.jobs.logs import follow
@@ -322,7 +323,8 @@ def _follow(place: Any, job: Any, there: str) -> None:
             for now, lines in follow(place, job, None, time.sleep):
                 show(now, lines)
     except KeyboardInterrupt:
-        raise _no_longer_watched(job.job_id, there) from None
+        _tell_it_goes_on(job.job_id, there)
+        raise
     if now.status == "FAILED":
         failed = [node for node in now.nodes if node.ending and node.ending.exit_code]
         ended = [f"node {node.index}: {node.ending}" for node in failed[:1]]
@@ -332,13 +334,12 @@ def _follow(place: Any, job: Any, there: str) -> None:
         )
 
 
-def _no_longer_watched(job_id: str, there: str) -> typer.Exit:
+def _tell_it_goes_on(job_id: str, there: str) -> None:
     say(
         f"the job goes on; watch it again: trainshed job watch {job_id}{there}; end it: "
         f"trainshed job cancel {job_id}{there}",
         err=True,
     )
-    return typer.Exit(1)
 
 
 def _region(name: str | None) -> Any:

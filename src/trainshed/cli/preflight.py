@@ -20,7 +20,6 @@ from trainshed.preflight import (
     read_only_policy,
     require_credentials,
 )
-from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
 
@@ -57,7 +56,7 @@ def preflight(
         print_json(read_only_policy(subject))
         return
     require_credentials(subject)
-    with stoppable(), progress() as show:
+    with progress() as show:
         report = check_templates([plan], Path(), region, show)
         stack = report.stacks.get(plan.name)
         found = judge_with_account(

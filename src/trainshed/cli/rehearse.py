@@ -24,7 +24,6 @@ from trainshed.recipes import rehearsal_on
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.rehearse.workplace import workplace
-from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
 
@@ -71,7 +70,7 @@ def run(
     prints, and exits with the job's exit code.
     """
     check_possible(fault, loopback=loopback, after=fault_after)
-    with stoppable(), progress() as step, workplace() as place:
+    with progress() as step, workplace() as place:
         if recipe:
             plan = load_cluster(cluster, ALL_CLUSTERS, None)
             shared = place.temporary / "shared"

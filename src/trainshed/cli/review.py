@@ -18,7 +18,6 @@ from trainshed.review.markdown import markdown_report
 from trainshed.review.model import Review
 from trainshed.review.redaction import redacted
 from trainshed.review.reviewing import review_change
-from trainshed.stopping import stoppable
 
 app = typer.Typer(add_completion=False)
 
@@ -81,7 +80,7 @@ def review(
             raise TrainshedError(f"--output {file}: there is no folder {file.parent}; make it")
         if file.is_dir():
             raise TrainshedError(f"--output {file} is a folder; name a file in it")
-    with stoppable(), progress() as step:
+    with progress() as step:
         found = redacted(review_change(Path(), base, step))
     for file in outputs or ():
         _write(_report(found, form or _ENDINGS.get(file.suffix, Format.MARKDOWN)), file)

@@ -13,7 +13,6 @@ from trainshed.cli.options import JsonOption
 from trainshed.cli.output import print_json, print_records, say
 from trainshed.cli.progress import progress
 from trainshed.files import read_text
-from trainshed.stopping import stoppable
 from trainshed.synthesis import read_app, synthesise
 from trainshed.template_changes import Effect, TemplateChange, template_changes
 from trainshed.upgrade.environment import find_version, install
@@ -51,7 +50,7 @@ def upgrade(
     """
     cdk_app, source = read_app(Path()), find_version(to)
     text = read_text(REQUIREMENTS) if REQUIREMENTS.is_file() else ""
-    with stoppable(), TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
+    with TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
         folder = Path(name).resolve()
         step(f"synthesising with trainshed {__version__}")
         before = synthesise(cdk_app, Path(sys.executable), folder / "before", __version__)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from skips import needs
+from terminal import by_default, session
 
 from embedded_aws.faults import Fault
 from trainshed.ami.leftovers import remove_leftover, tagged_leftovers
@@ -392,6 +393,7 @@ def running(account: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=by_default,
     )
     assert process.stderr
     for line in process.stderr:
@@ -403,15 +405,28 @@ def running(account: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @needs_packer
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_build_leaves_nothing(
     running: subprocess.Popen[str], account: Any, number: signal.Signals
 ) -> None:
     running.send_signal(number)
     _, errors = running.communicate(timeout=300)
 
-    assert running.returncode == 1
+    assert running.returncode == 128 + number
     assert "error: interrupted: " in errors
+    assert left(account) == NOTHING
+
+
+@needs_packer
+def test_a_build_whose_terminal_is_closed_leaves_nothing(account: Any, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "trainshed.cli", "ami", "build", "neuron", "ec2"]
+    command += ["--output", str(tmp_path / "out"), "--subnet", account.subnets[WEST][0]]
+    with session(command, folder=Path(), environment=account.aws.environment) as started:
+        started.wait_for(b"Waiting for SSH")
+
+        started.stop("close")
+
+    assert started.process.returncode == 128 + signal.SIGHUP
     assert left(account) == NOTHING
 
 
