@@ -321,6 +321,18 @@ def test_a_head_that_does_not_synthesise_is_an_error(project: Project) -> None:
     assert worktrees() == 1
 
 
+def test_no_secret_that_a_failing_app_prints_is_in_the_log(project: Project) -> None:
+    key = "-----BEGIN PRIVATE " + "KEY-----\\nMIIEpAIBAAKCAQEA7bq4\\n-----END PRIVATE " + "KEY-----"
+    (project.folder / "app.py").write_text(
+        f"raise SystemExit('no access with DB_PASS=hunter2 and\\n{key}\\nin 482913570624')"
+    )
+
+    answer = project.review()
+
+    assert answer.code == 1
+    assert answer.err.endswith("no access with DB_PASS=REDACTED and\nREDACTED\nin ACCOUNT\n")
+
+
 def test_a_head_whose_cluster_file_is_wrong_is_wrong_input(project: Project) -> None:
     project.write(CLUSTER.replace("trn1.32xlarge", "trn1.32xl"))
 

@@ -81,7 +81,13 @@ def review(
         if file.is_dir():
             raise TrainshedError(f"--output {file} is a folder; name a file in it")
     with progress() as step:
-        found = redacted(review_change(Path(), base, step))
+        try:
+            found = redacted(review_change(Path(), base, step))
+        except TrainshedError as error:
+            # With what the app said; the log of a job is as public as a report. As one text,
+            # because a private key has several lines.
+            error.lines = tuple(redacted(str(error)).split("\n"))
+            raise
     for file in outputs or ():
         _write(_report(found, form or _ENDINGS.get(file.suffix, Format.MARKDOWN)), file)
     if not outputs and form is Format.JSON:

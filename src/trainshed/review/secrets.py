@@ -75,7 +75,7 @@ _MIN_BITS = 4.3
 _MOST_IN_WORDS = 20
 # A key of Weights & Biases, or of many others, unless it is a commit or the tag of an image.
 _HEX_KEY = re.compile(
-    r"(?P<commit>(?:commit|revision|rev|sha1?|ref|tree|blob|tag|version|checkout)s?\W{1,3}[0-9A-Fa-f]{40}"
+    r"(?P<commit>(?:base|commit|revision|rev|sha1?|ref|tree|blob|tag|version|checkout)s?\W{1,3}[0-9A-Fa-f]{40}"
     r"|(?:@|[\w-]:)[0-9A-Fa-f]{40})(?![0-9A-Za-z])|(?<![0-9A-Za-z])[0-9A-Fa-f]{40}(?![0-9A-Za-z])",
     re.IGNORECASE,
 )

@@ -5,6 +5,7 @@ import sys
 
 import typer
 
+from embedded_aws.cli.output import print_error
 from embedded_aws.errors import EmbeddedAwsError
 
 
@@ -18,16 +19,16 @@ def main() -> None:
             sys.argv[1:] or ["--help"], prog_name="embedded-aws", standalone_mode=False
         )
     except EmbeddedAwsError as error:
-        typer.echo(f"error: {error}", err=True)
+        print_error(str(error))
         sys.exit(error.exit_code)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         hint = f"; see {context.command_path} --help" if context else ""
         message = error.format_message().rstrip(".?")
-        typer.echo(f"error: {message[:1].lower()}{message[1:]}{hint}", err=True)
+        print_error(f"{message[:1].lower()}{message[1:]}{hint}")
         sys.exit(error.exit_code)
     except OSError as error:
-        typer.echo(f"error: {error.filename or 'output'}: {error.strerror}", err=True)
+        print_error(f"{error.filename or 'output'}: {error.strerror}")
         # The flush at exit would fail again, with a traceback.
         sys.stdout = io.StringIO()
         sys.exit(1)

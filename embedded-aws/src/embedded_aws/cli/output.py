@@ -5,6 +5,7 @@ runs without the embedded AWS, which knows nothing of trainshed.
 """
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -13,6 +14,12 @@ import typer
 
 # Wide enough for each record of a piped table to be one line.
 _PIPE_WIDTH = 10_000
+
+# What terminals and CI systems obey; trainshed's module of the same purpose says who obeys what.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_COMMAND = re.compile(r"(?<!\S)(?=::[A-Za-z])|(?<=#)(?=#\w*\[)")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -38,13 +45,27 @@ def print_table(
     for heading in columns.values():
         table.add_column(heading, overflow="fold")
     for record in records:
-        table.add_row(*(Text(_cell(record[key])) for key in columns))
+        table.add_row(*(Text(printable(_cell(record[key]))) for key in columns))
     Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH).print(table)
 
 
 def print_json(value: object) -> None:
     """Print a value as JSON; dates and paths become text."""
-    typer.echo(json.dumps(value, indent=2, default=str))
+    # JSON escapes all but DEL, and lines begin with its own signs.
+    text = json.dumps(value, indent=2, default=str).replace("\x7f", r"\u007f")
+    typer.echo(text.replace("##", r"#\u0023"))
+
+
+def print_error(text: str) -> None:
+    """Print an error, which may have several lines."""
+    for line in f"error: {text}".split("\n"):
+        typer.echo(printable(line), err=True)
+
+
+def printable(text: str) -> str:
+    r"""Return text as one line: `\x1b` for the character ESC, `\n` for a line break."""
+    line = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _COMMAND.sub(r"\\", line)
 
 
 def _cell(value: object) -> str:
