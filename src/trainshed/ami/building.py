@@ -65,9 +65,8 @@ def build(
         for subnet in subnets:
             if subnet is not None:
                 show(f"building in {subnet}")
-            command = request.command(
-                packer.program, template, region.name, subnet and subnet.subnet_id
-            )
+            subnet_id = subnet.subnet_id if subnet else None
+            command = request.command(packer.program, template, region.name, subnet_id)
             ended = _attempt(command, request, log, held, show)
             if ended.code == 0:
                 return manifest_amis(request.output / MANIFEST)
