@@ -133,16 +133,17 @@ def test_what_happens_in_place_passes(ask: Ask, changes: dict[str, Any]) -> None
     [
         pytest.param(
             {"SubnetIds": ["subnet-2"]},
-            "SubnetIds from ['subnet-1'] to ['subnet-2']",
+            "SubnetIds from subnet-1 to subnet-2",
             id="other-value",
         ),
         pytest.param(
             {"DeploymentType": "SCRATCH_2", "PerUnitStorageThroughput": None},
             "DeploymentType from PERSISTENT_2 to SCRATCH_2, "
-            "PerUnitStorageThroughput from 250 to None",
+            "PerUnitStorageThroughput from 250 to none",
             id="gone",
         ),
-        pytest.param({"KmsKeyId": "key-1"}, "KmsKeyId from None to key-1", id="new"),
+        pytest.param({"KmsKeyId": "key-1"}, "KmsKeyId from none to key-1", id="new"),
+        pytest.param({"EfaEnabled": "true"}, "EfaEnabled from none to true", id="on"),
     ],
 )
 def test_a_replacement_is_refused_with_what_would_be_lost_and_how_to_allow_it(

@@ -137,6 +137,13 @@ def _require_no_project(folder: str) -> None:
         raise ProjectExists(Path(folder), ["cdk.json"])
 
 
+def _require_number(answer: str) -> None:
+    if not (answer.isascii() and answer.isdecimal()):
+        raise TrainshedError(
+            f"{answer!r} is no number of nodes; write it in digits, for instance 2"
+        )
+
+
 def _ask_for_choices(choices: Choices) -> Choices:
     """Ask until the cluster can be planned; each default is the choice before."""
     while True:
@@ -147,7 +154,7 @@ def _ask_for_choices(choices: Choices) -> Choices:
             instance_type=instance_type,
             region=_ask("region", choices.region, known_region),
             name=typer.prompt("name of the cluster", choices.name, err=True),
-            nodes=typer.prompt("largest number of nodes", nodes, err=True),
+            nodes=int(_ask("largest number of nodes", str(nodes), _require_number)),
             storage=typer.confirm("a Lustre file system of 1200 GiB?", choices.storage, err=True),
             capacity=typer.prompt("capacity", choices.capacity, err=True),
         )

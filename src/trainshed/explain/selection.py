@@ -1,6 +1,7 @@
 """Which file describes the cluster that the user names."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from trainshed.errors import TrainshedError, UnknownName
@@ -22,17 +23,20 @@ def cluster_file(name: str, files: Sequence[Path]) -> Path:
         files: where to look for names.
 
     Raises:
-        UnknownName: no file and no cluster is called so; the message names the nearest one.
-        TrainshedError: several are.
+        TrainshedError: no file and no cluster is called so, or several are. The message names the
+            nearest one, and what keeps the name of others from being read.
     """
     if is_path(name):
         return Path(name)
     # A faulty file still has its say when it is the one that is asked for.
     by_stem = [path for path in files if path.stem == name]
-    names = {} if by_stem else {path: spec.name for path in files if (spec := read_spec(path).spec)}
+    readings = {} if by_stem else {path: read_spec(path) for path in files}
+    names = {path: reading.spec.name for path, reading in readings.items() if reading.spec}
     found = by_stem or [path for path, known in names.items() if known == name]
     if not found:
-        raise UnknownName("cluster", name, names.values(), other=(path.stem for path in files))
+        unknown = UnknownName("cluster", name, names.values(), other=(path.stem for path in files))
+        nameless = (reading.problems for reading in readings.values() if not reading.spec)
+        raise TrainshedError(*unknown.lines, *map(str, chain.from_iterable(nameless)))
     if len(found) > 1:
         raise TrainshedError(
             f"cluster {name!r} is in several files, {', '.join(map(str, found))}; give each "

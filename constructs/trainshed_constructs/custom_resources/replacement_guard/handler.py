@@ -1,7 +1,6 @@
 """Lambda function that stops a deployment which would make another, empty file system.
 
-The file system depends on this resource, so CloudFormation comes here first. It takes 4096
-characters inline.
+The file system depends on this resource. CloudFormation takes 4096 characters inline.
 """
 
 import logging
@@ -12,7 +11,7 @@ import cfnresponse
 
 from trainshed_constructs.custom_resources.patiently import patiently
 
-_CAPACITY = "StorageCapacity"  # in GiB; FSx adds storage in place
+_CAPACITY = "StorageCapacity"  # GiB; may grow in place
 
 
 def handler(event: dict[str, Any], context: Any) -> None:
@@ -26,10 +25,8 @@ def handler(event: dict[str, Any], context: Any) -> None:
     except Exception as error:
         logging.exception("cannot tell")
         refusal = f"cannot tell whether the file system would be replaced: {error}"
-    if refusal:
-        cfnresponse.send(event, context, cfnresponse.FAILED, {}, physical_id, reason=refusal)
-    else:
-        cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, physical_id)
+    status = cfnresponse.FAILED if refusal else cfnresponse.SUCCESS
+    cfnresponse.send(event, context, status, {}, physical_id, reason=refusal)
 
 
 def _beside(event: dict[str, Any]) -> str | None:
@@ -55,7 +52,7 @@ def _instead(event: dict[str, Any]) -> str | None:
     asked, old = event["ResourceProperties"], event["OldResourceProperties"]
     now, before = asked["FileSystem"], old["FileSystem"]
     changes = [
-        f"{name} from {before.get(name)} to {now.get(name)}"
+        f"{name} from {_text(before.get(name))} to {_text(now.get(name))}"
         for name in sorted({*now, *before} - {_CAPACITY})
         if now.get(name) != before.get(name)
     ]
@@ -81,6 +78,10 @@ def _instead(event: dict[str, Any]) -> str | None:
         f"what is on the present one ({before[_CAPACITY]} GiB), which would stay and cost until "
         f"deleted by hand. Copy what you need first, then allow it with {asked['HowToAllow']}"
     )
+
+
+def _text(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else value or "none"
 
 
 def _rolling_back(stack_id: str) -> bool:
