@@ -180,14 +180,69 @@ def test_purchase(fields: str, managed: bool, purchase: str | None) -> None:
         pytest.param("subnets: [subnet-1]", "the subnets", id="subnets-decide"),
     ],
 )
-def test_public_addresses(fields: str, public: object) -> None:
-    assert value(group(fields).public_addresses) == public
+def test_public_subnets(fields: str, public: object) -> None:
+    assert value(group(fields).in_public_subnets) == public
 
 
-def test_a_private_cluster_has_no_public_addresses() -> None:
+def test_a_private_cluster_has_no_public_subnets() -> None:
     (own,) = cluster("privateCluster: {enabled: true}\nnodeGroups: [{name: a}]").groups
 
-    assert value(own.public_addresses) is False
+    assert value(own.in_public_subnets) is False
+
+
+# As https://docs.aws.amazon.com/eks/latest/eksctl/vpc-subnet-settings.html has them.
+_SUBNETS = """\
+vpc:
+  id: vpc-1
+  subnets:
+    public:
+      train: {id: subnet-1}
+      us-west-2b: {}
+    private:
+      inner: {id: subnet-2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("subnets", "private", "public"),
+    [
+        pytest.param("[train]", False, True, id="public-by-name"),
+        pytest.param("[us-west-2b]", False, True, id="public-by-zone"),
+        pytest.param("[subnet-1]", False, True, id="public-by-id"),
+        pytest.param("[train]", True, True, id="public-though-private-is-asked"),
+        pytest.param("[inner]", True, False, id="private-by-name"),
+        pytest.param("[subnet-2]", True, False, id="private-by-id"),
+        pytest.param("[inner]", False, False, id="private-which-eksctl-refuses"),
+        pytest.param("[inner, train]", True, True, id="one-is-public"),
+        pytest.param("[subnet-9]", False, "the subnets", id="not-listed"),
+        pytest.param("[inner, subnet-9]", False, "the subnets", id="one-not-listed"),
+    ],
+)
+def test_subnets_are_those_that_the_file_lists(subnets: str, private: bool, public: object) -> None:
+    words = f"{{name: a, subnets: {subnets}, privateNetworking: {str(private).lower()}}}"
+
+    (own,) = cluster(f"{_SUBNETS}nodeGroups: [{words}]").groups
+
+    assert value(own.in_public_subnets) == public
+
+
+@pytest.mark.parametrize("listed", ['"${SUBNETS}"', "[subnet-1]", "{public: }", "{public: [a]}"])
+def test_lists_of_subnets_that_cannot_be_read_leave_it_open(listed: str) -> None:
+    (own,) = cluster(f"vpc: {{subnets: {listed}}}\nnodeGroups: [{{subnets: [a]}}]").groups
+
+    assert value(own.in_public_subnets) == "the subnets"
+
+
+def test_what_to_do_about_named_public_subnets_of_dl1() -> None:
+    read = cluster(
+        f"{_SUBNETS}managedNodeGroups: [{{name: dl1, instanceType: dl1.24xlarge, efaEnabled: true, "
+        "maxSize: 4, subnets: [us-west-2b]}]"
+    )
+
+    [found] = lint_rules()["TS-EKS-004"].check(read)
+
+    assert isinstance(found, FileViolation)
+    assert found.remedy == "set privateNetworking: true, and name private subnets"
 
 
 def test_image_family_zones_subnets_and_template_version() -> None:

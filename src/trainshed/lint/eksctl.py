@@ -34,13 +34,13 @@ class EksctlGroup(NodeGroup):
     Attributes:
         reservation: id of the capacity reservation or block, or ARN of a group of them.
         made_group: whether eksctl makes a placement group for it.
-        public_addresses: whether its subnets give nodes a public address.
+        in_public_subnets: whether its subnets are public.
         template_version: of the launch template that it names; None where it names none.
     """
 
     reservation: Fact[str] = None
     made_group: Fact[bool] = None
-    public_addresses: Fact[bool] = None
+    in_public_subnets: Fact[bool] = None
     template_version: Fact[str] = None
 
 
@@ -69,9 +69,8 @@ def read_eksctl(content: Content) -> tuple[EksctlCluster]:
         UnreadableFile: a list of node groups is none.
     """
     root = FileSection(value=content.value, path=(), where=content.where)
-    private = root.flag("privateCluster", "enabled")
     groups = tuple(
-        _group(group, private, managed=key == "managedNodeGroups")
+        _group(group, root, managed=key == "managedNodeGroups")
         for key in ("nodeGroups", "managedNodeGroups")
         for group in root.sections(key)
     )
@@ -98,7 +97,7 @@ def eksctl_groups(document: LintedFile) -> tuple[EksctlGroup, ...]:
     return document.groups if isinstance(document, EksctlCluster) else ()
 
 
-def _group(group: FileSection, private: Fact[bool], *, managed: bool) -> EksctlGroup:
+def _group(group: FileSection, root: FileSection, *, managed: bool) -> EksctlGroup:
     name = group.text("name")
     ami = group.text("ami")
     chosen = isinstance(ami, Known) and ami.value in _CHOSEN_BY_EKSCTL
@@ -117,7 +116,7 @@ def _group(group: FileSection, private: Fact[bool], *, managed: bool) -> EksctlG
         zones=group.references("availabilityZones"),
         purchase=_purchase(group),
         reservation=_reservation(group),
-        public_addresses=_public_addresses(group, private),
+        in_public_subnets=_in_public_subnets(group, root),
         template_version=_template_version(group),
     )
 
@@ -195,12 +194,33 @@ def _purchase(group: FileSection) -> Fact[str]:
     return Known(value="spot", path=spot.path) if spot.value else market or default
 
 
-def _public_addresses(group: FileSection, private_cluster: Fact[bool]) -> Known[bool] | Unknown:
-    private = group.flag("privateNetworking") or private_cluster
+def _in_public_subnets(group: FileSection, root: FileSection) -> Known[bool] | Unknown:
+    private = group.flag("privateNetworking") or root.flag("privateCluster", "enabled")
     if isinstance(private, Unknown):
         return private
-    if private and private.value:
-        return Known(value=False, path=private.path)
-    if group.gives("subnets"):
-        return Unknown(why="the subnets", path=(*group.path, "subnets"))
-    return Known(value=True, path=private.path if private else group.path)
+    asked = bool(private and private.value)
+    if not group.gives("subnets"):
+        return Known(value=not asked, path=private.path if private else group.path)
+    path = (*group.path, "subnets")
+    named = group.references("subnets")
+    if not isinstance(named, Known):
+        return named or Unknown(why="the subnets", path=path)
+    public, others = _declared(root, "public"), _declared(root, "private")
+    # eksctl looks for a name among those of its kind first, and refuses private ones otherwise:
+    # selectNodeGroupSubnetsFromIDs of pkg/vpc/vpc.go.
+    if any(name in public and not (asked and name in others) for name in named.value):
+        return Known(value=True, path=path)
+    if asked or all(name in others for name in named.value):
+        return Known(value=False, path=path)
+    return Unknown(why="the subnets", path=path)
+
+
+def _declared(root: FileSection, kind: str) -> set[str]:
+    """Return the names and the ids of the subnets that the file calls public, or private."""
+    found: Value = dict(root.value)
+    for key in ("vpc", "subnets", kind):
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return set()
+    ids = {str(entry.get("id")) for entry in found.values() if isinstance(entry, dict)}
+    return {*found, *ids}

@@ -55,12 +55,14 @@ def card_without_efa(group: EksctlGroup, document: LintedFile) -> Iterator[FileV
 An instance that starts with several network interfaces gets no public address by itself. In a
 public subnet it then reaches neither the internet nor the public endpoint of the cluster, so nodes
 do not join unless the cluster has a private endpoint and everything that they load has one, too.
-eksctl puts nodes into private subnets only with `privateNetworking: true`.
+eksctl puts nodes into private subnets only with `privateNetworking: true`, and with it into public
+ones if the group names those.
 """,
         basis=Basis.INFERRED,
         sources=(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html",
             "https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
+            "https://docs.aws.amazon.com/eks/latest/eksctl/vpc-subnet-settings.html",
         ),
     ),
     over=eksctl_groups,
@@ -74,7 +76,7 @@ eksctl puts nodes into private subnets only with `privateNetworking: true`.
 )
 def public_subnets(group: EksctlGroup, document: LintedFile) -> Iterator[FileViolation]:
     """Nodes with several interfaces need a way out that is not a public address."""
-    public = decided(group.public_addresses) if has_efa(group) else None
+    public = decided(group.in_public_subnets) if has_efa(group) else None
     if not public or not public.value:
         return
     types = named_types(group)
@@ -85,5 +87,6 @@ def public_subnets(group: EksctlGroup, document: LintedFile) -> Iterator[FileVio
             path=public.path,
             message=f"{group.name} is in public subnets, and its nodes get no public address: "
             f"eksctl gives {fewest.name} {len(fewest.network_cards)} network interfaces",
-            remedy="set privateNetworking: true",
+            remedy="set privateNetworking: true"
+            + (", and name private subnets" if group.subnets else ""),
         )
