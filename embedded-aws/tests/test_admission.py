@@ -458,3 +458,36 @@ def test_the_state_of_another_user_is_not_used(tmp_path: Path) -> None:
 
     with pytest.raises(EmbeddedAwsError, match="belongs to another user"):
         Project(tmp_path).up(ServerSettings())
+
+
+def test_the_state_is_not_written_through_a_link_to_a_folder(tmp_path: Path) -> None:
+    # As a repository from elsewhere may have it, which belongs to who cloned it.
+    elsewhere, project = tmp_path / "elsewhere", tmp_path / "project"
+    elsewhere.mkdir(mode=0o755)
+    project.mkdir()
+    (project / ".embedded-aws").symlink_to(elsewhere)
+
+    with pytest.raises(EmbeddedAwsError, match=r"\.embedded-aws is a link; remove it"):
+        Project(project).up(ServerSettings())
+
+    assert elsewhere.stat().st_mode & 0o777 == 0o755
+    assert not [*elsewhere.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "name", [".gitignore", "lock", "secret-key.new", "server.log", "server.new"]
+)
+def test_no_file_of_the_state_is_written_through_a_link(project: Project, name: str) -> None:
+    kept = project.directory / "kept"
+    kept.write_text("mine")
+    state = project.directory / ".embedded-aws"
+    state.mkdir()
+    (state / name).symlink_to(kept)
+    before = psutil.Process().children()
+
+    with pytest.raises(EmbeddedAwsError, match=f"{name} is a link; remove it"):
+        project.up(ServerSettings())
+
+    assert kept.read_text() == "mine"
+    assert psutil.Process().children() == before
+    (state / name).unlink()

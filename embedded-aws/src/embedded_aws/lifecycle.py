@@ -18,7 +18,7 @@ import psutil
 
 from embedded_aws.environment import variables
 from embedded_aws.errors import EmbeddedAwsError, ServerError, program
-from embedded_aws.private_files import write_private
+from embedded_aws.private_files import open_private, write_private
 from embedded_aws.process import start
 from embedded_aws.settings import ServerSettings, new_secret_key
 
@@ -67,13 +67,16 @@ class Project:
         state = self.directory / ".embedded-aws"
         try:
             state.mkdir(mode=0o700, exist_ok=True)
-            if state.lstat().st_uid != os.geteuid():
+            if state.is_symlink():
+                raise EmbeddedAwsError(f"{state} is a link; remove it")
+            if state.stat().st_uid != os.geteuid():
                 raise EmbeddedAwsError(
                     f"{state} belongs to another user, who could read and change what is in it; "
                     "remove it, or run this in another directory"
                 )
             state.chmod(0o700)
-            (state / ".gitignore").write_text("*\n")
+            with open_private(state / ".gitignore") as ignored:
+                ignored.write(b"*\n")
         except OSError as error:
             raise EmbeddedAwsError(
                 f"cannot write to {state}: {error.strerror}; "
@@ -97,13 +100,17 @@ class Project:
                 )
             settings = replace(settings, secret_key=self._secret_key())
             server = start(settings, log=self.state / "server.log", outlive=True)
-            running = Running(
-                pid=server.process.pid,
-                started=psutil.Process(server.process.pid).create_time(),
-                settings=server.settings,
-                log=server.log,
-            )
-            self._remember(running)
+            try:
+                running = Running(
+                    pid=server.process.pid,
+                    started=psutil.Process(server.process.pid).create_time(),
+                    settings=server.settings,
+                    log=server.log,
+                )
+                self._remember(running)
+            except BaseException:  # Nobody could stop what is not remembered.
+                server.stop()
+                raise
             return running, True
 
     def down(self) -> Running | None:
@@ -157,7 +164,7 @@ class Project:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Let only one `up` or `down` of a directory run at a time."""
-        with (self.state / "lock").open("w") as lock:
+        with open_private(self.state / "lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

@@ -1,21 +1,38 @@
 """Files that only their owner may read: they have the secret key, or what callers sent."""
 
+import errno
 import os
 from pathlib import Path
 from typing import IO
+
+from embedded_aws.errors import EmbeddedAwsError
 
 _OWNER_ONLY = 0o600
 
 
 def open_private(file: Path) -> IO[bytes]:
-    """Open an empty file for writing that only its owner may read, even if it was there before."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
+    """Open an empty file for writing that only its owner may read, even if it was there before.
+
+    Raises:
+        EmbeddedAwsError: it is a link, as a repository of somebody else's may have one.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(file, flags, _OWNER_ONLY)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise EmbeddedAwsError(f"{file} is a link; remove it") from error
     os.fchmod(descriptor, _OWNER_ONLY)
     return os.fdopen(descriptor, "wb")
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file at once, so that nobody sees half of it."""
+    """Write a file at once, so that nobody sees half of it.
+
+    Raises:
+        EmbeddedAwsError: what it is written to first is a link.
+    """
     new = file.with_suffix(".new")
     with open_private(new) as opened:
         opened.write(text.encode())
