@@ -67,13 +67,14 @@ tools: ## Install the Debian packages that the ladder and the tests in a browser
 	@DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \
 		<.ci/apt-packages >/dev/null
 
-# Outside the lock: for most machines PyPI has it with CUDA, several GB. PyTorch's own index has a smaller
-# one for CPUs: make torch PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+# Locks of their own: for most machines PyPI has PyTorch with CUDA, several GB. The smaller builds for CPUs of
+# PyTorch's own index have other hashes, and are refused.
 # DeepSpeed comes as source, whose set-up imports PyTorch: so after it, and in the same environment.
 # It compiles nothing.
 torch: setup ## Install PyTorch, DeepSpeed and h5py, which tests of torchrun and of trainings need
-	@pip install --quiet --disable-pip-version-check torch==2.13.0 h5py==3.16.0
-	@DS_BUILD_OPS=0 pip install --quiet --disable-pip-version-check --no-build-isolation deepspeed==0.19.8
+	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements-torch.txt
+	@DS_BUILD_OPS=0 pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation \
+		-r requirements-deepspeed.txt
 
 guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
@@ -147,6 +148,10 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		requirements-checkov.in -o requirements-checkov.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--group pyproject.toml:docs -o requirements-docs.txt --upgrade
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--group pyproject.toml:torch --no-emit-package deepspeed -c requirements-dev.txt -o requirements-torch.txt --upgrade
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--group pyproject.toml:deepspeed --no-deps -o requirements-deepspeed.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules and the tables of docs/amis.md anew
