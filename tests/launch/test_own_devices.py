@@ -204,6 +204,21 @@ def test_a_job_that_fails_by_itself_marks_no_node(tmp_path: Path) -> None:
     assert marks(tmp_path) == []
 
 
+def test_an_image_without_the_tool_that_asks_its_devices_marks_no_node(tmp_path: Path) -> None:
+    # For instance with NVIDIA_DRIVER_CAPABILITIES=compute, which leaves out nvidia-smi.
+    whole = machine(tmp_path / "whole")
+    (whole.path / "run/trainshed/unfit").mkdir(parents=True)
+    (whole.path / "opt/amazon/efa/bin/fi_info").unlink()
+
+    with nodes_of_a_job(tmp_path, 1) as job:
+        launcher = job.start(0, "true", machine=whole, environment=IMAGE)
+
+        assert launcher.wait() == 78
+    missing = "efa devices do not answer (there is no /opt/amazon/efa/bin/fi_info); let the image"
+    assert f"this node takes no part: {missing}" in launcher.said
+    assert marks(tmp_path) == []
+
+
 def test_a_mark_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     broken = machine(tmp_path / "broken", efa=3)
     (broken.path / "run/trainshed/unfit").mkdir(parents=True)

@@ -52,18 +52,22 @@ def examine(environment: Mapping[str, str]) -> ThisNode:
         instance = this_instance(environment, environment.get(_REGION) or read_settings().region)
         if _PROBLEM in environment:
             return ThisNode(environment[_PROBLEM], CONFIGURATION_ERROR, False, instance)
-        problems = "; ".join(device_problems(_expected_devices(environment)))
+        problems = [*device_problems(_expected_devices(environment))]
     except NodeError as error:
         raise LaunchError(str(error)) from error
-    if problems:
+    said = "; ".join(each.text for each in problems)
+    if any(each.of_node for each in problems):
         name = instance.name if instance else "its instance"
         remedy = f"{name} powers off" if can_mark(environment) else f"terminate {name}"
-        problems += (
+        said += (
             f"; {remedy}, and if the next one says the same, correct the AMI, the launch template "
             "or the job definition"
         )
-    # Another attempt may get other nodes.
-    return ThisNode(problems, PEER_LOST, bool(problems), instance)
+        # Another attempt may get other nodes.
+        return ThisNode(said, PEER_LOST, True, instance)
+    if problems:
+        said += "; let the image have it, as those of trainshed container build do"
+    return ThisNode(said, CONFIGURATION_ERROR, False, instance)
 
 
 def _expected_devices(environment: Mapping[str, str]) -> Mapping[str, int]:

@@ -28,7 +28,8 @@ def check_node(home: Path, expected: Mapping[str, int]) -> None:
         NodeError: with everything that is wrong.
     """
     wait_for_drivers()
-    problems = [*device_problems(expected), *_setting_problems(home)]
+    problems = [each.text for each in device_problems(expected)]
+    problems += _setting_problems(home)
     # One GPU that is missing may be why the fabric does not come up.
     if not problems and expected.get("nvidia") and (problem := fabric_problem()):
         problems.append(problem)

@@ -46,11 +46,26 @@ class Found:
         on_bus: how many are on the PCI bus.
         files: how many device files the driver has made.
         problem: why not all of the files' devices answer; empty if they do.
+        has_tool: there is what asks them.
     """
 
     on_bus: int
     files: int
     problem: str
+    has_tool: bool = True
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with the devices of a node.
+
+    Attributes:
+        text: what it is.
+        of_node: the node is to blame, and not the software that asks.
+    """
+
+    text: str
+    of_node: bool = True
 
 
 # EFA: the state of a port in /sys says nothing, because the driver always answers "active" without
@@ -109,7 +124,7 @@ def find(kind: str) -> Found:
     on_bus = count(devices.cards)
     tool = devices.command[0]
     if not has_command(tool):
-        return Found(on_bus, _files(kind), f"there is no {tool}")
+        return Found(on_bus, _files(kind), f"there is no {tool}", has_tool=False)
     # First, because NVIDIA's tool makes the device files that it misses.
     done = run(*devices.command, timeout=_ANSWER_SECONDS)
     files = _files(kind)
@@ -124,7 +139,7 @@ def find(kind: str) -> Found:
     return Found(on_bus, files, "")
 
 
-def device_problems(expected: Mapping[str, int]) -> Iterator[str]:
+def device_problems(expected: Mapping[str, int]) -> Iterator[Problem]:
     """Yield what is wrong with the devices of this node, or of this container.
 
     Args:
@@ -133,11 +148,12 @@ def device_problems(expected: Mapping[str, int]) -> Iterator[str]:
     for kind, wanted in expected.items():
         found = find(kind)
         if found.on_bus < wanted:
-            yield f"{found.on_bus} of {wanted} {kind} devices are on the PCI bus"
+            yield Problem(f"{found.on_bus} of {wanted} {kind} devices are on the PCI bus")
         elif found.files < wanted:
-            yield f"{found.files} of {wanted} {kind} devices have a driver (see dmesg)"
+            yield Problem(f"{found.files} of {wanted} {kind} devices have a driver (see dmesg)")
         elif found.problem:
-            yield f"{kind} devices do not answer ({found.problem})"
+            text = f"{kind} devices do not answer ({found.problem})"
+            yield Problem(text, of_node=found.has_tool)
 
 
 def _files(kind: str) -> int:
