@@ -14,8 +14,12 @@ from job_bench import JobBench, job_aws
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
+from embedded_aws.faults import Fault
 
 WAIT = "echo running; exec sleep 100"
+NO_CAPACITY = Fault(
+    service="ec2", operation="RunInstances", code="InsufficientInstanceCapacity", count=None
+)
 OLD, NEW = "ami-00000000000000001", "ami-00000000000000002"
 
 
@@ -115,6 +119,30 @@ def test_jobs_end_as_the_policy_says_and_may_be_tried_again(
     first, _ = ended["attempts"]
     assert first["statusReason"].endswith("terminated.")
     assert _environment(bench)["status"] == "VALID"
+
+
+def test_a_job_between_two_attempts_loses_the_nodes_that_it_kept(bench: JobBench) -> None:
+    bench.batch.update_compute_environment(
+        computeEnvironment=bench.queue, computeResources=_image(OLD)
+    )
+    job = bench.submit(bench.define(WAIT, nodes=2), retryStrategy={"attempts": 2})
+    bench.wait_for_line(f"{job}#0", "running")
+    bench.wait_for_line(f"{job}#1", "running")
+    main = bench.describe(f"{job}#0")["container"]["containerInstanceArn"].rpartition("/")[2]
+
+    bench.aws.fail(NO_CAPACITY)
+    bench.ec2.terminate_instances(InstanceIds=[main])
+    bench.wait(job, "RUNNABLE", reason="CAPACITY:")
+    [kept] = bench.instances("running")
+    assert kept["ImageId"] == OLD
+    _update(bench)
+    bench.aws.fail()
+    bench.wait(job, "RUNNING")
+
+    terminated = bench.ec2.get_waiter("instance_terminated")
+    terminated.wait(InstanceIds=[kept["InstanceId"]], WaiterConfig={"Delay": 1})
+    assert _amis(bench) == [NEW, NEW]
+    bench.batch.terminate_job(jobId=job, reason="seen")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,14 @@ class _Waiting:
     since: float = 0
     again_at: float = 0
 
+    def let_go(self) -> None:
+        """End the instances of the attempt before."""
+        if self.need and self.earlier:
+            # Whoever hears of their end takes the guard.
+            ending = (self.job.call, self.need, self.earlier)
+            threading.Thread(target=terminate, args=ending, daemon=True).start()
+            self.earlier = ()
+
     def block(self, reason: str) -> None:
         """Note why it cannot be placed."""
         if reason != self.reason:
@@ -104,7 +112,8 @@ class Scheduler:
 
         Those that run go on for as long as its update policy says. [S] Batch user guide, "Perform
         infrastructure updates": meanwhile it is UPDATING, and new jobs get new instances. [I] It is
-        VALID again when the last of the former instances has ended, which each does with its job.
+        VALID again when the last of the former instances has ended, which each does with its job;
+        those that a job kept for its next attempt end at once.
         """
         policy = environment["updatePolicy"]
         minutes = 0 if policy["terminateJobsOnUpdate"] else policy["jobExecutionTimeoutMinutes"]
@@ -114,6 +123,9 @@ class Scheduler:
                     environment |= _UPDATING
                     self._on_former_nodes.add(attempt)
                     attempt.lose_hosts(self._hosts.seconds(minutes * 60))
+            for waiting in self._waiting:
+                if waiting.need and waiting.need.environment is environment:
+                    waiting.let_go()
 
     def wake(self) -> None:
         """Try launches again that failed."""
@@ -276,10 +288,7 @@ class Scheduler:
         """End a job that waits."""
         self._waiting.remove(waiting)
         _enter(waiting.job, "FAILED", reason)
-        if waiting.need and waiting.earlier:
-            # Whoever hears of their end takes the guard.
-            ending = (waiting.job.call, waiting.need, waiting.earlier)
-            threading.Thread(target=terminate, args=ending, daemon=True).start()
+        waiting.let_go()
 
     def _time_limits(self, waiting: _Waiting) -> list[float]:
         """Return when a job's queue cancels it, if nothing changes."""
