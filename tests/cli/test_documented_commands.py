@@ -231,7 +231,6 @@ ELSEWHERE = {
     "pytest": ("src/trainshed/project/template/dot-github/workflows/test.yml", "run: pytest"),
     "pip install -r CHECKOUT/requirements.txt": (INSTALL, "documented_commands("),
     "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": (MAKEFILE, "npm ci"),
-    "trainshed upgrade": (UPGRADE, '"trainshed", "upgrade"'),
     "trainshed upgrade --to wheels-0.2.0": (UPGRADE, '"trainshed", "upgrade", "--to"'),
 }
 # Pages whose commands are of one shell, with the CDK CLI; of the others each command stands alone.

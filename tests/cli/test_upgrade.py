@@ -87,7 +87,7 @@ def test_an_app_without_words_or_in_odd_ones_is_reported(
 ) -> None:
     (project / "app.py").write_text(app)
 
-    answer = trainshed("upgrade")
+    answer = trainshed("upgrade", "--to", "9.9.9")
 
     assert answer.code == 2
     assert f"the app does not synthesise:\n{words}" in answer.err
@@ -98,7 +98,7 @@ def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
 ) -> None:
     (project / "app.py").write_text("raise SystemExit('error: no such cluster')")
 
-    answer = trainshed("upgrade")
+    answer = trainshed("upgrade", "--to", "9.9.9")
 
     assert answer.code == 2
     assert f"with trainshed {__version__} the app does not synthesise:\n" in answer.err
@@ -144,12 +144,27 @@ def test_what_cannot_be_installed_is_one_message(trainshed: Command, to: str, me
     assert message in error
 
 
+def test_without_a_version_nothing_is_installed(
+    trainshed: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A stranger's package, on the index that pip asks.
+    write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(project))
+
+    answer = trainshed("upgrade")
+
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("error: --to is missing: give the other version's wheel, or")
+    assert answer.err.count("\n") == 1
+    assert not (project / "build").exists()
+
+
 def test_a_stopped_upgrade_leaves_no_temporary_folder(project: Path) -> None:
     temporary = project / "tmp"
     temporary.mkdir()
     os.mkfifo(project / "started")
     (project / "app.py").write_text("open('started', 'w').close()\nimport signal\nsignal.pause()")
-    command = [sys.executable, "-m", "trainshed.cli", "upgrade"]
+    command = [sys.executable, "-m", "trainshed.cli", "upgrade", "--to", "9.9.9"]
     process = subprocess.Popen(
         command, env=os.environ | {"TMPDIR": str(temporary)}, stderr=subprocess.PIPE, text=True
     )
@@ -227,10 +242,10 @@ def test_an_index_that_cannot_be_reached_is_reported_from_a_version_that_is_not_
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "1")
 
-    answer = trainshed("upgrade")
+    answer = trainshed("upgrade", "--to", "9.9.9")
 
     assert answer.code == 2
-    assert "the newest trainshed cannot be installed: the package index cannot be" in answer.err
+    assert "trainshed 9.9.9 cannot be installed: the package index cannot be" in answer.err
 
 
 def test_the_app_gets_no_credentials_and_the_context_of_the_project(
@@ -245,7 +260,7 @@ def test_the_app_gets_no_credentials_and_the_context_of_the_project(
     monkeypatch.setenv("AWS_PROFILE", "mine")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
 
-    trainshed("upgrade")
+    trainshed("upgrade", "--to", "9.9.9")
 
     seen = json.loads((project / "seen.json").read_text())
     assert not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "CDK_DEFAULT_ACCOUNT"} & set(seen)

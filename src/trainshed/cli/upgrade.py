@@ -34,8 +34,8 @@ def upgrade(
     to: Annotated[
         str | None,
         typer.Option(
-            help="A version, a wheel of trainshed, or a folder of wheels.",
-            show_default="the newest on the package index",
+            help="A wheel of trainshed, a folder of wheels, or a version that pip's index has; "
+            "trainshed is not on PyPI.",
             metavar="VERSION",
         ),
     ] = None,

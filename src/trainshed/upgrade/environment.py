@@ -53,13 +53,18 @@ def find_version(wanted: str | None) -> Source:
     """Return where pip finds a version.
 
     Args:
-        wanted: a version, a wheel, or a folder of wheels; by default the newest of the index.
+        wanted: a version, a wheel, or a folder of wheels.
 
     Raises:
         TrainshedError: it is none of these, or the wheel is not there.
     """
     if wanted is None:
-        return Source(name="the newest trainshed", arguments=("trainshed",))
+        # The newest of that name on PyPI would be a stranger's, and its code would run.
+        raise TrainshedError(
+            "--to is missing: give the other version's wheel, or a folder of its wheels; or a "
+            "version, such as 0.2.0, if pip's index is your own and has it: trainshed is not on "
+            "PyPI, and a package of that name there is not ours"
+        )
     path, from_path = Path(wanted), f"trainshed from {wanted}"
     if wanted and path.is_dir():
         if not any(path.glob("trainshed-*.whl")):
