@@ -86,7 +86,12 @@ def plan_lustre(
     if asked.efa:
         _check_efa_client(notes, instance)
     if asked.existing:
-        notes.decide("file system", asked.existing, "as asked; it stays as it is")
+        notes.decide(
+            "file system",
+            asked.existing,
+            "as asked; nodes let every user write to its root (mode 1777) if that is as FSx made "
+            "it (root's, mode 0755), and change nothing else",
+        )
     name = asked.name or notes.spec.short_name
     return LustrePlan(
         name=name,
