@@ -323,7 +323,11 @@ def _slow_to_exit(folder: Path, *, seconds: float) -> dict[str, str]:
     ("arguments", "said"),
     [
         ((), "no command is given"),
-        (("--wait", "soon", "true"), "invalid float value: 'soon'"),
+        (("--wait", "soon", "true"), "argument --wait: 'soon' is not 0 to 86400 seconds"),
+        (("--wait", "nan", "true"), "argument --wait: 'nan' is not 0 to 86400 seconds"),
+        (("--wait", "inf", "true"), "argument --wait: 'inf' is not 0 to 86400 seconds"),
+        (("--wait", "1e308", "true"), "argument --wait: '1e308' is not 0 to 86400 seconds"),
+        (("--wait=-1", "true"), "argument --wait: '-1' is not 0 to 86400 seconds"),
         (("--nodes", "3", "true"), "unrecognized arguments"),
     ],
 )

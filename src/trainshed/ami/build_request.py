@@ -14,6 +14,8 @@ from trainshed.pins.recipe import ami_recipe, require_current_recipes
 
 # Stands for the subnets that only AWS knows.
 LISTED = "SUBNET"
+# What an AMI pipeline may take at most.
+_MOST_MINUTES = 2160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +88,10 @@ class BuildRequest:
         for variable in self.variables:
             if "=" not in variable:
                 raise TrainshedError(f"the variable {variable!r} is not NAME=VALUE")
-        if self.minutes < 1:
-            raise TrainshedError(f"minutes must be at least 1, got {self.minutes}")
+        if not 1 <= self.minutes <= _MOST_MINUTES:
+            raise TrainshedError(
+                f"minutes must be at least 1 and at most {_MOST_MINUTES}, got {self.minutes}"
+            )
         pins = read_pins(self.template / "pins.json")
         ami_recipe(pins, self.accelerator, self.orchestrator, self.base)
         require_current_recipes(self.template, pins)

@@ -348,6 +348,7 @@ esac
         pytest.param(["--var", "spot"], "'spot' is not NAME=VALUE", id="var"),
         pytest.param(["--template", "docs"], "docs has no Packer template", id="template"),
         pytest.param(["--timeout-minutes", "0"], "must be at least 1", id="timeout"),
+        pytest.param(["--timeout-minutes", "9" * 20], "and at most 2160, got 9", id="endless"),
         pytest.param(
             ["--output", "README.md", "--subnet-filter", "default-for-az=false"],
             "README.md cannot be written to: File exists; give another output folder",
