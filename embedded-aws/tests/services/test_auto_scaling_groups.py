@@ -400,6 +400,7 @@ def _use_of_a_key(principals: list[str]) -> str:
 @pytest.mark.parametrize(
     ("principals", "granted", "launches"),
     [
+        pytest.param(None, False, True, id="the-key-of-EBS"),
         pytest.param(["root"], False, False, id="the-account-alone"),
         pytest.param(["root"], True, True, id="a-grant"),
         pytest.param(["root", AUTO_SCALING], False, True, id="the-policy"),
@@ -412,16 +413,18 @@ def test_instances_start_if_auto_scaling_may_use_the_key_of_their_volumes(
     name: str,
     group: Callable[..., dict[str, Any]],
     template: dict[str, str],
-    principals: list[str],
+    principals: list[str] | None,
     granted: bool,
     launches: bool,
 ) -> None:
     kms = client("kms")
-    key = kms.create_key(Policy=_use_of_a_key(principals))["KeyMetadata"]["Arn"]
+    disk: dict[str, Any] = {"VolumeSize": 100, "Encrypted": True}
+    if principals:
+        key = kms.create_key(Policy=_use_of_a_key(principals))["KeyMetadata"]["Arn"]
+        disk["KmsKeyId"] = key
     if granted:
         role = f"arn:aws:iam::123456789012:{AUTO_SCALING}"
         kms.create_grant(KeyId=key, GranteePrincipal=role, Operations=["CreateGrant", "Decrypt"])
-    disk = {"VolumeSize": 100, "Encrypted": True, "KmsKeyId": key}
     version = ec2.create_launch_template_version(
         LaunchTemplateName=template["LaunchTemplateName"],
         SourceVersion="1",

@@ -32,9 +32,14 @@ def unusable_key(call: Call, instance: Any, role: str) -> str | None:
     for _, block in instance.get_block_device_mapping:
         named = str(instance.ec2_backend.get_volume(block.volume_id).kms_key_id or "")
         key = keys.get(named.rpartition("/")[2])
-        if key and key.key_manager == "CUSTOMER" and not _may_use(key, role):
+        if key and not _is_of_aws(key) and not _may_use(key, role):
             return str(key.arn)
     return None
+
+
+def _is_of_aws(key: Any) -> bool:
+    """Whether it is a service's own key in the account; moto knows these by their alias only."""
+    return any(alias.startswith("alias/aws/") for alias in key.aliases)
 
 
 def _may_use(key: Any, role: str) -> bool:
