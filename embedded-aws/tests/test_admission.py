@@ -483,11 +483,12 @@ def test_no_file_of_the_state_is_written_through_a_link(project: Project, name: 
     state = project.directory / ".embedded-aws"
     state.mkdir()
     (state / name).symlink_to(kept)
-    before = psutil.Process().children()
+    before = {*psutil.Process().children()}
 
     with pytest.raises(EmbeddedAwsError, match=f"{name} is a link; remove it"):
         project.up(ServerSettings())
 
     assert kept.read_text() == "mine"
-    assert psutil.Process().children() == before
+    # An earlier test's may end meanwhile.
+    assert {*psutil.Process().children()} <= before
     (state / name).unlink()
