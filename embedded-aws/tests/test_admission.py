@@ -328,6 +328,23 @@ def test_a_presigned_url_expires(embedded_aws: EmbeddedAws, bucket: Any, version
     assert (status, "Request has expired" in text) == (403, True)
 
 
+def test_a_presigned_url_takes_no_header_of_aws_that_is_not_signed(
+    embedded_aws: EmbeddedAws, bucket: Any
+) -> None:
+    # Whoever got it could have another object copied to where it leads.
+    request = AWSRequest("PUT", f"{embedded_aws.endpoint}/{bucket.name}/new")
+    credentials = Credentials(KEY, embedded_aws.settings.secret_key)
+    S3SigV4QueryAuth(credentials, "s3", "us-west-2").add_auth(request)
+    url = urlsplit(request.url)
+    copy = {"x-amz-copy-source": f"/{bucket.name}/a%20b/%C3%BC%2B%281%29~"}
+
+    status, text, _ = ask(embedded_aws, "PUT", f"{url.path}?{url.query}", headers=copy)
+
+    assert (status, "<Code>AccessDenied</Code>" in text) == (403, True)
+    assert "headers present in the request which were not signed: x-amz-copy-source" in text
+    assert [each.key for each in bucket.objects.all()] == ["a b/ü+(1)~"]
+
+
 def test_a_presigned_url_is_of_s3_only(embedded_aws: EmbeddedAws, bucket: Any) -> None:
     # moto would take it for S3, whatever the role may do there.
     request = AWSRequest("GET", f"{embedded_aws.endpoint}/{bucket.name}")

@@ -105,6 +105,10 @@ def admit(request: Request, settings: ServerSettings) -> Caller:
     if credentials is None:
         message = f"The security token included in the request is invalid: {_HINT}"
         raise RefusedCall(service, codes.unknown, message, codes.status)
+    # [S] Its answer to a presigned URL that somebody adds to: aws-sdk-js-v3 3906, soto 374.
+    if service == "s3" and (left_out := signature.left_out(request)):
+        message = "There were headers present in the request which were not signed"
+        raise RefusedCall(service, "AccessDenied", f"{message}: {', '.join(left_out)}")
     account, secret = credentials
     if not signature.fits(request, read_body(request, service), secret):
         message = f"The request signature does not match the secret of its access key: {_HINT}"

@@ -28,6 +28,7 @@ _HEADER = re.compile(
 _CREDENTIAL = re.compile(r"([^/]+)/(\d{8}/([\w.-]+)/([\w.-]+)/aws4_request)")
 _DATE, _BODY_HASH = "X-Amz-Date", "X-Amz-Content-SHA256"
 _HASH = re.compile("[0-9a-f]{64}")
+_OF_AWS = re.compile("x-amz-|host$")
 
 
 class Signature(Protocol):
@@ -48,6 +49,9 @@ class Signature(Protocol):
     @property
     def expires(self) -> datetime | None:
         """When the presigned URL does; None for a signature in a header."""
+
+    def left_out(self, request: Request) -> list[str]:
+        """Return the names of `host` and `x-amz-*` headers that the signature is not of."""
 
     def fits(self, request: Request, body: bytes, secret: str) -> bool:
         """Whether whoever signed the request has the secret."""
@@ -81,6 +85,11 @@ class _Version4:
     value: str
     time: str
     expires: datetime | None
+
+    def left_out(self, request: Request) -> list[str]:
+        names = {name.lower() for name, _ in request.headers} - {*self.headers}
+        # The canonical request has the body's hash in any case.
+        return sorted(each for each in names if _OF_AWS.match(each) and each != _BODY_HASH.lower())
 
     def fits(self, request: Request, body: bytes, secret: str) -> bool:
         body_hash = request.headers.get(_BODY_HASH)
@@ -136,6 +145,9 @@ class _Version2:
     expires: datetime
     region: str = ""
     service: str = "s3"
+
+    def left_out(self, request: Request) -> list[str]:
+        return []
 
     def fits(self, request: Request, body: bytes, secret: str) -> bool:
         auth, headers = HmacV1Auth(Credentials(self.key, secret)), HTTPHeaders()
