@@ -1,5 +1,6 @@
 """Rehearsals: a deployed cluster's job, with each fault and without."""
 
+import os
 import re
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from command_line import Answer, runner
 from job_bench import job_aws
 from libraries import needs_libraries
 from skips import needs
+from terminal import session
 
 from embedded_aws.batch.job_settings import JobSettings
 from embedded_aws.embedded import EmbeddedAws
@@ -399,6 +401,27 @@ def test_files_that_a_job_would_not_find_are_named_before_the_rehearsal(
 
     assert answer.err.startswith("warning: examples/all_reduce.py is a file of this machine: a job")
     assert answer.err.endswith("error: stopped\n")
+
+
+@pytest.mark.parametrize(("way", "code"), [("Ctrl-C", 130), ("SIGTERM", 143), ("close", 129)])
+def test_a_rehearsal_that_is_stopped_leaves_nothing(tmp_path: Path, way: str, code: int) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "trainshed.cli", "rehearse", "TrainCluster", "--loopback"]
+    command += ["--nodes", "2", "--", "sh", "-c", "echo it runs; exec sleep 600"]
+
+    with session(
+        command, folder=ROOT, environment={**os.environ, "TMPDIR": str(temporary)}
+    ) as rehearsed:
+        rehearsed.wait_for(b"it runs")
+        started = psutil.Process(rehearsed.process.pid).children(recursive=True)
+        assert [*temporary.rglob("trainshed-launch-*")]
+        rehearsed.stop(way)
+
+    assert rehearsed.process.returncode == code
+    gone, alive = psutil.wait_procs(started, timeout=60)
+    assert gone and not alive
+    assert [*temporary.iterdir()] == []
 
 
 def test_a_recipe_is_rehearsed_with_its_tiny_model(

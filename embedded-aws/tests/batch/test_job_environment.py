@@ -13,7 +13,7 @@ PRINT_ENVIRONMENT = ["python3", "-I", "-c", PRINT]
 ALWAYS = {
     *("AWS_BATCH_CE_NAME", "AWS_BATCH_JOB_ATTEMPT", "AWS_BATCH_JOB_ID", "AWS_BATCH_JQ_NAME"),
     *("AWS_EC2_METADATA_DISABLED", "AWS_ENDPOINT_URL", "AWS_EXECUTION_ENV", "EMBEDDED_AWS_NODE"),
-    *("HOME", "PATH"),
+    *("HOME", "PATH", "TMPDIR"),
 }
 # boto3 needs one, and ECS tells none.
 REGION = [{"name": "AWS_DEFAULT_REGION", "value": "us-west-2"}]

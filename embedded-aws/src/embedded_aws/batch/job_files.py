@@ -97,10 +97,19 @@ def _own_files(uri: str, words: Sequence[str], folder: Path, root: Path, why: st
             "CannotStartContainerError: the embedded AWS does not know the command of image "
             f"{uri}: {why}; give the job a command"
         )
+    # Beside the folder in which the command begins, which is empty.
+    temporary = folder.with_name(f"{folder.name}-tmp")
+    temporary.mkdir()
     return JobFiles(
         said=f"on this machine's own files, not in {uri}: {why}",
         words=words,
-        variables={"PATH": own_path(), "HOME": str(folder), VARIABLE: str(root)},
+        variables={
+            "PATH": own_path(),
+            "HOME": str(folder),
+            # What a killed command leaves goes away with its container, as on AWS.
+            "TMPDIR": str(temporary),
+            VARIABLE: str(root),
+        },
     )
 
 

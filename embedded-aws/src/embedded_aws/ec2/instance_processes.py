@@ -38,12 +38,17 @@ def instance_variables(call: Call, instance: Any, hosts: Hosts) -> dict[str, str
     endpoint = current().endpoint
     hosts.place(instance)
     address = None if hosts.apart else instance.private_ip
+    disk = hosts.disk(instance)
+    temporary = disk / "tmp"
+    temporary.mkdir(exist_ok=True)
     variables = {
         **host_variables(endpoint, address),
         **endpoint_variables(instance, endpoint),
         "AWS_REGION": call.region,
         "AWS_DEFAULT_REGION": call.region,
-        VARIABLE: str(instance_files(instance, hosts.disk(instance))),
+        # What a killed process leaves goes away with its instance.
+        "TMPDIR": str(temporary),
+        VARIABLE: str(instance_files(instance, disk)),
     }
     if role := role_of(instance):
         variables |= hosts.credentials.grant(call, instance.id, role.arn, endpoint)

@@ -8,16 +8,18 @@ containers need no ssh server and no keys.
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from trainshed_launch.channel import LONGEST, Channel
-from trainshed_launch.errors import LaunchError
 
 # Runs a command of the shell on a node, and returns its exit code.
 RunOn = Callable[[str, str], Awaitable[int]]
+
+_SOCKET = "agent.sock"
 
 
 class AgentServer:
@@ -33,32 +35,26 @@ class AgentServer:
     """
 
     def __init__(self, folder: Path, program: Path, run_on: RunOn) -> None:
-        self._socket = folder / "agent.sock"
         self._run_on = run_on
         self._answers: set[asyncio.Task[None]] = set()
         self.program = folder / "agent"
-        command = shlex.join([sys.executable, str(program), "--agent", str(self._socket)])
-        self.program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        # From its folder, as a socket's path has at most 107 bytes: unix(7).
+        change = shlex.join(["cd", str(folder)])
+        command = shlex.join([sys.executable, str(program), "--agent", _SOCKET])
+        self.program.write_text(f'#!/bin/sh\n{change} && exec {command} "$@"\n', encoding="utf-8")
         self.program.chmod(0o700)
 
     async def start(self) -> None:
-        """Begin to listen.
-
-        Raises:
-            LaunchError: the socket cannot be made, mostly because its path is too long for one.
-        """
-        try:
-            self._server = await asyncio.start_unix_server(
-                self._connected, self._socket, limit=LONGEST
-            )
-        except OSError as error:
-            raise LaunchError(
-                f"cannot listen on {self._socket}: {error}; set TMPDIR to a shorter folder"
-            ) from error
+        """Begin to listen."""
+        self._folder = os.open(self.program.parent, os.O_RDONLY)
+        self._server = await asyncio.start_unix_server(
+            self._connected, f"/proc/self/fd/{self._folder}/{_SOCKET}", limit=LONGEST
+        )
 
     async def close(self) -> None:
         """End, when the commands that run have ended."""
         self._server.close()
+        os.close(self._folder)
         if self._answers:
             await asyncio.wait(self._answers)
 
