@@ -3,12 +3,13 @@
 import gzip
 import http.client
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from raw_calls import ask, signed
+from raw_calls import KEY, ask, signed
 
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
@@ -203,3 +204,42 @@ def test_a_document_that_would_take_all_memory_is_refused(
         )
 
     assert refused.value.response["Error"]["Code"] == "InvalidDocumentContent"
+
+
+def _head(aws: EmbeddedAws, *headers: str) -> bytes:
+    """The head of a request to S3 whose signature nobody with the secret has made."""
+    signature = f"Credential={KEY}/20260101/us-west-2/s3/aws4_request, SignedHeaders=host"
+    lines = [
+        "PUT /bucket/new HTTP/1.1",
+        f"Host: localhost:{aws.settings.port}",
+        "X-Amz-Date: 20260101T000000Z",
+        f"Authorization: AWS4-HMAC-SHA256 {signature};x-amz-date, Signature=made-up",
+        *headers,
+    ]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def test_a_long_body_of_nobody_who_is_known_is_not_read(embedded_aws: EmbeddedAws) -> None:
+    with socket.create_connection(("127.0.0.1", embedded_aws.settings.port), timeout=30) as caller:
+        nothing = "X-Amz-Content-SHA256: UNSIGNED-PAYLOAD"
+        caller.sendall(_head(embedded_aws, nothing, f"Content-Length: {4 << 30}"))
+
+        # Not one byte of the body has been sent.
+        assert caller.recv(12) == b"HTTP/1.1 403"
+
+
+@pytest.mark.parametrize(
+    ("header", "body"),
+    [("Content-Length: 9", b"short"), ("Transfer-Encoding: chunked", b"no size")],
+)
+def test_a_body_that_breaks_off_is_refused(
+    embedded_aws: EmbeddedAws, header: str, body: bytes
+) -> None:
+    with socket.create_connection(("127.0.0.1", embedded_aws.settings.port), timeout=30) as caller:
+        caller.sendall(_head(embedded_aws, header) + body)
+        caller.shutdown(socket.SHUT_WR)
+
+        answer = caller.makefile("rb").read()
+
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"<Code>IncompleteBody</Code>" in answer

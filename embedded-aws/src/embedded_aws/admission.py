@@ -10,6 +10,7 @@ Manager, AWS Batch, EC2 and S3: the codes. [S] IAM user guide, "Troubleshoot AWS
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from moto.iam.models import AccessKey, iam_backends
@@ -110,9 +111,10 @@ def admit(request: Request, settings: ServerSettings) -> Caller:
         message = "There were headers present in the request which were not signed"
         raise RefusedCall(service, "AccessDenied", f"{message}: {', '.join(left_out)}")
     account, secret = credentials
-    if not signature.fits(request, read_body(request, service), secret):
+    if not signature.fits(request, partial(read_body, request, service), secret):
         message = f"The request signature does not match the secret of its access key: {_HINT}"
         raise RefusedCall(service, codes.wrong, message, codes.status)
+    read_body(request, service)
     return Caller(
         key=signature.key,
         account=account,

@@ -15,7 +15,7 @@ from moto.core.request import Request as MotoRequest
 from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 from werkzeug import Request
-from werkzeug.exceptions import NotFound, RequestEntityTooLarge
+from werkzeug.exceptions import ClientDisconnected, NotFound, RequestEntityTooLarge
 
 from embedded_aws.faults import SIGNED_AS
 from embedded_aws.refused_call import RefusedCall
@@ -29,13 +29,15 @@ def read_body(request: Request, service: str) -> bytes:
     """Return the body of a request, which remains readable.
 
     Raises:
-        RefusedCall: it is too long.
+        RefusedCall: it is too long, or breaks off.
     """
     request.max_content_length = _most(service)
     try:
         body = request.get_data()
     except RequestEntityTooLarge as error:
         raise _too_long(service) from error
+    except ClientDisconnected as error:
+        raise RefusedCall(service, "IncompleteBody", "The request body breaks off", 400) from error
     request.environ["wsgi.input"] = BytesIO(body)
     return body
 

@@ -8,7 +8,7 @@ not checked, so that a test may call with another clock than the server's; that 
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -53,8 +53,14 @@ class Signature(Protocol):
     def left_out(self, request: Request) -> list[str]:
         """Return the names of `host` and `x-amz-*` headers that the signature is not of."""
 
-    def fits(self, request: Request, body: bytes, secret: str) -> bool:
-        """Whether whoever signed the request has the secret."""
+    def fits(self, request: Request, body: Callable[[], bytes], secret: str) -> bool:
+        """Whether whoever signed the request has the secret.
+
+        Args:
+            request: the request.
+            body: reads its body, which may be long; only if the signature depends on it, or fits.
+            secret: of the access key.
+        """
 
 
 def signature_of(request: Request) -> Signature | None:
@@ -91,13 +97,9 @@ class _Version4:
         # The canonical request has the body's hash in any case.
         return sorted(each for each in names if _OF_AWS.match(each) and each != _BODY_HASH.lower())
 
-    def fits(self, request: Request, body: bytes, secret: str) -> bool:
-        body_hash = request.headers.get(_BODY_HASH)
-        if body_hash is None:
-            body_hash = "UNSIGNED-PAYLOAD" if self.expires else sha256(body)
-        # The others say that a client does not sign the body, or signs it in pieces.
-        elif _HASH.fullmatch(body_hash) and body_hash != sha256(body):
-            return False
+    def fits(self, request: Request, body: Callable[[], bytes], secret: str) -> bool:
+        stated = request.headers.get(_BODY_HASH)
+        body_hash = stated or ("UNSIGNED-PAYLOAD" if self.expires else sha256(body()))
         path, _, query = _target(request).partition("?")
         pairs = (pair for pair in query.split("&") if pair)
         canonical = canonical_request(
@@ -108,7 +110,10 @@ class _Version4:
             body_hash,
         )
         expected = signature(canonical, self.time, self.scope, secret)
-        return hmac.compare_digest(expected.encode(), self.value.encode())
+        if not hmac.compare_digest(expected.encode(), self.value.encode()):
+            return False
+        # The others say that a client does not sign the body, or signs it in pieces.
+        return not (stated and _HASH.fullmatch(stated)) or stated == sha256(body())
 
 
 def _version_4(
@@ -149,7 +154,7 @@ class _Version2:
     def left_out(self, request: Request) -> list[str]:
         return []
 
-    def fits(self, request: Request, body: bytes, secret: str) -> bool:
+    def fits(self, request: Request, body: Callable[[], bytes], secret: str) -> bool:
         auth, headers = HmacV1Auth(Credentials(self.key, secret)), HTTPHeaders()
         for name, value in request.headers:
             headers[name] = value
