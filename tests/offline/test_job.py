@@ -364,7 +364,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "no command": (("submit", "TrainCluster", "--"), "missing argument 'COMMAND...'"),
     "no nodes": (
         ("submit", "TrainCluster", "--nodes", "0", "--", "true"),
-        "invalid value for '--nodes': Input should be greater than or equal to 1",
+        "invalid value for '--nodes': '0' is not allowed; the smallest allowed is 1; see",
     ),
     "too many nodes": (
         ("submit", "TrainCluster", "--nodes", "5", "--", "true"),

@@ -94,7 +94,19 @@ def _lines(error: Exception) -> Sequence[str]:
         return error.lines
     if not isinstance(error, typer.TyperException):
         return [str(error)]
+    if isinstance(error, typer.BadParameter) and error.__cause__:
+        error.message = _plainly(error.__cause__) or error.message
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     hint = f"; see {context.command_path} --help" if context else ""
     return [message[:1].lower() + message[1:] + hint]
+
+
+def _plainly(cause: BaseException) -> str | None:
+    """Say in plain words what pydantic, which typer asks, finds wrong with a value."""
+    # Only needed when something is wrong.
+    from pydantic import ValidationError
+
+    from trainshed.documents.messages import value_message
+
+    return value_message(cause) if isinstance(cause, ValidationError) else None

@@ -36,6 +36,11 @@ def problems_of(
     )
 
 
+def value_message(error: ValidationError) -> str:
+    """Say what is wrong with a value that stands in no document."""
+    return _message(error.errors(include_url=False)[0], BaseModel)
+
+
 def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
     """Say what is wrong with a value, what is allowed, and the nearest valid value."""
     value, context = shown(detail["input"]), detail.get("ctx", {})
@@ -67,8 +72,10 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
         case "string_type":
             quotes = "" if isinstance(detail["input"], list | dict) else ": put it in quotes"
             return f"{value} is not text{quotes}"
-        case "int_type":
+        case "int_type" | "int_parsing":
             return f"{value} is not a whole number"
+        case "float_parsing":
+            return f"{value} is not a number"
         case "bool_type":
             return f"{value} is neither true nor false"
         case "greater_than_equal":
