@@ -67,6 +67,23 @@ def test_a_node_that_pulls_the_container_image_is_shown(capsys: pytest.CaptureFi
     assert shown.endswith(f" node 0-{NODES - 1} STARTING: pulls the container image")
 
 
+class BetweenAttempts(Batch):
+    """A job whose only attempt so far is over on each node."""
+
+    def _job(self, job_id: str) -> dict[str, Any]:
+        status = "FAILED" if "#" in job_id else "RUNNING"
+        attempts = [{"container": {"exitCode": 7}}]
+        return super()._job(job_id) | {"status": status, "attempts": attempts}
+
+
+def test_no_attempt_is_counted_before_a_node_of_it_waits_or_runs() -> None:
+    region: Any = BetweenAttempts("RUNNING")
+
+    job = find_job(region, "job-1")
+
+    assert job.attempt == 1
+
+
 def test_the_nodes_of_a_large_job_are_asked_for_by_the_hundred_and_are_in_order() -> None:
     region: Any = Batch("RUNNING")
 

@@ -153,7 +153,9 @@ class Job:
     @property
     def attempt(self) -> int:
         """Number of the current or last attempt."""
-        return max(1, len(self.attempts) + (0 if self.is_over else 1))
+        # AWS Batch says that an attempt is over before it ends the job, or tries it again.
+        ended = self.is_over or all(node.status in OVER for node in self.nodes)
+        return max(1, len(self.attempts) + (0 if ended else 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
