@@ -673,6 +673,8 @@ def test_what_may_not_be_asked_is_named_and_the_rest_is_asked() -> None:
         ("bash: run.sh: No such file or directory", "run.sh"),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'data/shard'", None),
         ("page not found", None),
+        ("RuntimeError: latest: not found", None),
+        ("huggingface_hub: my/model: command not found", None),
         ("step 12: loss 3.2", None),
     ],
 )

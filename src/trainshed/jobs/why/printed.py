@@ -2,10 +2,10 @@
 
 import re
 
-# trainshed-launch; shells; env.
+# trainshed-launch; shells, which name themselves or the line of a script; env.
 _PROGRAM = re.compile(
     r"(?P<launched>\S+) cannot be started: No such file or directory"
-    r"|: (?P<shell>[^\s:]+): (?:command )?not found$"
+    r"|(?:\b(?:ba|da)?sh|: (?:line )?\d+): (?P<shell>[^\s:]+): (?:command )?not found$"
     r"|\benv: ['\u2018]?(?P<env>[^'\u2019:]+)['\u2019]?: No such file or directory"
 )
 # Python; dash; bash.
