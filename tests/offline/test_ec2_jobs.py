@@ -384,7 +384,7 @@ def test_a_shell_that_cannot_be_is_said(
 
     assert [each.returncode for each in (no_node, no_plugin, no_aws)] == [2, 2, 2]
     assert "error: --node 3: there is no such node; those that run: 0 (i-" in no_node.stderr
-    assert "error: session-manager-plugin is not on PATH; install" in no_plugin.stderr
+    assert "is not on PATH; install the Session Manager plugin of the AWS CLI" in no_plugin.stderr
     assert "only AWS itself has Session Manager" in no_aws.stderr
 
 

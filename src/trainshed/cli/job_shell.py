@@ -25,7 +25,7 @@ from trainshed.jobs.nodes import pick_node, running_nodes
 _PROGRAMS = {
     "aws": "the AWS CLI, https://docs.aws.amazon.com/cli/latest/userguide/"
     "getting-started-install.html",
-    PLUGIN: f"its Session Manager plugin, {PLUGIN_PAGE}",
+    PLUGIN: f"the Session Manager plugin of the AWS CLI, {PLUGIN_PAGE}",
 }
 # Systems Manager user guide, "Start a session (interactive and noninteractive commands)".
 _DOCUMENT = "AWS-StartInteractiveCommand"
