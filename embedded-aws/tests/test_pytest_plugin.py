@@ -152,3 +152,14 @@ def test_the_ini_options_decide_day_and_regions_and_no_server_outlives_its_sessi
 
 def test_the_shared_one_gives_a_subprocess_its_environment(embedded_aws: EmbeddedAws) -> None:
     assert embedded_aws.environment["AWS_ENDPOINT_URL"] == embedded_aws.endpoint
+
+
+def test_a_test_is_led_to_its_own_although_another_was_led_elsewhere(
+    clean_aws: EmbeddedAws, embedded_aws: EmbeddedAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # `clean_aws` leads there; boto3 then remembers its secret.
+    assert boto3.client("sts").get_caller_identity()["Account"] == "123456789012"
+
+    embedded_aws.lead_here(monkeypatch)
+
+    assert boto3.client("sts").get_caller_identity()["Account"] == "123456789012"

@@ -62,6 +62,8 @@ class EmbeddedAws:
                 monkeypatch.delenv(name, raising=False)
             else:
                 monkeypatch.setenv(name, value)
+        # It remembers the secret of the embedded AWS that an earlier test led to.
+        monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
 
     def client(self, service: str, *, account: str | None = None, region: str | None = None) -> Any:
         """Return a boto3 client of an account and region; by default the first ones."""

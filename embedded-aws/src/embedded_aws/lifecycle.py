@@ -69,7 +69,7 @@ class Project:
             state.mkdir(mode=0o700, exist_ok=True)
             if state.is_symlink():
                 raise EmbeddedAwsError(f"{state} is a link; remove it")
-            if state.stat().st_uid != os.geteuid():
+            if state.stat().st_uid != os.getuid():
                 raise EmbeddedAwsError(
                     f"{state} belongs to another user, who could read and change what is in it; "
                     "remove it, or run this in another directory"
