@@ -3,7 +3,7 @@
 import json
 import os
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -161,13 +161,13 @@ def test_nobody_else_reaches_the_controls(
 ) -> None:
     headers: dict[str, str] = {}
     if signature != "none":
-        key, secret = {
-            "made-up": ("AKIAIOSFODNN7EXAMPLE", "any"),
-            "key-of-the-account": (KEY, "offline"),
+        credentials = {
+            "made-up": Credentials("AKIAIOSFODNN7EXAMPLE", "any"),
+            "key-of-the-account": Credentials(KEY, "offline"),
             "role": _role(kept),
         }[signature]
         request = AWSRequest(method, kept.endpoint + path, data=body)
-        SigV4Auth(Credentials(key, secret), "embedded-aws", "us-west-2").add_auth(request)
+        SigV4Auth(credentials, "embedded-aws", "us-west-2").add_auth(request)
         headers = dict(request.headers)
 
     status, text, _ = ask(kept, method, path, body, headers)
@@ -177,14 +177,18 @@ def test_nobody_else_reaches_the_controls(
     assert kept.client("ec2").describe_vpcs()["ResponseMetadata"]["RetryAttempts"] == 0
 
 
-def _role(aws: EmbeddedAws) -> tuple[str, str]:
+def _role(aws: EmbeddedAws) -> Credentials:
     iam = aws.client("iam")
     try:
         arn = iam.get_role(RoleName="admitted")["Role"]["Arn"]
     except iam.exceptions.NoSuchEntityException:
         arn = iam.create_role(RoleName="admitted", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
     given = aws.client("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
-    return given["AccessKeyId"], given["SecretAccessKey"]
+    return _credentials(given)
+
+
+def _credentials(given: Mapping[str, Any]) -> Credentials:
+    return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given.get("SessionToken"))
 
 
 # [S] "Common errors" of the API references: by protocol, for a key and for a signature.
@@ -210,6 +214,50 @@ def test_a_call_needs_the_secret_of_its_key(
         assert "takes the credentials that its command `env` prints" in response["Error"]["Message"]
         assert response["ResponseMetadata"]["HTTPStatusCode"] == status
         assert response["ResponseMetadata"]["RetryAttempts"] == 0
+
+
+# [S] AWS re:Post, "InvalidClientTokenId"; S3 without the token: aws-sdk issues such as soto 121 and
+# databend 8069; S3 with another: S3's list of error codes.
+@pytest.mark.parametrize(
+    ("service", "operation", "missing", "other"),
+    [
+        ("ec2", "describe_vpcs", "AuthFailure", "AuthFailure"),
+        ("iam", "list_roles", "InvalidClientTokenId", "InvalidClientTokenId"),
+        ("logs", "describe_log_groups", "UnrecognizedClientException", "UnrecognizedClient"),
+        ("batch", "describe_job_queues", "UnrecognizedClientException", "UnrecognizedClient"),
+        ("s3", "list_buckets", "InvalidAccessKeyId", "InvalidToken"),
+    ],
+)
+def test_temporary_credentials_need_their_session_token(
+    embedded_aws: EmbeddedAws, service: str, operation: str, missing: str, other: str
+) -> None:
+    sts = embedded_aws.client("sts")
+    another = sts.get_session_token()["Credentials"]["SessionToken"]
+    credentials = [
+        _role(embedded_aws),
+        _credentials(sts.get_session_token()["Credentials"]),
+        _credentials(sts.get_federation_token(Name="somebody")["Credentials"]),
+    ]
+
+    for each in credentials:
+        for token, code in ((None, missing), (another, other)):
+            key, secret = each.access_key, each.secret_key
+            own = client(embedded_aws, service, key, secret, aws_session_token=token)
+            with pytest.raises(ClientError) as refused:
+                getattr(own, operation)()
+
+            error = refused.value.response["Error"]
+            assert error["Code"].startswith(code)
+            assert "temporary credentials go with their session token" in error["Message"]
+
+
+def test_a_key_that_lasts_has_no_session_token(embedded_aws: EmbeddedAws) -> None:
+    # [S] AWS: a session token that is left in the environment makes a user's own key invalid.
+    secret = embedded_aws.settings.secret_key
+    own = client(embedded_aws, "sts", KEY, secret, aws_session_token="left")
+
+    with pytest.raises(ClientError, match="InvalidClientTokenId"):
+        own.get_caller_identity()
 
 
 @pytest.mark.parametrize(
@@ -357,17 +405,28 @@ def test_a_presigned_url_is_of_s3_only(embedded_aws: EmbeddedAws, bucket: Any) -
     assert (status, "presigned URLs of S3 only" in text) == (403, True)
 
 
+@pytest.mark.parametrize("version", ["s3", "s3v4"])
 def test_a_presigned_url_of_a_role_may_what_the_role_may(
-    embedded_aws: EmbeddedAws, bucket: Any
+    embedded_aws: EmbeddedAws, bucket: Any, version: str
 ) -> None:
-    key, secret = _role(embedded_aws)
-    request = AWSRequest("GET", f"{embedded_aws.endpoint}/{bucket.name}")
-    S3SigV4QueryAuth(Credentials(key, secret), "s3", "us-west-2").add_auth(request)
-    url = urlsplit(request.url)
+    role = _role(embedded_aws)
+    s3 = client(
+        embedded_aws,
+        "s3",
+        role.access_key,
+        role.secret_key,
+        aws_session_token=role.token,
+        config=Config(signature_version=version),
+    )
+    where = {"Bucket": bucket.name, "Key": "any"}
+    url = urlsplit(s3.generate_presigned_url("get_object", where))
+    without = "&".join(each for each in url.query.split("&") if "ecurity-" not in each)
 
     status, text, _ = ask(embedded_aws, "GET", f"{url.path}?{url.query}")
+    refused = ask(embedded_aws, "GET", f"{url.path}?{without}")
 
-    assert (status, "no identity-based policy allows the s3:ListBucket" in text) == (403, True)
+    assert (status, "no identity-based policy allows the s3:GetObject" in text) == (403, True)
+    assert (refused[0], "<Code>InvalidAccessKeyId</Code>" in refused[1]) == (403, True)
 
 
 def test_the_credentials_that_it_issues_are_taken(embedded_aws: EmbeddedAws) -> None:
@@ -380,8 +439,10 @@ def test_the_credentials_that_it_issues_are_taken(embedded_aws: EmbeddedAws) -> 
         sts.get_federation_token(Name="somebody")["Credentials"],
     ]
 
-    for each in issued:
-        own = client(embedded_aws, "sts", each["AccessKeyId"], each["SecretAccessKey"])
+    for each in map(_credentials, issued):
+        own = client(
+            embedded_aws, "sts", each.access_key, each.secret_key, aws_session_token=each.token
+        )
         assert own.get_caller_identity()["Account"] == "123456789012"
 
     iam.update_access_key(UserName="somebody", AccessKeyId=user["AccessKeyId"], Status="Inactive")

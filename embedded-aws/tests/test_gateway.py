@@ -110,6 +110,7 @@ def test_a_role_of_an_account_outside_is_refused(embedded_aws: EmbeddedAws) -> N
         region_name="us-west-2",
         aws_access_key_id=credentials["AccessKeyId"],
         aws_secret_access_key=credentials["SecretAccessKey"],
+        aws_session_token=credentials["SessionToken"],
     )
 
     with pytest.raises(ClientError, match="Account 999999999999 is not part of"):

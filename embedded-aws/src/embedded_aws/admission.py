@@ -2,20 +2,22 @@
 
 A caller can have code run as the user of the embedded AWS, for instance as a Lambda function. So no
 web page gets an answer, and each call is signed with the secret of its access key: that of the
-server, or one that IAM or STS has issued. [S] "Common errors" in the API references of IAM, Systems
-Manager, AWS Batch, EC2 and S3: the codes. [S] IAM user guide, "Troubleshoot AWS Signature Version
-4", and EC2's and S3's lists of error codes: their words.
+server, or one that IAM or STS has issued, the latter with its session token. [S] "Common errors" in
+the API references of IAM, Systems Manager, AWS Batch, EC2 and S3: the codes. [S] IAM user guide,
+"Troubleshoot AWS Signature Version 4", and EC2's and S3's lists of error codes: their words.
 """
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from hmac import compare_digest
 from typing import NamedTuple
 
 from moto.iam.models import AccessKey, iam_backends
 from werkzeug import Request
 
+from embedded_aws.iam.session_tokens import session_token
 from embedded_aws.refused_call import RefusedCall
 from embedded_aws.request_bodies import read_body
 from embedded_aws.settings import ServerSettings, account_of
@@ -24,6 +26,7 @@ from embedded_aws.signatures import signature_of
 # Names of `localhost` mean this machine in every browser (RFC 6761); no other name does.
 _LOOPBACK = re.compile(r"((?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(:\d+)?", re.I)
 _HINT = "this embedded AWS takes the credentials that its command `env` prints, and those it issues"
+_TOKEN_HINT = "temporary credentials go with their session token, others with none"
 
 
 class _Codes(NamedTuple):
@@ -49,6 +52,14 @@ _OWN = {
     "ec2": _Codes("AuthFailure", "AuthFailure", "AuthFailure", 401),
     "s3": _Codes("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", 403),
 }
+
+
+class _Credentials(NamedTuple):
+    """What belongs to an access key; `token` is empty unless it is temporary."""
+
+    account: str
+    secret: str
+    token: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,32 +117,37 @@ def admit(request: Request, settings: ServerSettings) -> Caller:
     if credentials is None:
         message = f"The security token included in the request is invalid: {_HINT}"
         raise RefusedCall(service, codes.unknown, message, codes.status)
+    if not compare_digest(signature.token.encode(), credentials.token.encode()):
+        message = f"The security token included in the request is invalid: {_TOKEN_HINT}"
+        if service == "s3" and signature.token:
+            raise RefusedCall(service, "InvalidToken", message, 400)
+        raise RefusedCall(service, codes.unknown, message, codes.status)
     # [S] Its answer to a presigned URL that somebody adds to: aws-sdk-js-v3 3906, soto 374.
     if service == "s3" and (left_out := signature.left_out(request)):
         message = "There were headers present in the request which were not signed"
         raise RefusedCall(service, "AccessDenied", f"{message}: {', '.join(left_out)}")
-    account, secret = credentials
-    if not signature.fits(request, partial(read_body, request, service), secret):
+    if not signature.fits(request, partial(read_body, request, service), credentials.secret):
         message = f"The request signature does not match the secret of its access key: {_HINT}"
         raise RefusedCall(service, codes.wrong, message, codes.status)
     read_body(request, service)
     return Caller(
         key=signature.key,
-        account=account,
+        account=credentials.account,
         region=signature.region or settings.regions[0],
         service=service,
     )
 
 
-def _credentials(key: str, settings: ServerSettings) -> tuple[str, str] | None:
-    """Return account and secret of an access key; None for one that nobody has issued."""
+def _credentials(key: str, settings: ServerSettings) -> _Credentials | None:
+    """Return what belongs to an access key; None for one that nobody has issued."""
     if account := account_of(key):
-        return account, settings.secret_key
+        return _Credentials(account, settings.secret_key, "")
     for account, partitions in list(iam_backends.items()):
         for iam in list(partitions.values()):
             issued: AccessKey | None = iam.access_keys.get(key)
             if issued and issued.status == "Active":
-                return account, issued.secret_access_key
+                token = session_token(account, issued)
+                return _Credentials(account, issued.secret_access_key, token)
     return None
 
 

@@ -27,6 +27,7 @@ _HEADER = re.compile(
 )
 _CREDENTIAL = re.compile(r"([^/]+)/(\d{8}/([\w.-]+)/([\w.-]+)/aws4_request)")
 _DATE, _BODY_HASH = "X-Amz-Date", "X-Amz-Content-SHA256"
+_TOKEN = "X-Amz-Security-Token"
 _HASH = re.compile("[0-9a-f]{64}")
 _OF_AWS = re.compile("x-amz-|host$")
 
@@ -37,6 +38,10 @@ class Signature(Protocol):
     @property
     def key(self) -> str:
         """The id of an access key."""
+
+    @property
+    def token(self) -> str:
+        """The session token that comes with it, or an empty text."""
 
     @property
     def region(self) -> str:
@@ -65,15 +70,18 @@ class Signature(Protocol):
 
 def signature_of(request: Request) -> Signature | None:
     """Return the signature of a request; None if it has none of those that AWS takes."""
-    if header := request.headers.get("Authorization"):
+    headers, args = request.headers, request.args
+    if header := headers.get("Authorization"):
         parts = _HEADER.fullmatch(header)
-        return parts and _version_4(*parts.groups(), time=request.headers.get(_DATE, ""))
-    args = request.args
+        return parts and _version_4(
+            *parts.groups(), time=headers.get(_DATE, ""), token=headers.get(_TOKEN, "")
+        )
     if "X-Amz-Signature" in args:
         names = ("X-Amz-Credential", "X-Amz-SignedHeaders", "X-Amz-Signature")
         return _version_4(
             *(args.get(name, "") for name in names),
             time=args.get(_DATE, ""),
+            token=args.get(_TOKEN, ""),
             seconds=args.get("X-Amz-Expires", ""),
         )
     return _version_2(args)
@@ -84,6 +92,7 @@ class _Version4:
     """Signature Version 4; `scope` is the rest of its credential."""
 
     key: str
+    token: str
     scope: str
     region: str
     service: str
@@ -117,7 +126,13 @@ class _Version4:
 
 
 def _version_4(
-    credential: str, headers: str, value: str, *, time: str, seconds: str | None = None
+    credential: str,
+    headers: str,
+    value: str,
+    *,
+    time: str,
+    token: str,
+    seconds: str | None = None,
 ) -> _Version4 | None:
     parts = _CREDENTIAL.fullmatch(credential)
     try:
@@ -130,6 +145,7 @@ def _version_4(
     key, scope, region, service = parts.groups()
     return _Version4(
         key=key,
+        token=token,
         scope=scope,
         region=region,
         service=service,
@@ -145,6 +161,7 @@ class _Version2:
     """Signature Version 2 of a presigned URL of S3; `until` is its expiry as the URL has it."""
 
     key: str
+    token: str
     value: str
     until: str
     expires: datetime
@@ -158,6 +175,9 @@ class _Version2:
         auth, headers = HmacV1Auth(Credentials(self.key, secret)), HTTPHeaders()
         for name, value in request.headers:
             headers[name] = value
+        # Signed as a header, and moved into the URL.
+        if self.token:
+            headers[_TOKEN] = self.token
         own = auth.canonical_custom_headers(headers)
         text = "\n".join(
             [
@@ -178,7 +198,8 @@ def _version_2(args: Mapping[str, str]) -> _Version2 | None:
         expires = datetime.fromtimestamp(int(until), UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return _Version2(key=key, value=value, until=until, expires=expires)
+    token = args.get(_TOKEN.lower(), "")
+    return _Version2(key=key, token=token, value=value, until=until, expires=expires)
 
 
 def _target(request: Request) -> str:
