@@ -167,6 +167,20 @@ def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> Non
     assert code(caught) == ("InsufficientInstanceCapacity", 500)
 
 
+def test_some_calls_succeed_before_those_that_fail(faulty: EmbeddedAws) -> None:
+    ec2 = once(faulty, "ec2")
+    faulty.fail(
+        Fault(service="ec2", operation="DescribeVpcs", code="UnauthorizedOperation", after=2)
+    )
+
+    ec2.describe_vpcs()
+    ec2.describe_subnets()
+    ec2.describe_vpcs()
+    with pytest.raises(ClientError):
+        ec2.describe_vpcs()
+    ec2.describe_vpcs()
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -176,6 +190,7 @@ def test_a_fleet_meets_the_full_zone_of_its_template(faulty: EmbeddedAws) -> Non
             b'[{"service": "ec2", "operation": "RunInstances", "count": 0}]',
             "number from 1 or null",
         ),
+        (_vpcs(b'"after":-1'), "a fault's after is a number from 0"),
         (
             b'[{"service": "ec2", "operation": "RunInstance"}]',
             "ec2 has no operation 'RunInstance'; did you mean RunInstances?",

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -480,6 +481,25 @@ def test_why_names_missing_capacity_quota_and_the_job_before(aws: EmbeddedAws, j
     assert [each for each in rules(behind) if each != "TS-JOB-009"] == ["TS-JOB-010", "TS-JOB-008"]
     assert f"first {first} RUNNABLE" in behind.out
     assert job("why", first, "--json").json["findings"][0]["rule"] == "TS-JOB-007"
+
+
+def test_why_counts_and_prices_the_nodes_that_wait_for_others(aws: EmbeddedAws, job: Run) -> None:
+    aws.fail(replace(NO_CAPACITY, after=3))
+    job_id = shell(job, "true")
+    stuck(aws, job_id)
+
+    waiting = job("why", job_id)
+    aws.fail()
+    watched = job("watch", job_id)
+
+    assert "TS-JOB-033" in rules(waiting)
+    # At 21.50 USD an hour each.
+    assert "of the job's 4 nodes, 3 run and wait for the others, for 64.50 USD an hour" in (
+        waiting.out
+    )
+    assert "lets it wait for 2 hours (job.capacity_wait_hours): end it, ask for 3" in waiting.out
+    assert watched.code == 0
+    assert "TS-JOB-033" not in rules(job("why", job_id))
 
 
 def stuck(aws: EmbeddedAws, job_id: str) -> None:

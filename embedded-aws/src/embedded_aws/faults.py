@@ -6,7 +6,7 @@ They are posted to the gateway's `/_embedded-aws/faults`, and forgotten by a res
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from embedded_aws.errors import EmbeddedAwsError, did_you_mean
@@ -61,6 +61,8 @@ class Fault:
         message: what the error says.
         seconds: after which the answer comes.
         count: how many calls fail; None for all.
+        after: how many calls succeed before; of RunInstances by AWS Batch and Auto Scaling groups,
+            which launch one instance by each, how many instances there is room for.
         when: parameters that a failing call has, by the names in which the request is sent, for
             instance `{"InstanceType": "trn1.2xlarge"}`; `AvailabilityZone` is the zone in which
             RunInstances and CreateFleet would launch, named or that of the subnet.
@@ -72,6 +74,7 @@ class Fault:
     message: str = "A fault on purpose."
     seconds: float = 0
     count: int | None = 1
+    after: int = 0
     when: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -85,7 +88,7 @@ class Faults:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._left: list[tuple[Fault, int | None]] = []
+        self._left: list[Fault] = []
 
     def __bool__(self) -> bool:
         """Whether any is left."""
@@ -94,7 +97,7 @@ class Faults:
     def set(self, faults: Iterable[Fault]) -> None:
         """Replace all faults."""
         with self._guard:
-            self._left = [(fault, fault.count) for fault in faults]
+            self._left = list(faults)
 
     def take(
         self,
@@ -114,17 +117,20 @@ class Faults:
                 one of every service.
         """
         with self._guard:
-            for number, (fault, left) in enumerate(self._left):
+            for number, fault in enumerate(self._left):
                 if not from_outside and (ANY in (fault.service, fault.operation) or not fault.code):
                     continue
                 if fault.service not in (service, ANY) or fault.operation not in (operation, ANY):
                     continue
                 if any(parameters.get(name) != value for name, value in fault.when.items()):
                     continue
-                if left == 1:
+                if fault.after:
+                    self._left[number] = replace(fault, after=fault.after - 1)
+                    continue
+                if fault.count == 1:
                     del self._left[number]
-                elif left is not None:
-                    self._left[number] = fault, left - 1
+                elif fault.count is not None:
+                    self._left[number] = replace(fault, count=fault.count - 1)
                 return fault
         return None
 
@@ -170,6 +176,8 @@ def _fault(found: object) -> Fault:
         raise FaultError(f"a fault of every service is of every operation: {ANY}")
     if fault.count is not None and not (type(fault.count) is int and fault.count >= 1):
         raise FaultError("a fault's count is a number from 1 or null")
+    if not (type(fault.after) is int and fault.after >= 0):
+        raise FaultError("a fault's after is a number from 0")
     return fault
 
 

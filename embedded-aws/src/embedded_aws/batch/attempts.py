@@ -51,13 +51,13 @@ class Attempt:
     Attributes:
         job: the job.
         need: its instances.
-        instances: moto's, one for each node, once they were launched.
+        instances: moto's, one for each node; None for one that was not launched yet.
         stop_reason: why it is being ended; None when it is not.
 
     Args:
         job: the job.
         need: its instances.
-        earlier: moto's instances of the attempt before, if there was one.
+        earlier: such instances that the job has already, if it has any.
         number: of the attempt, from 1.
         queue: name of the job queue.
         hosts: on which the processes run.
@@ -76,7 +76,7 @@ class Attempt:
         watcher: Watcher,
     ) -> None:
         self.job, self.need = job, need
-        self.instances = earlier
+        self.instances = list(earlier) or [None] * need.count
         self._number, self._queue = number, queue
         self._hosts, self._watcher = hosts, watcher
         self._agenda = Agenda()
@@ -108,7 +108,7 @@ class Attempt:
 
     def _run(self) -> None:
         try:
-            self.instances = node_instances.launch(self.job.call, self.need, self.instances)
+            node_instances.launch(self.job.call, self.need, self.instances)
         except CannotPlace as reason:
             self._watcher.blocked(self, str(reason))
             return

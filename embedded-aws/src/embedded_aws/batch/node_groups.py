@@ -3,7 +3,8 @@
 [S] Batch user guide, "Managed compute environments": AWS Batch makes Auto Scaling groups in the
 account and changes them itself; what users change there is not supported. [I] Their name,
 ENVIRONMENT-asg-UUID, from AWS's messages that users quote; here there is one for each environment,
-from its first launch on. [M] The tag AWSBatchServiceTag; the causes of its activities.
+from its first launch on, whose desired capacity is that of the instances that it has. [M] The tag
+AWSBatchServiceTag; the causes of its activities.
 """
 
 from collections.abc import Sequence
@@ -54,48 +55,60 @@ def group_of(call: Call, environment: Row) -> Group:
         return group
 
 
-def record_refusal(group: Group, count: int, subnet: Any, message: str) -> None:
-    """Record that EC2 refused to launch instances.
+def launch_cause(group: Group, count: int) -> str:
+    """Return the cause of launches.
 
     Args:
-        group: their group.
-        count: how many they would have been.
+        group: that launches.
+        count: how many instances.
+    """
+    with guard:
+        before = len(group.members)
+        started = f"an instance was started {DIFFERENCE}, increasing the capacity from {before} to"
+        sentences = [_request(group, before + count), f"{started} {before + count}."]
+        return "  ".join(map(at_this_time, sentences))
+
+
+def record_refusal(group: Group, cause: str, subnet: Any, message: str) -> None:
+    """Record that EC2 refused to launch an instance.
+
+    Args:
+        group: its group.
+        cause: of the launch.
         subnet: moto's.
         message: EC2's.
     """
     with guard:
         details = activities.place(subnet.id, subnet.availability_zone)
-        cause = _launch_cause(group, count)
         activities.failed_launch(group, cause, message, details)
 
 
-def add_members(group: Group, launched: Sequence[Row], subnet: Any) -> None:
-    """Record that instances were launched, which are in the group from now on.
+def add_member(group: Group, cause: str, launched: Row, subnet: Any) -> None:
+    """Record that an instance was launched, which is in the group from now on.
 
     Args:
-        group: their group.
-        launched: as DescribeInstances returns them.
-        subnet: moto's, of all of them.
+        group: its group.
+        cause: of the launch.
+        launched: the instance, as DescribeInstances returns it.
+        subnet: moto's.
     """
     with guard:
-        cause = _launch_cause(group, len(launched))
-        for each in launched:
-            facts = {
-                "InstanceType": each["InstanceType"],
-                "ImageId": each["ImageId"],
-                "AvailabilityZone": subnet.availability_zone,
-                "AvailabilityZoneId": subnet.availability_zone_id,
-            }
-            member = Member(
-                instance_id=each["InstanceId"], subnet_id=subnet.id, facts=facts, protected=True
-            )
-            group.members.append(member)
-            activities.record(
-                group,
-                f"Launching a new EC2 instance: {member.instance_id}",
-                cause,
-                Details=activities.place(subnet.id, subnet.availability_zone),
-            )
+        facts = {
+            "InstanceType": launched["InstanceType"],
+            "ImageId": launched["ImageId"],
+            "AvailabilityZone": subnet.availability_zone,
+            "AvailabilityZoneId": subnet.availability_zone_id,
+        }
+        member = Member(
+            instance_id=launched["InstanceId"], subnet_id=subnet.id, facts=facts, protected=True
+        )
+        group.members.append(member)
+        activities.record(
+            group,
+            f"Launching a new EC2 instance: {member.instance_id}",
+            cause,
+            Details=activities.place(subnet.id, subnet.availability_zone),
+        )
         _follow_members(group)
 
 
@@ -122,13 +135,6 @@ def delete_group(call: Call, environment: Row) -> None:
         owner = environment["computeEnvironmentArn"]
         for name in [name for name, group in groups(call).items() if group.owner == owner]:
             del groups(call)[name]
-
-
-def _launch_cause(group: Group, count: int) -> str:
-    before = len(group.members)
-    started = f"an instance was started {DIFFERENCE}, increasing the capacity from {before} to"
-    sentences = [_request(group, before + count), f"{started} {before + count}."]
-    return "  ".join(map(at_this_time, sentences))
 
 
 def _request(group: Group, wanted: int) -> str:

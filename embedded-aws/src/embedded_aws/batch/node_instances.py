@@ -3,10 +3,14 @@
 [S] Batch user guide: Batch sets type, subnet, instance profile and AMI of an instance, whose launch
 template gives the rest; jobs that no instance can be launched for wait in RUNNABLE, with one of the
 reasons below ("Jobs stuck in a RUNNABLE status": the first is verbatim, [M] the others' words).
-[I] On AWS an Auto Scaling group launches one instance after the other, which outlive a job for some
-minutes and run several container jobs at a time; here each job has its own, launched all or none,
-which end with it: the next attempt gets those that still run, each node the same one. The group's
-activities tell of them as on AWS.
+[S] re:Post, "EKS Insufficient capacity errors": an Auto Scaling group that EC2 has too few
+instances for tries again until they are there. [I] The nodes of a multi-node job for which there is
+room run meanwhile, and are billed. [S] "Jobs stuck in RUNNABLE due to capacity": the reason, of
+multi-node jobs, too; [I] also when some of their nodes run.
+[I] On AWS instances outlive a job for some minutes and run several container jobs at a time; here
+each job has its own, launched one after the other up to the first that EC2 refuses, which end with
+it: the next attempt gets those that still run, each node the same one. The group's activities tell
+of them as on AWS.
 [S] ECS developer guide, "Amazon ECS container instance IAM role": an instance joins the cluster if
 its role lets the agent register there and poll. [I] The reason of a job whose instances do not; on
 AWS they keep running.
@@ -53,7 +57,7 @@ _SOME_AMI = "ami-0ec5000000000ba7c"
 
 
 class CannotPlace(Exception):
-    """No instances can be launched for a job; the message is the job's statusReason."""
+    """A job cannot have all of its instances; the message is the job's statusReason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,44 +118,47 @@ def _records(name: str) -> list[dict[str, Any]]:
     return sorted(map(dict, records), key=lambda record: record["VCpuInfo"]["DefaultVCpus"])
 
 
-def launch(call: Call, need: Need, earlier: Sequence[Any]) -> list[Any]:
-    """Launch the instances that a job lacks, all or none; return moto's, one for each node.
+def launch(call: Call, need: Need, instances: list[Any]) -> None:
+    """Launch the instances that a job lacks, as many as EC2 has room for.
 
     Args:
         call: in whose account and region.
         need: of the job.
-        earlier: moto's instances of the attempt before, if there was one.
+        instances: moto's, one for each node, None for one that is lacking; gets those that are
+            launched, and loses those that have ended.
 
     Raises:
-        CannotPlace: EC2 refused.
+        CannotPlace: EC2 refused one; those before it stay.
     """
-    if gone := [each for each in earlier if each.state != "running"]:
+    if gone := [each for each in instances if each and each.state != "running"]:
         terminate(call, need, gone)
-    nodes = [each if each.state == "running" else None for each in earlier] or [None] * need.count
-    new = iter(_launch(call, need, nodes.count(None)) if None in nodes else ())
-    return [node or next(new) for node in nodes]
+        instances[:] = [None if each in gone else each for each in instances]
+    lacking = [index for index, each in enumerate(instances) if each is None]
+    cause = node_groups.launch_cause(node_groups.group_of(call, need.environment), len(lacking))
+    for index in lacking:
+        instances[index] = _launch(call, need, cause)
 
 
-def _launch(call: Call, need: Need, count: int) -> list[Any]:
+def _launch(call: Call, need: Need, cause: str) -> Any:
     subnet_id = need.environment["computeResources"]["subnets"][0]
     subnet = subnet_of(call, subnet_id)
     group = node_groups.group_of(call, need.environment)
     try:
-        launched = run_instances(
+        [launched] = run_instances(
             call,
-            _request(call, need, count, subnet_id, group.name),
+            _request(call, need, subnet_id, group.name),
             instance_type=need.instance_type,
             subnet=subnet,
         )
     except LaunchRefused as refused:
-        node_groups.record_refusal(group, count, subnet, refused.message)
+        node_groups.record_refusal(group, cause, subnet, refused.message)
         raise CannotPlace(_reason(refused.code, need.instance_type)) from refused
-    node_groups.add_members(group, launched, subnet)
-    instances = [call.backend("ec2").get_instance(each["InstanceId"]) for each in launched]
-    if not all(_joins(call, need.environment["ecsClusterArn"], each) for each in instances):
-        terminate(call, need, instances)
+    node_groups.add_member(group, cause, launched, subnet)
+    instance = call.backend("ec2").get_instance(launched["InstanceId"])
+    if not _joins(call, need.environment["ecsClusterArn"], instance):
+        terminate(call, need, [instance])
         raise CannotPlace(_UNDETERMINED)
-    return instances
+    return instance
 
 
 def _joins(call: Call, cluster: str, instance: Any) -> bool:
@@ -162,7 +169,7 @@ def _joins(call: Call, cluster: str, instance: Any) -> bool:
     ) and agent_can(call, instance, "ecs", "Poll", {"containerInstance": own})
 
 
-def _request(call: Call, need: Need, count: int, subnet_id: str, group_name: str) -> dict[str, Any]:
+def _request(call: Call, need: Need, subnet_id: str, group_name: str) -> dict[str, Any]:
     """Return the parameters of RunInstances."""
     resources = need.environment["computeResources"]
     template = launch_template(call, resources)
@@ -175,8 +182,8 @@ def _request(call: Call, need: Need, count: int, subnet_id: str, group_name: str
     request = {
         "InstanceType": need.instance_type,
         "IamInstanceProfile": _profile(resources["instanceRole"]),
-        "MinCount": count,
-        "MaxCount": count,
+        "MinCount": 1,
+        "MaxCount": 1,
         "TagSpecifications": [
             {
                 "ResourceType": "instance",

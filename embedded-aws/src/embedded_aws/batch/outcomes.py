@@ -1,6 +1,5 @@
 """How an attempt of a job ended, and who is told."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,13 +41,13 @@ class Watched(Protocol):
     Attributes:
         job: of which it is an attempt.
         need: its instances.
-        instances: moto's, one for each node, once they were launched.
+        instances: moto's, one for each node; None for one that was not launched yet.
         stop_reason: why it is being ended; None when it is not.
     """
 
     job: Job
     need: Need
-    instances: Sequence[Any]
+    instances: list[Any]
     stop_reason: str | None
 
 
@@ -59,7 +58,7 @@ class Watcher(Protocol):
         """Its instances run."""
 
     def blocked(self, attempt: Watched, reason: str) -> None:
-        """It ended before it began, because no instances can be launched."""
+        """It ended before it began, because instances are lacking."""
 
     def ended(self, attempt: Watched, outcome: Outcome) -> None:
         """It ended, and nothing of it is left but its instances."""

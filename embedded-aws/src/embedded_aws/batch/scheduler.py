@@ -4,7 +4,7 @@
 queue has a scheduling policy (not looked at here); queues of higher priority come first; a job that
 cannot be placed blocks those behind it; jobStateTimeLimitActions cancel the job at the head that
 waited too long for one reason. [S] A job whose dependency fails fails, too; [M] its reason. Only
-the first enabled compute environment of a queue is used. [I] How often a launch is tried again.
+the first enabled compute environment of a queue is used. [I] How often launches are tried again.
 """
 
 import threading
@@ -25,8 +25,8 @@ from embedded_aws.hosts.hosts import Hosts
 
 # [I] The reason.
 _UPDATING = {"status": "UPDATING", "statusReason": "ComputeEnvironment is being updated"}
-# Of this machine, however fast the times of AWS Batch pass.
-_TRY_AGAIN_SECONDS = 1
+# Of AWS: between a try to launch and the next; each pause is twice the one before.
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 60, 960
 # Of all jobs at a time; each has some processes and threads.
 _MOST_NODES = 256
 
@@ -37,27 +37,30 @@ class _Waiting:
 
     Attributes:
         job: the job.
-        need: the instances of its attempt before, if there was one.
-        earlier: moto's.
+        need: the instances that were last launched for it, if any were.
+        instances: moto's, one for each node; None for one that is lacking.
         reason: why it cannot be placed.
         since: when that was first seen.
         again_at: when to try again.
+        pause: how many seconds of AWS to wait for that.
     """
 
     job: Job
     need: Need | None = None
-    earlier: Sequence[Any] = ()
+    instances: Sequence[Any] = ()
     reason: str | None = None
     since: float = 0
     again_at: float = 0
+    pause: float = _SHORTEST_PAUSE_SECONDS
 
     def let_go(self) -> None:
-        """End the instances of the attempt before."""
-        if self.need and self.earlier:
+        """End the instances that it has."""
+        running = [each for each in self.instances if each]
+        if self.need and running:
             # Whoever hears of their end takes the guard.
-            ending = (self.job.call, self.need, self.earlier)
+            ending = (self.job.call, self.need, running)
             threading.Thread(target=terminate, args=ending, daemon=True).start()
-            self.earlier = ()
+            self.instances = ()
 
     def block(self, reason: str) -> None:
         """Note why it cannot be placed."""
@@ -130,7 +133,7 @@ class Scheduler:
     def wake(self) -> None:
         """Try launches again that failed."""
         with self._changed:
-            for waiting in self._waiting:
+            for waiting in (*self._waiting, *self._placing.values()):
                 waiting.again_at = 0
             self._changed.notify()
 
@@ -150,13 +153,15 @@ class Scheduler:
         """Put the job back, before all others."""
         with self._changed:
             row = attempt.job.row
-            self._forget(row)
             waiting = self._placing.pop(row["jobQueue"])
             self._waiting.insert(0, waiting)
+            waiting.need, waiting.instances = attempt.need, attempt.instances
+            if attempt in self._on_former_nodes:
+                waiting.let_go()
+            self._forget(row)
             if attempt.stop_reason is not None:
                 self._fail(waiting, attempt.stop_reason)
             else:
-                waiting.again_at = monotonic() + _TRY_AGAIN_SECONDS
                 waiting.block(reason)
             self._changed.notify()
 
@@ -176,8 +181,8 @@ class Scheduler:
             self._forget(job.row)
             if again:
                 _enter(job, "RUNNABLE")
-                earlier = attempt.instances if keeps else ()
-                self._waiting.append(_Waiting(job, attempt.need, earlier))
+                kept = attempt.instances if keeps else ()
+                self._waiting.append(_Waiting(job, attempt.need, kept))
             else:
                 status = "SUCCEEDED" if outcome.succeeded else "FAILED"
                 enter(tables.jobs(job.call), job.row, status, outcome.failure.status_reason)
@@ -271,10 +276,12 @@ class Scheduler:
     def _start(self, waiting: _Waiting, need: Need) -> None:
         job = waiting.job
         self._waiting.remove(waiting)
+        waiting.again_at = monotonic() + self._hosts.seconds(waiting.pause)
+        waiting.pause = min(2 * waiting.pause, _LONGEST_PAUSE_SECONDS)
         attempt = Attempt(
             job,
             need,
-            earlier=waiting.earlier,
+            earlier=waiting.instances,
             number=len(job.row["attempts"]) + 1,
             queue=_queue(job)["jobQueueName"],
             hosts=self._hosts,

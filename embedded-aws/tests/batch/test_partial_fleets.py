@@ -1,0 +1,114 @@
+"""Jobs for whose nodes EC2 has too little room: those that it has room for run, and are billed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from job_bench import JobBench
+
+from embedded_aws.faults import Fault
+
+WAIT = "echo running; exec sleep 100"
+
+
+@pytest.fixture
+def full(bench: JobBench) -> Iterator[JobBench]:
+    """Afterwards EC2 has room for everything."""
+    yield bench
+    bench.aws.fail()
+
+
+def room(bench: JobBench, instances: int) -> None:
+    """Let EC2 have room for some instances, and for no more."""
+    bench.aws.fail(
+        Fault(
+            service="ec2",
+            operation="RunInstances",
+            code="InsufficientInstanceCapacity",
+            count=None,
+            after=instances,
+        )
+    )
+
+
+def running(bench: JobBench) -> set[str]:
+    return {each["InstanceId"] for each in bench.instances("running")}
+
+
+def failed_launches(bench: JobBench) -> list[Any]:
+    """The launches for the queue that failed."""
+    autoscaling = bench.aws.client("autoscaling")
+    [name] = [
+        each["AutoScalingGroupName"]
+        for each in autoscaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+        if each["AutoScalingGroupName"].startswith(bench.name)
+    ]
+    found = autoscaling.describe_scaling_activities(AutoScalingGroupName=name)["Activities"]
+    return [each for each in found if each["StatusCode"] == "Failed"]
+
+
+def wait_until_ended(bench: JobBench, instances: set[str]) -> None:
+    bench.ec2.get_waiter("instance_terminated").wait(
+        InstanceIds=sorted(instances), WaiterConfig={"Delay": 1}
+    )
+
+
+def test_nodes_that_there_is_room_for_run_while_the_job_waits(full: JobBench) -> None:
+    room(full, 2)
+    job = full.submit(full.define("true", nodes=4))
+
+    full.wait(job, "RUNNABLE", reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY")
+    first = running(full)
+    assert len(first) == 2
+    assert len(failed_launches(full)) == 1
+    assert full.describe(job)["attempts"] == []
+
+    full.aws.fail()
+    assert full.wait(job)["status"] == "SUCCEEDED"
+
+    hosts = {
+        full.describe(f"{job}#{index}")["container"]["containerInstanceArn"].rpartition("/")[2]
+        for index in range(4)
+    }
+    assert len(hosts) == 4
+    assert first < hosts
+    wait_until_ended(full, hosts)
+
+
+def test_each_try_launches_what_there_is_room_for_by_then(full: JobBench) -> None:
+    room(full, 1)
+    job = full.submit(full.define(WAIT, nodes=3))
+    full.wait(job, "RUNNABLE", reason="CAPACITY:")
+    before = running(full)
+    [lost] = before
+
+    # Its place is free again, and one more.
+    full.ec2.terminate_instances(InstanceIds=[lost])
+    room(full, 2)
+    while len(running(full)) < 2:
+        assert full.describe(job)["status"] == "RUNNABLE"
+    full.batch.cancel_job(jobId=job, reason="enough")
+    full.wait(job)
+
+    launched = {each["InstanceId"] for each in full.instances("running", "terminated")} - before
+    assert len(launched) == 2
+    wait_until_ended(full, launched)
+
+
+@pytest.mark.parametrize("ends", ["the-queue", "somebody"])
+def test_the_nodes_end_with_the_wait(full: JobBench, ends: str) -> None:
+    room(full, 2)
+    job = full.submit(full.define("true", nodes=4))
+    full.wait(job, "RUNNABLE", reason="CAPACITY:")
+    nodes = running(full)
+    assert len(nodes) == 2
+
+    if ends == "somebody":
+        full.batch.terminate_job(jobId=job, reason="enough")
+    ended = full.wait(job)
+
+    assert (ended["status"], ended["attempts"]) == ("FAILED", [])
+    assert ended.get("isCancelled", False) == (ends == "the-queue")
+    wait_until_ended(full, nodes)
+    # At once, and after pauses of one, two and four minutes.
+    assert 1 <= len(failed_launches(full)) <= 4
