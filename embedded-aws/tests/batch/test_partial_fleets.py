@@ -95,6 +95,33 @@ def test_each_try_launches_what_there_is_room_for_by_then(full: JobBench) -> Non
     wait_until_ended(full, launched)
 
 
+def test_in_another_environment_the_job_gets_other_nodes(full: JobBench) -> None:
+    room(full, 1)
+    job = full.submit(full.define("true", nodes=2))
+    full.wait(job, "RUNNABLE", reason="CAPACITY:")
+    [before] = running(full)
+
+    [environment] = full.batch.describe_compute_environments(computeEnvironments=[full.name])[
+        "computeEnvironments"
+    ]
+    resources = {**environment["computeResources"], "tags": {"team": "speech"}}
+    other = f"{full.name}-other"
+    full.batch.create_compute_environment(
+        computeEnvironmentName=other, type="MANAGED", computeResources=resources
+    )
+    full.batch.update_job_queue(
+        jobQueue=full.queue,
+        computeEnvironmentOrder=[{"order": 1, "computeEnvironment": other}],
+    )
+    full.aws.fail()
+    full.wait(job)
+
+    wait_until_ended(full, {before})
+    nodes = [each for each in full.instances("terminated") if each["InstanceId"] != before]
+    tags = [{tag["Key"]: tag["Value"] for tag in each["Tags"]} for each in nodes]
+    assert [each["team"] for each in tags] == ["speech", "speech"]
+
+
 @pytest.mark.parametrize("ends", ["the-queue", "somebody"])
 def test_the_nodes_end_with_the_wait(full: JobBench, ends: str) -> None:
     room(full, 2)

@@ -276,6 +276,8 @@ class Scheduler:
     def _start(self, waiting: _Waiting, need: Need) -> None:
         job = waiting.job
         self._waiting.remove(waiting)
+        if waiting.need and waiting.need.environment is not need.environment:
+            waiting.let_go()
         waiting.again_at = monotonic() + self._hosts.seconds(waiting.pause)
         waiting.pause = min(2 * waiting.pause, _LONGEST_PAUSE_SECONDS)
         attempt = Attempt(
