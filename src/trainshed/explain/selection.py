@@ -23,8 +23,8 @@ def cluster_file(name: str, files: Sequence[Path]) -> Path:
         files: where to look for names.
 
     Raises:
-        TrainshedError: no file and no cluster is called so, or several are. The message names the
-            nearest one, and what keeps the name of others from being read.
+        TrainshedError: no file and no cluster is called so, or several are. The message says what
+            keeps the names of files from being read, and then the nearest name.
     """
     if is_path(name):
         return Path(name)
@@ -36,7 +36,7 @@ def cluster_file(name: str, files: Sequence[Path]) -> Path:
     if not found:
         unknown = UnknownName("cluster", name, names.values(), other=(path.stem for path in files))
         nameless = (reading.problems for reading in readings.values() if not reading.spec)
-        raise TrainshedError(*unknown.lines, *map(str, chain.from_iterable(nameless)))
+        raise TrainshedError(*map(str, chain.from_iterable(nameless)), *unknown.lines)
     if len(found) > 1:
         raise TrainshedError(
             f"cluster {name!r} is in several files, {', '.join(map(str, found))}; give each "
