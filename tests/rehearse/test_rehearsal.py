@@ -276,6 +276,18 @@ def rehearse(
     return runner("trainshed", main, capsys, monkeypatch)
 
 
+def test_more_nodes_than_the_cluster_file_has_are_refused_before_anything_is_synthesised(
+    rehearse: Callable[..., Answer],
+) -> None:
+    answer = rehearse("rehearse", "TrainCluster", "--nodes", "200", "--", "true")
+
+    assert answer.code == 2
+    assert answer.err == (
+        "error: --nodes 200: TrainCluster has at most 16 nodes; ask for fewer, or raise "
+        "instance.nodes.max in the cluster's file\n"
+    )
+
+
 def test_the_command_shows_a_job_cancelled_for_want_of_capacity(
     rehearse: Callable[..., Answer],
 ) -> None:

@@ -28,6 +28,7 @@ from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, child_processes
 from trainshed.rehearse.workplace import Workplace
 from trainshed.sources import shipped
+from trainshed.spec import read_spec
 
 # The time limit of a queue for missing capacity, two hours by default, takes some seconds.
 _FAST = 2_000
@@ -113,6 +114,10 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
     """
     given = rehearsal.as_of
     as_of = parse_as_of(given) if given else project_needs(Path.cwd()).as_of
+    for file in sorted(Path().glob("clusters/*.yaml")):
+        spec = read_spec(file).spec
+        if spec and spec.name == rehearsal.cluster:
+            _check_nodes(rehearsal, spec.instance.nodes.max)
     with job_path():
         with stages.stage("synthesise the cluster"):
             stacks = deployment.synthesised(rehearsal.cluster, place.temporary / "cdk.out")
@@ -130,6 +135,14 @@ def rehearse(rehearsal: Rehearsal, place: Workplace, *, stages: Stages, seen: Se
             return Result(job=job, seconds=stages.seconds)
         finally:
             server.stop()
+
+
+def _check_nodes(rehearsal: Rehearsal, most: int) -> None:
+    if rehearsal.nodes and rehearsal.nodes > most:
+        raise TrainshedError(
+            f"--nodes {rehearsal.nodes}: {rehearsal.cluster} has at most {most} nodes; ask for "
+            "fewer, or raise instance.nodes.max in the cluster's file"
+        )
 
 
 def _settings(rehearsal: Rehearsal, region: str, as_of: date | None) -> ServerSettings:
@@ -173,12 +186,8 @@ def run_job(
     if fault and fault.before:
         fault.before(aws, outputs)
     most = destination.most_nodes(region)
+    _check_nodes(rehearsal, most)
     nodes = rehearsal.nodes or min(_NODES, most)
-    if nodes > most:
-        raise TrainshedError(
-            f"--nodes {nodes}: {rehearsal.cluster} has at most {most} nodes; ask for fewer, or "
-            "raise instance.nodes.max in the cluster's file"
-        )
     if fault and fault.of_child and nodes == 1:
         raise TrainshedError(
             f"--fault {rehearsal.fault}: it is node 1, the second one, that this hits; give the "
