@@ -336,7 +336,8 @@ def test_a_node_that_gave_up_says_why_and_powers_off(bench: Bench, ubuntu_image:
     assert failures(bench, "never") == 1
 
 
-def test_a_node_that_a_job_marks_powers_off(bench: Bench, ubuntu_image: str) -> None:
+@pytest.mark.parametrize("name", ["mark", ".any", "..any"])
+def test_a_node_that_a_job_marks_powers_off(bench: Bench, ubuntu_image: str, name: str) -> None:
     guest = bench.launch(
         ubuntu_image,
         UserData=rendered(FirstBoot(cdk.Stack(), "Boot", cluster="marked")),
@@ -344,8 +345,9 @@ def test_a_node_that_a_job_marks_powers_off(bench: Bench, ubuntu_image: str) -> 
     )
     guest.wait_for("the first boot", lambda: tag_of(guest) == "ok")
 
-    # As an ordinary user. What the mark leads to does not matter.
-    guest.try_ssh("ln -s /etc/shadow /run/trainshed/unfit/mark; sleep 60")
+    # As an ordinary user. What the mark leads to does not matter. Another file is a mark too: a job
+    # could leave so many that a later one could not make its own.
+    guest.try_ssh(f"ln -s /etc/shadow /run/trainshed/unfit/{name}; sleep 60")
 
     guest.wait_for_state("terminated")
     assert guest.describe()["StateReason"]["Code"] == "Client.InstanceInitiatedShutdown"

@@ -1,7 +1,8 @@
 """The mark by which a job says that this node is unfit: the node powers off, and is replaced.
 
 Containers of jobs see the folder, and nothing else of the node by it: it is a file system of its
-own, in memory, with room for little. Nobody reads the mark: what is in it does not matter.
+own, in memory, with room for little. Nobody reads the mark: what is in it does not matter. Another
+file there has the same effect, so that no job leaves any for the next.
 """
 
 from __future__ import annotations
