@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -91,9 +92,14 @@ def job(
 
     yield lambda *arguments: trainshed("job", *arguments)
 
+    batch, queue = job_aws.client("batch"), outputs(job_aws)["JobQueue"]
+    pause = threading.Event()
+    while left := [
+        each["jobId"]
+        for status in ("SUBMITTED", "RUNNABLE", "STARTING", "RUNNING")
+        for each in batch.list_jobs(jobQueue=queue, jobStatus=status)["jobSummaryList"]
+    ]:
+        for job_id in left:
+            batch.terminate_job(jobId=job_id, reason="the test is over")
+        pause.wait(0.05)
     job_aws.fail()
-    batch = job_aws.client("batch")
-    for status in ("RUNNABLE", "STARTING", "RUNNING"):
-        listed = batch.list_jobs(jobQueue=outputs(job_aws)["JobQueue"], jobStatus=status)
-        for each in listed["jobSummaryList"]:
-            batch.terminate_job(jobId=each["jobId"], reason="the test is over")
