@@ -159,7 +159,7 @@ def regions(named: list[str] | None) -> list[Region]:
         default = os.environ.get("AWS_REGION") or session.region_name
     names = list(dict.fromkeys(named or ([default] if default else [])))
     if not names:
-        raise TrainshedError(f"no region is given; name one, or {REGION_ADVICE}")
+        raise TrainshedError(f"no region is given; name one with --region, or {REGION_ADVICE}")
     for name in names:
         try:
             # By its form, so that a region which is younger than boto3 is one too.

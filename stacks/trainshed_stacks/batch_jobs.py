@@ -44,7 +44,7 @@ def add_batch(stack: cdk.Stack, launch: NodeLaunch, plan: BatchPlan) -> BatchMul
         capacity_wait=cdk.Duration.hours(plan.capacity_wait_hours)
         if plan.capacity_wait_hours
         else None,
-        update_timeout=cdk.Duration.minutes(plan.update_timeout_minutes),
+        update_timeout=cdk.Duration.hours(plan.update_timeout_hours),
         capacity_block=cluster.capacity.kind is CapacityKind.CAPACITY_BLOCK,
         buckets=cluster.job_access.buckets,
         policies=cluster.job_access.policies,

@@ -221,6 +221,17 @@ def test_what_keeps_a_name_from_being_read_comes_before_the_cluster_that_is_not_
     assert second.endswith("cluster 'A' is not known (known: none)")
 
 
+def test_nodes_that_are_always_there_are_one_number(trainshed: Trainshed, tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    instance = "{type: p3.16xlarge, nodes: {min: 8, max: 8}}"
+    path.write_text(f"name: Cluster1\nregion: us-west-2\ninstance: {instance}\n")
+
+    said = trainshed("explain", str(path)).out
+
+    assert "8 x p3.16xlarge" in said
+    assert "8 to 8" not in said
+
+
 def test_every_problem_of_a_file_is_a_line_of_the_error(
     trainshed: Trainshed, tmp_path: Path
 ) -> None:

@@ -900,7 +900,7 @@ def test_no_bootstrap(account: Account) -> None:
     found = only(account.ask())
 
     assert found.rule == "TS-ACC-080"
-    assert found.remedy == "cdk bootstrap aws://123456789012/us-west-2"
+    assert found.remedy == "npx cdk bootstrap aws://123456789012/us-west-2"
 
 
 def test_every_rule_says_what_its_page_needs() -> None:

@@ -147,7 +147,7 @@ def test_a_network_stack_without_resources_is_not_among_the_stacks() -> None:
 def test_jobs_longer_than_an_update_waits_are_not_said_to_be_as_long() -> None:
     decisions = {row.field: row for row in planned("p5.48xlarge", "long jobs").decisions}
 
-    assert decisions["update time-out"].value == "7200 minutes"
+    assert decisions["update time-out"].value == "120 hours"
     assert decisions["update time-out"].reason != "as long as a job may run"
 
 

@@ -111,7 +111,7 @@ def facts(change: ClusterChange) -> dict[str, tuple[str | None, str | None]]:
                 "container image": ("train:v1", "train:v2"),
                 "time limit of a job": ("72 hours", "24 hours"),
                 "attempts of a job": ("3", "1"),
-                "update time-out": ("4320 minutes", "1440 minutes"),
+                "update time-out": ("72 hours", "24 hours"),
             },
             id="image and job",
         ),
@@ -193,7 +193,7 @@ TEMPLATE = ("AWS::EC2::LaunchTemplate", Effect.CHANGED)
         pytest.param(
             TRAIN,
             "a new version: the compute environment takes it, and running jobs may go on for "
-            "4320 minutes",
+            "72 hours",
             id="batch",
         ),
         pytest.param(

@@ -277,7 +277,7 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "jobs-that-the-stack-waits-for": (
         batch(hours=72),
         batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 120}),
-        [("high", KILLED, "they may run for 4320; the deployment takes as long as they do")],
+        [("high", KILLED, "they may run for 72 hours; the deployment takes as long as they do")],
     ),
     "short-jobs-that-the-stack-waits-for": (
         batch(hours=1),
@@ -297,12 +297,12 @@ CASES: Mapping[str, tuple[Template, Template, list[tuple[str, str, str]]]] = {
     "jobs-longer-than-spared": (
         batch(hours=72),
         batch(hours=1, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 60}),
-        [("high", KILLED, "go on for 60 minutes, and are then ended; they may run for 4320")],
+        [("high", KILLED, "go on for 60 minutes, and are then ended; they may run for 72 hours")],
     ),
     "jobs-spared": (
         batch(hours=72),
         batch(hours=72, Subnets=["s-2"], policy={"JobExecutionTimeoutMinutes": 4320}),
-        [("medium", KILLED, "the deployment waits for them, and may fail after 120 minutes")],
+        [("medium", KILLED, "the deployment waits for them, and may fail after 2 hours")],
     ),
     "jobs-not-spared": (
         batch(),

@@ -28,6 +28,11 @@ WRONG = {
         "environment, buckets, policies, attempts, timeout_hours, "
         "capacity_wait_hours)",
     ),
+    "a key that belongs further in": (
+        "nodes: {max: 2}",
+        "nodes: unknown key; did you mean instance.nodes? "
+        f"(allowed: {', '.join(ClusterSpec.model_fields)})",
+    ),
     "number as a key": (
         "1: 2",
         f"1: unknown key (allowed: {', '.join(ClusterSpec.model_fields)})",

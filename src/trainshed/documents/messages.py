@@ -48,8 +48,12 @@ def _message(detail: ErrorDetails, document: type[BaseModel]) -> str:
         case "missing":
             return "is required"
         case "extra_forbidden":
-            fields = tuple(_fields_at(detail["loc"][:-1], document))
-            near = did_you_mean(str(detail["loc"][-1]), fields)
+            outer, key = detail["loc"][:-1], str(detail["loc"][-1])
+            fields = tuple(_fields_at(outer, document))
+            inside = [
+                f"{name}.{key}" for name in fields if key in _fields_at((*outer, name), document)
+            ]
+            near = f"; did you mean {' or '.join(inside)}?" if inside else did_you_mean(key, fields)
             return f"unknown key{near} (allowed: {', '.join(fields)})"
         case _ if detail["input"] is None and detail["loc"]:
             return empty_message(_place(detail["loc"], document)[0], document)

@@ -7,7 +7,7 @@ from itertools import groupby
 from trainshed.checks import judge
 from trainshed.findings import Finding
 from trainshed.interfaces import Bandwidth, NetworkInterface, efa_bandwidth
-from trainshed.plan import ClusterPlan, Decision, Ec2Plan, Fleet
+from trainshed.plan import ClusterPlan, Decision, Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +107,8 @@ def explain(plan: ClusterPlan, fleet: Fleet | None = None) -> Explanation:
 
 
 def _count(plan: ClusterPlan) -> str:
-    nodes = plan.nodes
-    return (
-        str(nodes.max) if isinstance(plan.orchestrator, Ec2Plan) else f"{nodes.min} to {nodes.max}"
-    )
+    most, least = plan.nodes.max, plan.nodes.min
+    return str(most) if least == most else f"{least} to {most}"
 
 
 def _rows(interfaces: Sequence[NetworkInterface]) -> list[InterfaceRow]:

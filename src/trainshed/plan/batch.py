@@ -16,6 +16,7 @@ from trainshed.spec import Orchestrator
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
 LONGEST_UPDATE_MINUTES = 7200
+_LONGEST_UPDATE_HOURS = LONGEST_UPDATE_MINUTES // 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class BatchPlan:
         container: what the container of one node gets.
         image: container image of the jobs, of the cluster's own repository or of another.
         repository: the cluster's own ECR repository, or None.
-        update_timeout_minutes: how long running jobs may go on when the compute environment's
+        update_timeout_hours: how long running jobs may go on when the compute environment's
             infrastructure changes; does not matter with a Capacity Block.
     """
 
@@ -44,7 +45,7 @@ class BatchPlan:
     container: ContainerPlan
     image: ImagePlan
     repository: RepositoryPlan | None
-    update_timeout_minutes: int
+    update_timeout_hours: int
 
 
 def plan_batch(
@@ -81,7 +82,7 @@ def plan_batch(
         container=container,
         image=image,
         repository=plan_repository(notes.spec),
-        update_timeout_minutes=_update_timeout(notes, capacity),
+        update_timeout_hours=_update_timeout(notes, capacity),
     )
 
 
@@ -139,11 +140,10 @@ def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
             "a change of the nodes (AMI, disk, interfaces, type) ends the jobs that run; they are "
             "tried again on the new nodes while job.attempts allows it",
         )
-        return LONGEST_UPDATE_MINUTES
-    asked = job.timeout_hours * 60
-    minutes = min(asked, LONGEST_UPDATE_MINUTES)
+        return _LONGEST_UPDATE_HOURS
+    hours = min(job.timeout_hours, _LONGEST_UPDATE_HOURS)
     reason = "as long as a job may run"
-    if asked > LONGEST_UPDATE_MINUTES:
+    if job.timeout_hours > hours:
         reason = "the longest that AWS Batch takes, though jobs may run longer"
-    notes.decide("update time-out", f"{minutes} minutes", reason)
-    return minutes
+    notes.decide("update time-out", f"{hours} hours", reason)
+    return hours

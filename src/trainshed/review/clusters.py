@@ -111,7 +111,7 @@ def _launch_template(plan: ClusterPlan, own: StackChange | None) -> Iterator[Dif
         else:
             taken = (
                 "the compute environment takes it, and running jobs may go on for "
-                f"{plan.orchestrator.update_timeout_minutes} minutes"
+                f"{plan.orchestrator.update_timeout_hours} hours"
             )
         yield Difference(
             name="launch template", before="the latest version", after=f"a new version: {taken}"

@@ -51,7 +51,7 @@ def job_parts(plan: ClusterPlan) -> Iterator[PlannedPart]:
             Fact(name="compute environment"),
             Fact(
                 name="update time-out",
-                value=f"{batch.update_timeout_minutes} minutes",
+                value=f"{batch.update_timeout_hours} hours",
                 minor=True,
             ),
         ),

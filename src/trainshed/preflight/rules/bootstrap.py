@@ -36,5 +36,5 @@ def bootstrap(subject: Subject) -> Iterator[Violation]:
             path=(),
             message=f"{subject.plan.region} {has} CDK bootstrap, and version "
             f"{_BOOTSTRAP_NEEDED} or later of it is needed",
-            remedy=f"cdk bootstrap aws://{account}/{subject.plan.region}",
+            remedy=f"npx cdk bootstrap aws://{account}/{subject.plan.region}",
         )

@@ -61,7 +61,7 @@ def _environment(affected: Affected, reasons: str) -> Risk:
         return _risk(affected, Level.HIGH, message)
     minutes = whole_number(policy.get("JobExecutionTimeoutMinutes", _DEFAULT_MINUTES))
     longest = _longest_job_minutes(affected)
-    spared = f"the jobs that run go on for {minutes or 'an unknown number of'} minutes"
+    spared = f"the jobs that run go on for {_time(minutes) if minutes else 'an unknown time'}"
     if minutes and longest and longest <= minutes:
         return _risk(
             affected,
@@ -71,12 +71,14 @@ def _environment(affected: Affected, reasons: str) -> Risk:
             "ask whether a job was submitted with a longer limit (--timeout-hours); nodes with "
             "jobs stay until these are over",
         )
-    may = f"they may run for {longest}" if longest else "nothing limits how long they may run"
+    may = (
+        f"they may run for {_time(longest)}" if longest else "nothing limits how long they may run"
+    )
     return _risk(
         affected,
         Level.HIGH,
         f"{what}: {spared}, and are then ended; {may}; {_waits(minutes)}",
-        f"{_WAIT}; a cluster file spares them for job.timeout_hours, at most 7200 minutes",
+        f"{_WAIT}; a cluster file spares them for job.timeout_hours, at most 120 hours",
     )
 
 
@@ -84,7 +86,13 @@ def _waits(minutes: int | None) -> str:
     """Return what the deployment does while jobs go on for at most some minutes."""
     if minutes and minutes <= _STACK_WAITS_MINUTES:
         return "the deployment takes as long as they do"
-    return f"the deployment waits for them, and may fail after {_STACK_WAITS_MINUTES} minutes"
+    return f"the deployment waits for them, and may fail after {_time(_STACK_WAITS_MINUTES)}"
+
+
+def _time(minutes: int) -> str:
+    """Return a time as cluster files have it, in hours, where it is that."""
+    hours, rest = divmod(minutes, 60)
+    return f"{minutes} minutes" if rest or hours < 2 else f"{hours} hours"
 
 
 def _longest_job_minutes(affected: Affected) -> int | None:
