@@ -86,3 +86,26 @@ def test_groups_tell_how_many_instances_they_have(
 
     assert found["name"] == stack.resources["Nodes"]
     assert found["facts"] == "2 of 2 instances"
+
+
+def test_it_lists_more_groups_than_one_answer_holds(clean_aws: EmbeddedAws) -> None:
+    ec2, autoscaling = clean_aws.client("ec2"), clean_aws.client("autoscaling")
+    template = ec2.create_launch_template(
+        LaunchTemplateName="node",
+        LaunchTemplateData={"ImageId": AMAZON_LINUX, "InstanceType": "t3.micro"},
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/24")["Subnet"]["SubnetId"]
+    names = {f"group-{index:02}" for index in range(51)}
+    for name in names:
+        autoscaling.create_auto_scaling_group(
+            AutoScalingGroupName=name,
+            LaunchTemplate={"LaunchTemplateId": template, "Version": "1"},
+            VPCZoneIdentifier=subnet,
+            MinSize=0,
+            MaxSize=0,
+        )
+
+    rows = inventory(clean_aws.client)
+
+    assert {row["name"] for row in rows if row["kind"] == "auto scaling group"} == names

@@ -26,7 +26,7 @@ def _row(kind: str, name: str, facts: str) -> Row:
 
 def _stacks(client: Callable[[str], Any]) -> Iterator[Row]:
     cloudformation = client("cloudformation")
-    for stack in cloudformation.describe_stacks()["Stacks"]:
+    for stack in cloudformation.get_paginator("describe_stacks").paginate().search("Stacks[]"):
         pages = cloudformation.get_paginator("list_stack_resources").paginate(
             StackName=stack["StackName"]
         )
@@ -63,8 +63,8 @@ def _compute(client: Callable[[str], Any]) -> Iterator[Row]:
             f"version {latest['VersionNumber']}: {len(interfaces)} interfaces, {with_efa} with EFA"
         )
         yield _row("launch template", template["LaunchTemplateId"], facts)
-    groups = client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
-    for group in groups:
+    groups = client("autoscaling").get_paginator("describe_auto_scaling_groups").paginate()
+    for group in groups.search("AutoScalingGroups[]"):
         facts = f"{len(group['Instances'])} of {group['DesiredCapacity']} instances"
         yield _row("auto scaling group", group["AutoScalingGroupName"], facts)
 

@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -229,7 +228,7 @@ def test_the_environments_group_tells_of_launches_and_ends(bench: JobBench) -> N
     job = bench.submit(bench.define(WAIT, nodes=2))
     bench.wait_for_line(f"{job}#1", "running")
 
-    [during] = _groups(bench)
+    [during] = bench.groups()
     ids = {each["InstanceId"] for each in bench.instances("running")}
     bench.batch.terminate_job(jobId=job, reason="seen")
     bench.wait(job)
@@ -248,13 +247,13 @@ def test_the_environments_group_tells_of_launches_and_ends(bench: JobBench) -> N
         *(f"Terminating EC2 instance: {each}" for each in ids),
     }
     assert "changing the desired capacity from 0 to 2" in activities[-1]["Cause"]
-    [after] = _groups(bench)
+    [after] = bench.groups()
     assert (after["Instances"], after["DesiredCapacity"]) == ([], 0)
     bench.batch.update_job_queue(jobQueue=bench.queue, state="DISABLED")
     bench.batch.delete_job_queue(jobQueue=bench.queue)
     bench.batch.update_compute_environment(computeEnvironment=bench.queue, state="DISABLED")
     bench.batch.delete_compute_environment(computeEnvironment=bench.queue)
-    assert _groups(bench) == []
+    assert bench.groups() == []
 
 
 @pytest.mark.parametrize(
@@ -283,7 +282,7 @@ def test_the_environments_group_tells_why_a_launch_failed(
 
     assert bench.wait(job)["status"] == "SUCCEEDED"
 
-    [group] = _groups(bench)
+    [group] = bench.groups()
     activities = bench.aws.client("autoscaling").describe_scaling_activities(
         AutoScalingGroupName=group["AutoScalingGroupName"]
     )["Activities"]
@@ -298,7 +297,7 @@ def test_only_batch_changes_the_environments_group(bench: JobBench) -> None:
     autoscaling = bench.aws.client("autoscaling")
     job = bench.submit(bench.define(WAIT))
     bench.wait_for_line(job, "running")
-    [group] = _groups(bench)
+    [group] = bench.groups()
     name, [member] = group["AutoScalingGroupName"], group["Instances"]
 
     for change in (
@@ -315,8 +314,3 @@ def test_only_batch_changes_the_environments_group(bench: JobBench) -> None:
 
     bench.batch.terminate_job(jobId=job, reason="seen")
     bench.wait(job)
-
-
-def _groups(bench: JobBench) -> list[Any]:
-    found = bench.aws.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
-    return [each for each in found if each["AutoScalingGroupName"].startswith(bench.name)]

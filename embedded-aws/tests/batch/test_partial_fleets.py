@@ -37,13 +37,10 @@ def running(bench: JobBench) -> set[str]:
 
 def failed_launches(bench: JobBench) -> list[Any]:
     """The launches for the queue that failed."""
-    autoscaling = bench.aws.client("autoscaling")
-    [name] = [
-        each["AutoScalingGroupName"]
-        for each in autoscaling.describe_auto_scaling_groups()["AutoScalingGroups"]
-        if each["AutoScalingGroupName"].startswith(bench.name)
-    ]
-    found = autoscaling.describe_scaling_activities(AutoScalingGroupName=name)["Activities"]
+    [group] = bench.groups()
+    found = bench.aws.client("autoscaling").describe_scaling_activities(
+        AutoScalingGroupName=group["AutoScalingGroupName"]
+    )["Activities"]
     return [each for each in found if each["StatusCode"] == "Failed"]
 
 

@@ -209,6 +209,15 @@ class JobBench:
             _pause.wait(0.05)
         raise AssertionError(f"{job} has not printed {line!r}")
 
+    def groups(self) -> list[Any]:
+        """Return the Auto Scaling groups of the queue's compute environment."""
+        pages = self.aws.client("autoscaling").get_paginator("describe_auto_scaling_groups")
+        return [
+            each
+            for each in pages.paginate().search("AutoScalingGroups[]")
+            if each["AutoScalingGroupName"].startswith(self.name)
+        ]
+
     def instances(self, *states: str) -> list[Any]:
         """Return the instances of the queue's subnet that are in some states."""
         found = self.ec2.describe_instances(
