@@ -158,10 +158,6 @@ ELSEWHERE = {
         "tests/cli/test_cost_documents.py",
         '"trainshed estimate"',
     ),
-    "trainshed explain train --deploy": (
-        "tests/cli/test_explain_deploy.py",
-        '"trainshed explain train --deploy"',
-    ),
     "trainshed container build TrainCluster": (
         "tests/containers/test_build.py",
         '"trainshed", "container", "build"',

@@ -26,3 +26,30 @@ def test_an_assembly_says_where_stacks_go_and_which_are_protected(tmp_path: Path
         "Compute": False,
         "Storage": True,
     }
+
+
+def test_stacks_of_a_stage_have_their_own_names_and_come_after_each_other(tmp_path: Path) -> None:
+    stage = tmp_path / "assembly-Stage"
+    stage.mkdir()
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": {}}))
+    vpc = {"Metadata": {"aws:cdk:path": "Stage/One/Vpc/Resource"}, "Type": "AWS::EC2::VPC"}
+    (stage / "one.json").write_text(json.dumps({"Resources": {"Id1": vpc}}))
+    artifacts = {
+        f"Stage{name}1234": {
+            "type": "aws:cloudformation:stack",
+            "environment": "aws://unknown-account/us-west-2",
+            "displayName": f"Stage/{name} (Stage-{name})",
+            "properties": {"stackName": f"Stage-{name}", "templateFile": "one.json"},
+            "dependencies": [f"Stage{other}1234" for other in after],
+        }
+        for name, after in (("One", []), ("Two", ["One"]))
+    }
+    (stage / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+
+    found = read_assembly(tmp_path)
+
+    assert {name: set(each.after) for name, each in found.items()} == {
+        "Stage-One": set(),
+        "Stage-Two": {"Stage-One"},
+    }
+    assert found["Stage-One"].name("Id1") == "Vpc"

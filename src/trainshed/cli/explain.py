@@ -44,30 +44,12 @@ def explain_command(
             metavar="FILE",
         ),
     ] = None,
-    deploy: Annotated[
-        bool,
-        typer.Option(
-            "--deploy",
-            help="Show instead what the deployment waits for, from the project's own templates.",
-        ),
-    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a cluster will have, and why: interfaces, addresses, bandwidth, decisions.
 
     Exits with 1 when a finding fails a check, with 2 when a cluster file is wrong.
     """
-    if deploy:
-        if cluster is None or svg or region:
-            raise TrainshedError(
-                "--deploy synthesises the app of the project for one cluster: name it, leave --svg "
-                "out, and set AWS_REGION in place of --region"
-            )
-        # Here, because most calls do not need it.
-        from trainshed.cli.deployment import show_deployment
-
-        show_deployment(load_cluster(cluster, clusters, region), clusters, as_json)
-        return
     if cluster is None:
         if svg:
             raise TrainshedError("--svg draws one node: name a cluster")
