@@ -42,6 +42,13 @@ def _table(schema: Node) -> str:
 
 def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
     for name, field in model["properties"].items():
+        if conditions := [
+            (each["if"]["properties"], each["then"]["properties"][name])
+            for each in model.get("allOf", ())
+            if name in each["then"]["properties"]
+        ]:
+            yield from _conditional_rows(conditions, definitions, f"{prefix}{name}.")
+            continue
         target = _target(field, definitions)
         if "properties" in target:
             yield from _rows(target, definitions, f"{prefix}{name}.")
@@ -58,6 +65,20 @@ def _rows(model: Node, definitions: Node, prefix: str) -> Iterator[str]:
         for choice in field.get("oneOf", field.get("anyOf", [field.get("items", {})])):
             if "properties" in (option := _target(choice, definitions)):
                 yield from _rows(option, definitions, inner)
+
+
+def _conditional_rows(
+    conditions: list[tuple[Node, Node]], definitions: Node, prefix: str
+) -> Iterator[str]:
+    """Yield the rows of a field whose fields another field decides, each once."""
+    words: dict[str, list[str]] = {}
+    for deciding, field in conditions:
+        [(name, value)] = deciding.items()
+        for row in _rows(_target(field, definitions), definitions, prefix):
+            words.setdefault(row, []).append(f"{name} {_code(value['const'])}")
+    for row, values in words.items():
+        note = "" if len(values) == len(conditions) else f" (with {', '.join(values)})"
+        yield row.removesuffix(" |\n") + f"{note} |\n"
 
 
 def _target(field: Node, definitions: Node) -> Node:

@@ -24,9 +24,8 @@ WRONG = {
     ),
     "unknown nested key": (
         "job: {attempt: 1}",
-        "job.attempt: unknown key; did you mean attempts? (allowed: shared_memory_gib, "
-        "environment, buckets, policies, attempts, timeout_hours, "
-        "capacity_wait_hours)",
+        "job.attempt: unknown key; did you mean attempts? (allowed: environment, "
+        "buckets, policies, timeout_hours, shared_memory_gib, attempts, capacity_wait_hours)",
     ),
     "a key that belongs further in": (
         "nodes: {max: 2}",

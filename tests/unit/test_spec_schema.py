@@ -114,6 +114,8 @@ def test_every_kind_of_capacity_follows_it(capacity: object) -> None:
         ({"instance": {"type": "trn1.32xl"}}, "instance.type"),
         ({"account": 123456789012}, "account"),
         ({"image": {"tag": 2.9}}, "image.tag"),
+        ({"orchestrator": "ec2", "job": {"attempts": 2}}, "job"),
+        ({"orchestrator": "ec2", "image": {"tag": "v2"}}, "image"),
         ({"owner": None}, "owner"),
     ],
 )

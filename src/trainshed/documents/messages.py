@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from trainshed.documents.forms import FORMS
+from trainshed.documents.model import Document
 from trainshed.documents.problems import Path, Problem, Where
 from trainshed.errors import did_you_mean
 
@@ -26,14 +27,15 @@ def problems_of(
         document: the model of the whole file.
         where: where its values stand.
     """
-    return tuple(
-        Problem(
-            where=where,
-            path=_place(detail["loc"], document)[0],
-            message=_message(detail, document),
-        )
-        for detail in error.errors(include_url=False)
-    )
+    return tuple(_problem(detail, document, where) for detail in error.errors(include_url=False))
+
+
+def _problem(detail: ErrorDetails, document: type[BaseModel], where: Where) -> Problem:
+    path = _place(detail["loc"], document)[0]
+    elsewhere = None
+    if detail["type"] == "extra_forbidden" and issubclass(document, Document):
+        elsewhere = document.key_elsewhere(path)
+    return Problem(where=where, path=path, message=elsewhere or _message(detail, document))
 
 
 def value_message(error: ValidationError) -> str:

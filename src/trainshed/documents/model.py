@@ -1,10 +1,11 @@
 """What the models of all files have in common."""
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, Strict
 
-from trainshed.documents.problems import Where
+from trainshed.documents.problems import Path, Where
 
 # Pydantic would take `true` for 1, and "yes" for true.
 Whole = Annotated[int, Strict()]
@@ -21,6 +22,16 @@ class Document(Model):
     """The whole of one file, which knows where its values stand."""
 
     _where: Where | None = PrivateAttr(default=None)
+
+    @classmethod
+    def model_for(cls, fields: Mapping[str, Any]) -> type[Self]:
+        """Return the model of a document with some fields, where a field decides it."""
+        return cls
+
+    @classmethod
+    def key_elsewhere(cls, path: Path) -> str | None:
+        """Say what is wrong with a key that is unknown here, and that other documents may have."""
+        return None
 
     @property
     def where(self) -> Where:

@@ -3,8 +3,7 @@
 from trainshed.ami.channel import Channel, is_channel_name
 from trainshed.catalogue import InstanceType
 from trainshed.cells import ACCELERATORS
-from trainshed.plan.orchestrator import TRAITS
-from trainshed.spec import Orchestrator
+from trainshed.orchestrators import Orchestrator, traits
 
 _V100_CHANNEL = "v100"
 
@@ -18,7 +17,7 @@ def cell_of(instance: InstanceType, orchestrator: Orchestrator) -> str | None:
     """
     family = instance.accelerator.family
     baked = family in ACCELERATORS and instance.architecture == "x86_64"
-    return f"{family}/{TRAITS[orchestrator].ami}" if baked else None
+    return f"{family}/{traits(orchestrator).agent}" if baked else None
 
 
 def remedy_for(asked: str, cell: str | None, instance: InstanceType, region: str | None) -> str:

@@ -6,13 +6,14 @@ from typing import ClassVar
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.interfaces import NetworkInterface
+from trainshed.orchestrators import Orchestrator
+from trainshed.orchestrators.batch.traits import BatchJobSpec
 from trainshed.plan.capacity import CapacityKind, CapacityPlan
 from trainshed.plan.container import ContainerPlan, plan_container
 from trainshed.plan.container_image import ImagePlan, plan_image
 from trainshed.plan.job import decide_job
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.repository import RepositoryPlan, plan_repository
-from trainshed.spec import Orchestrator
 
 # AWS Batch, UpdatePolicy: the longest time that a job may go on during an infrastructure update.
 LONGEST_UPDATE_MINUTES = 7200
@@ -71,18 +72,20 @@ def plan_batch(
     notes.decide(
         "Batch image type", image_type, f"{why}; nodes boot the AMI of instance.ami instead"
     )
-    container = plan_container(notes, instance, devices, folders)
+    job = notes.spec.job
+    assert isinstance(job, BatchJobSpec)
+    container = plan_container(notes, job, instance, devices, folders)
     image = plan_image(notes)
-    decide_job(notes, container)
+    decide_job(notes, job, container)
     return BatchPlan(
         image_type=image_type,
-        attempts=notes.spec.job.attempts,
-        timeout_hours=notes.spec.job.timeout_hours,
-        capacity_wait_hours=_capacity_wait(notes, capacity),
+        attempts=job.attempts,
+        timeout_hours=job.timeout_hours,
+        capacity_wait_hours=_capacity_wait(notes, job, capacity),
         container=container,
         image=image,
         repository=plan_repository(notes.spec),
-        update_timeout_hours=_update_timeout(notes, capacity),
+        update_timeout_hours=_update_timeout(notes, job, capacity),
     )
 
 
@@ -110,8 +113,7 @@ def _image_type(instance: InstanceType) -> tuple[str, str]:
     return "ECS_AL2023_NVIDIA", "AWS Batch's type for NVIDIA GPUs"
 
 
-def _capacity_wait(notes: Notes, capacity: CapacityPlan) -> int | None:
-    job = notes.spec.job
+def _capacity_wait(notes: Notes, job: BatchJobSpec, capacity: CapacityPlan) -> int | None:
     if capacity.kind is CapacityKind.CAPACITY_BLOCK:
         if "capacity_wait_hours" in job.model_fields_set:
             notes.problem(
@@ -130,8 +132,7 @@ def _capacity_wait(notes: Notes, capacity: CapacityPlan) -> int | None:
     return hours
 
 
-def _update_timeout(notes: Notes, capacity: CapacityPlan) -> int:
-    job = notes.spec.job
+def _update_timeout(notes: Notes, job: BatchJobSpec, capacity: CapacityPlan) -> int:
     if capacity.kind is CapacityKind.CAPACITY_BLOCK:
         notes.decide(
             "updates",

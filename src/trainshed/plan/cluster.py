@@ -10,6 +10,7 @@ from trainshed.documents.problems import Where
 from trainshed.errors import UnknownName
 from trainshed.interfaces import InterfaceProfile, NetworkInterface, plan_interfaces
 from trainshed.node_folders import UNFIT
+from trainshed.orchestrators import Orchestrator, traits
 from trainshed.plan.ami import AmiPlan, plan_ami
 from trainshed.plan.batch import BatchPlan, plan_batch
 from trainshed.plan.capacity import CapacityPlan, plan_capacity
@@ -18,7 +19,6 @@ from trainshed.plan.job_access import JobAccessPlan, plan_job_access
 from trainshed.plan.lustre_efa import plan_lustre_efa
 from trainshed.plan.network import NetworkPlan, check_addresses, plan_network
 from trainshed.plan.notes import Decision, Notes
-from trainshed.plan.orchestrator import TRAITS
 from trainshed.plan.region import region_problem
 from trainshed.plan.repository import RepositoryPlan, own_repository
 from trainshed.plan.root_volume import RootVolumePlan, plan_root_volume
@@ -27,7 +27,7 @@ from trainshed.plan.security import SecurityPlan, plan_security
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.storage import LustreMount, LustrePlan, plan_lustre
 from trainshed.plan.zone import Zone, plan_zone
-from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, Orchestrator, SpecError
+from trainshed.spec import ClusterSpec, FindingsSpec, NodeRange, SpecError
 
 _FAILED_BOOT_HOURS = 3
 
@@ -125,12 +125,12 @@ class ClusterPlan:
     @property
     def job_addresses(self) -> int:
         """Private addresses that a job takes on each node, by an interface of its own."""
-        return TRAITS[self.orchestrator.kind].job_addresses
+        return traits(self.orchestrator.kind).job_addresses
 
     @property
     def services(self) -> tuple[str, ...]:
         """What nodes cannot do without, by the names of the services' endpoints."""
-        return TRAITS[self.orchestrator.kind].services
+        return traits(self.orchestrator.kind).services
 
     @property
     def addresses_per_node(self) -> int:
@@ -171,13 +171,13 @@ def make_plan(
     security = plan_security(notes, region)
     if not instance:
         raise SpecError(notes.problems)
-    traits = TRAITS[spec.orchestrator]
-    profile = spec.instance.interfaces or traits.profile
+    of_orchestrator = traits(spec.orchestrator)
+    profile = spec.instance.interfaces or of_orchestrator.profile
     interfaces = plan_interfaces(instance, profile)
     notes.decide(
         "interfaces",
         profile,
-        "as asked" if spec.instance.interfaces else traits.profile_reason,
+        "as asked" if spec.instance.interfaces else of_orchestrator.profile_reason,
     )
     devices = node_devices(instance, interfaces)
     notes.decide(
@@ -202,7 +202,7 @@ def make_plan(
         notes,
         network,
         of_node=node_addresses(interfaces),
-        of_job=traits.job_addresses,
+        of_job=of_orchestrator.job_addresses,
         of_storage=lustre.interfaces if lustre else 0,
     )
     tags = {"owner": spec.owner, **spec.tags}
@@ -243,10 +243,10 @@ def make_plan(
 
 
 def _nodes(spec: ClusterSpec) -> NodeRange:
-    """Return how many nodes there are, with orchestrator ec2 all of them at all times."""
+    """Return how many nodes there are: where nodes are kept, all of them at all times."""
     nodes = spec.instance.nodes
-    always = spec.orchestrator is Orchestrator.EC2
-    return NodeRange(min=nodes.max, max=nodes.max) if always else nodes
+    keeps = traits(spec.orchestrator).keeps_nodes
+    return NodeRange(min=nodes.max, max=nodes.max) if keeps else nodes
 
 
 def _region(notes: Notes, region: str | None) -> str | None:

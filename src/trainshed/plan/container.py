@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
+from trainshed.orchestrators.batch.traits import BatchJobSpec
 from trainshed.plan.job_environment import network_environment
 from trainshed.plan.notes import Notes
 
@@ -56,6 +57,7 @@ class ContainerPlan:
 
 def plan_container(
     notes: Notes,
+    job: BatchJobSpec,
     instance: InstanceType,
     node_devices: Mapping[str, int],
     folders: Mapping[str, str],
@@ -64,11 +66,12 @@ def plan_container(
 
     Args:
         notes: for decisions and problems.
+        job: what was asked of jobs.
         instance: facts of the node's type.
         node_devices: how many of each kind the node has.
         folders: of the node, by the volume's name.
     """
-    family, job = instance.accelerator.family, notes.spec.job
+    family = instance.accelerator.family
     efa_devices, nodes = node_devices.get("efa", 0), notes.spec.instance.nodes.max
     memory_mib = int(instance.memory_mib * _MEMORY_SHARE) - instance.huge_pages_mib
     shared_memory_mib = (job.shared_memory_gib or 0) * 1024 or memory_mib // 8

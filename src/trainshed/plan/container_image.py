@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from trainshed.plan.notes import Notes
+from trainshed.spec import ImageSpec
 
 _DEFAULT_TAG = "v1"
 # Amazon ECR user guide, "Private registry": the names of a registry, dual-stack and FIPS ones too.
@@ -55,6 +56,7 @@ class ImagePlan:
 def plan_image(notes: Notes) -> ImagePlan:
     """Take the image that was asked for, by default the tag v1 of the cluster's repository."""
     asked = notes.spec.image
+    assert isinstance(asked, ImageSpec)
     if asked.uri:
         return _elsewhere(notes, asked.uri)
     image = ImagePlan(tag=None if asked.digest else asked.tag or _DEFAULT_TAG, digest=asked.digest)

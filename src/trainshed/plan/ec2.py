@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from trainshed.catalogue import InstanceType
+from trainshed.orchestrators import Orchestrator
 from trainshed.plan.job_environment import network_environment
 from trainshed.plan.notes import Notes
-from trainshed.spec import Orchestrator
 
 # AWS Systems Manager API reference, plugin aws:runShellScript, timeoutSeconds: 48 hours.
 LONGEST_COMMAND_HOURS = 48
@@ -15,11 +15,6 @@ LONGEST_COMMAND_HOURS = 48
 MOST_NODES = 50
 # A node waits up to half an hour for its file system.
 _BOOT_MINUTES = 45
-# Fields that say something to AWS Batch only.
-_OF_BATCH = {
-    "image": ("repository", "existing", "tag", "digest", "uri"),
-    "job": ("shared_memory_gib", "attempts", "capacity_wait_hours"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +42,6 @@ def plan_ec2(notes: Notes, instance: InstanceType, devices: Mapping[str, int]) -
         instance: facts of the nodes' type.
         devices: how many of each kind a node has.
     """
-    _refuse_fields_of_batch(notes)
     nodes = notes.spec.instance.nodes
     if "min" in nodes.model_fields_set and nodes.min != nodes.max:
         notes.problem(
@@ -71,16 +65,6 @@ def plan_ec2(notes: Notes, instance: InstanceType, devices: Mapping[str, int]) -
         environment=_environment(notes, instance, devices),
         timeout_hours=_timeout(notes),
     )
-
-
-def _refuse_fields_of_batch(notes: Notes) -> None:
-    for part, names in _OF_BATCH.items():
-        for name in sorted(getattr(notes.spec, part).model_fields_set.intersection(names)):
-            notes.problem(
-                f"{part}.{name}",
-                "is for orchestrator batch: with ec2, jobs run on the nodes themselves, and once; "
-                "leave it out",
-            )
 
 
 def _environment(

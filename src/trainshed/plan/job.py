@@ -1,12 +1,12 @@
 """What the job definition says beside its container: for `trainshed explain`."""
 
+from trainshed.orchestrators.batch.traits import BatchJobSpec
 from trainshed.plan.container import ContainerPlan
 from trainshed.plan.notes import Notes, origin
 
 
-def decide_job(notes: Notes, container: ContainerPlan) -> None:
+def decide_job(notes: Notes, job: BatchJobSpec, container: ContainerPlan) -> None:
     """Note the defaults of the job definition, and where each comes from."""
-    job = notes.spec.job
     notes.decide(
         "shared memory",
         f"{container.shared_memory_mib} MiB of /dev/shm",

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from trainshed.orchestrators import traits
 from trainshed.plan.notes import Notes, origin
 from trainshed.plan.stack_names import stack_name
 from trainshed.plan.zone import Zone
-from trainshed.spec import Endpoint, NetworkSpec, Orchestrator
+from trainshed.spec import Endpoint, NetworkSpec
 
 _DEFAULT_CIDR = IPv4Network("10.20.0.0/16")
 _PREFIXES = range(16, 23)
@@ -87,7 +88,7 @@ def plan_network(notes: Notes, zone: Zone | None) -> NetworkPlan:
     stack = stack_name(name, "Network")
     if asked.vpc:
         notes.decide("network", f"{asked.vpc}, {asked.subnet}", "an existing one, as asked")
-        if notes.spec.orchestrator is Orchestrator.BATCH:
+        if traits(notes.spec.orchestrator).uses_default_group:
             if asked.default_security_group:
                 _decide_default_group(notes, asked.vpc, asked.default_security_group)
         elif asked.default_security_group:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from trainshed.plan.stack_names import stack_name
-from trainshed.spec import ClusterSpec
+from trainshed.spec import ClusterSpec, ImageSpec
 
 # ECR API reference, CreatePullThroughCacheRule, ecrRepositoryPrefix.
 _PREFIX_MAX = 30
@@ -37,12 +37,14 @@ class RepositoryPlan:
 
 def plan_repository(spec: ClusterSpec) -> RepositoryPlan | None:
     """Return the cluster's own repository; None when its image is not from it."""
-    return None if spec.image.uri else own_repository(spec)
+    elsewhere = isinstance(spec.image, ImageSpec) and spec.image.uri
+    return None if elsewhere else own_repository(spec)
 
 
 def own_repository(spec: ClusterSpec) -> RepositoryPlan:
     """Name the repository that a cluster has, or had, of its own: by default after the cluster."""
-    name = spec.image.repository or spec.short_name
+    asked = spec.image if isinstance(spec.image, ImageSpec) else ImageSpec()
+    name = asked.repository or spec.short_name
     return RepositoryPlan(
-        name=name, stack_name=stack_name(name, "Containers"), existing=spec.image.existing
+        name=name, stack_name=stack_name(name, "Containers"), existing=asked.existing
     )

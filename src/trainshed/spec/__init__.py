@@ -1,24 +1,22 @@
 """What was asked, exactly as asked, and where in the file. Knows no AWS facts."""
 
+from trainshed.orchestrators import Orchestrator
 from trainshed.spec.errors import SpecError
 from trainshed.spec.files import ami_pipeline_file, cluster_files
 from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
+from trainshed.spec.image import ImageSpec
+from trainshed.spec.job import BucketAccess, BucketGrant, JobSpec
 from trainshed.spec.models import (
-    BucketAccess,
-    BucketGrant,
     CapacityBlock,
     ClusterSpec,
     Compression,
     DeploymentType,
     Endpoint,
-    ImageSpec,
     InstanceSpec,
-    JobSpec,
     LustreSpec,
     NetworkSpec,
     NodeRange,
-    Orchestrator,
     Reservation,
     S3Link,
     StorageSpec,

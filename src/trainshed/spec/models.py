@@ -1,43 +1,39 @@
 """The cluster description: the fields of `clusters/*.yaml`, and of the same from Python."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from ipaddress import IPv4Network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
-    ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
-from pydantic.config import JsonDict
 
-from trainshed.documents.forms import ACCOUNT, IMAGE_DIGEST
+from trainshed.documents.forms import ACCOUNT
 from trainshed.documents.messages import shown
 from trainshed.documents.model import Document, Flag, Model, Whole
+from trainshed.documents.problems import Path
 from trainshed.errors import did_you_mean
 from trainshed.interfaces import InterfaceProfile
+from trainshed.orchestrators import Orchestrator, traits
 from trainshed.spec import forms
 from trainshed.spec.findings import FindingsSpec
 from trainshed.spec.iam import IamSpec
+from trainshed.spec.job import JobSpec
 from trainshed.spec.mount import REFUSED, mount_problem
 from trainshed.spec.tags import Tags
 
 ShareName = Annotated[str, Field(pattern=forms.SHARE_NAME.pattern)]
 ReservationId = Annotated[str, Field(pattern=forms.RESERVATION.pattern)]
 BlockOrGroup = Annotated[str, Field(pattern=forms.BLOCK.pattern)]
-
-
-class Orchestrator(StrEnum):
-    """What starts the jobs: AWS Batch, or `trainshed job` on instances that are always there."""
-
-    BATCH = "batch"
-    EC2 = "ec2"
 
 
 class DeploymentType(StrEnum):
@@ -52,14 +48,6 @@ class Compression(StrEnum):
 
     LZ4 = "lz4"
     NONE = "none"
-
-
-class BucketAccess(StrEnum):
-    """What a job may do in a bucket."""
-
-    READ = "read"
-    READ_WRITE = "read-write"
-    READ_WRITE_DELETE = "read-write-delete"
 
 
 class Endpoint(StrEnum):
@@ -254,109 +242,12 @@ class StorageSpec(Model):
     """An FSx for Lustre file system; default: none."""
 
 
-def _both(first: str, second: str) -> JsonDict:
-    """Return the JSON Schema of a mapping that has both fields."""
-    return {"required": [first, second]}
-
-
-# Fields of `image` that say a part of what `uri` says.
-_PARTS_OF_URI = ("repository", "existing", "tag", "digest")
-
-
-class ImageSpec(Model):
-    """The container image of the job definition: of the cluster's own ECR repository, or any."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "not": {
-                "anyOf": [
-                    _both("tag", "digest"),
-                    *(_both("uri", field) for field in _PARTS_OF_URI),
-                ]
-            }
-        }
-    )
-
-    repository: Annotated[str, Field(pattern=forms.REPOSITORY.pattern)] | None = None
-    """Clusters that name the same repository share it; default: from the cluster's name."""
-    existing: Flag = False
-    """Use a repository of that name that is there already, for instance one that was kept."""
-    tag: Annotated[str, Field(pattern=forms.IMAGE_TAG.pattern)] | None = None
-    """Tag of the image; tags are immutable; default: v1, unless there is a digest."""
-    digest: Annotated[str, Field(pattern=IMAGE_DIGEST.pattern)] | None = None
-    """Digest of the image, instead of a tag."""
-    uri: Annotated[str, Field(pattern=forms.IMAGE_URI.pattern, max_length=255)] | None = None
-    """An image of another repository, account or registry, instead of the fields above. The
-    cluster then gets no repository of its own. Nodes log in to ECR only; the owner of a repository
-    in another account must let this one pull. From any other registry the image is pulled without
-    credentials, so it must be public: copy a private one to ECR."""
-
-    @field_validator("digest")
-    @classmethod
-    def _tag_or_digest(cls, digest: str | None, read: ValidationInfo) -> str | None:
-        if digest and read.data.get("tag"):
-            raise ValueError(
-                f"names an image, and so does tag, {read.data['tag']!r}; leave one out"
-            )
-        return digest
-
-    @field_validator("uri")
-    @classmethod
-    def _uri_or_own_repository(cls, uri: str | None, read: ValidationInfo) -> str | None:
-        others = [field for field in _PARTS_OF_URI if read.data.get(field)]
-        if uri and others:
-            raise ValueError(
-                "names the whole image, registry and tag or digest with it; leave out "
-                f"{' and '.join(others)}, or uri"
-            )
-        return uri
-
-
-class BucketGrant(Model):
-    """An S3 bucket that jobs may use."""
-
-    bucket: Annotated[str, Field(pattern=forms.BUCKET.pattern)]
-    """Name of an existing bucket. One of another account must allow the job's role in its own
-    policy too. For a bucket that is encrypted with your own KMS key, give jobs kms:Decrypt, and
-    to write kms:GenerateDataKey, on that key by job.policies or the key's policy."""
-    prefix: Annotated[str, Field(pattern=forms.PREFIX.pattern, max_length=512)] = ""
-    """Only objects under this prefix, for instance runs/; default: the whole bucket."""
-    access: BucketAccess = BucketAccess.READ
-    """read, read-write, or read-write-delete. A job that removes its old checkpoints needs the
-    last; versions of objects are never deleted. Writing may replace an object: turn on the bucket's
-    versioning where that matters."""
-
-
-class JobSpec(Model):
-    """Defaults of the job definition."""
-
-    shared_memory_gib: Whole | None = Field(default=None, ge=1)
-    """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
-    environment: dict[Annotated[str, Field(pattern=forms.VARIABLE.pattern)], str] = Field(
-        default_factory=dict, json_schema_extra={"additionalProperties": False}
-    )
-    """Variables of the container; they win over the accelerator's defaults."""
-    buckets: tuple[BucketGrant, ...] = Field(default=(), max_length=20)
-    """S3 buckets that jobs may read or write, for instance [{bucket: my-runs, access: read-write}];
-    default: none."""
-    policies: tuple[Annotated[str, Field(pattern=forms.POLICY.pattern)], ...] = Field(
-        default=(), max_length=10
-    )
-    """ARNs of managed policies for what else jobs may do; default: none."""
-    attempts: Whole = Field(default=3, ge=1, le=10)
-    """Tries of a job that lost a node: its main node failed or could not start, or the main node's
-    container ended with exit code 197, which says that a node was lost or lacks a device. AWS Batch
-    notices only the main node by itself. A job that ends with any other code is not tried again."""
-    timeout_hours: Whole = Field(default=72, ge=1, le=8760)
-    """A job that runs longer is stopped."""
-    capacity_wait_hours: Whole = Field(default=2, ge=1, le=24)
-    """A job that waits longer for instances that EC2 lacks is cancelled by its queue, because those
-    that it has got already run, and are billed, without doing anything. Jobs of a Capacity Block
-    wait for its start."""
+# Fields whose model is the orchestrator's.
+OF_ORCHESTRATOR = ("image", "job")
 
 
 class ClusterSpec(Document):
-    """One training cluster."""
+    """One training cluster; its orchestrator decides what `image` and `job` hold."""
 
     name: Annotated[str, Field(pattern=forms.CLUSTER_NAME.pattern)]
     """Name of the compute stack; the others follow."""
@@ -381,10 +272,10 @@ class ClusterSpec(Document):
     """The VPC."""
     storage: StorageSpec = StorageSpec()
     """Shared storage."""
-    image: ImageSpec = ImageSpec()
+    image: Model = Model()
     """The container image."""
     job: JobSpec = JobSpec()
-    """Defaults of the job definition."""
+    """Defaults of the jobs."""
     kms_key: Annotated[str, Field(pattern=forms.KMS_KEY.pattern)] | None = None
     """ARN of the KMS key that encrypts root volumes, Lustre, the container repository and logs;
     default: keys of AWS. Choose it at the start: a file system and a repository keep theirs."""
@@ -393,9 +284,53 @@ class ClusterSpec(Document):
     findings: FindingsSpec = FindingsSpec()
     """What is accepted of the findings of `trainshed check`, and how severe others are."""
 
+    def __new__(cls, **fields: Any) -> Self:
+        """Make a cluster of the orchestrator that is asked for."""
+        return super().__new__(cls.model_for(fields))
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Read a cluster of the orchestrator that is asked for, as pydantic does it."""
+        if cls is ClusterSpec and isinstance(obj, Mapping):
+            return cls.model_for(obj).model_validate(obj, **options)
+        return super().model_validate(obj, **options)
+
+    @classmethod
+    def model_for(cls, fields: Mapping[str, Any]) -> type[Self]:
+        """Return the model of some fields: that of their orchestrator, or of the default one."""
+        asked = fields.get("orchestrator")
+        known = Orchestrator(asked) if asked in list(Orchestrator) else Orchestrator.BATCH
+        return cast(type[Self], _cluster_model(known)) if cls is ClusterSpec else cls
+
+    @classmethod
+    def key_elsewhere(cls, path: Path) -> str | None:
+        """Say which orchestrator a key is for that this one does not know."""
+        field, *inner = path
+        if field not in OF_ORCHESTRATOR or len(inner) != 1:
+            return None
+        own = cls.model_fields["orchestrator"].default
+        for other in Orchestrator:
+            if inner[0] in getattr(traits(other), str(field)).model_fields:
+                return (
+                    f"is for orchestrator {other}: with {own}, {traits(own).without}; leave it out"
+                )
+        return None
+
     @property
     def short_name(self) -> str:
         """The name that shared stacks have by default: TrainCluster gives `train`."""
         stem = re.sub(r"-?[Cc]luster$", "", self.name)
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", stem if len(stem) > 1 else self.name)
         return words.lower()[:32].strip("-")
+
+
+@cache
+def _cluster_model(orchestrator: Orchestrator) -> type[ClusterSpec]:
+    own: dict[str, Any] = {"orchestrator": (Orchestrator, orchestrator)}
+    for name in OF_ORCHESTRATOR:
+        model = getattr(traits(orchestrator), name)
+        own[name] = (model, model())
+    for name, (_, default) in own.items():
+        described = ClusterSpec.model_fields[name].description
+        own[name] = (own[name][0], Field(default=default, description=described))
+    return create_model(ClusterSpec.__name__, __base__=ClusterSpec, __module__=__name__, **own)

@@ -69,6 +69,7 @@ def _read(path: FilePath, model: type[Read], what: str, needs: str) -> ReadResul
 
 def _validated(data: dict[str, Any], model: type[Read], where: Where) -> ReadResult[Read]:
     """Validate, and while values are faulty take them out and look at the rest."""
+    model = model.model_for(data)
     spec, problems = _attempt(data, model, where)
     faulty = {problem.path for problem in problems}
     problems += tuple(

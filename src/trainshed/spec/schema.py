@@ -10,7 +10,8 @@ from typing import Any
 from trainshed.catalogue import all_types
 from trainshed.documents.forms import FORMS
 from trainshed.documents.model import Document
-from trainshed.spec.models import ClusterSpec
+from trainshed.orchestrators import Orchestrator
+from trainshed.spec.models import OF_ORCHESTRATOR, ClusterSpec
 from trainshed.spec.pipeline import AmiPipelineSpec
 
 _CIDR: dict[str, Any] = {
@@ -28,8 +29,23 @@ def cluster_schema() -> dict[str, Any]:
     planner knows which one is near a mistyped one.
     """
     schema = _schema(ClusterSpec, "Cluster")
+    schema["allOf"] = [_of_orchestrator(schema, each) for each in Orchestrator]
+    for name in OF_ORCHESTRATOR:
+        # What its model says of it stands in `allOf`.
+        schema["properties"][name] = {"description": ClusterSpec.model_fields[name].description}
     schema["$defs"]["InstanceSpec"]["properties"]["type"]["enum"] = list(all_types())
     return schema
+
+
+def _of_orchestrator(schema: dict[str, Any], orchestrator: Orchestrator) -> dict[str, Any]:
+    """Return what a file with an orchestrator has to follow; its models go into the schema."""
+    own = _schema(ClusterSpec.model_for({"orchestrator": orchestrator}), "")
+    schema["$defs"] |= own["$defs"]
+    condition: dict[str, Any] = {"properties": {"orchestrator": {"const": orchestrator.value}}}
+    if orchestrator is not ClusterSpec.model_fields["orchestrator"].default:
+        condition["required"] = ["orchestrator"]
+    fields = {name: own["properties"][name] for name in OF_ORCHESTRATOR}
+    return {"if": condition, "then": {"properties": fields}}
 
 
 def pipeline_schema() -> dict[str, Any]:

@@ -7,10 +7,10 @@ from trainshed.checks.neighbours import names_of_others
 from trainshed.checks.rule import Basis, Violation, fleet_rule, rule
 from trainshed.findings import Severity
 from trainshed.interfaces import plan_interfaces
+from trainshed.orchestrators import traits
 from trainshed.plan import ClusterPlan, Fleet
 from trainshed.plan.cluster import node_addresses
 from trainshed.plan.network import larger_range
-from trainshed.plan.orchestrator import TRAITS
 from trainshed.plan.sharing import addresses_of
 
 # What should be left of a subnet at the most that its clusters take.
@@ -81,7 +81,7 @@ instance: {type: trn1.32xlarge, nodes: {max: 2}, interfaces: combined}
 )
 def wasteful_layout(plan: ClusterPlan) -> Iterator[Violation]:
     """Interfaces for EFA need no addresses."""
-    usual = TRAITS[plan.orchestrator.kind].profile
+    usual = traits(plan.orchestrator.kind).profile
     fewest = node_addresses(plan_interfaces(plan.instance, usual))
     taken = node_addresses(plan.interfaces)
     if taken > fewest:

@@ -1,0 +1,65 @@
+"""The orchestrators: what each does in its own way, in one folder for each.
+
+A folder has a module for each part that others ask for, by `part(name, "plan")`:
+
+| part | has |
+|---|---|
+| traits | what is known of the orchestrator before anything is planned |
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from trainshed.documents.model import Model
+from trainshed.interfaces import InterfaceProfile
+
+
+class Orchestrator(StrEnum):
+    """What starts the jobs: AWS Batch, or `trainshed job` on instances that are always there."""
+
+    BATCH = "batch"
+    EC2 = "ec2"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What is known of an orchestrator before anything is planned.
+
+    Attributes:
+        agent: second part of the cell of its AMIs, for instance `ecs`.
+        profile: layout of the interfaces that is made for it.
+        profile_reason: why.
+        job_addresses: private addresses that a job takes on each node, beside the node's own.
+        keeps_nodes: all nodes are there all the time, also while no job runs.
+        services: what a node cannot do without, by the names of the services' endpoints.
+        uses_default_group: jobs are in the default security group of the VPC.
+        job: model of `job` in its cluster files.
+        image: model of `image` there.
+        without: what its jobs do not do, for those who ask for it with a field of another one.
+    """
+
+    agent: str
+    profile: InterfaceProfile
+    profile_reason: str
+    job_addresses: int
+    keeps_nodes: bool
+    services: tuple[str, ...]
+    uses_default_group: bool
+    job: type[Model]
+    image: type[Model]
+    without: str
+
+
+@cache
+def traits(orchestrator: Orchestrator) -> Traits:
+    """Return what is known of an orchestrator before anything is planned."""
+    found: Traits = part(orchestrator, "traits").TRAITS
+    return found
+
+
+def part(orchestrator: Orchestrator, name: str) -> Any:
+    """Return a part of an orchestrator: the module of that name in its folder."""
+    return import_module(f"{__name__}.{orchestrator}.{name}")

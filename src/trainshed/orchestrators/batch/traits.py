@@ -1,0 +1,41 @@
+"""What is known of AWS Batch before anything is planned."""
+
+from pydantic import Field
+
+from trainshed.documents.model import Whole
+from trainshed.interfaces import InterfaceProfile
+from trainshed.orchestrators import Traits
+from trainshed.spec.image import ImageSpec
+from trainshed.spec.job import JobSpec
+
+
+class BatchJobSpec(JobSpec):
+    """Defaults of the job definition."""
+
+    shared_memory_gib: Whole | None = Field(default=None, ge=1)
+    """Size of /dev/shm in GiB; default: an eighth of the node's memory."""
+    attempts: Whole = Field(default=3, ge=1, le=10)
+    """Tries of a job that lost a node: its main node failed or could not start, or the main node's
+    container ended with exit code 197, which says that a node was lost or lacks a device. AWS Batch
+    notices only the main node by itself. A job that ends with any other code is not tried again."""
+    capacity_wait_hours: Whole = Field(default=2, ge=1, le=24)
+    """A job that waits longer for instances that EC2 lacks is cancelled by its queue, because those
+    that it has got already run, and are billed, without doing anything. Jobs of a Capacity Block
+    wait for its start."""
+
+
+TRAITS = Traits(
+    agent="ecs",
+    profile=InterfaceProfile.BATCH_MNP,
+    profile_reason="the layout made for multi-node jobs of AWS Batch",
+    # The awsvpc interface of the container.
+    job_addresses=1,
+    keeps_nodes=False,
+    # Amazon ECS developer guide, "Amazon ECS interface VPC endpoints". Without EC2, a boot goes
+    # on after half a minute, without its tag.
+    services=("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs", "s3", "ssm"),
+    uses_default_group=True,
+    job=BatchJobSpec,
+    image=ImageSpec,
+    without="jobs run in containers",
+)

@@ -1,0 +1,22 @@
+"""What is known of plain EC2 nodes before anything is planned."""
+
+from trainshed.interfaces import InterfaceProfile
+from trainshed.orchestrators import Traits
+from trainshed.spec.image import NoImage
+from trainshed.spec.job import JobSpec
+
+TRAITS = Traits(
+    agent="ec2",
+    profile=InterfaceProfile.EC2,
+    profile_reason="the EC2 user guide's layout, for nodes whose jobs use the node's own "
+    "interfaces",
+    job_addresses=0,
+    keeps_nodes=True,
+    # Systems Manager user guide, "Improve the security of EC2 instances by using VPC endpoints";
+    # EC2 takes the tag of a boot, CloudFormation its signal.
+    services=("cloudformation", "ec2", "ec2messages", "logs", "s3", "ssm", "ssmmessages"),
+    uses_default_group=False,
+    job=JobSpec,
+    image=NoImage,
+    without="jobs run on the nodes themselves, and once",
+)
