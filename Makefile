@@ -154,12 +154,13 @@ lock: setup ## Compile requirements*.txt and package-lock.json anew
 		--group pyproject.toml:deepspeed --no-deps -o requirements-deepspeed.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
-schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules and the tables of docs/amis.md anew
+schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules, and the tables and picture of docs/amis.md anew
 	@python -m trainshed.spec.schema
 	@python -m trainshed.lint.pages
 	@python -m trainshed.preflight.pages
 	@python scripts/fields_page.py
 	@python scripts/ami_tables.py
+	@python scripts/ami_picture.py
 
 recipes: setup ## Resolve packer/pins.json into packer/recipes
 	@trainshed ami recipes --template packer

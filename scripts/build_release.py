@@ -17,6 +17,8 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# A relative one, of Markdown or of an image that is written in HTML to be smaller.
+_LINK = re.compile(r'(\]\(|src=")(?![a-z]+:|#)([^)"]+)')
 
 
 def distributions(root: Path) -> dict[str, Path]:
@@ -46,10 +48,10 @@ def link(folder: Path, repository: str, tag: str) -> None:
         return f"{repository}/{kind}/{tag}/{path}"
 
     def absolute(found: re.Match[str]) -> str:
-        return f"]({address(found[1])}"
+        return found[1] + address(found[2])
 
     readme, metadata = folder / "README.md", folder / "pyproject.toml"
-    text = re.sub(r"\]\((?![a-z]+:|#)([^)]+)", absolute, readme.read_text(encoding="utf-8"))
+    text = _LINK.sub(absolute, readme.read_text(encoding="utf-8"))
     readme.write_text(text, encoding="utf-8")
     urls = {"Source": repository, "Changelog": address("CHANGELOG.md")}
     with metadata.open("a", encoding="utf-8") as file:

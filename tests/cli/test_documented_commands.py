@@ -29,6 +29,7 @@ CONTAINERS, CATALOGUE = "tests/containers/test_commands.py", "tests/cli/test_cat
 OPTIONS = "tests/cli/test_documented_options.py"
 JOB, RECIPES = "tests/offline/test_job.py", "tests/offline/test_job_recipes.py"
 EC2_JOBS = "tests/offline/test_ec2_jobs.py"
+FRESH = "tests/offline/test_fresh_account.py"
 PIPELINE, BUILD = "tests/offline/test_ami_pipeline.py", "tests/cli/ami/test_build.py"
 # What cannot run here, because it needs root, Packer, a container engine, a network, an account or
 # minutes: the file of a test or of CI that runs it, or the same with other names, and what stands
@@ -52,7 +53,6 @@ ELSEWHERE = {
         '${FAIL_ON:+--fail-on "$FAIL_ON"}',
     ),
     "trainshed lint training.yaml": ("tests/cli/test_lint.py", '"lint", "training.yaml"'),
-    "trainshed check dl1": ("tests/cli/test_check.py", '("check", "dl1",'),
     "git clone <this repository> trainshed && cd trainshed": ("scripts/test-bare", "git clone"),
     "make setup && source .venv/bin/activate": (".github/workflows/release.yml", "make setup"),
     "make demo": (TEST, "run: make demo"),
@@ -114,6 +114,16 @@ ELSEWHERE = {
     "trainshed ami publish build/neuron-ec2/manifest.json --channel stable": (
         COMMANDS,
         '"publish", str(output / "manifest.json")',
+    ),
+    "npx cdk deploy TrainContainers": (FRESH, 'cdk_deploy(assembly, "TrainContainers")'),
+    "trainshed ami publish build/neuron-ecs/manifest.json --channel stable": (
+        FRESH,
+        "subprocess.run(PUBLISH.split()",
+    ),
+    "trainshed ami build neuron ecs --region us-west-2": (COMMANDS, '"build", "neuron", "ec2"'),
+    "trainshed job submit TrainCluster --nodes 4 -- torchrun train.py": (
+        JOB,
+        '("submit", "TrainCluster", "--nodes", "3", "--name", "ranks"',
     ),
     "npx cdk deploy PlainCluster": (EC2_JOBS, 'for name in ("PlainNetwork", "PlainCluster")'),
     "aws autoscaling start-instance-refresh --auto-scaling-group-name PlainCluster --preferences "
@@ -244,7 +254,8 @@ def key(command: str) -> str:
 
 EXAMPLES = examples()
 HERE: dict[str, Example] = {}
-for example in EXAMPLES:
+# The README last: most of its commands are those of a page, which may need what comes before them.
+for example in sorted(EXAMPLES, key=lambda each: each.page == "README.md"):
     if key(example.command) not in ELSEWHERE:
         HERE.setdefault(key(example.command), example)
 
@@ -312,7 +323,7 @@ def test_a_command_that_stands_alone(
     assert answer.code == 0, answer.err
 
 
-def test_the_messages_about_mistakes_are_those_of_the_readme(
+def test_the_messages_about_mistakes_are_those_that_are_shown(
     trainshed: Command, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(checkout)
@@ -322,7 +333,8 @@ def test_the_messages_about_mistakes_are_those_of_the_readme(
 
     answer = trainshed("explain", "train")
 
-    assert answer.err.splitlines() == HERE[MISTAKES].output.strip().splitlines()
+    [shown] = [each.output for each in EXAMPLES if each.command == MISTAKES and each.output]
+    assert answer.err.splitlines() == shown.strip().splitlines()
 
 
 def bash(commands: Sequence[str], folder: Path, assembly: str) -> None:

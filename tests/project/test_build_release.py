@@ -88,7 +88,7 @@ def test_on_pypi_every_link_leads_to_the_repository(
         f"Changelog, {files}/{changelog}",
     ]
     description = str(metadata.get_payload())
-    links = re.findall(r"\]\(([^)]+)\)", description)
+    links = re.findall(r'(?:\]\(|src=")([^)"]+)', description)
     assert [each for each in links if not each.startswith("https://")] == []
     for path in re.findall(rf"{re.escape(files)}/([^)#]+)", description):
         assert (ROOT / path).exists(), path
