@@ -7,12 +7,14 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from trainshed import __version__
 from trainshed.errors import TrainshedError
 from trainshed.files import LARGEST_MADE, read_text
 from trainshed.region import environment_region
@@ -23,6 +25,23 @@ _CONTEXT = {"aws:cdk:enable-path-metadata": True, "aws:cdk:version-reporting": F
 _REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
 # Metadata of a resource.
 _PATH = "aws:cdk:path"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """A Python that has a version of trainshed, and what it needs.
+
+    Attributes:
+        python: its program.
+        version: of trainshed.
+    """
+
+    python: Path
+    version: str
+
+
+INSTALLED = Installation(python=Path(sys.executable), version=__version__)
+"""The one that runs this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +135,15 @@ def read_app(folder: Path) -> App:
     )
 
 
-def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, SynthesisedStack]:
+def synthesise(
+    app: App, output: Path, installation: Installation = INSTALLED
+) -> dict[str, SynthesisedStack]:
     """Return the stacks of an app by name, in the order of its cloud assembly.
 
     Args:
         app: the project's.
-        python: runs it.
         output: folder for the cloud assembly.
-        version: that of trainshed in this Python, for the message.
+        installation: runs it.
 
     Raises:
         TrainshedError: the app fails.
@@ -132,9 +152,9 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
     # which may end after Python, may still be writing.
     with TemporaryDirectory(prefix="trainshed-app-", ignore_cleanup_errors=True) as temporary:
         done = subprocess.run(
-            [str(python), *app.arguments],
+            [str(installation.python), *app.arguments],
             cwd=app.folder,
-            env=_environment(app, python, output) | {"TMPDIR": temporary},
+            env=_environment(app, installation.python, output) | {"TMPDIR": temporary},
             capture_output=True,
             text=True,
             errors="replace",
@@ -145,7 +165,9 @@ def synthesise(app: App, python: Path, output: Path, version: str) -> dict[str, 
             said.append("it ended without a cloud assembly; let it end with app.synth()")
         elif not said:
             said.append(f"it ended with exit code {done.returncode}, and said nothing")
-        raise TrainshedError(f"with trainshed {version} the app does not synthesise:", *said)
+        raise TrainshedError(
+            f"with trainshed {installation.version} the app does not synthesise:", *said
+        )
     return read_assembly(output)
 
 

@@ -20,9 +20,8 @@ from trainshed.checks.templates.program import Judge
 from trainshed.cli import review as command
 from trainshed.findings import Severity
 from trainshed.review import reviewing
-from trainshed.review.model import Review
+from trainshed.review.model import Effect, Review
 from trainshed.review.reviewing import review_change
-from trainshed.template_changes import Effect
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "src" / "trainshed" / "project" / "template"

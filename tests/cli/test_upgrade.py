@@ -1,4 +1,4 @@
-"""`trainshed upgrade`: what it refuses, and how it goes on with the lines of a project's own."""
+"""`trainshed upgrade`: what it compares and refuses, and what becomes of a project's own lines."""
 
 import json
 import os
@@ -13,28 +13,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reviewed_project import APP, write_project
 
 from trainshed import __version__
 from trainshed.project.versions import requirements_text, upgraded_requirements
+from trainshed.review import reviewing
 
 Command = Callable[..., Any]
-# An app that needs no CDK: a cloud assembly without stacks.
-APP = """
-import os, pathlib
-folder = pathlib.Path(os.environ["CDK_OUTDIR"])
-folder.mkdir(parents=True)
-(folder / "manifest.json").write_text('{"artifacts": {}}')
-"""
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with an app; pip asks no index."""
-    (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
-    (tmp_path / "app.py").write_text(APP)
-    monkeypatch.chdir(tmp_path)
+    """The working directory, with an app; pip asks no index, and no tool judges the templates."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("APP_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    return tmp_path
+    monkeypatch.setattr(reviewing, "PROGRAMS", ())
+    folder = tmp_path / "project"
+    write_project(folder, APP)
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -64,7 +62,7 @@ def test_what_is_no_project_is_refused(
     if configuration:
         (project / "cdk.json").write_text(configuration)
 
-    answer = trainshed("upgrade")
+    answer = trainshed("upgrade", "--to", "9.9.9")
 
     assert answer.code == 2
     assert message in answer.err and answer.err.count("\n") == 1
@@ -89,7 +87,7 @@ def test_an_app_without_words_or_in_odd_ones_is_reported(
 
     answer = trainshed("upgrade", "--to", "9.9.9")
 
-    assert answer.code == 2
+    assert answer.code == 1
     assert f"the app does not synthesise:\n{words}" in answer.err
 
 
@@ -100,7 +98,7 @@ def test_an_app_that_fails_is_named_with_its_version_and_its_last_words(
 
     answer = trainshed("upgrade", "--to", "9.9.9")
 
-    assert answer.code == 2
+    assert answer.code == 1
     assert f"with trainshed {__version__} the app does not synthesise:\n" in answer.err
     assert answer.err.endswith("error: no such cluster\n")
 
@@ -194,17 +192,58 @@ def write_wheel(folder: Path, requirement: str) -> None:
 
 
 @pytest.mark.usefixtures("environment")
-def test_a_version_that_changes_nothing_is_no_finding(trainshed: Command, project: Path) -> None:
+def test_a_version_that_changes_nothing_is_nothing_dangerous(
+    trainshed: Command, project: Path
+) -> None:
     write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
 
     answer = trainshed("upgrade", "--to", ".")
 
     assert answer.code == 0, answer.err
-    assert answer.out == "trainshed 9.0.0 changes no template of this project\n"
+    assert "## Review: Nothing dangerous; no resource differs\n" in answer.out
     assert "\nto use trainshed 9.0.0:\n" in answer.err
     assert "\n  pip install --no-deps wheels/*.whl\n" in answer.err
-    records = trainshed("upgrade", "--to", ".", "--json").json
-    assert records == {"from": __version__, "to": "9.0.0", "changes": []}
+
+
+@pytest.mark.usefixtures("environment")
+def test_what_the_other_version_makes_of_the_project_is_reviewed(
+    trainshed: Command, project: Path
+) -> None:
+    write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
+    bucket = "{} if version('trainshed') == '9.0.0' else {'Bucket': {'Type': 'AWS::S3::Bucket'}}"
+    app = APP.replace('{"Queue": queue}', f'{{"Queue": queue}} | ({bucket})')
+    (project / "app.py").write_text(f"from importlib.metadata import version\n{app}")
+
+    report = trainshed("upgrade", "--to", ".", "--output", "found.json", "--output", "found.html")
+    allowed = trainshed("upgrade", "--to", ".", "--fail-on", "jobs-killed", "--format", "json")
+
+    assert (report.code, report.out) == (1, "")
+    assert "\n--fail-on data-loss: OneCluster, Bucket: " in report.err
+    assert (project / "found.html").read_text().startswith("<!doctype html>")
+    assert json.loads((project / "found.json").read_text()) == allowed.json
+    assert allowed.code == 0
+    assert allowed.json["base"] == f"this project with trainshed {__version__}"
+    assert allowed.json["head"] == "this project with trainshed 9.0.0"
+    assert [(risk["kind"], risk["resource"]) for risk in allowed.json["risks"]] == [
+        ("data-loss", "Bucket")
+    ]
+    [note] = allowed.json["notes"]
+    assert note.startswith("both sides have the clusters as the installed trainshed reads them")
+
+
+@pytest.mark.usefixtures("environment")
+def test_an_app_that_the_other_version_cannot_run_is_an_error(
+    trainshed: Command, project: Path
+) -> None:
+    write_wheel(project, "embedded-aws==4.5.6; extra == 'offline'")
+    check = "from importlib.metadata import version\nassert version('trainshed') < '9', 'too new'"
+    (project / "app.py").write_text(f"{check}\n{APP}")
+
+    answer = trainshed("upgrade", "--to", ".")
+
+    assert (answer.code, answer.out) == (1, "")
+    assert "error: with trainshed 9.0.0 the app does not synthesise:\n" in answer.err
+    assert answer.err.endswith("too new\n")
 
 
 @pytest.mark.usefixtures("environment")

@@ -13,6 +13,7 @@ import pytest
 
 from trainshed import __version__
 
+ROOT = Path(__file__).parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 # With these libraries of the environment that runs the tests pip has nothing to fetch.
 OFFLINE = ("env", f"PYTHONPATH={sysconfig.get_path('purelib')}", "PIP_NO_INDEX=1")
@@ -42,23 +43,39 @@ def newer(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return folder
 
 
-def test_another_version_is_compared_and_nothing_is_changed(
-    run: Run, newer: Path, tmp_path: Path
+def test_another_version_is_reviewed_and_nothing_is_changed(
+    run: Run, newer: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    cache = f"XDG_CACHE_HOME={tmp_path_factory.mktemp('cache')}"
     options = ("--type", "trn1.32xlarge", "--region", "us-west-2", "--storage")
     assert run("trainshed", "init", ".", *options).returncode == 0
     with (tmp_path / "requirements.txt").open("a") as requirements:
         requirements.write(f"{OWN}\n")
+    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
-    done = run(*OFFLINE, "trainshed", "upgrade", "--to", str(newer))
+    done = run(*OFFLINE, cache, "trainshed", "upgrade", "--to", str(newer), "--format", "json")
 
     assert done.returncode == 1, done.stderr
-    [data] = [line for line in done.stdout.splitlines() if line.startswith("DATA: ")]
-    assert data.startswith("DATA: TrainStorage: AWS::FSx::FileSystem Lustre/Pers")
-    assert "is replaced by a new, empty one because of FileSystemTypeVersion" in data
-    assert "Custom::ReplacementGuard" in done.stdout
-    assert "AWS::Batch" not in done.stdout
+    found = json.loads(done.stdout)
+    assert (found["base"], found["head"]) == (
+        f"this project with trainshed {__version__}",
+        "this project with trainshed 9.0.0",
+    )
+    changed = {
+        (each["resource_type"], each["effect"], each["properties"][0]["path"])
+        for stack in found["stacks"]
+        for each in stack["resources"]
+    }
+    assert changed == {
+        ("AWS::FSx::FileSystem", "replaced", "FileSystemTypeVersion"),
+        ("Custom::ReplacementGuard", "changed", "FileSystem.FileSystemTypeVersion"),
+        # Its value refers to the file system.
+        ("AWS::SSM::Parameter", "changed", "Value"),
+    }
+    [data] = [risk for risk in found["risks"] if risk["kind"] == "data-loss"]
+    assert data["resource"].startswith("Lustre/Pers")
+    assert found["findings"]["new"] == []
     upgraded = tmp_path / "build/upgrade/requirements.txt"
     lines = upgraded.read_text().splitlines()
     assert {"trainshed[ami,offline]==9.0.0", OWN} <= set(lines)

@@ -14,10 +14,10 @@ def synthesised_once() -> Iterator[None]:
     """The first that asks for the stacks of a project gets them by its app; the others, these."""
     made: dict[Path, Mapping[str, SynthesisedStack]] = {}
 
-    def once(app: App, python: Path, output: Path, version: str) -> Mapping[str, SynthesisedStack]:
+    def once(app: App, output: Path) -> Mapping[str, SynthesisedStack]:
         project = app.folder.resolve()
         if project not in made:
-            made[project] = synthesise(app, python, output, version)
+            made[project] = synthesise(app, output)
         return made[project]
 
     with pytest.MonkeyPatch.context() as patch:

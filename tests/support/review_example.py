@@ -13,6 +13,7 @@ from trainshed.review.model import (
     ClusterChange,
     CostChange,
     Difference,
+    Effect,
     FindingChanges,
     Level,
     Mark,
@@ -27,7 +28,6 @@ from trainshed.review.model import (
     StackChange,
     Topology,
 )
-from trainshed.template_changes import Effect
 
 
 def _usd(usd: float, *unknown: str) -> Total:

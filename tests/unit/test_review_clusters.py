@@ -11,10 +11,16 @@ from trainshed.plan import ClusterPlan, Fleet
 from trainshed.prices import load_prices
 from trainshed.review.clusters import cluster_changes
 from trainshed.review.cost import total_cost
-from trainshed.review.model import ClusterChange, Mark, QuotaChange, ResourceChange, StackChange
+from trainshed.review.model import (
+    ClusterChange,
+    Effect,
+    Mark,
+    QuotaChange,
+    ResourceChange,
+    StackChange,
+)
 from trainshed.review.quotas import quota_changes
 from trainshed.spec import Orchestrator
-from trainshed.template_changes import Effect
 
 TRAIN = """
 name: TrainCluster

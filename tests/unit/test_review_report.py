@@ -20,6 +20,7 @@ from trainshed.review.markdown import markdown_report
 from trainshed.review.model import (
     ClusterChange,
     CostChange,
+    Effect,
     FindingChanges,
     Level,
     Permission,
@@ -32,7 +33,6 @@ from trainshed.review.model import (
     StackChange,
 )
 from trainshed.review.wording import growth
-from trainshed.template_changes import Effect
 
 DATA, JOBS, OPEN, SHOWN, BROAD, FAILING, REPLACED = (
     next(risk for risk in DANGEROUS.risks if risk.kind is kind) for kind in RiskKind
@@ -340,7 +340,7 @@ def test_a_large_report_fits(limit: int, word: str) -> None:
     assert report.count("<details") == report.count("</details>")
     assert all(risk.resource in report for risk in DANGEROUS.risks)
     assert "> **Cut, because a comment cannot be longer**" in report
-    assert "`trainshed review --format html`" in report
+    assert "The page has all: `--output review.html`" in report
 
 
 def test_what_fits_is_not_cut() -> None:

@@ -7,10 +7,9 @@ import pytest
 
 from trainshed import catalogue
 from trainshed.plan import ClusterPlan
-from trainshed.review.model import Mark, Part, ResourceChange, StackChange, Topology
+from trainshed.review.model import Effect, Mark, Part, ResourceChange, StackChange, Topology
 from trainshed.review.topology import topology
 from trainshed.spec import Orchestrator
-from trainshed.template_changes import Effect
 
 TRAIN = """
 name: TrainCluster

@@ -1,6 +1,5 @@
 """The app of a project, run."""
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -22,6 +21,6 @@ def test_what_a_stopped_app_leaves_in_its_temporary_folder_goes(
     )
 
     with pytest.raises(TrainshedError, match=str(temporary)):
-        synthesise(read_app(tmp_path), Path(sys.executable), tmp_path / "assembly", "1.0")
+        synthesise(read_app(tmp_path), tmp_path / "assembly")
 
     assert list(temporary.iterdir()) == []

@@ -1,20 +1,17 @@
-"""`trainshed upgrade`: show what another version of trainshed would change in a project."""
+"""`trainshed upgrade`: a review of what another version of trainshed makes of a project."""
 
-import sys
-from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from trainshed import __version__
-from trainshed.cli.options import JsonOption
-from trainshed.cli.output import print_json, print_records, say
-from trainshed.cli.progress import progress
+from trainshed.cli.output import say
+from trainshed.cli.review_report import FailOnOption, FormatOption, OutputOption, Report, reviewing
 from trainshed.files import read_text
-from trainshed.synthesis import read_app, synthesise
-from trainshed.template_changes import Effect, TemplateChange, template_changes
+from trainshed.review.redaction import redacted
+from trainshed.review.reviewing import review_upgrade
 from trainshed.upgrade.environment import find_version, install
 from trainshed.upgrade.steps import REQUIREMENTS, upgrade_steps
 
@@ -22,11 +19,6 @@ app = typer.Typer(add_completion=False)
 
 # Not part of the project: its .gitignore names build/.
 _UPGRADED = Path("build/upgrade/requirements.txt")
-_DATA = {
-    Effect.REPLACED: "is replaced by a new, empty one",
-    Effect.MAY_BE_REPLACED: "may be replaced by a new, empty one",
-    Effect.REMOVED: "is removed from its stack",
-}
 
 
 @app.command()
@@ -39,59 +31,32 @@ def upgrade(
             metavar="VERSION",
         ),
     ] = None,
-    as_json: JsonOption = False,
+    form: FormatOption = None,
+    outputs: OutputOption = None,
+    fail_on: FailOnOption = "data-loss",
 ) -> None:
-    """Show what another version of trainshed would change in the templates of this project.
+    """Review what another version of trainshed would change in the templates of this project.
 
-    It synthesises the app with the installed version and with the other one, which it installs into
-    a temporary environment; it needs no AWS account, and writes nothing in the project but
-    build/upgrade/requirements.txt. It ends with the commands that do the upgrade, and with exit
-    code 1 when a resource that holds data would be replaced or removed.
+    The report is that of trainshed review, on the files here as the installed version and the other
+    one synthesise them. The other is installed into a temporary environment; it needs no AWS
+    account, and writes nothing in the project but build/upgrade/requirements.txt. At the end come
+    the commands that do the upgrade.
+
+    Exits with 1 when a threshold of --fail-on is met or the app does not synthesise with one of the
+    versions, and with 2 when an option or a cluster file is wrong.
     """
-    cdk_app, source = read_app(Path()), find_version(to)
+    report = Report(form=form, outputs=outputs or (), fail_on=fail_on)
+    source = find_version(to)
     text = read_text(REQUIREMENTS) if REQUIREMENTS.is_file() else ""
-    with TemporaryDirectory(prefix="trainshed-upgrade-") as name, progress() as step:
-        folder = Path(name).resolve()
-        step(f"synthesising with trainshed {__version__}")
-        before = synthesise(cdk_app, Path(sys.executable), folder / "before", __version__)
-        other = install(source, folder / "environment", text, step)
-        step(f"synthesising with trainshed {other.version}")
-        after = synthesise(cdk_app, other.python, folder / "after", other.version)
-    changes = template_changes(before, after)
+    with TemporaryDirectory(prefix="trainshed-upgrade-") as name, reviewing() as step:
+        folder = Path(name).resolve() / "environment"
+        installed = cache(lambda: install(source, folder, text, step))
+        found = redacted(review_upgrade(Path(), installed, step))
+        other = installed()
+    met = report.write(found)
     _UPGRADED.parent.mkdir(parents=True, exist_ok=True)
     _UPGRADED.write_text(other.requirements, encoding="utf-8")
-    records = [_record(change) for change in changes]
-    if as_json:
-        print_json({"from": __version__, "to": other.version, "changes": records})
-    elif changes:
-        for change in changes:
-            if change.data_at_risk:
-                say(_warning(change))
-        print_records(
-            records,
-            columns=("stack", "change", "type", "name", "properties"),
-            headings={"name": "resource", "properties": "because of"},
-        )
-    else:
-        say(f"trainshed {other.version} changes no template of this project")
     say(f"to use trainshed {other.version}:", err=True)
     for command in upgrade_steps(other, source, _UPGRADED):
         say(f"  {command}", err=True)
-    raise typer.Exit(any(change.data_at_risk for change in changes))
-
-
-def _record(change: TemplateChange) -> Mapping[str, object]:
-    return {
-        "stack": change.stack,
-        "change": str(change.effect),
-        "type": change.resource_type,
-        "name": change.name,
-        "properties": change.properties,
-        "holds_data": change.holds_data,
-    }
-
-
-def _warning(change: TemplateChange) -> str:
-    what = f"DATA: {change.stack}: {change.resource_type} {change.name} {_DATA[change.effect]}"
-    because = f" because of {', '.join(change.properties)}" if change.properties else ""
-    return f"{what}{because}"
+    raise typer.Exit(met)

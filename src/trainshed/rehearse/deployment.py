@@ -2,13 +2,11 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from embedded_aws.embedded import EmbeddedAws
-from trainshed import __version__
 from trainshed.errors import TrainshedError
 from trainshed.offline.stand_in import add_stand_in
 from trainshed.synthesis import SynthesisedStack, read_app, synthesise
@@ -27,7 +25,7 @@ def synthesised(cluster: str, output: Path) -> dict[str, SynthesisedStack]:
         TrainshedError: there is no project here, it does not synthesise, or has no such
             cluster that takes jobs.
     """
-    stacks = synthesise(read_app(Path()), Path(sys.executable), output, __version__)
+    stacks = synthesise(read_app(Path()), output)
     clusters = [
         name
         for name, stack in stacks.items()

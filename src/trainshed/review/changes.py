@@ -9,12 +9,12 @@ from trainshed.review.differences import TemplateDifference
 from trainshed.review.effects import is_kept, worse_effect
 from trainshed.review.engine import differences
 from trainshed.review.leaves import leaves
-from trainshed.review.model import Permission, ResourceChange, StackChange
+from trainshed.review.model import Effect, Permission, ResourceChange, StackChange
 from trainshed.review.permissions import permissions, security_rules
 from trainshed.review.properties import properties
+from trainshed.review.published_schemas import schema_effects
 from trainshed.review.values import Names, names
 from trainshed.synthesis import SynthesisedStack
-from trainshed.template_changes import Effect, TemplateChange, template_changes
 
 _ORDER = list(Effect)
 # The version of CDK, for AWS's statistics.
@@ -51,19 +51,16 @@ def compare_templates(before: Stacks, after: Stacks, folder: Path) -> TemplateCo
         TrainshedError: Node or the engine is not there.
         Failure: the engine cannot compare them.
     """
-    pairs = {
-        name: (_template(before, name), _template(after, name)) for name in {**before, **after}
-    }
-    found = differences(pairs, folder)
-    foretold: dict[str, dict[str, TemplateChange]] = {name: {} for name in pairs}
-    for change in template_changes(before, after):
-        foretold[change.stack][change.logical_id] = change
+    found = differences(
+        {name: (_template(before, name), _template(after, name)) for name in {**before, **after}},
+        folder,
+    )
     stacks, permitted, let_through = [], [], []
     for name, difference in found.items():
         called = names(name, before, after)
         changes = sorted(
             (
-                *_resources(name, difference, pairs[name], foretold[name], called),
+                *_resources(name, difference, before, after, called),
                 *_sections(name, difference, called),
             ),
             key=lambda change: _ORDER.index(change.effect),
@@ -94,15 +91,16 @@ def _stack_effect(name: str, before: Stacks, after: Stacks) -> Effect:
 def _resources(
     stack: str,
     difference: TemplateDifference,
-    templates: tuple[Mapping[str, Any], Mapping[str, Any]],
-    foretold: Mapping[str, TemplateChange],
+    before: Stacks,
+    after: Stacks,
     called: Names,
 ) -> Iterator[ResourceChange]:
-    old, new = (template.get("Resources", {}) for template in templates)
+    old, new = (_template(side, stack).get("Resources", {}) for side in (before, after))
+    by_schemas = schema_effects((after if stack in after else before)[stack].region, old, new)
     for logical_id in {**old, **new}:
         was, will_be = old.get(logical_id), new.get(logical_id)
         resource_type = (will_be or old[logical_id])["Type"]
-        found, ours = difference.resources.get(logical_id), foretold.get(logical_id)
+        found, ours = difference.resources.get(logical_id), by_schemas.get(logical_id)
         effect = worse_effect(found, ours)
         if effect is None or resource_type in _NOISE:
             continue

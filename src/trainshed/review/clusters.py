@@ -5,10 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from trainshed.plan import BatchPlan, CapacityKind, ClusterPlan, Fleet
 from trainshed.review.cluster_parts import planned_parts
 from trainshed.review.cost import cluster_cost_change
-from trainshed.review.model import ClusterChange, Difference, Mark, StackChange
+from trainshed.review.model import ClusterChange, Difference, Effect, Mark, StackChange
 from trainshed.review.parts import Fact, all_facts
 from trainshed.review.topology import topology
-from trainshed.template_changes import Effect
 
 _TEMPLATE = "AWS::EC2::LaunchTemplate"
 _NEW_VERSION = (Effect.CHANGED, Effect.MAY_BE_REPLACED, Effect.REPLACED)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainshed.review.differences import ResourceDifference
-from trainshed.template_changes import Effect, TemplateChange
+from trainshed.review.model import Effect
+from trainshed.review.published_schemas import SchemaEffect
 
 REPLACES = ("WILL_REPLACE", "MAY_REPLACE")
 """Impacts of a property that make another resource, or may."""
@@ -26,7 +27,7 @@ _EFFECTS = {
 Resource = Mapping[str, Any]
 
 
-def worse_effect(found: ResourceDifference | None, ours: TemplateChange | None) -> Effect | None:
+def worse_effect(found: ResourceDifference | None, ours: SchemaEffect | None) -> Effect | None:
     """Return what happens to a resource; None for nothing.
 
     Args:

@@ -14,6 +14,7 @@ from trainshed.review.model import (
     ClusterChange,
     CostChange,
     Difference,
+    Effect,
     Permission,
     ResourceChange,
     Review,
@@ -22,7 +23,6 @@ from trainshed.review.model import (
 )
 from trainshed.review.wording import (
     EFFECT_NAMES,
-    HOW_TO_SEE_ALL,
     RISK_NAMES,
     STACK_EFFECT_NAMES,
     counted,
@@ -32,7 +32,6 @@ from trainshed.review.wording import (
     kept,
     without_result,
 )
-from trainshed.template_changes import Effect
 
 # More lines than these are folded, and more pictures.
 _MOST_OPEN_LINES = 12
@@ -61,7 +60,10 @@ def markdown_report(review: Review, limit: int = LIMIT) -> str:
 
 def _notice(cut: Counter[str]) -> str:
     what = ", ".join(f"{noun}: {number:,}" for noun, number in cut.items())
-    return f"> **Cut, because a comment cannot be longer** ({what}). To see all: `{HOW_TO_SEE_ALL}`"
+    return (
+        f"> **Cut, because a comment cannot be longer** ({what}). The page has all: "
+        "`--output review.html`"
+    )
 
 
 def _sections(review: Review) -> Iterator[ReportSection]:

@@ -9,7 +9,16 @@ from trainshed.cost.model import Total
 from trainshed.findings import Finding
 from trainshed.plan import Fleet
 from trainshed.synthesis import SynthesisedStack
-from trainshed.template_changes import Effect
+
+
+class Effect(StrEnum):
+    """What happens to a resource, the worst first."""
+
+    REPLACED = "replaced"
+    REMOVED = "removed"
+    MAY_BE_REPLACED = "may be replaced"
+    CHANGED = "changed"
+    ADDED = "added"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

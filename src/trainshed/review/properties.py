@@ -8,9 +8,9 @@ from typing import Any
 from trainshed.review.differences import ResourceDifference
 from trainshed.review.effects import REPLACES, SILENT
 from trainshed.review.leaves import leaves
-from trainshed.review.model import PropertyChange
+from trainshed.review.model import Effect, PropertyChange
+from trainshed.review.published_schemas import SchemaEffect
 from trainshed.review.values import Names, short
-from trainshed.template_changes import Effect, TemplateChange
 
 _REPLACING = (Effect.REPLACED, Effect.MAY_BE_REPLACED)
 _INDEX = re.compile(r"\[[^\]]*\]")
@@ -18,7 +18,7 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 
 def properties(
     found: ResourceDifference | None,
-    ours: TemplateChange | None,
+    ours: SchemaEffect | None,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     called: Names,

@@ -1,16 +1,15 @@
 """The story of a change: both sides of it, and what differs between them."""
 
-import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trainshed import __version__
 from trainshed.checks.templates.checking import PROGRAMS
 from trainshed.checks.templates.program import Step, loaded_programs
 from trainshed.plan import Fleet
-from trainshed.review.cache import user_cache
+from trainshed.review.cache import Cache, user_cache
 from trainshed.review.changes import TemplateComparison, compare_templates
 from trainshed.review.clusters import cluster_changes
 from trainshed.review.cost import total_cost
@@ -21,9 +20,23 @@ from trainshed.review.quotas import quota_changes
 from trainshed.review.remembered import RememberingProgram
 from trainshed.review.repository import find_base
 from trainshed.review.risks import risks
-from trainshed.review.sides import Synthesised, judged, synthesise_base, synthesise_head
+from trainshed.review.sides import (
+    AbsentSide,
+    Base,
+    Synthesised,
+    judged,
+    synthesise_base,
+    synthesise_here,
+)
+from trainshed.synthesis import INSTALLED, App, Installation, read_app
 
-_PIN = re.compile(r"^trainshed(?:\[[^]]*])?==(?P<version>[^\s;]+)", re.MULTILINE)
+_UPGRADE_NOTE = (
+    "both sides have the clusters as the installed trainshed reads them, so facts, costs, quotas "
+    "and what trainshed check says of cluster files are the same; what the other version decides "
+    "otherwise shows in its templates"
+)
+# Synthesise what comes before a change and what comes after it, in a temporary folder.
+_Sides = Callable[[Path, Cache], tuple[Base, Synthesised]]
 
 
 def review_change(folder: Path, ref: str, step: Step) -> Review:
@@ -41,29 +54,63 @@ def review_change(folder: Path, ref: str, step: Step) -> Review:
             starts no app.
         Failure: the app does not synthesise.
     """
-    commit = find_base(folder, ref)
-    require_engine(folder)
+    commit, app = find_base(folder, ref), read_app(folder)
+
+    def sides(work: Path, cache: Cache) -> tuple[Base, Synthesised]:
+        # The head first, because a mistake in it is to be shown soon.
+        head = synthesise_here("the working tree", app, INSTALLED, work / "head", step)
+        return synthesise_base(commit, work / "base", cache, step), head
+
+    return _review(app, sides, step)
+
+
+def review_upgrade(folder: Path, install: Callable[[], Installation], step: Step) -> Review:
+    """Review what another version of trainshed makes of a project.
+
+    Args:
+        folder: of the project.
+        install: installs the other version; called when the installed one has synthesised the app.
+        step: called with each step.
+
+    Raises:
+        TrainshedError: a cluster file is wrong, or what is in `cdk.json` starts no app.
+        Failure: the app does not synthesise with one of the versions.
+    """
+    app = read_app(folder)
+
+    def synthesised(installation: Installation, work: Path) -> Synthesised:
+        name = f"this project with trainshed {installation.version}"
+        return synthesise_here(name, app, installation, work, step)
+
+    def sides(work: Path, _: Cache) -> tuple[Synthesised, Synthesised]:
+        before = synthesised(INSTALLED, work / "before")
+        after = synthesised(install(), work / "after")
+        return before, replace(after, notes=(_UPGRADE_NOTE,))
+
+    return _review(app, sides, step)
+
+
+def _review(app: App, sides: _Sides, step: Step) -> Review:
+    require_engine(app.folder)
     cache = user_cache(step)
     programs = [RememberingProgram(program=program, cache=cache) for program in PROGRAMS]
     with TemporaryDirectory(prefix="trainshed-review-") as name:
         work = Path(name).resolve()
         with loaded_programs(programs, work) as ready, ThreadPoolExecutor() as pool:
-            # First, because a mistake in it is to be shown soon.
-            head = synthesise_head(folder, work / "head", step)
-            base = synthesise_base(commit, work / "base", cache, step)
+            base, head = sides(work, cache)
             before = base.assembly.stacks if isinstance(base, Synthesised) else {}
             # In Node, while the tools judge.
-            comparing = pool.submit(compare_templates, before, head.assembly.stacks, folder)
+            comparing = pool.submit(compare_templates, before, head.assembly.stacks, app.folder)
             after = judged(head, ready, step)
             match base:
                 case Synthesised():
                     there: Side | BrokenSide = judged(base, ready, step)
                 case BrokenSide():
                     there = base
-                case None:
-                    there = _empty(commit.name, after)
-            requirements = base.requirements if isinstance(base, Synthesised) else ""
-            return make_review(there, after, comparing.result(), tuple(_notes(requirements)))
+                case AbsentSide():
+                    there = _empty(base.name, after)
+            notes = base.notes if isinstance(base, Synthesised) else ()
+            return make_review(there, after, comparing.result(), (*notes, *head.notes))
 
 
 def make_review(
@@ -121,14 +168,3 @@ def _kept(before: Side, refused: Set[str]) -> Iterator[str]:
 def _empty(name: str, head: Side) -> Side:
     """Return a side without a project, in which the tools of the other side find nothing."""
     return Side(name=name, fleet=Fleet(clusters=()), stacks={}, findings=(), runs=head.runs)
-
-
-def _notes(requirements: str) -> Iterator[str]:
-    """Yield what limits the comparison with a base, by its `requirements.txt`."""
-    pin = _PIN.search(requirements)
-    if pin and pin["version"] != __version__:
-        yield (
-            f"the base pins trainshed {pin['version']}; both sides are synthesised by the "
-            f"installed {__version__}, so what the other version changes is not shown: run "
-            "trainshed upgrade for that"
-        )

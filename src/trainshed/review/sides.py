@@ -1,9 +1,11 @@
-"""The two sides of a review: what the base synthesises, and what the working tree does."""
+"""The two sides of a review: what a project synthesises before a change, and after it."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainshed import __version__
 from trainshed.checks import judge
 from trainshed.checks.templates.checking import (
     asking,
@@ -22,11 +24,11 @@ from trainshed.review.model import BrokenSide, Side
 from trainshed.review.remembered import remembered_synthesis
 from trainshed.review.repository import BaseCommit, checked_out
 from trainshed.spec import AmiPipelineSpec, cluster_files
-from trainshed.synthesis import CONFIGURATION, App, read_app
+from trainshed.synthesis import CONFIGURATION, App, Installation, read_app
 
-_WORKING_TREE = "the working tree"
 _REQUIREMENTS = "requirements.txt"
 _CLUSTERS = "clusters/*.yaml"
+_PIN = re.compile(r"^trainshed(?:\[[^]]*])?==(?P<version>[^\s;]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +40,31 @@ class Synthesised:
         fleet: the clusters; places in their files are relative to the project.
         pipeline: the AMI pipeline, if there is one.
         assembly: what the app synthesises.
-        requirements: text of the project's `requirements.txt`; empty when it has none.
+        notes: what limits a comparison with it.
     """
 
     name: str
     fleet: Fleet
     pipeline: AmiPipelineSpec | None
     assembly: Assembly
-    requirements: str
+    notes: tuple[str, ...]
 
 
-def synthesise_base(
-    base: BaseCommit, work: Path, cache: Cache, step: Step
-) -> Synthesised | BrokenSide | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentSide:
+    """A base in which the project is not there yet.
+
+    Attributes:
+        name: as that of `Side`.
+    """
+
+    name: str
+
+
+Base = Synthesised | BrokenSide | AbsentSide
+
+
+def synthesise_base(base: BaseCommit, work: Path, cache: Cache, step: Step) -> Base:
     """Synthesise the project as it is in a commit, or remember what that gave.
 
     Args:
@@ -59,16 +73,13 @@ def synthesise_base(
         cache: what is remembered.
         step: called with each step.
 
-    Returns:
-        None when the project is not in it yet.
-
     Raises:
         TrainshedError: git cannot check the commit out.
     """
     step(f"reading the base, {base.name}")
     with checked_out(base) as folder:
         if not (folder / CONFIGURATION).is_file():
-            return None
+            return AbsentSide(name=base.name)
 
         def synthesise(app: App) -> Assembly:
             def anew() -> Assembly:
@@ -77,34 +88,39 @@ def synthesise_base(
             return remembered_synthesis(cache, base, asking(app), work, anew)
 
         try:
-            return _synthesised(base.name, folder, synthesise)
+            found = _synthesised(base.name, read_app(folder), synthesise)
+            return replace(found, notes=tuple(_pinned(folder / _REQUIREMENTS)))
         except TrainshedError as error:
             # The folder is gone when somebody reads this.
             reason = str(error).replace(f"{folder}/", "").replace(str(folder), "its folder")
             return BrokenSide(name=base.name, reason=reason)
 
 
-def synthesise_head(folder: Path, work: Path, step: Step) -> Synthesised:
+def synthesise_here(
+    name: str, app: App, installation: Installation, work: Path, step: Step
+) -> Synthesised:
     """Synthesise the project as its files are now, committed or not.
 
     Args:
-        folder: of the project.
+        name: of this side, for people.
+        app: the project's.
+        installation: runs the app.
         work: folder for the cloud assembly.
         step: called with each step.
 
     Raises:
-        TrainshedError: a cluster file is wrong, or what is in `cdk.json` starts no app.
+        TrainshedError: a cluster file is wrong.
         Failure: the app does not synthesise.
     """
 
     def synthesise(app: App) -> Assembly:
         try:
-            return synthesise_asking(app, work, step)
+            return synthesise_asking(app, work, step, installation)
         except TrainshedError as error:
             raise Failure(str(error)) from error
 
-    step(f"reading {_WORKING_TREE}")
-    return _synthesised(_WORKING_TREE, folder, synthesise)
+    step(f"reading {name}")
+    return _synthesised(name, app, synthesise)
 
 
 def judged(side: Synthesised, programs: Mapping[str, Judge | ToolRun], step: Step) -> Side:
@@ -128,22 +144,30 @@ def judged(side: Synthesised, programs: Mapping[str, Judge | ToolRun], step: Ste
     )
 
 
-def _synthesised(name: str, folder: Path, synthesise: Callable[[App], Assembly]) -> Synthesised:
-    app = read_app(folder)
+def _synthesised(name: str, app: App, synthesise: Callable[[App], Assembly]) -> Synthesised:
+    folder = app.folder
     files = cluster_files(app.context.get("clusters", _CLUSTERS), "-c clusters=", folder)
     fleet = load_fleet(files, region=app.region)
-    pipeline, requirements = pipeline_of(app), folder / _REQUIREMENTS
+    pipeline = pipeline_of(app)
     return Synthesised(
         name=name,
         fleet=Fleet(clusters=tuple(_relative(plan, folder) for plan in fleet.clusters)),
         pipeline=pipeline and pipeline.placed(_relative_place(pipeline.where, folder)),
         assembly=synthesise(app),
-        requirements=_text(requirements),
+        notes=(),
     )
 
 
-def _text(path: Path) -> str:
-    return read_bytes(path).decode(errors="replace") if path.is_file() else ""
+def _pinned(requirements: Path) -> Iterator[str]:
+    """Say that a base pins another trainshed, by its `requirements.txt`."""
+    text = read_bytes(requirements).decode(errors="replace") if requirements.is_file() else ""
+    pin = _PIN.search(text)
+    if pin and pin["version"] != __version__:
+        yield (
+            f"the base pins trainshed {pin['version']}; both sides are synthesised by the "
+            f"installed {__version__}, so what the other version changes is not shown: run "
+            "trainshed upgrade for that"
+        )
 
 
 def _relative(plan: ClusterPlan, folder: Path) -> ClusterPlan:

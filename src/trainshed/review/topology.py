@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from trainshed.plan import ClusterPlan
 from trainshed.review.cluster_parts import planned_links, planned_parts
-from trainshed.review.model import Mark, Part, StackChange, Topology
+from trainshed.review.model import Effect, Mark, Part, StackChange, Topology
 from trainshed.review.parts import ORDER, Behind, Fact, PlannedPart
-from trainshed.template_changes import Effect
 
 _MARKS = {
     Effect.REPLACED: Mark.REPLACED,

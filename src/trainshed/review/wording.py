@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from trainshed.checks.templates.model import State, ToolRun
 from trainshed.cost.model import Total, amount
 from trainshed.findings import Finding
-from trainshed.review.model import ResourceChange, RiskKind
-from trainshed.template_changes import Effect
+from trainshed.review.model import Effect, ResourceChange, RiskKind
 
 RISK_NAMES = {
     RiskKind.DATA_LOSS: "data at risk",
@@ -21,7 +20,6 @@ RISK_NAMES = {
 EFFECT_NAMES = {effect: effect.value for effect in Effect} | {Effect.CHANGED: "changed in place"}
 # No deployment deletes a stack that the app no longer has.
 STACK_EFFECT_NAMES = EFFECT_NAMES | {Effect.REMOVED: "no longer in the app"}
-HOW_TO_SEE_ALL = "trainshed review --format html"
 _ROUNDING_USD = 0.0005
 
 

@@ -1,1 +1,1 @@
-"""What another version of trainshed would change in a project: templates and pins."""
+"""How a project gets another version of trainshed: first installed for a review, then pinned."""

@@ -10,26 +10,22 @@ from pathlib import Path
 
 from trainshed.errors import TrainshedError, one_line
 from trainshed.project.versions import OURS, embedded_aws_pin, upgraded_requirements
-from trainshed.synthesis import read_json
+from trainshed.synthesis import Installation, read_json
 
 _VERSION = re.compile(r"\d[A-Za-z0-9.!+-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherVersion:
+class OtherVersion(Installation):
     """Another version of trainshed, installed.
 
     Attributes:
-        version: for instance `0.2.0`.
         embedded_aws: pin of the embedded AWS that it needs, for instance `embedded-aws==0.1.0`.
-        python: the Python that has it.
         requirements: the project's `requirements.txt` with this version's pins.
         node_packages: version by Node package.
     """
 
-    version: str
     embedded_aws: str
-    python: Path
     requirements: str
     node_packages: Mapping[str, str]
 

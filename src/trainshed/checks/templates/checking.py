@@ -1,13 +1,11 @@
 """Synthesise the clusters of a project and have every tool judge their templates."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from trainshed import __version__
 from trainshed.checks.templates import cfn_lint, checkov
 from trainshed.checks.templates.asking import ASKED
 from trainshed.checks.templates.merging import merged
@@ -25,7 +23,15 @@ from trainshed.errors import TrainshedError
 from trainshed.findings import Finding
 from trainshed.plan import ClusterPlan
 from trainshed.spec import AmiPipelineSpec, ami_pipeline_file, read_ami_pipeline
-from trainshed.synthesis import CONFIGURATION, App, SynthesisedStack, read_app, synthesise
+from trainshed.synthesis import (
+    CONFIGURATION,
+    INSTALLED,
+    App,
+    Installation,
+    SynthesisedStack,
+    read_app,
+    synthesise,
+)
 
 _SYNTHESIS = "cdk synth"
 # They judge what a synthesis has written.
@@ -88,20 +94,23 @@ def asking(app: App) -> App:
     return replace(app, context={**app.context, **_CONTEXT})
 
 
-def synthesise_asking(app: App, output: Path, step: Step) -> Assembly:
+def synthesise_asking(
+    app: App, output: Path, step: Step, installation: Installation = INSTALLED
+) -> Assembly:
     """Synthesise an app, and have the tools judge that do so in a synthesis.
 
     Args:
         app: the project's.
         output: folder for the cloud assembly.
         step: called with each step.
+        installation: runs it.
 
     Raises:
         TrainshedError: the app fails.
     """
     step("synthesising the templates, with cdk-preflight and cdk-nag")
     start = monotonic()
-    stacks = synthesise(asking(app), Path(sys.executable), output, __version__)
+    stacks = synthesise(asking(app), output, installation)
     step(f"synthesised {len(stacks)} stacks in {monotonic() - start:.0f} s")
     return Assembly(folder=output, stacks=stacks)
 

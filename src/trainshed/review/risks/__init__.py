@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from trainshed.review.changes import TemplateComparison
-from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackChange
+from trainshed.review.model import Effect, Level, ResourceChange, Risk, RiskKind, StackChange
 from trainshed.review.risks.affected import Affected
 from trainshed.review.risks.broad_permission import broad_permission
 from trainshed.review.risks.data_loss import data_loss
@@ -24,7 +24,6 @@ from trainshed.review.risks.replaced import replaced
 from trainshed.review.risks.secrets_shown import secrets_shown
 from trainshed.review.values import names
 from trainshed.synthesis import SynthesisedStack
-from trainshed.template_changes import Effect
 
 _KINDS, _LEVELS = list(RiskKind), list(Level)
 _RULES = (

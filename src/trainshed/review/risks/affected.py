@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainshed.review.model import Level, ResourceChange, Risk, RiskKind, StackChange
-from trainshed.template_changes import Effect
+from trainshed.review.model import Effect, Level, ResourceChange, Risk, RiskKind, StackChange
 
 Resources = Mapping[str, Mapping[str, Any]]
 GIVEN_UP = (Effect.REPLACED, Effect.MAY_BE_REPLACED, Effect.REMOVED)

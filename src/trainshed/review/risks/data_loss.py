@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import (
     backs_up_others,
     called,
@@ -10,7 +10,6 @@ from trainshed.review.resource_types import (
     holds_what_passes,
 )
 from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true
-from trainshed.template_changes import Effect
 
 _FILES = "AWS::FSx::FileSystem"
 _KEYS = ("AWS::KMS::Key", "AWS::KMS::ReplicaKey")

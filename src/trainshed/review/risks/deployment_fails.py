@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from trainshed.review.changes import Stacks, TemplateComparison
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.risks.affected import leaves_of
 from trainshed.synthesis import SynthesisedStack
-from trainshed.template_changes import Effect
 
 _GUARD = "Custom::NetworkGuard"
 _ENDS = {"Ref", "Fn::GetAtt[0]"}

@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.risks.affected import Affected, at, is_true
-from trainshed.template_changes import Effect
 
 _EXPIRES = ("ExpirationInDays", "ExpirationDate")
 # What narrows a rule of a bucket down to a part of it. An empty prefix is all.

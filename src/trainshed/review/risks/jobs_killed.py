@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.risks.affected import GIVEN_UP, Affected, at, is_true, whole_number
 from trainshed.review.risks.node_updates import new_nodes
-from trainshed.template_changes import Effect
 
 _ENVIRONMENT, _QUEUE = "AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue"
 _GROUP = "AWS::AutoScaling::AutoScalingGroup"

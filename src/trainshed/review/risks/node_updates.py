@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainshed.review.model import ResourceChange
+from trainshed.review.model import Effect, ResourceChange
 from trainshed.review.risks.affected import Affected
-from trainshed.template_changes import Effect
 
 _ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
 HAS_NODES = (_ENVIRONMENT, "AWS::AutoScaling::AutoScalingGroup")

@@ -7,10 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.risks.affected import Affected, at, is_true, leaves_of
 from trainshed.review.risks.world import openness
-from trainshed.template_changes import Effect
 
 _BRANCH = re.compile(r"\.Fn::If\[[12]\]")
 # What a value means, and what to do about it.

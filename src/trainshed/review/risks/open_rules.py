@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainshed.review.differences import SecurityGroupRule, TemplateDifference
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.permissions import ANYWHERE, rule_text
 from trainshed.review.risks.affected import Affected, at
 from trainshed.review.risks.world import openness
 from trainshed.review.values import Names, rendered
-from trainshed.template_changes import Effect
 
 _KIND = RiskKind.OPEN_TO_THE_WORLD
 _EVERY_PROTOCOL = "-1"

@@ -8,10 +8,9 @@ from importlib.resources import files
 from typing import Any
 
 from trainshed.cost.rows import included_metadata_iops
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.resource_types import keeps_its_name
 from trainshed.review.risks.affected import Affected, at, whole_number
-from trainshed.template_changes import Effect
 
 _FILES, _LINK = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
 _METADATA = "LustreConfiguration.MetadataConfiguration"

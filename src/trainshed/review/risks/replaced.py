@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from trainshed.review.model import Level, Risk, RiskKind
+from trainshed.review.model import Effect, Level, Risk, RiskKind
 from trainshed.review.risks.affected import Affected, at
-from trainshed.template_changes import Effect
 
 _STANDS_ON_IT: Mapping[str, tuple[str, str]] = {
     "AWS::EC2::PlacementGroup": (
