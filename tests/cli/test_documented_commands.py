@@ -207,6 +207,11 @@ ELSEWHERE = {
         "tests/rehearse/test_rehearsal.py",
         'rehearse("offline", "image", "TrainCluster")',
     ),
+    "trainshed job submit TrainCluster --nodes 4 --send examples/all_reduce_torch.py -- torchrun "
+    "--nproc-per-node 2 examples/all_reduce_torch.py": (
+        "tests/offline/test_job.py",
+        '"--send", "src", "--send", "run"',
+    ),
     "trainshed job submit TrainCluster --nodes 2 --watch -- echo hello": (
         JOB,
         '("--watch", "--", "sh", "-c", "echo rank',

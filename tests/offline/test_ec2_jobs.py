@@ -21,6 +21,7 @@ from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
 from trainshed.errors import TrainshedError
 from trainshed.plan import load_fleet
+from trainshed.recipes import Work
 from trainshed.rehearse.faults import FaultKind
 from trainshed.rehearse.rehearsal import Rehearsal, run_job
 
@@ -274,12 +275,23 @@ def test_a_job_whose_main_node_is_terminated_has_failed(aws: EmbeddedAws, job: R
     assert "submit the job again, and have it resume from a checkpoint" in explained.out
 
 
+def test_files_go_with_a_job(job: Run, clusters: Path) -> None:
+    (clusters / "words.txt").write_text("sent with the job\n")
+    script = "echo $NODE_RANK: $(cat words.txt)"
+
+    job_id = start(job, script, "--send", "words.txt", "--nodes", "2")
+
+    assert job("watch", job_id).code == 0
+    assert "0: sent with the job" in job("logs", job_id).out.splitlines()
+    assert "1: sent with the job" in job("logs", job_id, "--node", "1").out.splitlines()
+
+
 def test_a_rehearsal_runs_a_job_on_the_nodes_and_has_no_faults_for_them(
     aws: EmbeddedAws, job: Run
 ) -> None:
     printed: list[str] = []
     command = ("trainshed-launch", "sh", "-c", "echo $NODE_RANK of $NNODES")
-    rehearsal = Rehearsal(cluster="PlainCluster", command=command)
+    rehearsal = Rehearsal(cluster="PlainCluster", work=Work(command=command))
 
     ended = run_job(rehearsal, aws, outputs(aws), lambda _, lines: printed.extend(lines))
 

@@ -74,6 +74,53 @@ def test_a_command_runs_on_every_node_through_the_launcher(aws: EmbeddedAws, job
     assert job("why", job_id).out.splitlines()[1:] == ["nothing that AWS tells is wrong with it"]
 
 
+def test_files_go_with_a_job_to_every_node_and_to_every_attempt(
+    aws: EmbeddedAws, job: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clusters: Path
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/words.txt").write_text("sent with the job\n")
+    # Its first attempt is as of a lost node.
+    lost = f"[ $AWS_BATCH_JOB_ATTEMPT = 2 ] || exit {PEER_LOST}"
+    (tmp_path / "run").write_text(f"#!/bin/sh\n{lost}\necho $NODE_RANK: $(cat src/words.txt)\n")
+    (tmp_path / "run").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    project = ("--clusters", str(clusters / "clusters/*.yaml"))
+
+    done = job(
+        *("submit", "TrainCluster", *project, "--nodes", "2", "--send", "src", "--send", "run"),
+        *("--watch", "--", "./run"),
+    )
+
+    assert done.code == 0, done.err
+    assert "is a file of this machine" not in done.err
+    job_id = done.out.splitlines()[0]
+    assert "0: sent with the job" in job("logs", job_id).out.splitlines()
+    assert "1: sent with the job" in job("logs", job_id, "--node", "1").out.splitlines()
+    # What everybody else submits is as before.
+    [described] = aws.client("batch").describe_jobs(jobs=[job_id])["jobs"]
+    own = outputs(aws)["JobDefinition"]
+    assert described["jobDefinition"] != own
+    found = aws.client("batch").describe_job_definitions(jobDefinitions=[own])["jobDefinitions"]
+    assert "TRAINSHED_FILES" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--send", "none.py", "--", "true"), "--send none.py: there is no such file or folder"),
+        (("--send", "clusters", "--plain", "--", "true"), "--plain: the files of --send need"),
+        (("--send", "clusters", "--recipe", "health"), "the recipe health has its own files"),
+    ],
+)
+def test_files_that_cannot_go_with_a_job_are_said(
+    job: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    refused = job("submit", "TrainCluster", *arguments)
+
+    assert refused.code == 2
+    assert said in refused.err
+
+
 def test_a_job_has_the_name_and_the_nodes_of_its_cluster_unless_others_are_asked_for(
     job: Run,
 ) -> None:

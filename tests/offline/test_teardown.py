@@ -12,7 +12,11 @@ from command_line import Answer, runner
 from embedded_aws.deployment import DeploymentFailed
 from embedded_aws.embedded import EmbeddedAws
 from embedded_aws.faults import Fault
+from trainshed.aws import Region
 from trainshed.cli import main
+from trainshed.jobs.destination import find_destination
+from trainshed.jobs.sent_files import pack
+from trainshed.jobs.submission import Submission
 from trainshed.plan import Fleet, load_fleet
 
 Synthesise = Callable[[Fleet], Path]
@@ -202,6 +206,25 @@ def test_jobs_that_are_not_over_stop_it_until_they_may_be_ended(
     assert "TrainCluster" in there(clean_aws)
     assert teardown("TrainCluster", "--yes", "--end-jobs").code == 0
     assert there(clean_aws) == set()
+
+
+def test_what_submissions_with_files_registered_goes(
+    clean_aws: EmbeddedAws,
+    deploy: Callable[[tuple[str, ...]], None],
+    teardown: Run,
+    clusters: Path,
+) -> None:
+    deploy(("TrainNetwork", "TrainCluster"))
+    region = Region("us-west-2", clean_aws.client)
+    files = pack(clusters, [Path("train.yaml")])
+    submission = Submission(name="sent", command=("true",), nodes=1, files=files)
+    find_destination(region, "TrainCluster").submit(region, submission)
+    batch = clean_aws.client("batch")
+    assert len(batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]) == 2
+
+    assert teardown("TrainCluster", "--yes", "--end-jobs").code == 0
+
+    assert batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"] == []
 
 
 def test_storage_that_left_the_file_is_found_and_deleted_alone(

@@ -25,6 +25,7 @@ from trainshed.cli import rehearse as rehearse_command
 from trainshed.errors import TrainshedError
 from trainshed.exit_codes import PEER_LOST
 from trainshed.jobs.model import Job
+from trainshed.recipes import Work
 from trainshed.rehearse import deployment, faults, rehearsal
 from trainshed.rehearse.deployment import deploy
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible, child_processes
@@ -62,7 +63,7 @@ def run(cluster: tuple[EmbeddedAws, Mapping[str, str]]) -> Run:
     ) -> tuple[Job, str]:
         printed: list[str] = []
         job = run_job(
-            Rehearsal(cluster="TrainCluster", nodes=nodes, command=command, fault=fault),
+            Rehearsal(cluster="TrainCluster", nodes=nodes, work=Work(command=command), fault=fault),
             aws,
             outputs,
             lambda _, lines: printed.extend(lines),
@@ -251,6 +252,15 @@ def test_files_of_the_working_directory_are_found(monkeypatch: pytest.MonkeyPatc
     assert command == ["python", str(ROOT / "examples/all_reduce.py"), "--steps", "3"]
 
 
+def test_files_that_go_with_the_job_keep_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    words = ["python", "./examples/all_reduce.py", "README.md"]
+
+    command = with_files_here(words, {"examples/all_reduce.py"})
+
+    assert command == [*words[:2], str(ROOT / "README.md")]
+
+
 def test_every_fault_says_what_must_be_seen() -> None:
     assert set(BEHAVIOURS) == set(FaultKind)
     assert all(behaviour.expected for behaviour in BEHAVIOURS.values())
@@ -395,7 +405,7 @@ def test_a_rehearsal_that_is_stopped_leaves_no_log(
     with pytest.raises(KeyboardInterrupt), workplace() as place:
         place.log.touch()
         rehearsal.rehearse(
-            Rehearsal(cluster="TrainCluster", nodes=1, command=("true",)),
+            Rehearsal(cluster="TrainCluster", nodes=1, work=Work(command=("true",))),
             place,
             stages=Stages(lambda _: None),
             seen=lambda *_: None,
@@ -443,7 +453,7 @@ def test_a_recipe_is_rehearsed_with_its_tiny_model(
 
     def stopped(wanted: Rehearsal, place: Workplace, **_: object) -> None:
         # Its nodes share the folder.
-        assert Path(wanted.command[wanted.command.index("--checkpoint") + 1]).is_dir()
+        assert Path(wanted.work.command[wanted.work.command.index("--checkpoint") + 1]).is_dir()
         asked.append(wanted)
         raise TrainshedError("stopped here")
 
@@ -454,11 +464,11 @@ def test_a_recipe_is_rehearsed_with_its_tiny_model(
     assert answer.err.endswith("error: stopped here\n")
     [wanted] = asked
     assert (wanted.cluster, wanted.nodes) == ("TrainCluster", 2)
-    words = " ".join(wanted.command)
+    words = " ".join(wanted.work.command)
     assert words.startswith("trainshed-launch torchrun --nproc-per-node 2 --no-python ")
     assert " trainshed-bert --zero 0 " in words and " --model tiny " in words
     assert f"command: {words}" in answer.err
-    assert not Path(wanted.command[wanted.command.index("--checkpoint") + 1]).exists()
+    assert not Path(wanted.work.command[wanted.work.command.index("--checkpoint") + 1]).exists()
 
 
 @pytest.mark.parametrize(

@@ -267,7 +267,7 @@ def test_a_rehearsal_is_the_same_training_with_a_tiny_model(recipe: JobRecipe) -
 
     full = " ".join(work.command)
     zero = full[full.index("--zero") :].split()[1]
-    assert " ".join(small) == (
+    assert " ".join(small.command) == (
         "trainshed-launch torchrun --nproc-per-node 2 --no-python trainshed-bert "
         f"--zero {zero} --sequence-length 128 --model tiny --data synthetic "
         "--checkpoint /tmp/shared --checkpoint-every 5"

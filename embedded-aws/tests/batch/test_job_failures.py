@@ -314,3 +314,20 @@ def test_only_batch_changes_the_environments_group(bench: JobBench) -> None:
 
     bench.batch.terminate_job(jobId=job, reason="seen")
     bench.wait(job)
+
+
+def test_what_a_submission_changes_of_a_container_is_limited(bench: JobBench) -> None:
+    definition = bench.define("true", nodes=2)
+    long = [{"name": "LONG", "value": "x" * 8192}]
+    of_nodes = [{"targetNodes": "0:", "containerOverrides": {"environment": long}}]
+
+    job = bench.wait(bench.submit(definition, nodeOverrides={"nodePropertyOverrides": of_nodes}))
+
+    assert job["status"] == "FAILED"
+    said = "Container Overrides length must be at most 8192"
+    assert job["attempts"][0]["statusReason"] == said
+
+
+def test_a_submission_is_limited(bench: JobBench) -> None:
+    with pytest.raises(ClientError, match="Job size must be less than 30 KiB, got 31 KiB"):
+        bench.submit(bench.define("true"), parameters={"long": "x" * 31 * 1024})

@@ -5,6 +5,7 @@ import shlex
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from trainshed.cli.options import (
     JsonOption,
     PlainOption,
     RecipeOption,
+    SendOption,
     SetOption,
     parameters,
     region_option,
@@ -78,6 +80,7 @@ def submit(
             metavar="HOURS",
         ),
     ] = None,
+    send: SendOption = None,
     plain: PlainOption = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Follow the job to its end, as trainshed job watch.")
@@ -92,6 +95,7 @@ def submit(
     from trainshed.jobs.destination import find_destination
     from trainshed.jobs.local_files import local_files_warning
     from trainshed.jobs.lookup import find_job
+    from trainshed.jobs.sent_files import pack
     from trainshed.jobs.submission import Submission, job_name, launched
     from trainshed.recipes import Work, work_on
 
@@ -107,15 +111,17 @@ def submit(
         default_name = job_name(recipe)
     else:
         words = tuple(command or ())
-        if warning := local_files_warning(words):
+        files = pack(Path.cwd(), send) if send else None
+        if warning := local_files_warning(words, files.names if files else ()):
             say(warning, err=True)
-        work = Work(command=words if plain else launched(words))
+        work = Work(command=words if plain else launched(words), files=files)
         default_name = plan.name
     submission = Submission(
         name=default_name if name is None else name,
         command=work.command,
         nodes=nodes or most,
         environment={**work.environment, **dict(map(_variable, env or ()))},
+        files=work.files,
         timeout_seconds=None if timeout_hours is None else _seconds(timeout_hours),
     )
     if recipe:

@@ -1,6 +1,7 @@
 """Options that many commands have."""
 
 import shlex
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +57,17 @@ SetOption = Annotated[
 ]
 
 
+SendOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="File or folder of the working directory that goes with the job; the command finds "
+        "it by the same path. May be repeated.",
+        show_default=False,
+        metavar="PATH",
+    ),
+]
+
+
 class CommandAfterDashes(TyperCommand):
     """Requires a recipe, or `--` before a command, whose options would be taken for ours."""
 
@@ -78,6 +90,13 @@ class CommandAfterDashes(TyperCommand):
         if recipe and ctx.params["plain"]:
             raise TrainshedError(
                 f"--plain: the recipe {recipe} needs trainshed-launch; leave --plain out"
+            )
+        if ctx.params["send"] and recipe:
+            raise TrainshedError(f"--send: the recipe {recipe} has its own files; leave it out")
+        if ctx.params["send"] and ctx.params["plain"]:
+            raise TrainshedError(
+                "--plain: the files of --send need trainshed-launch, which unpacks them; leave one "
+                "of them out"
             )
         if ctx.params.get("values") and not recipe:
             raise TrainshedError("--set is for the parameters of a recipe; name one with --recipe")

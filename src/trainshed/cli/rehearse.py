@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from shutil import rmtree
 from typing import Annotated, Any
 
@@ -14,13 +15,15 @@ from trainshed.cli.options import (
     CommandArgument,
     PlainOption,
     RecipeOption,
+    SendOption,
 )
 from trainshed.cli.output import print_records, say
 from trainshed.cli.progress import progress
 from trainshed.jobs.local_files import local_files_warning
 from trainshed.jobs.model import Job
+from trainshed.jobs.sent_files import pack
 from trainshed.jobs.submission import launched
-from trainshed.recipes import rehearsal_on
+from trainshed.recipes import Work, rehearsal_on
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, check_possible
 from trainshed.rehearse.rehearsal import Rehearsal, Stages, rehearse, with_files_here
 from trainshed.rehearse.workplace import workplace
@@ -33,6 +36,7 @@ def run(
     cluster: Annotated[str, typer.Argument(help="A cluster of this project.")],
     command: CommandArgument = None,
     recipe: RecipeOption = None,
+    send: SendOption = None,
     plain: PlainOption = False,
     nodes: Annotated[
         int | None,
@@ -75,19 +79,21 @@ def run(
             plan = load_cluster(cluster, ALL_CLUSTERS, None)
             shared = place.temporary / "shared"
             shared.mkdir()
-            words = rehearsal_on(plan, recipe, str(shared))
-            say(f"command: {shlex.join(words)}", err=True)
+            work = rehearsal_on(plan, recipe, str(shared))
+            say(f"command: {shlex.join(work.command)}", err=True)
         else:
-            if warning := local_files_warning(command or ()):
+            files = pack(Path.cwd(), send) if send else None
+            sent = files.names if files else ()
+            if warning := local_files_warning(command or (), sent):
                 say(warning, err=True)
-            found = tuple(with_files_here(command or ()))
-            words = found if plain else launched(found)
+            found = tuple(with_files_here(command or (), sent))
+            work = Work(command=found if plain else launched(found), files=files)
         shown = _Shown(step)
         result = rehearse(
             Rehearsal(
                 cluster=cluster,
                 nodes=nodes,
-                command=words,
+                work=work,
                 fault=fault,
                 fault_after=fault_after,
                 loopback=loopback,

@@ -9,6 +9,7 @@ from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.described_job import node_count, read_job, reason_of
 from trainshed.jobs.model import OVER, STARTED, WAITING, Job, ListedJob
+from trainshed.jobs.sent_files import VARIABLE, SentFiles
 from trainshed.jobs.submission import Submission
 
 # AWS Batch API reference, DescribeJobs: "A list of up to 100 job IDs".
@@ -16,6 +17,12 @@ _DESCRIBED_AT_ONCE = 100
 _SHORTEST_SECONDS = 60
 # The one group of nodes of our job definitions; an override has to name it as it stands there.
 _ALL_NODES = "0:"
+# What RegisterJobDefinition takes of what DescribeJobDefinitions returns.
+_REGISTERED = (
+    *("type", "nodeProperties", "parameters", "platformCapabilities", "propagateTags"),
+    *("retryStrategy", "schedulingPriority", "timeout"),
+)
+_LONGEST_NAME = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +45,15 @@ class BatchDestination:
         """
         _check(submission)
         limit = submission.timeout_seconds
+        definition = self.definition
+        if submission.files:
+            definition = _register_with_files(region, definition, submission.files)
         answer = region.call(
             "batch",
             "submit_job",
             jobName=submission.name,
             jobQueue=self.queue,
-            jobDefinition=self.definition,
+            jobDefinition=definition,
             nodeOverrides={
                 "numNodes": submission.nodes,
                 "nodePropertyOverrides": [
@@ -92,9 +102,71 @@ def _check(submission: Submission) -> None:
 
 def node_properties(region: Region, definition: str) -> Mapping[str, Any]:
     """Return the nodes of a multi-node job definition, by its ARN."""
-    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
-    found: Mapping[str, Any] = answer["jobDefinitions"][0]["nodeProperties"]
+    found: Mapping[str, Any] = _described_definition(region, definition)["nodeProperties"]
     return found
+
+
+def _described_definition(region: Region, definition: str) -> Mapping[str, Any]:
+    answer = region.call("batch", "describe_job_definitions", jobDefinitions=[definition])
+    found: Mapping[str, Any] = answer["jobDefinitions"][0]
+    return found
+
+
+def _register_with_files(region: Region, definition: str, files: SentFiles) -> str:
+    """Register a job definition like another one, with files; return its ARN.
+
+    The submission itself could not bring them: what it changes of a container may have 8192
+    characters (ECS API reference, RunTask: overrides).
+    """
+    own = _described_definition(region, definition)
+    variable = {"name": VARIABLE, "value": files.archive}
+    nodes = {
+        **own["nodeProperties"],
+        "nodeRangeProperties": [
+            {**group, "container": _with_variable(group["container"], variable)}
+            for group in own["nodeProperties"]["nodeRangeProperties"]
+        ],
+    }
+    copied = {name: own[name] for name in _REGISTERED if name in own} | {"nodeProperties": nodes}
+    # AWS's own tags cannot be given.
+    tags = {name: text for name, text in own.get("tags", {}).items() if name[:4] != "aws:"}
+    answer = region.call(
+        "batch",
+        "register_job_definition",
+        jobDefinitionName=_name_with_files(own["jobDefinitionName"]),
+        **copied,
+        **({"tags": tags} if tags else {}),
+    )
+    return str(answer["jobDefinitionArn"])
+
+
+def _with_variable(container: Mapping[str, Any], variable: Mapping[str, str]) -> dict[str, Any]:
+    return {**container, "environment": [*container.get("environment", ()), variable]}
+
+
+def _name_with_files(definition: str) -> str:
+    ending = "-with-files"
+    return definition[: _LONGEST_NAME - len(ending)] + ending
+
+
+def deregister_with_files(region: Region, definition: str) -> None:
+    """Deregister the job definitions that submissions with files have made of one.
+
+    Jobs may still need them as long as the queue is there.
+
+    Args:
+        region: where it is.
+        definition: its ARN.
+    """
+    name = definition.rpartition("/")[2].partition(":")[0]
+    for made in region.pages(
+        "batch",
+        "describe_job_definitions",
+        "jobDefinitions",
+        jobDefinitionName=_name_with_files(name),
+        status="ACTIVE",
+    ):
+        region.call("batch", "deregister_job_definition", jobDefinition=made["jobDefinitionArn"])
 
 
 def unfinished_jobs(region: Region, queue: str) -> list[ListedJob]:

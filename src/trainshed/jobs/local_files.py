@@ -1,8 +1,8 @@
 """Files of this machine that a command names: a job on nodes does not find them."""
 
 import re
-from collections.abc import Iterator, Sequence
-from os.path import isfile
+from collections.abc import Collection, Iterator, Sequence
+from os.path import isfile, normpath
 from pathlib import Path, PurePath
 
 # Between the words of a script, and of an option and its value.
@@ -15,7 +15,12 @@ def names_a_file(word: str) -> bool:
     return isfile(word)  # noqa: PTH113
 
 
-def local_files(command: Sequence[str]) -> list[str]:
+def is_sent(word: str, sent: Collection[str]) -> bool:
+    """Return whether a word names a file that goes with the job, by its path on the nodes."""
+    return normpath(word) in sent
+
+
+def local_files(command: Sequence[str], sent: Collection[str] = ()) -> list[str]:
     """Return the words of a command that name files here which are hardly there.
 
     Those are relative names with a slash or a dot, since others are mostly programs, and absolute
@@ -23,8 +28,9 @@ def local_files(command: Sequence[str]) -> list[str]:
 
     Args:
         command: without the launcher.
+        sent: files that go with the job.
     """
-    return list(dict.fromkeys(_named(command)))
+    return list(dict.fromkeys(word for word in _named(command) if not is_sent(word, sent)))
 
 
 def _named(command: Sequence[str]) -> Iterator[str]:
@@ -40,13 +46,13 @@ def _named(command: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def local_files_warning(command: Sequence[str]) -> str | None:
+def local_files_warning(command: Sequence[str], sent: Collection[str] = ()) -> str | None:
     """Return what to tell somebody whose command names files of this machine; None otherwise."""
-    found = local_files(command)
+    found = local_files(command, sent)
     if not found:
         return None
     are = "are files" if len(found) > 1 else "is a file"
     return (
         f"warning: {', '.join(found)} {are} of this machine: a job of the cluster finds what is in "
-        "its container image, or on its file system (docs/jobs.md)"
+        "its container image, on its file system, or sent with it by --send (docs/jobs.md)"
     )

@@ -23,6 +23,7 @@ from trainshed.jobs.model import (
     Scheduler,
 )
 from trainshed.jobs.nodes import Node, running_nodes
+from trainshed.jobs.sent_files import VARIABLE
 from trainshed.jobs.submission import Submission
 from trainshed.tags import BOOT_TAG
 
@@ -87,7 +88,10 @@ class CommandDestination:
             "command": submission.command,
             "hosts": [node.address for node in nodes],
             "instances": [node.instance_id for node in nodes],
-            "environment": dict(submission.environment),
+            "environment": {
+                **submission.environment,
+                **({VARIABLE: submission.files.archive} if submission.files else {}),
+            },
         }
         parameters = {"Job": [base64.b64encode(json.dumps(job).encode()).decode()]}
         if limit is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from trainshed.errors import TrainshedError
+from trainshed.jobs.sent_files import SentFiles
 
 # AWS Batch API reference, SubmitJob: jobName.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -21,6 +22,7 @@ class Submission:
         command: on each node, or for the launcher.
         nodes: how many.
         environment: variables, beside those of the job definition.
+        files: that go with it, for trainshed-launch to unpack; None for none.
         timeout_seconds: how long one attempt may take; None for that of the job definition.
 
     Raises:
@@ -31,6 +33,7 @@ class Submission:
     command: tuple[str, ...]
     nodes: int
     environment: Mapping[str, str] = field(default_factory=dict)
+    files: SentFiles | None = None
     timeout_seconds: int | None = None
 
     def __post_init__(self) -> None:

@@ -135,17 +135,17 @@ def _highest_rate(nodes: JobNodes, values: Values) -> Mapping[str, str]:
     return {"--learning-rate": published if asked == PUBLISHED else str(asked)}
 
 
-def _rehearsal(zero: int) -> Callable[[str], tuple[str, ...]]:
-    def command(folder: str) -> tuple[str, ...]:
+def _rehearsal(zero: int) -> Callable[[str], Work]:
+    def work(folder: str) -> Work:
         options: Mapping[str, int | str] = {
             "--model": "tiny",
             "--data": "synthetic",
             "--checkpoint": folder,
             "--checkpoint-every": _REHEARSAL_EVERY,
         }
-        return _bert(_REHEARSAL_RANKS, zero, options)
+        return Work(command=_bert(_REHEARSAL_RANKS, zero, options))
 
-    return command
+    return work
 
 
 def _shares(nodes: JobNodes, values: Values) -> int:

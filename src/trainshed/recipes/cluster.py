@@ -34,8 +34,8 @@ def work_on(plan: ClusterPlan, recipe: str, nodes: int, given: Mapping[str, str]
     return found.work(job_nodes, found.read(given))
 
 
-def rehearsal_on(plan: ClusterPlan, recipe: str, folder: str) -> tuple[str, ...]:
-    """Return the command that rehearses a recipe: the same on CPUs, small.
+def rehearsal_on(plan: ClusterPlan, recipe: str, folder: str) -> Work:
+    """Return what rehearses a recipe: the same on CPUs, small.
 
     Args:
         plan: of the cluster.

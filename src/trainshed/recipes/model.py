@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from trainshed.catalogue import AcceleratorFamily, InstanceType
 from trainshed.errors import TrainshedError, UnknownName
+from trainshed.jobs.sent_files import SentFiles
 
 # Of parameters, as they were read.
 Values = Mapping[str, int | str]
@@ -106,10 +107,12 @@ class Work:
     Attributes:
         command: for each node.
         environment: variables, beside those of the job definition.
+        files: that go with the job; None for none.
     """
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    files: SentFiles | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +125,8 @@ class JobRecipe:
         family: whose accelerators it is for.
         parameters: what may be set.
         work: makes the command of some nodes, with a value of each parameter.
-        rehearsal: makes a command that does the same on CPUs, small, with a folder that the nodes
-            share; None where there is none.
+        rehearsal: does the same on CPUs, small, with a folder that the nodes share; None where
+            there is none.
         without: accelerators of the family that it is not for, with the reason.
     """
 
@@ -132,7 +135,7 @@ class JobRecipe:
     family: AcceleratorFamily
     parameters: tuple[Parameter, ...]
     work: Callable[[JobNodes, Values], Work]
-    rehearsal: Callable[[str], tuple[str, ...]] | None = None
+    rehearsal: Callable[[str], Work] | None = None
     without: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, given: Mapping[str, str]) -> Values:

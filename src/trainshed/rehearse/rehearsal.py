@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -18,12 +18,13 @@ from trainshed.aws import Region
 from trainshed.errors import TrainshedError
 from trainshed.jobs.batch import BatchDestination
 from trainshed.jobs.destination import find_destination
-from trainshed.jobs.local_files import names_a_file
+from trainshed.jobs.local_files import is_sent, names_a_file
 from trainshed.jobs.logs import follow
 from trainshed.jobs.lookup import find_job
 from trainshed.jobs.model import Job
 from trainshed.jobs.submission import Submission
 from trainshed.offline.image import add_image_of_jobs
+from trainshed.recipes import Work
 from trainshed.rehearse import deployment
 from trainshed.rehearse.faults import BEHAVIOURS, FaultKind, child_processes
 from trainshed.rehearse.workplace import Workplace
@@ -48,7 +49,7 @@ class Rehearsal:
 
     Attributes:
         cluster: name of the cluster.
-        command: of every node.
+        work: of every node.
         nodes: of the job; None for 4, or fewer where the cluster has fewer.
         fault: what goes wrong, or None.
         fault_after: text in a line of the main node, after which it goes wrong; None for the first
@@ -59,7 +60,7 @@ class Rehearsal:
     """
 
     cluster: str
-    command: tuple[str, ...]
+    work: Work
     nodes: int | None = None
     fault: FaultKind | None = None
     fault_after: str | None = None
@@ -193,8 +194,14 @@ def run_job(
             f"--fault {rehearsal.fault}: it is node 1, the second one, that this hits; give the "
             "job at least --nodes 2"
         )
-    command = fault.wrap(rehearsal.command) if fault and fault.wrap else rehearsal.command
-    submission = Submission(name="rehearsal", command=command, nodes=nodes)
+    work = rehearsal.work
+    submission = Submission(
+        name="rehearsal",
+        command=fault.wrap(work.command) if fault and fault.wrap else work.command,
+        nodes=nodes,
+        environment=work.environment,
+        files=work.files,
+    )
     job = find_job(region, destination.submit(region, submission))
     inject, due = fault.during if fault else None, False
     for now, lines in follow(region, job, None, lambda _: sleep(_LOOK_SECONDS)):
@@ -219,9 +226,17 @@ def _is_time(line: str, text: str | None) -> bool:
     return not line.startswith(_FROM_THE_LAUNCHER) if text is None else text in line
 
 
-def with_files_here(command: Sequence[str]) -> list[str]:
-    """Return a command that names files by absolute paths: nodes begin in folders of their own."""
-    return [str(Path(word).resolve()) if names_a_file(word) else word for word in command]
+def with_files_here(command: Sequence[str], sent: Collection[str] = ()) -> list[str]:
+    """Return a command that names files by absolute paths: nodes begin in folders of their own.
+
+    Args:
+        command: as it was given.
+        sent: files that go with the job, which keep their names.
+    """
+    return [
+        str(Path(word).resolve()) if names_a_file(word) and not is_sent(word, sent) else word
+        for word in command
+    ]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from trainshed.aws import Region
 from trainshed.deployed_stacks import DeployedStack, status_of
 from trainshed.errors import Failure
+from trainshed.jobs.batch import deregister_with_files
 from trainshed.teardown.survey import Survey
 
 _PAUSE_SECONDS = 5
@@ -54,6 +55,8 @@ def remove(
                 f"{stack.name} is {status}: {_reasons(region, stack)}; mend that, and run the same "
                 "command again"
             )
+        for definition in stack.ids("AWS::Batch::JobDefinition"):
+            deregister_with_files(region, definition)
         show(f"{stack.name}: deleted")
 
 

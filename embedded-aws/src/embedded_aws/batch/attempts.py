@@ -23,6 +23,7 @@ from embedded_aws.agenda import Agenda
 from embedded_aws.batch import node_instances, tables
 from embedded_aws.batch.attempt_nodes import Node
 from embedded_aws.batch.job import Job
+from embedded_aws.batch.job_containers import overrides_problem
 from embedded_aws.batch.job_files import job_files
 from embedded_aws.batch.job_logs import JobLog
 from embedded_aws.batch.job_rows import enter, now
@@ -175,6 +176,9 @@ class Attempt:
         with tables.guard:
             if node.row is not self.job.row:
                 enter(self._jobs, node.row, "STARTING")
+        if problem := overrides_problem(self.job.call.params):
+            self._end_node(node, None, None, problem)
+            return
         try:
             disk = self._hosts.disk(node.instance)
             files = job_files(

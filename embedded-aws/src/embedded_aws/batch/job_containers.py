@@ -3,9 +3,11 @@
 [S] Batch API reference: `Ref::name` in a command stands for a parameter of the job; variables of
 the submission replace those of the definition by their names; where node ranges nest, the narrower
 one counts; overrides of nodes name a range of the definition. [I] A name that no parameter has
-stays as it is.
+stays as it is. [S] ECS API reference, RunTask: overrides have at most 8192 characters. [M] The
+words (Netflix/metaflow issue 977). [I] What AWS Batch adds to them itself does not count here.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +17,7 @@ from embedded_aws.batch.node_properties import NodeProperties, node_range
 # containerProperties, as the API takes them.
 Container = dict[str, Any]
 
+_MOST_CHARACTERS = 8192
 _PARAMETER = re.compile(r"Ref::([A-Za-z0-9_-]+)")
 
 
@@ -38,6 +41,19 @@ def overridden(
         for word in merged.get("command", [])
     ]
     return merged
+
+
+def overrides_problem(submission: Mapping[str, Any]) -> str | None:
+    """Return why ECS runs no task with what a submission changes of a container; None if it does.
+
+    Args:
+        submission: the request.
+    """
+    of_nodes = submission.get("nodeOverrides", {}).get("nodePropertyOverrides", [])
+    for each in (submission, *of_nodes):
+        if len(json.dumps(each.get("containerOverrides", {}))) > _MOST_CHARACTERS:
+            return f"Container Overrides length must be at most {_MOST_CHARACTERS}"
+    return None
 
 
 def container_of_node(

@@ -5,10 +5,12 @@ compute environments. AWS has accepted such a job and left it RUNNABLE for ever
 (aws-parallelcluster issue 2098); here SubmitJob refuses it.
 [S] "NodeOverride targets should match job definition"; rules of numNodes; array sizes 2 to 10,000;
 a queue takes jobs only when ENABLED; nodes are jobs `ID#N`, children of an array `ID:N`; CancelJob
-does nothing to a job that has come as far as STARTING. [I] The other words.
+does nothing to a job that has come as far as STARTING. [M] "Job size must be less than 30 KiB, got
+47 KiB" (ASFHyP3/hyp3 issue 3041); [I] what counts is the request. [I] The other words.
 Without a server, that is in a process that answers its own calls, jobs stay RUNNABLE.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
@@ -28,6 +30,7 @@ from embedded_aws.service_settings import current
 # A job, as DescribeJobs returns it.
 JobRow = dict[str, Any]
 
+_MOST_KIB = 30
 _WAITING = "nothing runs jobs in this process; on AWS this job would be scheduled now"
 
 
@@ -36,6 +39,8 @@ def submit_job(call: Call) -> dict[str, Any]:
     """Accept a job in a queue."""
     name = call.params["jobName"]
     check_name("jobName", name)
+    if (size := len(json.dumps(call.params, separators=(",", ":")))) > _MOST_KIB * 1024:
+        raise refuse(f"Job size must be less than {_MOST_KIB} KiB, got {size // 1024} KiB")
     queue = job_queues.find(call, call.params["jobQueue"])
     if queue["state"] != "ENABLED":
         raise refuse(f"Job queue {queue['jobQueueName']} is disabled and takes no jobs.")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from trainshed_launch.channel import ADDRESS, LONGEST, Channel
@@ -14,6 +16,7 @@ from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
+from trainshed_launch.sent_files import unpacked
 from trainshed_launch.settings import Settings
 from trainshed_launch.this_node import ThisNode, examine
 from trainshed_launch.time_limit import within
@@ -56,10 +59,13 @@ class ChildNode:
             await channel.close()
             return here.code
         alive = asyncio.ensure_future(channel.stay_alive(self._tail))
+        files = ExitStack()
         try:
             while start := await channel.receive():
                 if start["kind"] == "start":
-                    return await self._work(channel, start)
+                    named = Path(start["folder"]) if start["folder"] else None
+                    folder = files.enter_context(unpacked(self._settings.sent_files, named))
+                    return await self._work(channel, start, folder)
                 if start["kind"] == "stop":
                     break
             raise LaunchError("the main node ended before the job began; read its log", PEER_LOST)
@@ -70,6 +76,7 @@ class ChildNode:
                 task.cancel()
             await asyncio.wait([alive, *self._tasks])
             await channel.close()
+            files.close()
 
     async def _join(self, node: ThisNode) -> Channel:
         wait, port = self._settings.wait, self._settings.port
@@ -108,7 +115,7 @@ class ChildNode:
             )
             return channel
 
-    async def _work(self, channel: Channel, start: Mapping[str, Any]) -> int:
+    async def _work(self, channel: Channel, start: Mapping[str, Any], folder: Path | None) -> int:
         environment = self._settings.environment
         nodes = Nodes(
             addresses=tuple(start["addresses"]), rank=start["rank"], processes=start["processes"]
@@ -120,7 +127,9 @@ class ChildNode:
         if start["command"]:
             try:
                 command = node_command(start["command"], nodes, self._settings.folder)
-                self._process = await Process.start(command, {**environment, **nodes.environment})
+                self._process = await Process.start(
+                    command, {**environment, **nodes.environment}, folder
+                )
             except LaunchError as error:
                 log(f"ERROR: {error}")
                 failed = error.code

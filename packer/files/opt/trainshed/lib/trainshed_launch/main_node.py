@@ -6,7 +6,9 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping
+from contextlib import ExitStack
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from trainshed_launch.agent import AgentServer
@@ -16,6 +18,7 @@ from trainshed_launch.errors import PEER_LOST, LaunchError
 from trainshed_launch.log import log, log_tail
 from trainshed_launch.process import Process
 from trainshed_launch.rendezvous import Rendezvous
+from trainshed_launch.sent_files import unpacked
 from trainshed_launch.settings import Settings
 from trainshed_launch.this_node import examine
 from trainshed_launch.time_limit import within
@@ -105,6 +108,7 @@ class MainNode:
                 f"cannot listen on port {port}: {os.strerror(error.errno or 0)}; give every node "
                 "another one with --port"
             ) from error
+        files = ExitStack()
         try:
             # The others may join meanwhile, so that they hear of what is wrong here.
             this_node = await asyncio.to_thread(examine, self._settings.environment)
@@ -113,10 +117,12 @@ class MainNode:
                 raise LaunchError(f"this node takes no part: {this_node.problem}", this_node.code)
             self._instance = this_node.instance
             await self._wait_for_children(self._settings.wait)
-            return await self._run_job()
+            folder = files.enter_context(unpacked(self._settings.sent_files))
+            return await self._run_job(folder)
         finally:
             server.close()
             await self._dismiss()
+            files.close()
 
     async def _dismiss(self) -> None:
         """Let the children end first: AWS Batch stops what runs when the main node has ended."""
@@ -198,7 +204,7 @@ class MainNode:
         child.end_runs()
         self._changed.set()
 
-    async def _run_job(self) -> int:
+    async def _run_job(self, folder: Path | None) -> int:
         settings = self._settings
         children = await self._ranked()
         self._here = children[0].channel.here if children else "127.0.0.1"
@@ -214,11 +220,13 @@ class MainNode:
                 addresses=addresses,
                 rank=rank,
                 processes=settings.processes,
+                folder=str(folder) if folder else None,
                 command=None if self._main_only else list(settings.command),
             )
         process = await Process.start(
             node_command(settings.command, nodes, settings.folder),
             {**settings.environment, **nodes.environment, **mpi_environment(agent.program)},
+            folder,
         )
         own = asyncio.ensure_future(process.wait())
         own.add_done_callback(lambda _: self._changed.set())

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from trainshed_launch.errors import LaunchError
 
@@ -30,8 +31,15 @@ class Process:
         self._ended = asyncio.ensure_future(self._run())
 
     @classmethod
-    async def start(cls, command: Sequence[str], environment: Mapping[str, str]) -> Process:
+    async def start(
+        cls, command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+    ) -> Process:
         """Start a command.
+
+        Args:
+            command: program and arguments.
+            environment: all its variables.
+            folder: in which it starts; by default the launcher's own.
 
         Raises:
             LaunchError: there is no such command, or it cannot be run.
@@ -40,6 +48,7 @@ class Process:
             process = await asyncio.create_subprocess_exec(
                 *command,
                 env=dict(environment),
+                cwd=folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,

@@ -14,6 +14,7 @@ class Settings:
     Attributes:
         command: what to start.
         environment: of the command.
+        sent_files: an archive of files that the job brings, or nothing.
         processes: of mpirun and DeepSpeed on each node.
         keep_going: a command that fails on one node does not end it on the others.
         wait: seconds until all nodes must have come.
@@ -24,6 +25,7 @@ class Settings:
 
     command: Sequence[str]
     environment: Mapping[str, str]
+    sent_files: str
     processes: int
     keep_going: bool
     wait: float
