@@ -16,11 +16,11 @@ help: ## List the targets
 
 setup: $(VENV)/.node node_modules/.installed ## Set everything up: Python, Node, the CDK CLI
 
-$(VENV)/.installed: requirements-dev.txt pyproject.toml embedded-aws/pyproject.toml
+$(VENV)/.installed: requirements/dev.txt pyproject.toml embedded-aws/pyproject.toml
 	@echo "setting up $(VENV) (once; about two minutes) ..."
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv $(VENV)
-	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e embedded-aws -e .
 	@touch $@
 
@@ -36,10 +36,10 @@ node_modules/.installed: package-lock.json | $(VENV)/.node
 	@npm ci --silent --no-audit --no-fund
 	@touch $@
 
-$(VENV)/checkov/.installed: requirements-checkov.txt | $(VENV)/.installed
+$(VENV)/checkov/.installed: requirements/checkov.txt | $(VENV)/.installed
 	@echo "installing checkov ..."
 	@$(PYTHON) -m venv $(VENV)/checkov
-	@$(VENV)/checkov/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-checkov.txt
+	@$(VENV)/checkov/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/checkov.txt
 	@touch $@
 
 demo: setup ## Deploy TrainCluster to an AWS on this machine and show what exists
@@ -72,9 +72,9 @@ tools: ## Install the Debian packages that the ladder and the tests in a browser
 # DeepSpeed comes as source, whose set-up imports PyTorch: so after it, and in the same environment.
 # It compiles nothing.
 torch: setup ## Install PyTorch, DeepSpeed and h5py, which tests of torchrun and of trainings need
-	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements-torch.txt
+	@pip install --quiet --disable-pip-version-check --require-hashes -r requirements/torch.txt
 	@DS_BUILD_OPS=0 pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-build-isolation \
-		-r requirements-deepspeed.txt
+		-r requirements/deepspeed.txt
 
 guests: setup ## Prepare the roots that guests boot from
 	@trainshed offline guests prepare
@@ -119,10 +119,10 @@ format: setup ## Format the code
 	@ruff check --fix-only --quiet .
 	@ruff format .
 
-$(VENV)/docs/.installed: requirements-docs.txt
+$(VENV)/docs/.installed: requirements/docs.txt
 	@echo "installing what builds the documentation site ..."
 	@$(PYTHON) -m venv $(VENV)/docs
-	@$(VENV)/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
+	@$(VENV)/docs/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
 	@touch $@
 
 # The pages, and the files that they link to, in the folders that they have here: one link serves GitHub and the site.
@@ -137,21 +137,21 @@ docs: $(VENV)/docs/.installed ## Build the documentation site into build/site; f
 bench: setup ## Measure synthesis, the demo and the test suite; write docs/performance.md
 	@python scripts/bench.py
 
-lock: setup ## Compile requirements*.txt and package-lock.json anew
+lock: setup ## Compile requirements/*.txt and package-lock.json anew
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--extra offline --extra ami --no-emit-package embedded-aws pyproject.toml \
-		-o requirements.txt --upgrade
+		-o requirements/runtime.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--extra offline --extra ami --extra plot --group dev --no-emit-package embedded-aws pyproject.toml \
-		-c requirements.txt -o requirements-dev.txt --upgrade
+		-c requirements/runtime.txt -o requirements/dev.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		requirements-checkov.in -o requirements-checkov.txt --upgrade
+		requirements/checkov.in -o requirements/checkov.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--group pyproject.toml:docs -o requirements-docs.txt --upgrade
+		--group pyproject.toml:docs -o requirements/docs.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--group pyproject.toml:torch --no-emit-package deepspeed -c requirements-dev.txt -o requirements-torch.txt --upgrade
+		--group pyproject.toml:torch --no-emit-package deepspeed -c requirements/dev.txt -o requirements/torch.txt --upgrade
 	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--group pyproject.toml:deepspeed --no-deps -o requirements-deepspeed.txt --upgrade
+		--group pyproject.toml:deepspeed --no-deps -o requirements/deepspeed.txt --upgrade
 	@npm install --package-lock-only --omit-lockfile-registry-resolved
 
 schema: setup ## Write docs/*.schema.json, docs/spec.md, docs/rules, docs/account-rules, and the tables and picture of docs/amis.md anew

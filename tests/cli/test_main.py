@@ -25,7 +25,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     assert shown.returncode == 2
     assert shown.stderr == (
         "error: trainshed offline needs the package psutil; "
-        "install it, in your project or in the checkout: pip install -r requirements.txt\n"
+        "install it: pip install -r requirements.txt in your project, make setup in a checkout\n"
     )
 
 

@@ -182,8 +182,8 @@ def write_wheel(folder: Path, requirement: str) -> None:
     """Trainshed 9.0.0, with nothing but its locks."""
     with zipfile.ZipFile(folder / "trainshed-9.0.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("trainshed/_shipped/package.json", '{"devDependencies": {}}')
-        wheel.writestr("trainshed/_shipped/requirements.txt", "")
-        wheel.writestr("trainshed/_shipped/requirements-dev.txt", "")
+        wheel.writestr("trainshed/_shipped/requirements/runtime.txt", "")
+        wheel.writestr("trainshed/_shipped/requirements/dev.txt", "")
         information = "trainshed-9.0.0.dist-info"
         metadata = f"Name: trainshed\nVersion: 9.0.0\nRequires-Dist: {requirement}\n"
         wheel.writestr(f"{information}/METADATA", metadata)
@@ -309,8 +309,8 @@ def test_the_app_gets_no_credentials_and_the_context_of_the_project(
 
 
 def test_pins_become_those_of_the_other_version_and_own_lines_stay(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("boto3==99.0 \\\n    --hash=sha256:0\n")
-    (tmp_path / "requirements-dev.txt").write_text("pytest==99.1 \\\n    --hash=sha256:0\n")
+    (tmp_path / "runtime.txt").write_text("boto3==99.0 \\\n    --hash=sha256:0\n")
+    (tmp_path / "dev.txt").write_text("pytest==99.1 \\\n    --hash=sha256:0\n")
     text = requirements_text().replace("boto3==", "Boto3==") + "# mine\nnumpy==2.5.1\n"
 
     lines = upgraded_requirements(text, tmp_path, "9.0.0", "embedded-aws==4.5.6").splitlines()

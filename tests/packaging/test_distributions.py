@@ -30,8 +30,8 @@ FILES = (
     "cdk.json",
     "package.json",
     "package-lock.json",
-    "requirements-dev.txt",
-    "requirements.txt",
+    "requirements/dev.txt",
+    "requirements/runtime.txt",
 )
 TRAINSHED |= {name: f"trainshed/_shipped/{name}" for name in FILES}
 EMBEDDED_AWS = {"src/embedded_aws": "embedded_aws"}
@@ -140,7 +140,8 @@ def test_the_documented_commands_lead_from_the_wheels_to_a_project(
     (checkout / "dist").mkdir(parents=True)
     for wheel in wheels.values():
         shutil.copy(wheel, checkout / "dist")
-    shutil.copy(ROOT / "requirements.txt", checkout)
+    (checkout / "requirements").mkdir()
+    shutil.copy(ROOT / "requirements/runtime.txt", checkout / "requirements")
     *install_ours, install_others, init, install_tests = documented_commands(checkout)
     # With these libraries pip has nothing to fetch. They have the checkout's trainshed too.
     libraries = f"export PIP_NO_INDEX=1 PYTHONPATH='{sysconfig.get_path('purelib')}'"

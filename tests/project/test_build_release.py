@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 NEEDED = [
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
     *("scripts/build_release.py", "action.yml", "cdk.json", "package.json", "package-lock.json"),
-    *("requirements.txt", "requirements-dev.txt"),
+    *("requirements/dev.txt", "requirements/runtime.txt"),
 ]
 FOLDERS = ["src", "constructs", "stacks", "packer", "containers", "embedded-aws/src"]
 VERSION = "0.1.0"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = sorted(ROOT.glob("requirements*.txt"))
+LOCKS = sorted(ROOT.glob("requirements/*.txt"))
 # `name==version`, perhaps with a marker, and its hashes on the lines below.
 ENTRY = re.compile(r"^([\w.-]+)==(\S+)[^\n]*\n((?: +--hash=\S+[^\n]*\n)+)", re.M)
 
@@ -44,16 +44,16 @@ def test_what_is_not_ours_is_installed_by_hash(target: str) -> None:
 
 
 def test_deepspeed_comes_after_pytorch_from_source_and_compiles_nothing() -> None:
-    torch, deepspeed = [line for line in made("torch") if "requirements-" in line][-2:]
+    torch, deepspeed = [line for line in made("torch") if "-r requirements/" in line][-2:]
 
-    assert torch.endswith("-r requirements-torch.txt")
+    assert torch.endswith("-r requirements/torch.txt")
     assert deepspeed.startswith("DS_BUILD_OPS=0 pip install")
-    assert deepspeed.endswith("-r requirements-deepspeed.txt")
+    assert deepspeed.endswith("-r requirements/deepspeed.txt")
     assert "--no-build-isolation" in deepspeed and "--no-deps" in deepspeed
 
 
 def test_pytorch_needs_no_other_versions_than_the_tests() -> None:
-    ours, theirs = versions("requirements-dev.txt"), versions("requirements-torch.txt")
+    ours, theirs = versions("requirements/dev.txt"), versions("requirements/torch.txt")
 
     shared = {name for name, _ in ours} & {name for name, _ in theirs}
     assert "pydantic" in shared

@@ -75,7 +75,7 @@ def _install(tools: BuildTools) -> Iterator[str]:
     yield f"dpkg --install {folder}/session-manager.deb"
     yield (
         "python -m pip install --quiet --disable-pip-version-check --require-hashes "
-        "-r requirements.txt"
+        "-r requirements/runtime.txt"
     )
 
 

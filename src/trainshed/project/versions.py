@@ -19,7 +19,7 @@ def requirements_text() -> str:
     Without hashes: with them pip would ask for a hash of trainshed too, which it cannot have.
     """
     embedded_aws = embedded_aws_pin(distribution("trainshed"))
-    return _text(shipped("requirements.txt").parent, __version__, embedded_aws)
+    return _text(shipped("requirements"), __version__, embedded_aws)
 
 
 def embedded_aws_pin(trainshed: Distribution) -> str:
@@ -53,8 +53,8 @@ def upgraded_requirements(text: str, locks: Path, version: str, embedded_aws: st
 
 
 def _text(locks: Path, version: str, embedded_aws: str) -> str:
-    blocks = _blocks(locks / "requirements.txt")
-    for block in _blocks(locks / "requirements-dev.txt"):
+    blocks = _blocks(locks / "runtime.txt")
+    for block in _blocks(locks / "dev.txt"):
         if block.startswith(f"{_TESTER}==") or _TESTER in _needed_by(block):
             blocks.append(block)
     pins = sorted({_pin(block) for block in blocks})

@@ -107,7 +107,7 @@ def install(
     version = found[0].name.removesuffix(".dist-info").partition("-")[2]
     shipped = found[0].with_name("trainshed") / "_shipped"
     embedded_aws = embedded_aws_pin(Distribution.at(found[0]))
-    upgraded = upgraded_requirements(requirements, shipped, version, embedded_aws)
+    upgraded = upgraded_requirements(requirements, shipped / "requirements", version, embedded_aws)
     step(f"installing what trainshed {version} needs; this takes about a minute")
     needed = folder / "needed.txt"
     lines = upgraded.splitlines(keepends=True)
