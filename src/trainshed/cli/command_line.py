@@ -26,7 +26,8 @@ class _LazyCommand(TyperCommand):
                 raise
             raise TrainshedError(
                 f"trainshed {self.name} needs the package {error.name}; "
-                "install it: pip install -r requirements.txt in your project, make setup in a checkout"
+                "install it: pip install -r requirements.txt in your project, make setup in a "
+                "checkout"
             ) from error
         return typer.main.get_command(module.app).make_context(info_name, args, *rest, **extra)
 
